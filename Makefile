@@ -1,0 +1,42 @@
+# softpmu: build, test, install.  `make help` lists the targets.
+#
+# The newcomer's commands are `make demo` and `make check`; both install what
+# they need when run as root and name the apt command otherwise.
+
+VERSION := 0.1.0
+SOVERSION := 0
+B ?= build
+PREFIX ?= /usr/local
+CC ?= gcc
+CFLAGS ?= -O2 -g
+SANITIZE ?=
+
+include mk/sources.mk
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
+        -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough -Werror
+BASE := -std=gnu11 -Iinclude -I. $(WARN) $(CFLAGS) -MMD -MP
+
+# The library is freestanding and leaves vector registers alone, so that one
+# build serves programs, emulators and the engine of hosts/user.
+LIB_FLAGS := -std=c11 -Iinclude -I. $(WARN) $(CFLAGS) -MMD -MP -ffreestanding -fPIC \
+             -fvisibility=hidden -fno-stack-protector
+ifeq ($(SANITIZE),)
+LIB_FLAGS += -mgeneral-regs-only
+else
+BASE += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+LIB_FLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+endif
+
+.DEFAULT_GOAL := all
+.PHONY: all
+all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
+
+-include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/lint.mk mk/bench.mk mk/fuzz.mk \
+         mk/install.mk mk/deps.mk mk/demo.mk
+
+.PHONY: clean
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

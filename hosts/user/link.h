@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link.h: the memory that the tool and the engine share.
+ *
+ * The tool fills in the request and starts the engine, which becomes the observed
+ * program.  The engine appends records to the ring and waits when it is
+ * full; the tool drains it.  Both sides are built together; the version guards against
+ * a stray pairing only.
+ *
+ * The tool hands over the memory as file descriptor LINK_FD_OFFSET above the one that
+ * the engine's own image was executed from; the engine maps it and closes both
+ * before the program's first instruction.
+ */
+#ifndef SOFTPMU_HOST_LINK_H
+#define SOFTPMU_HOST_LINK_H
+
+#include <stdint.h>
+
+#define LINK_MAGIC	UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
+#define LINK_VERSION	1u
+#define LINK_FD_OFFSET	1
+#define LINK_EVENTS_MAX 64
+#define LINK_PATH_MAX	4096
+#define LINK_RING_BYTES (1u << 20) /* a power of two */
+
+/* What the tool asks of each event.  select and fixed are as in struct spmu_request. */
+struct link_event {
+	uint64_t select;
+	uint32_t counters;
+	int32_t fixed;
+	uint64_t period;    /* 0: only count */
+	uint64_t frequency; /* samples a second; not 0: the engine adapts the period */
+	uint32_t precise;   /* sample with PEBS */
+	uint32_t reserved;
+};
+
+enum link_state {
+	LINK_STARTING = 0,
+	LINK_RUNNING,
+	LINK_EXITED,	  /* counts are final; the process goes on to end as the program would */
+	LINK_UNSUPPORTED, /* message says what the program did that cannot be run yet; exit 125 */
+	LINK_FAILED, /* message says what is wrong with the program or the request; exit 126 or 127
+		      */
+};
+
+struct link {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t bytes; /* of the whole shared memory */
+
+	/* tool to engine */
+	char model[32];
+	char program[LINK_PATH_MAX]; /* the file to run, found in PATH already */
+	uint32_t events;
+	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
+	struct link_event event[LINK_EVENTS_MAX];
+
+	/* engine to tool */
+	uint32_t state;	     /* enum link_state; stored last, with release order */
+	int32_t exit_status; /* LINK_FAILED: what to exit with */
+	char message[256];
+	uint64_t count[LINK_EVENTS_MAX];
+	uint64_t tsc_start, tsc_end; /* around the program's own run */
+	uint64_t interrupts, records, buffer_full;
+	uint64_t blocks;      /* translated */
+	uint64_t cache_bytes; /* of code cache used */
+	uint64_t units;	      /* how many units the events needed */
+
+	/* the ring: byte positions that only grow; data at position modulo LINK_RING_BYTES */
+	uint64_t head __attribute__((aligned(64))); /* engine: written up to here */
+	uint32_t head_futex;			    /* engine: bumped with head, wakes the tool */
+	uint32_t tool_waits;
+	uint64_t tail __attribute__((aligned(64))); /* tool: read up to here */
+	uint32_t tail_futex;
+	uint32_t engine_waits;
+	uint32_t tool_gone; /* tool: nobody drains any more */
+	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
+};
+
+/* Records in the ring: a header, then the body; sizes are multiples of 8 and include
+ * the header.  A record may wrap around the end of the ring. */
+enum link_record_type {
+	LINK_REC_MMAP = 1, /* struct link_mmap: a mapping that code can run from */
+	LINK_REC_COMM,	   /* struct link_comm */
+	LINK_REC_SAMPLE,   /* struct link_sample */
+};
+
+struct link_record {
+	uint32_t type;
+	uint32_t bytes;
+};
+
+struct link_mmap {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc;
+	uint64_t start, length, page_offset; /* bytes */
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	uint32_t protection, flags; /* as in mmap(2) */
+	char path[];		    /* NUL-terminated, padded; "[vdso]", "//anon" */
+};
+
+struct link_comm {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc;
+	char comm[16];
+	uint32_t exec; /* 1: the name given by execve */
+	uint32_t reserved;
+};
+
+struct link_sample {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint32_t event; /* index into link.event */
+	uint32_t cpu;
+	uint32_t precise; /* ip is the eventing IP of a PEBS record */
+	uint32_t reserved;
+	uint64_t tsc;
+	uint64_t ip;
+	uint64_t period;
+	uint64_t data_address;
+	/* rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15: after the instruction */
+	uint64_t regs[18];
+};
+
+#endif

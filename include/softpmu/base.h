@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h: what every other header of libsoftpmu needs: version, export mark,
+ * host-side status codes and the outcome of what a guest does.
+ *
+ * Two kinds of result never mix.  `enum spmu_status` tells the embedding
+ * program (the host) whether its call was right.  `enum spmu_outcome` tells
+ * the host what the architecture does to the guest's instruction.
+ */
+#ifndef SOFTPMU_BASE_H
+#define SOFTPMU_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPMU_VERSION_MAJOR  0
+#define SPMU_VERSION_MINOR  1
+#define SPMU_VERSION_PATCH  0
+#define SPMU_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define SPMU_API      __attribute__((visibility("default")))
+#define SPMU_MUST_USE __attribute__((warn_unused_result))
+#else
+#define SPMU_API
+#define SPMU_MUST_USE
+#endif
+
+/* Host errors.  A call that returns anything but SPMU_OK changed nothing. */
+enum spmu_status {
+	SPMU_OK = 0,
+	SPMU_E_ARGUMENT,    /* a pointer or number outside what the call takes */
+	SPMU_E_MODEL,	    /* no model of that name */
+	SPMU_E_SPACE,	    /* the memory given is too small */
+	SPMU_E_VERSION,	    /* a saved state of another version or of another model */
+	SPMU_E_CORRUPT,	    /* a saved state that contradicts itself */
+	SPMU_E_EVENT,	    /* an event that the model does not have */
+	SPMU_E_COUNTER,	    /* no free counter can count the event */
+	SPMU_E_UNAVAILABLE, /* the facility is not there (CPUID or MISC_ENABLE) */
+	SPMU_E_FAULT,	    /* linear memory that the procedure needs cannot be used */
+};
+
+/* What a guest's instruction (RDMSR, WRMSR, RDPMC) meets. */
+enum spmu_outcome {
+	SPMU_DONE = 0, /* it completes */
+	SPMU_GP,       /* it raises #GP(0); nothing changed */
+	SPMU_NOT_OURS, /* the register does not belong to the unit; the host decides */
+};
+
+/* One line of English for a status; never NULL, static lifetime. */
+SPMU_API const char *spmu_status_text(enum spmu_status status);
+
+/* The version of the library that is linked, as "major.minor.patch". */
+SPMU_API const char *spmu_version(void);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model.h: the families that can be built, as data.
+ *
+ * A model is constant.  Code that uses one asks for a capability, never for a
+ * family number.
+ */
+#ifndef SOFTPMU_MODEL_H
+#define SOFTPMU_MODEL_H
+
+#include <softpmu/signals.h>
+
+struct spmu_model; /* opaque; static lifetime */
+
+/* The number of models, and one of them (NULL when index is out of range). */
+SPMU_API size_t spmu_model_count(void);
+SPMU_API const struct spmu_model *spmu_model_at(size_t index);
+
+/* The model of that name or alias, case ignored; NULL when there is none. */
+SPMU_API const struct spmu_model *spmu_model_find(const char *name);
+
+/* What a model is, for lists and for tools that pick event names. */
+struct spmu_model_info {
+	const char *name;	 /* "skylake" */
+	const char *title;	 /* "6th generation Core (Skylake client)" */
+	const char *section;	 /* where the manual describes it, "Vol. 3B 18.13" */
+	const char *pfm;	 /* libpfm4's name of its event table, "skl" */
+	uint32_t signature;	 /* CPUID.01H:EAX */
+	uint8_t perfmon_version; /* CPUID.0AH:EAX[7:0]; 0 before architectural perfmon */
+	uint8_t counters_ht;	 /* general counters of a logical processor, two threads a core */
+	uint8_t counters_single; /* the same when the core runs one thread */
+	uint8_t fixed_counters;
+	uint8_t counter_bits;
+	uint8_t fixed_bits;
+	int8_t pebs_format; /* -1: no PEBS */
+};
+SPMU_API struct spmu_model_info spmu_model_info(const struct spmu_model *model);
+
+/*
+ * Facilities of a model and how much of each is done, for `softpmu models`.
+ * Ends at the entry whose facility is NULL.
+ */
+struct spmu_facility {
+	const char *facility; /* "PEBS format 3" */
+	const char *section;  /* "Vol. 3B 18.13.1" */
+	const char *state;    /* "done", "partial: what is missing", "absent" */
+};
+SPMU_API const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model);
+
+/*
+ * An event as the model's table has it.  The code is what software writes to
+ * IA32_PERFEVTSELx[15:0]: unit mask in 15:8, event select in 7:0.
+ */
+struct spmu_event {
+	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
+	const char *description; /* one line */
+	uint16_t code;
+	uint64_t signals;	     /* what it counts; 0 when no signal describes it */
+	enum spmu_fidelity fidelity; /* the best that any host can give */
+	uint32_t counters;	     /* general counters that can count it, bit n = PMCn */
+	uint32_t pebs_counters;	     /* general counters on which it is precise */
+	int8_t fixed;		     /* fixed counter that counts the same, or -1 */
+	bool data_address;	     /* its PEBS record carries a data linear address */
+	const char *section;	     /* the manual's table: "Vol. 3B 19.2" */
+};
+SPMU_API size_t spmu_event_count(const struct spmu_model *model);
+SPMU_API const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index);
+
+/* The event with exactly this code; NULL when the table has none. */
+SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint16_t code);
+
+/* What a fixed counter counts (0 instructions, 1 core cycles, 2 reference cycles). */
+SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed);
+
+/* The fidelity of an event on a host that supplies these signals. */
+SPMU_API enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
+						const struct spmu_supply *supply);
+
+#endif

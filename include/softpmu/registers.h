@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registers.h: every register of a model as a list of fields, for dumps, for
+ * `softpmu explain`, for the reference manual and for tests.
+ *
+ * The fields of a register stand from bit 0 up, without gap or overlap, and
+ * cover all 64 bits; reserved bits are fields too.
+ */
+#ifndef SOFTPMU_REGISTERS_H
+#define SOFTPMU_REGISTERS_H
+
+#include <softpmu/model.h>
+
+enum spmu_access {
+	SPMU_RW,       /* software reads what it wrote */
+	SPMU_RO,       /* a write that would change it raises #GP or is ignored; see the register */
+	SPMU_W1C,      /* writing 1 clears a status elsewhere, reads as 0 */
+	SPMU_W1S,      /* writing 1 sets a status elsewhere, reads as 0 */
+	SPMU_RESERVED, /* must be written as 0: 1 raises #GP */
+	SPMU_IGNORED,  /* not the unit's: kept for the host, no #GP from the unit */
+};
+
+struct spmu_field {
+	const char *name; /* "CMASK"; NULL when reserved */
+	uint8_t low;	  /* lowest bit */
+	uint8_t width;	  /* bits */
+	enum spmu_access access;
+	const char *meaning; /* one line */
+	const char *section; /* the manual's */
+};
+
+struct spmu_register {
+	const char *name; /* "IA32_PERFEVTSEL0" */
+	uint32_t msr;
+	uint64_t reset;
+	const struct spmu_field *fields;
+	size_t field_count;
+	const char *section;
+};
+
+/* Register number `index` of the model, false past the last.  In order of address. */
+SPMU_API bool spmu_register_at(const struct spmu_model *model, size_t index,
+			       struct spmu_register *out);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.h: the words in which a host tells a unit what retired.
+ *
+ * A signal is one kind of occurrence that every x86 processor has.  A host
+ * sees signals; it does not know events, counters or families.  A model's
+ * event table maps (event select, unit mask) to a set of signals, and an
+ * event's count is the number of occurrences of its signals.
+ *
+ * One instruction may produce several signals, each at most once.  Where an
+ * instruction counts twice (a fused multiply-add is two operations) the second
+ * occurrence is a signal of its own (SPMU_SIG_FMA_...), and the event's set
+ * holds both.  So an instruction's contribution to an event is
+ * popcount(instruction's signals & event's signals).
+ */
+#ifndef SOFTPMU_SIGNALS_H
+#define SOFTPMU_SIGNALS_H
+
+#include <softpmu/base.h>
+
+/*
+ * X(name, meaning).  The order is the bit position and part of the ABI: add at
+ * the end only.
+ */
+#define SPMU_SIGNAL_LIST(X)                                                                        \
+	X(INSTRUCTIONS, "instruction retired; a REP string instruction once")                      \
+	X(COND_TAKEN, "conditional near branch, taken (Jcc, JCXZ, LOOPcc)")                        \
+	X(COND_NTAKEN, "conditional near branch, not taken")                                       \
+	X(CALL_REL, "near relative call")                                                          \
+	X(CALL_IND, "near indirect call")                                                          \
+	X(RET_NEAR, "near return")                                                                 \
+	X(JMP_REL, "near relative jump")                                                           \
+	X(JMP_IND, "near indirect jump")                                                           \
+	X(FAR, "far transfer: far CALL/JMP/RET, INT n, IRET, SYSCALL, SYSRET, SYSENTER, SYSEXIT")  \
+	X(LOADS, "instruction that reads data memory, software prefetches included")               \
+	X(STORES, "instruction that writes data memory")                                           \
+	X(LOCK_LOADS, "instruction that reads data memory under a bus lock (LOCK, XCHG)")          \
+	X(FP_SCALAR_DOUBLE, "SSE/AVX scalar double-precision computation")                         \
+	X(FP_SCALAR_SINGLE, "SSE/AVX scalar single-precision computation")                         \
+	X(FP_128_DOUBLE, "128-bit packed double-precision computation")                            \
+	X(FP_128_SINGLE, "128-bit packed single-precision computation")                            \
+	X(FP_256_DOUBLE, "256-bit packed double-precision computation")                            \
+	X(FP_256_SINGLE, "256-bit packed single-precision computation")                            \
+	X(FP_512_DOUBLE, "512-bit packed double-precision computation")                            \
+	X(FP_512_SINGLE, "512-bit packed single-precision computation")                            \
+	X(FMA_SCALAR_DOUBLE, "second operation of a scalar double FMA")                            \
+	X(FMA_SCALAR_SINGLE, "second operation of a scalar single FMA")                            \
+	X(FMA_128_DOUBLE, "second operation of a 128-bit packed double FMA or dot product")        \
+	X(FMA_128_SINGLE, "second operation of a 128-bit packed single FMA or dot product")        \
+	X(FMA_256_DOUBLE, "second operation of a 256-bit packed double FMA")                       \
+	X(FMA_256_SINGLE, "second operation of a 256-bit packed single FMA or dot product")        \
+	X(FMA_512_DOUBLE, "second operation of a 512-bit packed double FMA")                       \
+	X(FMA_512_SINGLE, "second operation of a 512-bit packed single FMA")                       \
+	X(X87, "x87 instruction retired")                                                          \
+	X(NOP, "NOP retired")                                                                      \
+	X(CYCLES, "unhalted core clock cycle")                                                     \
+	X(REF_CYCLES, "unhalted reference clock cycle")                                            \
+	X(LLC_REFERENCE, "last-level cache reference")                                             \
+	X(LLC_MISS, "last-level cache miss")                                                       \
+	X(BRANCH_MISS, "mispredicted branch retired")
+
+enum spmu_signal {
+#define SPMU_X(name, meaning) SPMU_SIG_##name,
+	SPMU_SIGNAL_LIST(SPMU_X)
+#undef SPMU_X
+		SPMU_SIGNALS
+};
+
+/* The set that holds one signal. */
+#define SPMU_SIGBIT(name) (UINT64_C(1) << SPMU_SIG_##name)
+
+/* Every near and far branch, by any outcome. */
+#define SPMU_SIGSET_BRANCHES                                                                       \
+	(SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(CALL_REL) |              \
+	 SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR) | SPMU_SIGBIT(JMP_REL) |                    \
+	 SPMU_SIGBIT(JMP_IND) | SPMU_SIGBIT(FAR))
+
+/* Signals that follow from execution alone, without a timing or cache model. */
+#define SPMU_SIGSET_ARCHITECTURAL (SPMU_SIGBIT(CYCLES) - 1)
+
+/* How far a number can be trusted. */
+enum spmu_fidelity {
+	SPMU_ABSENT = 0, /* not supplied: shown as absent, never as 0 */
+	SPMU_MODELLED,	 /* from a model of the microarchitecture or of time */
+	SPMU_EXACT,	 /* follows from execution */
+};
+
+/*
+ * What a host supplies: the signals it reports exactly and those that come
+ * from a model.  A signal in neither set is absent.
+ */
+struct spmu_supply {
+	uint64_t exact;
+	uint64_t modelled;
+};
+
+/* "instructions retired; ..." for a signal below SPMU_SIGNALS, else NULL. */
+SPMU_API const char *spmu_signal_meaning(enum spmu_signal signal);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* softpmu.h: all of libsoftpmu's public headers. */
+#ifndef SOFTPMU_SOFTPMU_H
+#define SOFTPMU_SOFTPMU_H
+
+#include <softpmu/base.h>
+#include <softpmu/driver.h>
+#include <softpmu/ds.h>
+#include <softpmu/model.h>
+#include <softpmu/registers.h>
+#include <softpmu/signals.h>
+#include <softpmu/state.h>
+#include <softpmu/unit.h>
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit.h: the performance-monitoring unit of one processor core.
+ *
+ * A core has one or two logical processors (threads).  All functions work in
+ * the memory given at creation, allocate nothing, and touch the outside only
+ * through the host's callbacks.  One thread of the host at a time may use a
+ * core; different cores are independent.
+ *
+ * How a host counts (the meters)
+ * ------------------------------
+ * The unit publishes, for each logical processor, a short list of meters.
+ * A meter is a set of signals, the privilege rings in which they count, and
+ * `headroom`: how many occurrences may pass in bulk before something must
+ * happen exactly.  Before it runs a stretch of code that produces n
+ * occurrences of a meter's signals the host subtracts n from its headroom.  If
+ * the result is negative, it adds n back and runs the stretch instruction by
+ * instruction, reporting each with spmu_retire(), which accounts for
+ * the instruction on all meters itself and returns what has changed.
+ *
+ *	m->headroom -= n;
+ *	if (m->headroom < 0) { m->headroom += n; one by one with spmu_retire(); }
+ *
+ * Nothing is lost by asking late: a counter is read as what it had plus what
+ * passed since.  Every function here that looks at a counter settles the
+ * meters first, so a host may call it at any instruction boundary.
+ */
+#ifndef SOFTPMU_UNIT_H
+#define SOFTPMU_UNIT_H
+
+#include <softpmu/model.h>
+
+#define SPMU_METERS_MAX	 24
+#define SPMU_THREADS_MAX 2
+
+#define SPMU_RING0 1u /* CPL 0 */
+#define SPMU_RINGX 2u /* CPL 1, 2, 3 */
+
+struct spmu_meter {
+	int64_t headroom; /* occurrences that may still pass in bulk; the host subtracts */
+	uint64_t signals; /* never 0 */
+	uint32_t rings;	  /* SPMU_RING0 | SPMU_RINGX: where they count */
+	uint32_t reserved;
+};
+
+/*
+ * The meters of one logical processor, in memory of the host so that translated code can
+ * reach them.  `epoch` changes whenever the list (not the headroom) changes:
+ * a host whose code has the list built in looks at it after each call into the
+ * unit.
+ */
+struct spmu_meters {
+	uint32_t epoch;
+	uint32_t count;
+	struct spmu_meter meter[SPMU_METERS_MAX];
+};
+
+/* Registers as a PEBS record stores them: values after the instruction. */
+struct spmu_registers {
+	uint64_t rflags, rip;
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp;
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/* A performance-monitoring interrupt, as the local APIC's LVT entry delivers it. */
+enum spmu_delivery { SPMU_DELIVER_FIXED = 0, SPMU_DELIVER_SMI = 2, SPMU_DELIVER_NMI = 4 };
+struct spmu_pmi {
+	enum spmu_delivery delivery;
+	uint8_t vector; /* for SPMU_DELIVER_FIXED */
+};
+
+/*
+ * What a host provides.  `opaque` is handed to each callback; lp is the
+ * logical processor within the core.  Linear addresses are the guest's.
+ * read and write return false, having changed nothing, when any byte cannot be
+ * accessed.  No callback may call back into the same core, except that pmi may read
+ * registers with spmu_read_msr().
+ */
+struct spmu_host {
+	void *opaque;
+	bool (*read)(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes);
+	bool (*write)(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes);
+	void (*pmi)(void *opaque, unsigned lp, struct spmu_pmi pmi);
+	uint64_t (*tsc)(void *opaque, unsigned lp);
+	void (*registers)(void *opaque, unsigned lp, struct spmu_registers *out);
+	struct spmu_supply supply;
+};
+
+struct spmu_core; /* opaque */
+
+struct spmu_core_config {
+	const struct spmu_model *model;
+	unsigned threads; /* logical processors that share the core: 1 or 2 */
+	bool hide_absent; /* report architectural events that the host does not supply as
+			     unavailable in CPUID.0AH:EBX; false: as real parts report */
+	struct spmu_meters *meters[SPMU_THREADS_MAX]; /* one for each thread, host's memory,
+							 must outlive the core */
+};
+
+/* Bytes of memory that a core needs, 64-byte aligned. Constant for a build. */
+SPMU_API size_t spmu_core_bytes(void);
+
+/*
+ * Make a core in `memory` in the state after power-up reset.  The config and
+ * the host are copied.  SPMU_E_ARGUMENT, SPMU_E_SPACE.
+ */
+SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
+							 const struct spmu_core_config *config,
+							 const struct spmu_host *host,
+							 struct spmu_core **core);
+
+/* RESET and INIT of one logical processor (Vol. 3A 9.1.1, table 9-1). */
+SPMU_API void spmu_reset(struct spmu_core *core, unsigned lp);
+SPMU_API void spmu_init(struct spmu_core *core, unsigned lp);
+
+/* RDMSR and WRMSR.  Privilege is the host's matter (#GP when CPL > 0). */
+SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp,
+						       uint32_t msr, uint64_t *value);
+SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp,
+							uint32_t msr, uint64_t value);
+
+/* RDPMC (Vol. 2B): ecx as the guest has it; cpl 0..3; cr4_pce is CR4[8]; pe is CR0.PE. */
+SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp,
+						    uint32_t ecx, unsigned cpl, bool cr4_pce,
+						    bool cr0_pe, uint64_t *value);
+
+/*
+ * The performance-counter entry of the local vector table (APIC offset 340H).
+ * A write keeps the writable bits; the mask bit is set by each delivery.
+ */
+SPMU_API uint32_t spmu_read_lvt(const struct spmu_core *core, unsigned lp);
+SPMU_API void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value);
+
+/*
+ * CPUID.  For leaf 0AH the four registers are replaced; for leaf 01H the unit's
+ * feature flags (DS, DTES64, DS-CPL, PDCM) are set or cleared in what the host
+ * has there, the rest is left.  Other leaves are left: false.
+ */
+struct spmu_cpuid {
+	uint32_t eax, ebx, ecx, edx;
+};
+SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
+			 struct spmu_cpuid *regs);
+
+/* One retired instruction. */
+struct spmu_insn {
+	uint64_t ip;	       /* its linear address (eventing IP) */
+	uint64_t next_ip;      /* where execution continues */
+	uint64_t signals;      /* what it produced */
+	uint64_t data_address; /* of its (first) memory operand; 0: none */
+	uint32_t cycles;       /* core clocks from the instruction before to this one; 0: the same
+				  clock.  Threshold, edge and invert work on clocks
+				  (Vol. 3B 18.2.1.1). */
+	uint8_t cpl;
+};
+
+/* What a retired instruction led to, as a set. */
+#define SPMU_EV_PMI    1u /* the pmi callback was called */
+#define SPMU_EV_RECORD 2u /* a PEBS record was written */
+#define SPMU_EV_METERS 4u /* the list of meters changed (epoch) */
+
+/*
+ * Report one retired instruction.  Counts it, detects overflow, arms and
+ * takes PEBS, raises the PMI.  Returns SPMU_EV_ bits.  Cost: linear in the
+ * number of enabled counters.
+ */
+SPMU_API unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
+
+/*
+ * Clocks that pass while nothing retires (a halted or stalled processor).
+ * `signals` may hold CYCLES and REF_CYCLES; clocks is how many of each.
+ */
+SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals,
+			      uint64_t clocks, unsigned cpl);
+
+/* Fold what passed in bulk into the counters and grant headroom anew. */
+SPMU_API void spmu_settle(struct spmu_core *core);
+
+#endif

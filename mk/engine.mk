@@ -1,0 +1,29 @@
+# The engine of hosts/user: a freestanding static image that becomes the
+# observed process.  It uses no vector register, so the program's stay untouched.
+ENGINE_BASE := 0x200000000000
+# Sanitizer builds check the library and the tool; the engine has no runtime for them.
+ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O2 -g -MMD -MP -ffreestanding -fPIE \
+                -fvisibility=hidden -fno-stack-protector -mgeneral-regs-only -mno-red-zone \
+                -fno-asynchronous-unwind-tables
+ENGINE_OBJ := $(ENGINE_SRC:%.c=$(B)/engine/%.o) $(ENGINE_ASM:%.S=$(B)/engine/%.o) \
+              $(LIB_SRC:%.c=$(B)/engine/%.o) $(DECODE_SRC:%.c=$(B)/engine/%.o)
+
+$(B)/gen/generate: hosts/user/decode/generate.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $< -o $@ -lZydis
+
+$(B)/gen/decode_table.inc: $(B)/gen/generate
+	$(B)/gen/generate > $@.tmp
+	mv $@.tmp $@
+
+$(B)/engine/%.o: %.c $(B)/gen/decode_table.inc
+	@mkdir -p $(@D)
+	$(CC) $(ENGINE_FLAGS) -c $< -o $@
+
+$(B)/engine/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) $(ENGINE_FLAGS) -c $< -o $@
+
+$(B)/engine.elf: $(ENGINE_OBJ)
+	$(CC) -static -nostdlib -no-pie -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
+	      -Wl,--build-id=none -Wl,-z,norelro -o $@ $^

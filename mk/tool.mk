@@ -1,0 +1,14 @@
+# build/softpmu: the command line with the engine's image inside.
+TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/tool/%.o)
+TOOL_LIBS := -lpfm -ldw -lelf -lzstd -lZydis
+
+$(B)/tool/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -c $< -o $@
+
+$(B)/tool/engine_image.o: $(B)/engine.elf
+	@mkdir -p $(@D)
+	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -c -x assembler - -o $@
+
+$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/libsoftpmu.a
+	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
