@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata.h: write and read perf.data, the file of Linux' perf tools.
+ *
+ * The writer appends records and keeps the file readable at every step but
+ * the last few bytes; the reader takes any file in the PERFILE2 form and checks
+ * every length.  Both go by the layout in layout.h.
+ */
+#ifndef SOFTPMU_PERFDATA_H
+#define SOFTPMU_PERFDATA_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERFDATA_BUILD_ID_MAX 20
+#define PERFDATA_REGS	      24 /* perf's numbers of x86-64 registers: AX 0 ... R15 23 */
+
+/* perf's register numbers (asm/perf_regs.h); DS, ES, FS and GS, 12 to 15, are never recorded. */
+enum perfdata_reg {
+	PERFDATA_AX,
+	PERFDATA_BX,
+	PERFDATA_CX,
+	PERFDATA_DX,
+	PERFDATA_SI,
+	PERFDATA_DI,
+	PERFDATA_BP,
+	PERFDATA_SP,
+	PERFDATA_IP,
+	PERFDATA_FLAGS,
+	PERFDATA_CS,
+	PERFDATA_SS,
+	PERFDATA_R8 = 16,
+};
+
+/* An event that was recorded. */
+struct perfdata_event {
+	const char *name; /* "instructions:upp"; never NULL from the reader */
+	struct perf_event_attr attr;
+	uint64_t id; /* what its samples carry (the first of several) */
+};
+
+struct perfdata_sample {
+	size_t event; /* index of the event */
+	uint16_t misc;
+	uint32_t pid, tid, cpu;
+	uint64_t time_ns;
+	uint64_t ip, address, period;
+	uint64_t regs_mask; /* which of regs are there */
+	uint64_t regs[PERFDATA_REGS];
+};
+
+struct perfdata_mmap {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint64_t start, length, page_offset; /* bytes */
+	uint32_t major, minor;
+	uint64_t inode;
+	uint32_t protection, flags; /* as in mmap(2) */
+	uint8_t build_id[PERFDATA_BUILD_ID_MAX];
+	uint8_t build_id_bytes; /* 0: unknown */
+	const char *path;
+};
+
+struct perfdata_comm {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	bool exec;
+	const char *comm;
+};
+
+struct perfdata_task { /* FORK and EXIT */
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time_ns;
+};
+
+/* --- writing ---------------------------------------------------------- */
+
+struct perfdata_writer;
+
+/*
+ * Facts for the header.  A NULL or 0 leaves the section out.
+ */
+struct perfdata_about {
+	const char *version;  /* of the tool */
+	const char *cpu_name; /* of the unit's model */
+	const char *cpu_id;   /* as perf: "GenuineIntel,6,94,3" */
+	char *const *command; /* the tool's own command line, NULL-terminated */
+};
+
+/*
+ * Begin a file.  It is written under a temporary name beside `path` and
+ * gets its name at the end.  NULL: *error is a line to free().  The events' names and attrs are
+ * copied; attr.sample_type and friends are used as given; ids are given out here.
+ */
+struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_event *events,
+					size_t count, const struct perfdata_about *about,
+					char **error);
+
+/*
+ * Append a record.  False once the file cannot grow (perfdata_write_error()
+ * tells why): that record and later ones are not kept, all before it are.
+ */
+bool perfdata_add_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
+bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mmap *map);
+bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_comm *comm);
+bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
+int perfdata_write_error(const struct perfdata_writer *writer); /* an errno, 0 for none */
+
+/* Samples and bytes so far. */
+uint64_t perfdata_samples(const struct perfdata_writer *writer);
+uint64_t perfdata_bytes(const struct perfdata_writer *writer);
+
+/*
+ * Times are kept as TSC ticks until the end, when (tsc, ns) pairs are known: give
+ * time_ns as ticks and these pairs before perfdata_finish().  Without a call times are ns.
+ */
+void perfdata_set_clock(struct perfdata_writer *writer, uint64_t tsc_first, uint64_t ns_first,
+			uint64_t tsc_last, uint64_t ns_last);
+
+/*
+ * Write the header and give the file its name; what had that name becomes NAME.old.
+ * False: *error is a line to free().  Frees the writer either way.
+ */
+bool perfdata_finish(struct perfdata_writer *writer, char **error);
+
+/* Remove what was written and free the writer; NULL is fine. */
+void perfdata_abandon(struct perfdata_writer *writer);
+
+/* --- reading ---------------------------------------------------------- */
+
+struct perfdata_reader;
+
+/* NULL: *error is a line to free(). */
+struct perfdata_reader *perfdata_open(const char *path, char **error);
+void perfdata_close(struct perfdata_reader *reader);
+
+size_t perfdata_event_count(const struct perfdata_reader *reader);
+const struct perfdata_event *perfdata_event_at(const struct perfdata_reader *reader, size_t index);
+
+/* Text of a header feature ("hostname", "os release", "version", "arch", "cpu", "cpu id", "command
+ * line"), NULL when absent. */
+const char *perfdata_about_text(const struct perfdata_reader *reader, const char *what);
+
+/* The build-id of a file from the header's table; bytes, 0 for none. */
+size_t perfdata_build_id(const struct perfdata_reader *reader, const char *path,
+			 uint8_t id[PERFDATA_BUILD_ID_MAX]);
+
+/* One record; pointers stay valid until the reader is closed. */
+struct perfdata_record {
+	uint32_t type; /* PERF_RECORD_SAMPLE, _MMAP (given as mmap), _MMAP2, _COMM, _FORK, _EXIT;
+			  other types have no body here */
+	union {
+		struct perfdata_sample sample;
+		struct perfdata_mmap mmap;
+		struct perfdata_comm comm;
+		struct perfdata_task task;
+	};
+};
+
+/*
+ * The next record in file order: 1, 0 at the end, -1 when the rest cannot be read (*error is then a
+ * line to free()).
+ */
+int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error);
+void perfdata_rewind(struct perfdata_reader *reader);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c: find the subcommand and call it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <softpmu/base.h>
+
+#include "commands.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{"stat", cmd_stat, "count events while a program runs"},
+	{"record", cmd_record, "sample events of a program into perf.data"},
+	{"report", cmd_report, "hot functions of a perf.data"},
+	{"annotate", cmd_annotate, "hot instructions and source lines of a perf.data"},
+	{"list", cmd_list, "events of a model and how far each can be trusted"},
+	{"models", cmd_models, "processors that can be built, and what of each is done"},
+	{"explain", cmd_explain, "draw a register value or the CPUID leaves"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	printf("Usage: softpmu COMMAND [OPTIONS] ...\n\n"
+	       "Counts and precisely samples a program with a performance-monitoring unit in\n"
+	       "software; the machine needs none.\n\nCommands:\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].what);
+	printf("\n'softpmu COMMAND --help' tells more; 'softpmu --version' the version.\n"
+	       "First steps:  softpmu stat -- ls\n"
+	       "              softpmu record -- ls && softpmu report\n");
+}
+
+static int unknown_command(const char *name)
+{
+	const struct command *nearest = NULL;
+	unsigned best = 3;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		unsigned distance = tool_distance(name, commands[i].name);
+
+		if (distance < best) {
+			best = distance;
+			nearest = &commands[i];
+		}
+	}
+	if (nearest)
+		tool_error("unknown command '%s'; did you mean '%s'?", name, nearest->name);
+	else
+		tool_error("unknown command '%s' (see softpmu --help)", name);
+	return EXIT_BAD_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name;
+
+	if (argc < 2) {
+		print_help();
+		return EXIT_BAD_USAGE;
+	}
+	name = argv[1];
+	if (!strcmp(name, "--version") || !strcmp(name, "-v") || !strcmp(name, "version")) {
+		printf("softpmu version %s\n", SPMU_VERSION_STRING);
+		return 0;
+	}
+	if (!strcmp(name, "help") && argc > 2) {
+		name = argv[2];
+		argv[2] = (char[]){"--help"};
+	} else if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		print_help();
+		return 0;
+	}
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	if (name[0] == '-') {
+		tool_error("unknown option '%s' (see softpmu --help)", name);
+		return EXIT_BAD_USAGE;
+	}
+	return unknown_command(name);
+}
