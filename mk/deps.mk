@@ -1,0 +1,22 @@
+# What is needed beyond gcc, make and git, as Debian 12 names it.  docs/dependencies.md
+# says what each is for.  As root the goals install what is missing; without root
+# they print the apt command and stop.
+DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev libzstd-dev
+DEPS_DEMO  := xz-utils
+DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
+              clang libclang-rt-14-dev pkgconf
+DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck
+DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
+
+.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench
+deps: deps-test deps-lint
+deps-build:
+	@tools/install-deps.sh $(DEPS_BUILD)
+deps-demo:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_DEMO)
+deps-test:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST)
+deps-lint:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_LINT)
+deps-bench:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_BENCH)

@@ -1,0 +1,86 @@
+# The tests.  `make check` is the quick half; the rest stands behind check-long,
+# check-sanitize and check-clang.  tests/run.sh runs programs and adds up their counts.
+#
+#   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
+#   tests/decode/*.c     the translator's decoder against Zydis
+#   tests/tool/*.sh      the command line
+#   tests/user/*.sh      programs under the translator
+#   tests/programs/*.sh  real programs, byte by byte (long)
+TESTS_QUICK := unit decode tool user
+PROPERTY_LONG_SEEDS ?= 200
+
+UNIT_TESTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
+DECODE_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/decode/*.c))
+TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
+USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))
+LONG_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/programs/*.sh))
+PROPERTY_TESTS := $(filter $(B)/tests/unit/property_%,$(UNIT_TESTS))
+REFERENCE_OBJ  := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/*.c))
+
+RUN_TESTS = CC='$(CC)' SOFTPMU='$(abspath $(B)/softpmu)' B='$(abspath $(B))' \
+            tests/run.sh $(B)/tests/log
+
+$(B)/tests/obj/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -c $< -o $@
+
+$(B)/tests/obj/decode/%.o: tests/decode/%.c $(B)/gen/decode_table.inc
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
+
+# The decoder once more as ordinary code, so that sanitizers see it.
+$(B)/tests/obj/decoder.o: $(DECODE_SRC) $(B)/gen/decode_table.inc
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
+
+$(B)/tests/unit/property_%: $(B)/tests/obj/unit/property_%.o $(REFERENCE_OBJ) $(B)/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
+
+$(B)/tests/unit/%: $(B)/tests/obj/unit/%.o $(B)/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
+
+$(B)/tests/decode/%: $(B)/tests/obj/decode/%.o $(B)/tests/obj/decoder.o $(B)/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -o $@ $^ -lZydis -lelf
+
+.SECONDARY: $(patsubst $(B)/tests/%,$(B)/tests/obj/%.o,$(UNIT_TESTS) $(DECODE_TESTS)) $(REFERENCE_OBJ)
+
+.PHONY: check check-run check-unit check-decode check-tool check-user check-long check-long-run \
+        check-sanitize check-clang tests
+tests: $(UNIT_TESTS) $(DECODE_TESTS)
+
+check: deps-test
+	@$(MAKE) --no-print-directory check-run
+
+# A folder that lost its tests must not pass by being empty.
+check-run: all tests
+	@for group in $(TESTS_QUICK); do ls tests/$$group/*.c tests/$$group/*.sh 2>/dev/null | \
+		grep -qv '/lib\.sh$$' || { echo "no tests in tests/$$group" >&2; exit 1; }; done
+	@$(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
+
+check-unit: $(UNIT_TESTS)
+	@$(RUN_TESTS) $(UNIT_TESTS)
+check-decode: $(DECODE_TESTS)
+	@$(RUN_TESTS) $(DECODE_TESTS)
+check-tool: all
+	@$(RUN_TESTS) $(TOOL_TESTS)
+check-user: all
+	@$(RUN_TESTS) $(USER_TESTS)
+
+# Property tests read the number of random cases from PROPERTY_SEEDS.
+check-long: deps-test
+	@$(MAKE) --no-print-directory check-long-run
+check-long-run: all $(PROPERTY_TESTS)
+	@PROPERTY_SEEDS=$(PROPERTY_LONG_SEEDS) TEST_TIMEOUT=3600 $(RUN_TESTS) $(PROPERTY_TESTS) $(LONG_TESTS)
+
+check-sanitize: deps-test
+	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
+		check-sanitize-run
+.PHONY: check-sanitize-run
+check-sanitize-run: tests
+	@ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 $(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS)
+
+check-clang: deps-test
+	@$(MAKE) --no-print-directory B=$(B)/clang CC=clang check-run
