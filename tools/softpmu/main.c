@@ -59,6 +59,7 @@ static int unknown_command(const char *name)
 
 int main(int argc, char **argv)
 {
+	static char help_option[] = "--help";
 	const char *name;
 
 	if (argc < 2) {
@@ -72,7 +73,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "help") && argc > 2) {
 		name = argv[2];
-		argv[2] = (char[]){"--help"};
+		argv[1] = argv[2];
+		argv[2] = help_option;
 	} else if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		print_help();
 		return 0;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common.c: what the subcommands share: messages, numbers, memory.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+static void say(const char *format, va_list arguments, const char *tail)
+{
+	/* What a terminal may show half of stands on the line before the message. */
+	fflush(stdout);
+	fputs("softpmu: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputs(tail, stderr);
+}
+
+int tool_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(format, arguments, "\n");
+	va_end(arguments);
+	return EXIT_TOOL;
+}
+
+int tool_usage_error(const char *command, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(format, arguments, "");
+	va_end(arguments);
+	fprintf(stderr, " (see softpmu %s --help)\n", command);
+	return EXIT_BAD_USAGE;
+}
+
+const struct spmu_model *tool_model(const char *name)
+{
+	const struct spmu_model *model = spmu_model_find(name ? name : DEFAULT_MODEL);
+
+	if (!model)
+		tool_error("unknown model '%s' (see softpmu models)", name ? name : DEFAULT_MODEL);
+	return model;
+}
+
+bool tool_number(const char *text, uint64_t *value)
+{
+	char *end;
+	unsigned long long number;
+	uint64_t scale = 1;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, text[0] == '0' && tolower(text[1]) == 'x' ? 16 : 10);
+	if (errno)
+		return false;
+	switch (toupper((unsigned char)*end)) {
+	case 'G':
+		scale *= 1000;
+		/* fallthrough */
+	case 'M':
+		scale *= 1000;
+		/* fallthrough */
+	case 'K':
+		scale *= 1000;
+		end++;
+		break;
+	default:
+		break;
+	}
+	return *end == '\0' && !__builtin_mul_overflow((uint64_t)number, scale, value);
+}
+
+unsigned tool_distance(const char *a, const char *b)
+{
+	enum { LONGEST = 80 };
+	unsigned row[LONGEST + 1];
+	size_t a_length = strlen(a), b_length = strlen(b);
+
+	if (a_length > LONGEST || b_length > LONGEST)
+		return LONGEST;
+	for (size_t j = 0; j <= b_length; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= a_length; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= b_length; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
+			unsigned best = diagonal + !same;
+
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			diagonal = row[j];
+			row[j] = best;
+		}
+	}
+	return row[b_length];
+}
+
+static void *or_end(void *memory)
+{
+	if (!memory) {
+		tool_error("out of memory");
+		exit(EXIT_TOOL);
+	}
+	return memory;
+}
+
+void *tool_alloc(size_t bytes)
+{
+	return or_end(calloc(1, bytes ? bytes : 1));
+}
+
+void *tool_grow(void *old, size_t bytes)
+{
+	return or_end(realloc(old, bytes ? bytes : 1));
+}
+
+char *tool_copy(const char *text)
+{
+	return or_end(strdup(text));
+}
+
+char *tool_print(const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	return or_end(length < 0 ? NULL : text);
+}
