@@ -52,6 +52,8 @@ const struct spmu_model *tool_model(const char *name)
 
 bool tool_number(const char *text, uint64_t *value)
 {
+	static const char suffixes[] = "KMG";
+	const char *suffix;
 	char *end;
 	unsigned long long number;
 	uint64_t scale = 1;
@@ -62,19 +64,11 @@ bool tool_number(const char *text, uint64_t *value)
 	number = strtoull(text, &end, text[0] == '0' && tolower(text[1]) == 'x' ? 16 : 10);
 	if (errno)
 		return false;
-	switch (toupper((unsigned char)*end)) {
-	case 'G':
-		scale *= 1000;
-		/* fallthrough */
-	case 'M':
-		scale *= 1000;
-		/* fallthrough */
-	case 'K':
-		scale *= 1000;
+	suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+	if (suffix) {
 		end++;
-		break;
-	default:
-		break;
+		for (const char *each = suffixes; each <= suffix; each++)
+			scale *= 1000;
 	}
 	return *end == '\0' && !__builtin_mul_overflow((uint64_t)number, scale, value);
 }

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.c: find the program to run, and check what can be checked before it
+ * starts.
+ *
+ * Follows what execve(2) and a shell do: the search in PATH, `#!` lines with one optional
+ * argument, the ELF header and its segments.  A file that is neither ELF nor a `#!` script is
+ * refused (a shell would read it as its own commands).  Set-user-ID bits have no effect.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <hosts/user/launch.h>
+
+#define CANNOT_RUN 126
+#define NOT_FOUND  127
+
+#define SCRIPT_LINE  256 /* the kernel looks no further for the end of a `#!` line */
+#define SCRIPT_DEPTH 4	 /* scripts whose interpreter is a script */
+
+static int refuse(char **error, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(char **error, int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(error, format, arguments) < 0)
+		*error = NULL;
+	va_end(arguments);
+	return status;
+}
+
+/* --- PATH ----------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+static int find_in_path(const char *name, char **path, char **error)
+{
+	const char *list = getenv("PATH");
+	char *refused = NULL;
+
+	if (!list)
+		list = "/bin:/usr/bin";
+	for (const char *at = list;; at++) {
+		size_t length = strcspn(at, ":");
+		char *candidate;
+		struct stat status;
+
+		/* An empty element is the working directory. */
+		if (asprintf(&candidate, "%.*s%s%s", (int)length, at, length ? "/" : "./", name) <
+		    0)
+			return refuse(error, CANNOT_RUN, "out of memory");
+		if (is_program(candidate)) {
+			free(refused);
+			*path = candidate;
+			return 0;
+		}
+		if (!refused && !stat(candidate, &status) && S_ISREG(status.st_mode))
+			refused = candidate;
+		else
+			free(candidate);
+		at += length;
+		if (!*at)
+			break;
+	}
+	if (!refused)
+		return refuse(error, NOT_FOUND, "%s: command not found", name);
+	refuse(error, CANNOT_RUN, "%s: Permission denied", refused);
+	free(refused);
+	return CANNOT_RUN;
+}
+
+/* --- ELF ------------------------------------------------------------------ */
+
+static const char *machine_name(unsigned machine)
+{
+	static const struct {
+		unsigned machine;
+		const char *name;
+	} names[] = {
+		{EM_386, "i386"},      {EM_AARCH64, "AArch64"}, {EM_ARM, "ARM"},
+		{EM_RISCV, "RISC-V"},  {EM_PPC64, "PowerPC64"}, {EM_PPC, "PowerPC"},
+		{EM_S390, "S/390"},    {EM_MIPS, "MIPS"},	{EM_SPARCV9, "SPARC"},
+		{EM_IA_64, "Itanium"}, {EM_68K, "m68k"},	{EM_ALPHA, "Alpha"},
+		{258, "LoongArch"},    {EM_PARISC, "PA-RISC"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].machine == machine)
+			return names[i].name;
+	}
+	return "an unknown machine";
+}
+
+static bool read_all(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	uint8_t *at = to;
+
+	while (bytes) {
+		ssize_t got = pread(fd, at, bytes, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		offset += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return true;
+}
+
+static int check_header(const Elf64_Ehdr *header, const char *path, char **error)
+{
+	if (header->e_ident[EI_CLASS] == ELFCLASS32)
+		return refuse(error, CANNOT_RUN,
+			      "%s: a 32-bit program (%s); only 64-bit x86-64 programs can be run",
+			      path, machine_name(header->e_machine));
+	if (header->e_ident[EI_DATA] != ELFDATA2LSB)
+		return refuse(error, CANNOT_RUN,
+			      "%s: a big-endian program; only x86-64 programs can be run", path);
+	if (header->e_machine != EM_X86_64)
+		return refuse(error, CANNOT_RUN,
+			      "%s: a program for %s; only x86-64 programs can be run", path,
+			      machine_name(header->e_machine));
+	if (header->e_ident[EI_CLASS] != ELFCLASS64)
+		return refuse(error, CANNOT_RUN, "%s: a damaged ELF file (class %u)", path,
+			      header->e_ident[EI_CLASS]);
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return refuse(error, CANNOT_RUN, "%s: not a program but %s", path,
+			      header->e_type == ET_REL	  ? "an object file"
+			      : header->e_type == ET_CORE ? "a core dump"
+							  : "another kind of ELF file");
+	if (header->e_phentsize != sizeof(Elf64_Phdr) || !header->e_phnum)
+		return refuse(error, CANNOT_RUN, "%s: a damaged ELF file (program headers)", path);
+	return 0;
+}
+
+static int check_elf(int fd, const char *path, bool interpreter, char **error);
+
+static int check_interpreter(int fd, const Elf64_Phdr *segment, const char *path, char **error)
+{
+	char name[LINK_PATH_MAX];
+	int status, interpreter;
+
+	if (segment->p_filesz < 2 || segment->p_filesz > sizeof(name) ||
+	    !read_all(fd, name, segment->p_filesz, segment->p_offset) ||
+	    name[segment->p_filesz - 1])
+		return refuse(error, CANNOT_RUN, "%s: a damaged ELF file (interpreter)", path);
+	interpreter = open(name, O_RDONLY | O_CLOEXEC);
+	if (interpreter < 0)
+		return refuse(error, errno == ENOENT ? NOT_FOUND : CANNOT_RUN,
+			      "%s: its interpreter %s: %s", path, name, strerror(errno));
+	status = check_elf(interpreter, name, true, error);
+	close(interpreter);
+	return status;
+}
+
+static int check_elf(int fd, const char *path, bool interpreter, char **error)
+{
+	Elf64_Ehdr header;
+	struct stat file;
+	bool loads = false;
+	int status;
+
+	/* A 32-bit header is shorter: what tells it apart comes first in both. */
+	memset(&header, 0, sizeof(header));
+	if (fstat(fd, &file) || !read_all(fd, &header, sizeof(Elf32_Ehdr), 0))
+		return refuse(error, CANNOT_RUN, "%s: a truncated ELF file (header)", path);
+	if (header.e_ident[EI_CLASS] != ELFCLASS32 && !read_all(fd, &header, sizeof(header), 0))
+		return refuse(error, CANNOT_RUN, "%s: a truncated ELF file (header)", path);
+	status = check_header(&header, path, error);
+	if (status)
+		return status;
+
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr segment;
+		uint64_t end;
+
+		if (!read_all(fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)))
+			return refuse(error, CANNOT_RUN,
+				      "%s: a truncated ELF file (program headers)", path);
+		if (segment.p_type != PT_LOAD && segment.p_type != PT_INTERP)
+			continue;
+		if (__builtin_add_overflow(segment.p_offset, segment.p_filesz, &end) ||
+		    end > (uint64_t)file.st_size)
+			return refuse(error, CANNOT_RUN,
+				      "%s: a truncated ELF file (segment %u ends past the file)",
+				      path, i);
+		loads |= segment.p_type == PT_LOAD;
+		if (segment.p_type == PT_INTERP && !interpreter) {
+			status = check_interpreter(fd, &segment, path, error);
+			if (status)
+				return status;
+		}
+	}
+	if (!loads)
+		return refuse(error, CANNOT_RUN, "%s: an ELF file with nothing to load", path);
+	return 0;
+}
+
+/* --- scripts -------------------------------------------------------------- */
+
+/* The `#!` line's interpreter and argument (NULL for none), as binfmt_script takes them. */
+static bool split_script_line(char *line, char **interpreter, char **argument)
+{
+	char *end = strchr(line, '\n');
+	char *at = line + 2;
+
+	/* A line that is too long is good as long as the interpreter's name ends. */
+	if (end)
+		*end = '\0';
+	else if (strlen(line) >= SCRIPT_LINE - 1 && !strpbrk(at + strspn(at, " \t"), " \t"))
+		return false;
+	end = line + strlen(line);
+	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+		*--end = '\0';
+	at += strspn(at, " \t");
+	if (!*at)
+		return false;
+	*interpreter = at;
+	at += strcspn(at, " \t");
+	if (*at)
+		*at++ = '\0';
+	at += strspn(at, " \t");
+	*argument = *at ? at : NULL;
+	return true;
+}
+
+/* Replace argv[0] by: interpreter [argument] script. */
+static bool put_interpreter(struct launch_program *program, const char *interpreter,
+			    const char *argument)
+{
+	char *path = strdup(interpreter);
+	char **argv;
+	size_t count = 0, to = 0;
+
+	while (program->argv[count])
+		count++;
+	argv = calloc(count + 3, sizeof(*argv));
+	if (!path || !argv)
+		goto no_memory;
+	argv[to] = strdup(interpreter);
+	if (!argv[to++])
+		goto no_memory;
+	if (argument) {
+		argv[to] = strdup(argument);
+		if (!argv[to++])
+			goto no_memory;
+	}
+	argv[to++] = program->path;
+	for (size_t from = 1; from < count; from++)
+		argv[to++] = program->argv[from];
+	if (count)
+		free(program->argv[0]);
+	free(program->argv);
+	program->argv = argv;
+	program->path = path;
+	return true;
+
+no_memory:
+	while (argv && to)
+		free(argv[--to]);
+	free(argv);
+	free(path);
+	return false;
+}
+
+/* --- all together --------------------------------------------------------- */
+
+static int open_program(const char *path, int *fd, char **error)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return refuse(error, errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : CANNOT_RUN,
+			      "%s: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return refuse(error, CANNOT_RUN, "%s: Is a directory", path);
+	if (!S_ISREG(status.st_mode) || access(path, X_OK))
+		return refuse(error, CANNOT_RUN, "%s: %s", path, strerror(EACCES));
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return refuse(error, CANNOT_RUN, "%s: cannot read the program: %s", path,
+			      strerror(errno));
+	return 0;
+}
+
+/* Look at the file: 0 when it is ELF; a script is replaced by its interpreter and *again set. */
+static int check_file(struct launch_program *program, bool *again, char **error)
+{
+	char line[SCRIPT_LINE + 1] = "";
+	char *interpreter, *argument;
+	ssize_t got;
+	int fd, status;
+
+	*again = false;
+	status = open_program(program->path, &fd, error);
+	if (status)
+		return status;
+	got = pread(fd, line, SCRIPT_LINE, 0);
+	if (got >= SELFMAG && !memcmp(line, ELFMAG, SELFMAG)) {
+		status = check_elf(fd, program->path, false, error);
+	} else if (got >= 2 && !memcmp(line, "#!", 2)) {
+		*again = true;
+		if (!split_script_line(line, &interpreter, &argument))
+			status = refuse(error, CANNOT_RUN, "%s: no interpreter in its #! line",
+					program->path);
+		else if (!put_interpreter(program, interpreter, argument))
+			status = refuse(error, CANNOT_RUN, "out of memory");
+	} else {
+		status = refuse(error, CANNOT_RUN,
+				"%s: neither an x86-64 ELF program nor a #! script", program->path);
+	}
+	close(fd);
+	return status;
+}
+
+static bool copy_argv(struct launch_program *program, char **argv)
+{
+	size_t count = 0;
+
+	while (argv[count])
+		count++;
+	program->argv = calloc(count + 1, sizeof(*argv));
+	for (size_t i = 0; program->argv && i < count; i++) {
+		program->argv[i] = strdup(argv[i]);
+		if (!program->argv[i])
+			return false;
+	}
+	program->name = strdup(argv[0]);
+	return program->argv && program->name;
+}
+
+int launch_find(struct launch_program *program, char **argv, char **error)
+{
+	bool again = true;
+	int status;
+
+	*error = NULL;
+	memset(program, 0, sizeof(*program));
+	if (!copy_argv(program, argv)) {
+		status = refuse(error, CANNOT_RUN, "out of memory");
+	} else if (!argv[0][0]) {
+		status = refuse(error, NOT_FOUND, "'': command not found");
+	} else if (strchr(argv[0], '/')) {
+		program->path = strdup(argv[0]);
+		status = program->path ? 0 : refuse(error, CANNOT_RUN, "out of memory");
+	} else {
+		status = find_in_path(argv[0], &program->path, error);
+	}
+	for (int depth = 0; !status && again; depth++) {
+		if (depth > SCRIPT_DEPTH)
+			status = refuse(error, CANNOT_RUN, "%s: too many levels of #! scripts",
+					program->name);
+		else
+			status = check_file(program, &again, error);
+	}
+	if (!status && strlen(program->path) >= LINK_PATH_MAX)
+		status = refuse(error, CANNOT_RUN, "%s: %s", program->name, strerror(ENAMETOOLONG));
+	if (status)
+		launch_forget(program);
+	return status;
+}
+
+void launch_forget(struct launch_program *program)
+{
+	for (char **argv = program->argv; argv && *argv; argv++)
+		free(*argv);
+	free(program->argv);
+	free(program->path);
+	free(program->name);
+	memset(program, 0, sizeof(*program));
+}
