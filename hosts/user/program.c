@@ -308,7 +308,7 @@ static int check_file(struct launch_program *program, bool *again, char **error)
 	char line[SCRIPT_LINE + 1] = "";
 	char *interpreter, *argument;
 	ssize_t got;
-	int fd, status;
+	int fd = -1, status;
 
 	*again = false;
 	status = open_program(program->path, &fd, error);
