@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# run.sh: each checker of tools/lint refuses a bad input, for the reason that it should, and
+# accepts the good one beside it.
+set -u
+lint=$(cd "$(dirname "$0")/../../tools/lint" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+licence='/* SPDX-License-Identifier: MIT */'
+passed=0 failed=0
+
+# put PATH LINE...: a file of the tree, with its licence line.
+put() {
+	local path=$tree/$1
+	shift
+	mkdir -p "$(dirname "$path")"
+	printf '%s\n' "$licence" "$@" >"$path"
+}
+
+empty_tree() {
+	rm -rf "${tree:?}"/*
+}
+
+outcome() {
+	if [[ $1 == yes ]]; then
+		((++passed))
+	else
+		((++failed))
+		printf '%s\n' "$2" "${3:-}"
+	fi
+}
+
+# refuses NAME TEXT CHECKER ARGUMENT...: the checker fails and says TEXT.
+refuses() {
+	local name=$1 text=$2 said status
+	shift 2
+	said=$("$lint/$1.sh" "$tree" "${@:2}" 2>&1)
+	status=$?
+	if ((status)) && grep -qF -- "$text" <<<"$said"; then
+		outcome yes
+	else
+		outcome no "$1 does not refuse $name" "$said"
+	fi
+	empty_tree
+}
+
+# accepts NAME CHECKER ARGUMENT...
+accepts() {
+	local name=$1 said
+	shift
+	if said=$("$lint/$1.sh" "$tree" "${@:2}" 2>&1); then
+		outcome yes
+	else
+		outcome no "$1 refuses $name" "$said"
+	fi
+	empty_tree
+}
+
+formatting() {
+	put src/pmu/a.c 'int f(void);'
+	accepts 'a formatted file' format
+	put src/pmu/a.c 'int   f( void ) ;'
+	refuses 'a badly formatted file' 'should be clang-formatted' format
+	refuses 'a tree without files' '0 passed' format
+}
+
+analysers() {
+	put src/pmu/a.c 'int twice(int value);' 'int twice(int value)' '{' '	return value * 2;' '}'
+	accepts 'a sound file' tidy
+	put src/pmu/a.c 'int pick(int value);' 'int pick(int value)' '{' '	if (value)' '		return 1;' \
+		'	else if (value)' '		return 1;' '	return *(int *)0;' '}'
+	refuses 'a null dereference' 'clang-analyzer' tidy
+	put src/pmu/a.c '#include <string.h>' 'int same(const char *a, const char *b);' \
+		'int same(const char *a, const char *b)' '{' '	return strcmp(a, b) == 0 || strcmp(a, b) == 0;' '}'
+	refuses 'an operand that stands twice' 'misc-redundant-expression' tidy
+	put src/pmu/a.c 'int broken(' 
+	refuses 'a file that does not compile' 'error' tidy
+	put src/pmu/a.c 'int twice(int value);' 'int twice(int value)' '{' '	return value * 2;' '}'
+	accepts 'a sound file' cppcheck
+	put src/pmu/a.c 'int past(void);' 'int past(void)' '{' '	int four[4] = {0};' '	return four[4];' '}'
+	refuses 'an index past the end' 'arrayIndexOutOfBounds' cppcheck
+}
+
+# arrow yes|no FILE INCLUDE
+arrow() {
+	put "$2" "#include $3"
+	case $1 in
+	yes) accepts "$2 that includes $3" house ;;
+	no) refuses "$2 that includes $3" 'must not include' house ;;
+	esac
+}
+
+arrows() {
+	arrow yes src/pmu/a.c '"counter.h"'
+	arrow yes src/pmu/a.c '<softpmu/unit.h>'
+	arrow yes src/pmu/a.c '<string.h>'
+	arrow yes src/driver/a.c '"data/msr.h"'
+	arrow yes hosts/user/engine/a.c '<linux/mman.h>'
+	arrow yes tools/softpmu/a.c '<hosts/user/link.h>'
+	arrow yes tools/softpmu/a.c '<stdio.h>'
+	arrow no src/pmu/a.c '<stdio.h>'
+	arrow no src/pmu/a.c '"src/driver/driver.h"'
+	arrow no src/pmu/a.c '"../../hosts/user/link.h"'
+	arrow no src/ds/a.c '<stdlib.h>'
+	arrow no src/ds/a.c '"../pmu/counter.h"'
+	arrow no src/driver/a.c '"src/pmu/core.h"'
+	arrow no src/driver/a.c '<src/pmu/core.h>'
+	arrow no src/perfdata/a.c '"hosts/user/link.h"'
+	arrow no include/softpmu/a.h '"src/pmu/core.h"'
+	arrow no include/softpmu/a.h '<stdio.h>'
+	arrow no hosts/user/a.c '"src/pmu/core.h"'
+	arrow no hosts/user/engine/a.c '<unistd.h>'
+	arrow no hosts/user/decode/decode.c '<Zydis/Zydis.h>'
+	arrow no tools/softpmu/a.c '"src/pmu/core.h"'
+	arrow no tools/softpmu/a.c '"hosts/user/engine/engine.h"'
+}
+
+words() {
+	licence='' put src/pmu/a.c '' 'int a;'
+	refuses 'a file without a licence line' 'SPDX' house
+	put src/pmu/a.c '/* TO''DO */'
+	refuses 'something left undone' 'src/pmu/a.c' house
+	put docs/a.md "see /wo""rk/notes"
+	refuses 'a path of one machine' 'docs/a.md' house
+}
+
+# libraries LINE...: a pair made from the one source given.
+libraries() {
+	mkdir -p "$tree/include/softpmu" "$tree/build"
+	put include/softpmu/a.h 'SPMU_API int spmu_a(void);'
+	printf '%s\n' "$@" >"$tree/build/a.c"
+	(cd "$tree/build" && gcc -fPIC -c a.c && ar rc libsoftpmu.a a.o &&
+		gcc -shared -nostartfiles -Wl,-soname,libsoftpmu.so.0 -o libsoftpmu.so a.o)
+}
+
+symbols() {
+	libraries 'int spmu_a(void) { return 1; }'
+	accepts 'a library that exports what it declares' symbols "$tree/build"
+	libraries 'int spmu_a(void) { return 1; }' 'int helper(void) { return 2; }'
+	refuses 'an export without prefix' 'helper is exported' symbols "$tree/build"
+	libraries 'int spmu_b(void) { return 1; }'
+	refuses 'a declaration without definition' 'spmu_a is declared' symbols "$tree/build"
+	libraries 'int spmu_a(void) { return 1; }' 'int spmu_b(void) { return 1; }'
+	refuses 'an undeclared export' 'spmu_b is exported' symbols "$tree/build"
+	libraries 'int puts(const char *);' 'int spmu_a(void) { return puts(""); }'
+	refuses 'a use of libc' 'puts is needed' symbols "$tree/build"
+	libraries 'static int count;' 'int spmu_a(void) { return ++count; }'
+	refuses 'a variable' 'count is a variable' symbols "$tree/build"
+}
+
+# one_register FIELD...: a library whose only model has one register of these fields.
+one_register() {
+	put one.c '#include <softpmu/registers.h>' "static const struct spmu_field fields[] = { $* };" \
+		'size_t spmu_model_count(void) { return 1; }' \
+		'const struct spmu_model *spmu_model_at(size_t i) { (void)i; return NULL; }' \
+		'struct spmu_model_info spmu_model_info(const struct spmu_model *m)' \
+		'{ (void)m; return (struct spmu_model_info){.name = "m"}; }' \
+		'bool spmu_register_at(const struct spmu_model *m, size_t i, struct spmu_register *out)' \
+		'{ (void)m; *out = (struct spmu_register){"R", 1, 1, fields, sizeof(fields) / sizeof(*fields), "s"};' \
+		'return i == 0; }'
+}
+
+registers() {
+	one_register '{"A", 0, 8, SPMU_RW}, {NULL, 8, 56, SPMU_RESERVED}'
+	accepts 'a list of 64 bits' registers "$tree/one.c"
+	one_register '{"A", 0, 8, SPMU_RW}, {NULL, 8, 55, SPMU_RESERVED}'
+	refuses 'a list of 63 bits' 'bit 63' registers "$tree/one.c"
+	one_register '{"A", 0, 8, SPMU_RW}, {NULL, 9, 55, SPMU_RESERVED}'
+	refuses 'a gap' 'gap or overlap' registers "$tree/one.c"
+	one_register '{"A", 0, 8, SPMU_RW}, {NULL, 7, 57, SPMU_RESERVED}'
+	refuses 'an overlap' 'gap or overlap' registers "$tree/one.c"
+	one_register '{NULL, 0, 8, SPMU_RESERVED}, {"A", 8, 56, SPMU_RW}'
+	refuses 'a reset value in reserved bits' 'reset value' registers "$tree/one.c"
+	put one.c '#include <softpmu/registers.h>' 'size_t spmu_model_count(void) { return 0; }' \
+		'const struct spmu_model *spmu_model_at(size_t i) { (void)i; return NULL; }' \
+		'struct spmu_model_info spmu_model_info(const struct spmu_model *m)' \
+		'{ (void)m; return (struct spmu_model_info){.name = "m"}; }' \
+		'bool spmu_register_at(const struct spmu_model *m, size_t i, struct spmu_register *out)' \
+		'{ (void)m; (void)i; (void)out; return false; }'
+	refuses 'a library without registers' '0 passed' registers "$tree/one.c"
+}
+
+others() {
+	put include/softpmu/a.h '#include <stdint.h>' 'uint32_t spmu_a(uint32_t bits);'
+	accepts 'a header that stands alone' headers
+	put include/softpmu/a.h 'uint32_t spmu_a(uint32_t bits);'
+	refuses 'a header that needs another' 'uint32_t' headers
+	put include/softpmu/a.h 'int spmu_a(int class, int new);' 'struct spmu_b { int private; };'
+	refuses 'a header that C++ cannot read' 'in C++' headers
+
+	licence='#!/bin/bash' put a.sh "printf '%s\n' \"\$1\""
+	accepts 'a sound script' shell
+	licence='#!/bin/bash' put a.sh 'for a in $(ls *.c); do rm -rf $b/*; done; unused=1'
+	refuses 'an unsound script' 'SC2' shell
+
+	licence='.\" SPDX-License-Identifier: MIT' put docs/man/a.1 '.Dd November 21, 2026' '.Dt A 1' '.Os' \
+		'.Sh NAME' '.Nm a' '.Nd an example'
+	accepts 'a sound page' man
+	licence='.\" SPDX-License-Identifier: MIT' put docs/man/a.1 '.Dd November 21, 2026' '.Dt A 1' '.Os' \
+		'.Sh NAME' '.Nm a' '.Nd an example' '.Bogus'
+	refuses 'an unknown macro' 'Bogus' man
+}
+
+formatting
+analysers
+arrows
+words
+symbols
+registers
+others
+echo "$passed passed, $failed failed"
+((failed == 0))

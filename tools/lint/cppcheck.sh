@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# cppcheck.sh [TREE]: cppcheck finds nothing in the C files.
+# shellcheck source=tools/lint/lib.sh
+. "$(dirname "$0")/lib.sh"
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+files '\.c$' >"$list"
+found=$(cppcheck --quiet -j "$(nproc)" --std=c11 --language=c --enable=warning,portability,performance \
+	--inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem \
+	--suppress=normalCheckLevelMaxBranches --suppress=toomanyconfigs \
+	-D__x86_64__ -D__GNUC__=12 -D__linux__ -I include -I . -I "$build/gen" \
+	--template='{file}:{line}: {id}: {message}' --file-list="$list" 2>&1)
+for file in $(<"$list"); do
+	check "$file" "$(grep -F "$file:" <<<"$found")"
+done
+# What it says of headers and of itself counts too.
+check other "$(grep -vFf "$list" <<<"$found" | grep .)"
+finish

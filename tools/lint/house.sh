@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# house.sh [TREE]: the house's own rules: which folder may include which, licence lines, nothing
+# left undone, no path of one machine.
+# shellcheck source=tools/lint/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Folder, then what its files may include, as shell patterns; a system header stands in <>.
+# The first row that matches a file decides; folders without a row (tests) are free.
+free='<string.h> <stdint.h> <stddef.h> <stdbool.h>'
+arrows="
+include/softpmu/*         softpmu/* $free
+data/*                    softpmu/* data/* $free
+src/pmu/*                 softpmu/* data/* src/pmu/* $free
+src/ds/*                  softpmu/* data/* src/ds/* $free
+src/driver/*              softpmu/* data/* src/driver/* $free
+src/perfdata/*            softpmu/* src/perfdata/* <*>
+hosts/user/engine/*       softpmu/* hosts/user/* $free <linux/*> <asm/*> <cpuid.h> <stdarg.h>
+hosts/user/decode/decode* softpmu/* hosts/user/decode/* decode_table.inc $free
+hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
+hosts/qemu/*              softpmu/* hosts/qemu/* <*>
+hosts/unicorn/*           softpmu/* hosts/unicorn/* <*>
+tools/*                   softpmu/* src/perfdata/* hosts/user/+([^/]).h tools/* <*>
+"
+set -f # the patterns are not file names
+
+# allowed TARGET PATTERN...
+allowed() {
+	local target=$1 pattern
+	shift
+	for pattern in "$@"; do
+		# shellcheck disable=SC2053 # a pattern is meant
+		[[ $target == $pattern ]] && return 0
+	done
+	return 1
+}
+
+# target_of FILE MARK NAME: what an #include of NAME means, MARK being its quote or bracket.
+target_of() {
+	local file=$1 mark=$2 name=$3
+	case $name in
+	softpmu/* | data/* | src/* | hosts/* | tools/* | decode_table.inc) echo "$name" ;;
+	*)
+		if [[ $mark == '<' ]]; then
+			echo "<$name>"
+		else
+			realpath -m --relative-to=. "$(dirname "$file")/$name"
+		fi
+		;;
+	esac
+}
+
+# Prints what is wrong with the includes of one file.
+wrong_includes() {
+	local file=$1 folder may mark name
+	while read -r folder may; do
+		# shellcheck disable=SC2053
+		[[ -n $folder && $file == $folder ]] && break
+	done <<<"$arrows"
+	[[ -n $folder ]] || return 0
+	sed -nE 's/^[ \t]*#[ \t]*include[ \t]*(["<])([^">]*)[">].*/\1 \2/p' "$file" |
+		while read -r mark name; do
+			# shellcheck disable=SC2086 # one word for each pattern
+			allowed "$(target_of "$file" "$mark" "$name")" $may ||
+				echo "$file must not include $name"
+		done
+}
+
+for file in $(files '\.(c|h|inc|S)$'); do
+	check "$file" "$(wrong_includes "$file")"
+done
+for file in $(sources); do
+	check "$file" "$(head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
+		echo "no SPDX-License-Identifier: MIT in its first two lines")"
+	check "$file" "$(grep -nEw 'TO[D]O|FIX[M]E|XX[X]|HAC[K]' "$file")"
+done
+for file in $(files '.'); do
+	check "$file" "$(grep -InE '(^|[^A-Za-z0-9_.-])/(work|root|home)/' "$file")"
+done
+finish
