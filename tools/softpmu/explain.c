@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain.c: `softpmu explain`: draws a register value as the manual draws the
+ * register, and says what it means.
+ *
+ * The fields come from the model's register list.  Whether a write completes and
+ * what is read back is not looked up but tried: on a core of the model as it
+ * stands after power-up (Vol. 3A 9.1.1).  Event names come from the model's
+ * table, then from libpfm4.
+ */
+#include "tools/softpmu/explain.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "hosts/user/launch.h"
+#include "tools/softpmu/commands.h"
+#include "tools/softpmu/events.h"
+#include "tools/softpmu/output.h"
+
+/* IA32_PERFEVTSELx (Vol. 3B 18.2.1.1), as far as the sentence under the drawing names it. */
+#define SELECT_CODE(value)  ((uint16_t)(value))
+#define SELECT_USR	    (UINT64_C(1) << 16)
+#define SELECT_OS	    (UINT64_C(1) << 17)
+#define SELECT_EDGE	    (UINT64_C(1) << 18)
+#define SELECT_INT	    (UINT64_C(1) << 20)
+#define SELECT_EN	    (UINT64_C(1) << 22)
+#define SELECT_INV	    (UINT64_C(1) << 23)
+#define SELECT_CMASK(value) ((unsigned)((value) >> 24) & 0xff)
+
+/* IA32_FIXED_CTR_CTRL (Vol. 3B 18.2.2): four bits for each counter. */
+#define FIXED_CONTROL(value, i) ((unsigned)((value) >> (4 * (i))) & 0xf)
+#define FIXED_OS		1u
+#define FIXED_USR		2u
+#define FIXED_PMI		8u
+
+static void help(void)
+{
+	puts("Usage: softpmu explain [-M MODEL] [--ascii] [REGISTER[=VALUE] ...]\n"
+	     "       softpmu explain [-M MODEL] [--ascii] [-t THREADS] cpuid [LEAF]\n\n"
+	     "Draws a register value as the manual draws it and says what each field means.\n"
+	     "A REGISTER is a name (IA32_PERFEVTSEL0, PERFEVTSEL0) or an MSR number (0x186);\n"
+	     "without VALUE its value after reset is drawn, without REGISTER the registers\n"
+	     "of the model are listed.  'cpuid' draws what the unit reports in CPUID.\n\n"
+	     "  -M, --model MODEL      the processor (default " DEFAULT_MODEL ")\n"
+	     "  -t, --threads 1|2      logical processors of the core (default 2)\n"
+	     "      --ascii            draw with - | + only");
+}
+
+bool explain_number(const char *text, uint64_t *value)
+{
+	size_t length = strlen(text), used;
+	char digits[24];
+	char *end;
+	int base = 10;
+
+	if (length > 1 && text[0] == '0' && (text[1] | 0x20) == 'x') {
+		base = 16;
+		text += 2;
+		length -= 2;
+	} else if (length > 1 && (text[length - 1] | 0x20) == 'h') {
+		base = 16;
+		length--;
+	}
+	if (length == 0 || length >= sizeof(digits))
+		return false;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	used = strspn(digits, base == 16 ? "0123456789abcdefABCDEF" : "0123456789");
+	/* 20 decimal digits may be too many for 64 bits; strtoull saturates then. */
+	*value = strtoull(digits, &end, base);
+	return used == length && !(base == 16 && length > 16) &&
+	       !(*value == UINT64_MAX && base == 10 && strcmp(digits, "18446744073709551615"));
+}
+
+/* The name without the prefix that people leave out. */
+static const char *short_name(const char *name)
+{
+	if (!strncasecmp(name, "IA32_", 5))
+		return name + 5;
+	if (!strncasecmp(name, "MSR_", 4))
+		return name + 4;
+	return name;
+}
+
+static bool find_register(const struct spmu_model *model, const char *name,
+			  struct spmu_register *found)
+{
+	uint64_t number;
+	size_t i;
+
+	for (i = 0; spmu_register_at(model, i, found); i++) {
+		if (!strcasecmp(found->name, name))
+			return true;
+	}
+	for (i = 0; spmu_register_at(model, i, found); i++) {
+		if (!strcasecmp(short_name(found->name), short_name(name)))
+			return true;
+	}
+	if (!explain_number(name, &number))
+		return false;
+	for (i = 0; spmu_register_at(model, i, found); i++) {
+		if (found->msr == number)
+			return true;
+	}
+	return false;
+}
+
+/* Say that there is no such register, with the name that looks most like it. */
+static int no_register(const struct explain *explain, const char *name)
+{
+	struct spmu_register reg;
+	char nearest[64] = "";
+	unsigned best = 4;
+	size_t i;
+
+	for (i = 0; spmu_register_at(explain->model, i, &reg); i++) {
+		unsigned distance = tool_distance(short_name(name), short_name(reg.name));
+
+		if (distance < best) {
+			best = distance;
+			snprintf(nearest, sizeof(nearest), "; did you mean %s?", reg.name);
+		}
+	}
+	tool_error("%s has no register '%s'%s", explain->info.name, name,
+		   *nearest ? nearest : " (softpmu explain lists them)");
+	return 1;
+}
+
+static int list_registers(const struct explain *explain)
+{
+	struct spmu_register reg;
+	int widest = 0;
+	size_t i;
+
+	for (i = 0; spmu_register_at(explain->model, i, &reg); i++) {
+		if ((int)strlen(reg.name) > widest)
+			widest = (int)strlen(reg.name);
+	}
+	printf("Registers of %s (%s):\n\n", explain->info.name, explain->info.title);
+	printf("%5s  %-*s  %-16s  %s\n", "MSR", widest, "name", "after reset", "section");
+	for (i = 0; spmu_register_at(explain->model, i, &reg); i++)
+		printf("%4" PRIX32 "H  %-*s  %016" PRIx64 "  %s\n", reg.msr, widest, reg.name,
+		       reg.reset, reg.section);
+	return 0;
+}
+
+static const char *rings(bool os, bool usr)
+{
+	if (os && usr)
+		return "at every CPL";
+	if (os)
+		return "at CPL 0";
+	return usr ? "at CPL 1, 2 and 3" : "nowhere: neither OS nor USR is set";
+}
+
+static const char *fidelity_text(enum spmu_fidelity fidelity)
+{
+	switch (fidelity) {
+	case SPMU_EXACT:
+		return "exact";
+	case SPMU_MODELLED:
+		return "modelled";
+	case SPMU_ABSENT:
+		break;
+	}
+	return "absent";
+}
+
+/* What an event select register counts, as a sentence. */
+static void explain_select(const struct explain *explain, uint64_t value)
+{
+	const struct spmu_event *event = spmu_event_by_code(explain->model, SELECT_CODE(value));
+	/* USR, OS, INT and EN are told apart from the name. */
+	char *name = events_name_of_select(
+		explain->model,
+		value & ~(SELECT_USR | SELECT_OS | SELECT_INT | SELECT_EN | (UINT64_C(1) << 19)));
+	char raw[8];
+
+	snprintf(raw, sizeof(raw), "r%04x", SELECT_CODE(value));
+	if (event) {
+		printf("Event %s is %s: %s (%s).\n", raw, event->name, event->description,
+		       event->section);
+		printf("Its count in a program run by softpmu is %s.\n",
+		       fidelity_text(spmu_event_fidelity(event, &launch_supply)));
+	} else if (strncasecmp(name, raw, strlen(raw)) != 0) {
+		printf("Event %s is %s; no signal describes it: absent.\n", raw, name);
+	} else {
+		printf("Event %s: neither the model nor libpfm4 knows one of this code.\n", raw);
+	}
+	free(name);
+	printf("It counts %s", rings(value & SELECT_OS, value & SELECT_USR));
+	if (SELECT_CMASK(value))
+		printf(", clocks with %s %u occurrence%s",
+		       value & SELECT_INV ? "fewer than" : "at least", SELECT_CMASK(value),
+		       SELECT_CMASK(value) == 1 ? "" : "s");
+	if (value & SELECT_EDGE)
+		printf(", at rising edges");
+	printf(", %s; an overflow %s.\n", value & SELECT_EN ? "enabled" : "not enabled (EN is 0)",
+	       value & SELECT_INT ? "interrupts" : "does not interrupt");
+}
+
+static void explain_fixed(const struct explain *explain, uint64_t value)
+{
+	unsigned i;
+
+	for (i = 0; i < explain->info.fixed_counters; i++) {
+		unsigned control = FIXED_CONTROL(value, i);
+		const struct spmu_event *event = spmu_event_fixed(explain->model, i);
+
+		printf("Fixed counter %u (%s) ", i, event ? event->name : "unknown");
+		if (!(control & (FIXED_OS | FIXED_USR)))
+			puts("is disabled.");
+		else
+			printf("counts %s; an overflow %s.\n",
+			       rings(control & FIXED_OS, control & FIXED_USR),
+			       control & FIXED_PMI ? "interrupts" : "does not interrupt");
+	}
+}
+
+/* Try the write on a fresh core and tell what software meets. */
+static void explain_write(const struct explain *explain, const struct spmu_register *reg,
+			  uint64_t value)
+{
+	uint64_t back = 0, wrong = 0;
+	size_t i;
+
+	for (i = 0; i < reg->field_count; i++) {
+		const struct spmu_field *field = &reg->fields[i];
+
+		if (field->access == SPMU_RESERVED)
+			wrong |= draw_extract(field, value) << field->low;
+	}
+	spmu_reset(explain->core, 0);
+	switch (spmu_write_msr(explain->core, 0, reg->msr, value)) {
+	case SPMU_DONE:
+		printf("WRMSR completes");
+		break;
+	case SPMU_GP:
+		printf("WRMSR raises #GP(0)");
+		if (wrong)
+			printf(": reserved bits are set (%#" PRIx64 ")", wrong);
+		puts(".");
+		return;
+	case SPMU_NOT_OURS:
+		puts("WRMSR is not for the unit.");
+		return;
+	}
+	if (spmu_read_msr(explain->core, 0, reg->msr, &back) == SPMU_DONE && back != value)
+		printf("; RDMSR then reads %#" PRIx64, back);
+	puts(".");
+}
+
+static int explain_register(const struct explain *explain, const char *text)
+{
+	struct spmu_register reg;
+	const char *equals = strchr(text, '=');
+	char *name = tool_copy(text);
+	uint64_t value;
+	int status = 0;
+
+	if (equals)
+		name[equals - text] = '\0';
+	if (!find_register(explain->model, name, &reg)) {
+		status = no_register(explain, name);
+		goto out;
+	}
+	value = reg.reset;
+	if (equals && !explain_number(equals + 1, &value)) {
+		tool_error("'%s' is not a 64-bit number such as 0x5300c0, 5300C0H or 5439680",
+			   equals + 1);
+		status = 1;
+		goto out;
+	}
+	printf("%s (MSR %" PRIX32 "H) = 0x%016" PRIx64 "%s\n%s, %s\n\n", reg.name, reg.msr, value,
+	       equals ? "" : " after reset", explain->info.title, reg.section);
+	draw_boxes(&explain->style, reg.fields, reg.field_count, value);
+	putchar('\n');
+	draw_fields(reg.fields, reg.field_count, value);
+	putchar('\n');
+	if (strstr(reg.name, "PERFEVTSEL") && value)
+		explain_select(explain, value);
+	if (strstr(reg.name, "FIXED_CTR_CTRL"))
+		explain_fixed(explain, value);
+	if (equals)
+		explain_write(explain, &reg, value);
+out:
+	free(name);
+	return status;
+}
+
+/* The core stands alone: no memory, no interrupts, no clock. */
+static bool no_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	(void)opaque, (void)lp, (void)linear, (void)to, (void)bytes;
+	return false;
+}
+
+static bool no_write(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
+{
+	(void)opaque, (void)lp, (void)linear, (void)from, (void)bytes;
+	return false;
+}
+
+static void no_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	(void)opaque, (void)lp, (void)pmi;
+}
+
+static uint64_t no_tsc(void *opaque, unsigned lp)
+{
+	(void)opaque, (void)lp;
+	return 0;
+}
+
+static void no_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	(void)opaque, (void)lp;
+	memset(out, 0, sizeof(*out));
+}
+
+static enum spmu_status make_core(struct explain *explain, void **memory)
+{
+	static struct spmu_meters meters[SPMU_THREADS_MAX];
+	struct spmu_core_config config = {.model = explain->model, .threads = explain->threads};
+	struct spmu_host host = {.read = no_read,
+				 .write = no_write,
+				 .pmi = no_pmi,
+				 .tsc = no_tsc,
+				 .registers = no_registers,
+				 .supply = launch_supply};
+	size_t bytes = (spmu_core_bytes() + 63) / 64 * 64;
+	unsigned lp;
+
+	for (lp = 0; lp < explain->threads; lp++)
+		config.meters[lp] = &meters[lp];
+	*memory = aligned_alloc(64, bytes);
+	if (!*memory)
+		return SPMU_E_SPACE;
+	return spmu_core_create(*memory, bytes, &config, &host, &explain->core);
+}
+
+static int explain_all(const struct explain *explain, int argc, char **argv)
+{
+	int status = 0, i;
+
+	if (argc == 0)
+		return list_registers(explain);
+	if (!strcasecmp(argv[0], "cpuid")) {
+		if (argc > 2)
+			return tool_usage_error("explain", "cpuid takes one leaf at most");
+		return explain_cpuid(explain, argc == 2 ? argv[1] : NULL);
+	}
+	for (i = 0; i < argc && status == 0; i++) {
+		if (i > 0)
+			putchar('\n');
+		status = explain_register(explain, argv[i]);
+	}
+	return status;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	enum { OPTION_ASCII = 256 };
+	static const struct option options[] = {{"model", required_argument, NULL, 'M'},
+						{"threads", required_argument, NULL, 't'},
+						{"ascii", no_argument, NULL, OPTION_ASCII},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct explain explain = {.threads = 2};
+	const char *model = NULL;
+	bool ascii = false;
+	void *memory = NULL;
+	enum spmu_status made;
+	uint64_t threads;
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, ":M:t:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'M':
+			model = optarg;
+			break;
+		case 't':
+			if (!explain_number(optarg, &threads) || threads < 1 || threads > 2)
+				return tool_usage_error("explain", "--threads is 1 or 2, not '%s'",
+							optarg);
+			explain.threads = (unsigned)threads;
+			break;
+		case OPTION_ASCII:
+			ascii = true;
+			break;
+		case 'h':
+			help();
+			return output_finish("explain", 0);
+		case ':':
+			return tool_usage_error("explain", "%s needs a value", argv[optind - 1]);
+		default:
+			return tool_usage_error("explain", "unknown option '%s'", argv[optind - 1]);
+		}
+	}
+	explain.model = tool_model(model);
+	if (!explain.model)
+		return 1;
+	explain.info = spmu_model_info(explain.model);
+	explain.style = draw_style(ascii);
+	made = make_core(&explain, &memory);
+	if (made != SPMU_OK) {
+		free(memory);
+		return tool_error("cannot make a core of %s: %s", explain.info.name,
+				  spmu_status_text(made));
+	}
+	status = explain_all(&explain, argc - optind, argv + optind);
+	free(memory);
+	return output_finish("explain", status);
+}

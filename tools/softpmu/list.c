@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * list.c: `softpmu list`: the events of a model and how far each can be
+ * trusted when softpmu runs a program.
+ *
+ * Three groups: perf's generic names, the model's own table (Vol. 3B chapter
+ * 19), and what libpfm4 has beyond it.  A name of libpfm4 that stands in the
+ * model's table is listed once, in that table's group.  An event that no signal
+ * describes is absent.
+ */
+#include <ctype.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "hosts/user/launch.h"
+#include "tools/softpmu/catalog.h"
+#include "tools/softpmu/commands.h"
+#include "tools/softpmu/events.h"
+#include "tools/softpmu/output.h"
+
+enum group { GROUP_GENERIC, GROUP_MODEL, GROUP_LIBPFM, GROUPS };
+
+static const char *const group_names[GROUPS] = {"generic", "model", "libpfm4"};
+
+struct row {
+	enum group group;
+	char *name, *description;
+	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
+	enum spmu_fidelity fidelity;
+	bool precise;
+	const struct spmu_event *event; /* the model's; NULL: none */
+};
+
+struct list {
+	const struct spmu_model *model;
+	char *const *patterns;
+	size_t pattern_count;
+	struct row *rows;
+	size_t count, room;
+};
+
+/* E, ANY, INV, CMASK: what makes a count one of clocks or of both threads. */
+#define SELECT_BEYOND_CODE UINT64_C(0xffffffffffff0000)
+#define SELECT_CLOCKS	   UINT64_C(0xff840000)
+
+static void help(void)
+{
+	puts("Usage: softpmu list [-M MODEL] [-j] [PATTERN ...]\n\n"
+	     "Lists the events of a model: perf's generic names, the model's table, and what\n"
+	     "libpfm4 has beyond it.  A PATTERN is a part of a name or code, or a glob; case does\n"
+	     "not matter.\n\n"
+	     "Fidelity tells what a count in a program run by softpmu is: exact (follows from\n"
+	     "execution), modelled (comes from a model of the hardware), absent (no count).\n\n"
+	     "  -M, --model MODEL      the processor (default " DEFAULT_MODEL ")\n"
+	     "  -j, --json             one JSON object a line");
+}
+
+static const char *fidelity_text(enum spmu_fidelity fidelity)
+{
+	static const char *const texts[] = {"absent", "modelled", "exact"};
+
+	return texts[fidelity];
+}
+
+static void code_text(const struct row *row, char text[24])
+{
+	snprintf(text, 24, "r%04" PRIx64, row->select);
+}
+
+/* Lower case, and libpfm4's ':' as the manual's '.', so that either way of writing matches. */
+static char *folded(const char *text)
+{
+	char *copy = tool_copy(text), *p;
+
+	for (p = copy; *p; p++)
+		*p = *p == ':' ? '.' : (char)tolower((unsigned char)*p);
+	return copy;
+}
+
+static bool matches_one(const char *text, const char *pattern)
+{
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, text, 0) == 0;
+	return strstr(text, pattern) != NULL;
+}
+
+static bool matches(const struct list *list, const struct row *row)
+{
+	char code[24], *name;
+	bool found = list->pattern_count == 0;
+	size_t i;
+
+	code_text(row, code);
+	name = folded(row->name);
+	for (i = 0; i < list->pattern_count && !found; i++) {
+		char *pattern = folded(list->patterns[i]);
+
+		found = matches_one(name, pattern) || matches_one(code, pattern);
+		free(pattern);
+	}
+	free(name);
+	return found;
+}
+
+static void add(struct list *list, const struct row *row, const char *name, const char *description)
+{
+	struct row *new;
+
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 256;
+		list->rows = tool_grow(list->rows, list->room * sizeof(*list->rows));
+	}
+	new = &list->rows[list->count++];
+	*new = *row;
+	new->name = tool_copy(name);
+	new->description = tool_copy(description);
+}
+
+static void add_generic(struct list *list)
+{
+	const char *name;
+	uint16_t code;
+	size_t i;
+
+	for (i = 0; (name = events_generic(i, &code)) != NULL; i++) {
+		const struct spmu_event *event = spmu_event_by_code(list->model, code);
+		struct row row = {.group = GROUP_GENERIC, .select = code, .event = event};
+
+		if (event) {
+			row.fidelity = spmu_event_fidelity(event, &launch_supply);
+			row.precise = event->pebs_counters != 0;
+		}
+		add(list, &row, name, event ? event->name : "not in the model's table");
+	}
+}
+
+static void add_model(struct list *list)
+{
+	size_t i;
+
+	for (i = 0; i < spmu_event_count(list->model); i++) {
+		const struct spmu_event *event = spmu_event_at(list->model, i);
+		struct row row = {.group = GROUP_MODEL,
+				  .select = event->code,
+				  .event = event,
+				  .fidelity = spmu_event_fidelity(event, &launch_supply),
+				  .precise = event->pebs_counters != 0};
+
+		add(list, &row, event->name, event->description);
+	}
+}
+
+static void add_libpfm(void *opaque, const struct catalog_event *found)
+{
+	struct list *list = opaque;
+	struct row row = {
+		.group = GROUP_LIBPFM, .select = found->select, .precise = found->precise};
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (list->rows[i].group == GROUP_MODEL &&
+		    !strcasecmp(list->rows[i].name, found->name))
+			return;
+	}
+	row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
+	/* A threshold or an edge counts clocks, which follow from no signal of execution. */
+	if (row.event && !(found->select & SELECT_CLOCKS))
+		row.fidelity = spmu_event_fidelity(row.event, &launch_supply);
+	if (row.event && !(found->select & SELECT_BEYOND_CODE))
+		row.precise = row.event->pebs_counters != 0;
+	add(list, &row, found->name, found->description);
+}
+
+/* Keep the rows that match, in place. */
+static void filter(struct list *list)
+{
+	size_t kept = 0, i;
+
+	for (i = 0; i < list->count; i++) {
+		if (matches(list, &list->rows[i])) {
+			list->rows[kept++] = list->rows[i];
+		} else {
+			free(list->rows[i].name);
+			free(list->rows[i].description);
+		}
+	}
+	list->count = kept;
+}
+
+static void print_json(const struct row *row)
+{
+	char code[24];
+
+	code_text(row, code);
+	fputs("{\"name\": ", stdout);
+	output_json_string(stdout, row->name);
+	printf(", \"code\": \"%s\", \"group\": \"%s\", \"fidelity\": \"%s\", \"precise\": %s", code,
+	       group_names[row->group], fidelity_text(row->fidelity),
+	       row->precise ? "true" : "false");
+	if (row->event && row->group != GROUP_LIBPFM) {
+		printf(", \"data-address\": %s, \"counters\": %u",
+		       row->event->data_address ? "true" : "false", row->event->counters);
+		if (row->event->fixed >= 0)
+			printf(", \"fixed\": %d", row->event->fixed);
+		fputs(", \"section\": ", stdout);
+		output_json_string(stdout, row->event->section);
+	}
+	fputs(", \"description\": ", stdout);
+	output_json_string(stdout, row->description);
+	puts("}");
+}
+
+/* Print text that begins in column `indent`, broken between words at `columns` (0: never). */
+static void print_wrapped(const char *text, size_t indent, size_t columns)
+{
+	size_t room = columns > indent + 20 ? columns - indent : SIZE_MAX;
+
+	while (strlen(text) > room) {
+		size_t end = room;
+
+		while (end > 0 && text[end] != ' ')
+			end--;
+		if (end == 0)
+			break;
+		printf("%.*s\n%*s", (int)end, text, (int)indent, "");
+		text += end + 1;
+	}
+	puts(text);
+}
+
+static void print_group(const struct list *list, enum group group, size_t columns)
+{
+	static const char *const titles[GROUPS] = {"perf's generic events",
+						   "Events of the model's table",
+						   "More events, known to libpfm4"};
+	size_t name_width = 0, code_width = strlen("code"), i;
+	bool any = false;
+	char code[24];
+
+	for (i = 0; i < list->count; i++) {
+		const struct row *row = &list->rows[i];
+
+		if (row->group != group)
+			continue;
+		any = true;
+		code_text(row, code);
+		if (strlen(row->name) > name_width)
+			name_width = strlen(row->name);
+		if (strlen(code) > code_width)
+			code_width = strlen(code);
+	}
+	if (!any)
+		return;
+	printf("%s:\n  %-*s  %-*s  %-8s  %-7s  %s\n", titles[group], (int)name_width, "name",
+	       (int)code_width, "code", "fidelity", "precise", "description");
+	for (i = 0; i < list->count; i++) {
+		const struct row *row = &list->rows[i];
+
+		if (row->group != group)
+			continue;
+		code_text(row, code);
+		printf("  %-*s  %-*s  %-8s  %-7s  ", (int)name_width, row->name, (int)code_width,
+		       code, fidelity_text(row->fidelity), row->precise ? "precise" : "-");
+		print_wrapped(row->description, name_width + code_width + 25, columns);
+	}
+}
+
+static void print_groups(const struct list *list)
+{
+	size_t columns = output_is_terminal() ? output_columns() : 0;
+	enum group last = GROUPS;
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		enum group group = list->rows[i].group;
+
+		if (group == last)
+			continue;
+		if (last != GROUPS)
+			putchar('\n');
+		print_group(list, group, columns);
+		last = group;
+	}
+}
+
+static int list_events(struct list *list, bool json)
+{
+	struct spmu_model_info info = spmu_model_info(list->model);
+	size_t i;
+	int status = 0;
+
+	add_generic(list);
+	add_model(list);
+	if (info.pfm && !catalog_each(info.pfm, add_libpfm, list))
+		tool_error("libpfm4 has no table '%s'; only the model's own events are listed",
+			   info.pfm);
+	filter(list);
+	if (list->count == 0) {
+		tool_error("no event of %s matches '%s'", info.name, list->patterns[0]);
+		status = 1;
+	} else if (json) {
+		for (i = 0; i < list->count; i++)
+			print_json(&list->rows[i]);
+	} else {
+		print_groups(list);
+	}
+	for (i = 0; i < list->count; i++) {
+		free(list->rows[i].name);
+		free(list->rows[i].description);
+	}
+	free(list->rows);
+	return status;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	static const struct option options[] = {{"model", required_argument, NULL, 'M'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *model = NULL;
+	struct list list = {0};
+	bool json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, ":M:jh", options, NULL)) != -1) {
+		switch (option) {
+		case 'M':
+			model = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			help();
+			return output_finish("list", 0);
+		case ':':
+			return tool_usage_error("list", "%s needs a value", argv[optind - 1]);
+		default:
+			return tool_usage_error("list", "unknown option '%s'", argv[optind - 1]);
+		}
+	}
+	list.model = tool_model(model);
+	if (!list.model)
+		return 1;
+	list.patterns = argv + optind;
+	list.pattern_count = (size_t)(argc - optind);
+	return output_finish("list", list_events(&list, json));
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * models.c: `softpmu models`: the processors that can be built and how much of
+ * each is done, and the families of the manual that are not there yet
+ * (data/families.inc).
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/softpmu/commands.h"
+#include "tools/softpmu/output.h"
+
+struct family {
+	const char *name, *title, *section;
+};
+
+static const struct family families[] = {
+#define FAMILY(name, title, section) {name, title, section},
+#include "data/families.inc"
+#undef FAMILY
+};
+
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
+/* Widths of the columns whose texts differ in length. */
+struct widths {
+	int name, title;
+};
+
+static void help(void)
+{
+	puts("Usage: softpmu models [-v] [MODEL ...]\n\n"
+	     "Lists the processors whose performance-monitoring unit can be built: version of\n"
+	     "architectural performance monitoring, general counters of a logical processor (with\n"
+	     "two threads in the core/with one), fixed counters, bits of a counter, format of "
+	     "PEBS\n"
+	     "records, section of the manual.  Families that are not there yet are listed as "
+	     "absent.\n\n"
+	     "  -v, --verbose          also what of each model is done, partial or absent");
+}
+
+static void widen(int *width, const char *text)
+{
+	if ((int)strlen(text) > *width)
+		*width = (int)strlen(text);
+}
+
+static struct widths measure(void)
+{
+	struct widths widths = {0};
+	size_t i;
+
+	for (i = 0; i < spmu_model_count(); i++) {
+		struct spmu_model_info info = spmu_model_info(spmu_model_at(i));
+
+		widen(&widths.name, info.name);
+		widen(&widths.title, info.title);
+	}
+	for (i = 0; i < FAMILIES; i++) {
+		widen(&widths.name, families[i].name);
+		widen(&widths.title, families[i].title);
+	}
+	return widths;
+}
+
+static void print_row(const struct widths *widths, const char *name, const char *title,
+		      const char *version, const char *counters, const char *fixed,
+		      const char *width, const char *pebs, const char *section)
+{
+	printf("%-*s  %-*s  %7s  %8s  %5s  %5s  %5s  %s\n", widths->name, name, widths->title,
+	       title, version, counters, fixed, width, pebs, section);
+}
+
+static void print_model(const struct widths *widths, const struct spmu_model_info *info)
+{
+	char version[8], counters[8], fixed[8], width[8], pebs[8] = "none";
+
+	snprintf(version, sizeof(version), "%u", info->perfmon_version);
+	if (info->counters_ht == info->counters_single)
+		snprintf(counters, sizeof(counters), "%u", info->counters_ht);
+	else
+		snprintf(counters, sizeof(counters), "%u/%u", info->counters_ht,
+			 info->counters_single);
+	snprintf(fixed, sizeof(fixed), "%u", info->fixed_counters);
+	snprintf(width, sizeof(width), "%u", info->counter_bits);
+	if (info->pebs_format >= 0)
+		snprintf(pebs, sizeof(pebs), "%d", info->pebs_format);
+	print_row(widths, info->name, info->title, version, counters, fixed, width, pebs,
+		  info->section);
+}
+
+static void print_facilities(const struct spmu_model *model)
+{
+	const struct spmu_facility *facility, *all = spmu_model_facilities(model);
+	int width = 0, section = 0;
+
+	for (facility = all; facility->facility; facility++) {
+		widen(&width, facility->facility);
+		widen(&section, facility->section);
+	}
+	for (facility = all; facility->facility; facility++)
+		printf("    %-*s  %-*s  %s\n", width, facility->facility, section,
+		       facility->section, facility->state);
+}
+
+/* The names given, or all when none is. */
+static bool wanted(const char *name, int count, char **names)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		const struct spmu_model *model = spmu_model_find(names[i]);
+
+		if (!strcmp(names[i], name) ||
+		    (model && !strcmp(spmu_model_info(model).name, name)))
+			return true;
+	}
+	return count == 0;
+}
+
+static bool is_family(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < FAMILIES; i++) {
+		if (!strcmp(families[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static void print_models(bool verbose, int count, char **names)
+{
+	struct widths widths = measure();
+	size_t i;
+
+	print_row(&widths, "name", "processors", "version", "counters", "fixed", "width", "PEBS",
+		  "section");
+	for (i = 0; i < spmu_model_count(); i++) {
+		const struct spmu_model *model = spmu_model_at(i);
+		struct spmu_model_info info = spmu_model_info(model);
+
+		if (!wanted(info.name, count, names))
+			continue;
+		print_model(&widths, &info);
+		if (verbose)
+			print_facilities(model);
+	}
+	for (i = 0; i < FAMILIES; i++) {
+		if (!spmu_model_find(families[i].name) && wanted(families[i].name, count, names))
+			print_row(&widths, families[i].name, families[i].title, "absent", "-", "-",
+				  "-", "-", families[i].section);
+	}
+}
+
+int cmd_models(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {0}};
+	bool verbose = false;
+	int option, i;
+
+	while ((option = getopt_long(argc, argv, ":vh", options, NULL)) != -1) {
+		switch (option) {
+		case 'v':
+			verbose = true;
+			break;
+		case 'h':
+			help();
+			return output_finish("models", 0);
+		default:
+			return tool_usage_error("models", "unknown option '%s'", argv[optind - 1]);
+		}
+	}
+	for (i = optind; i < argc; i++) {
+		if (!is_family(argv[i]) && !spmu_model_find(argv[i])) {
+			tool_error("unknown model '%s' (see softpmu models)", argv[i]);
+			return 1;
+		}
+	}
+	print_models(verbose, argc - optind, argv + optind);
+	return output_finish("models", 0);
+}
