@@ -57,7 +57,11 @@ struct spmu_request {
 	uint32_t tag;	   /* handed back with each sample */
 };
 
-/* One sample, from a PEBS record or from the interrupted context. */
+/*
+ * One sample, from a PEBS record or from the interrupted context.  `period` is what was
+ * asked for.  PEBS records come at every (period + 1)th occurrence: the overflow
+ * arms, the next occurrence is recorded, and then the counter starts again.
+ */
 struct spmu_sample {
 	uint32_t tag;
 	bool precise;
@@ -88,8 +92,17 @@ struct spmu_driver {
 		uint64_t total; /* occurrences before the present counter value */
 		uint64_t start; /* counter value to which `total` refers */
 		struct spmu_request request;
+		uint64_t reload; /* period with which the unit reloaded at the records that are in
+				    the buffer; request.period is that of the next */
 	} counter[SPMU_DRIVER_COUNTERS];
 	bool running;
+	bool in_service;       /* the service routine is at work: it enables again itself */
+	bool draining;	       /* spmu_driver_drain() is at work */
+	bool lvt_mapped;       /* lvt is valid */
+	uint32_t lvt;	       /* what unmasks the LVT entry */
+	uint64_t enabled;      /* IA32_PERF_GLOBAL_CTRL and IA32_PEBS_ENABLE while running: */
+	uint64_t pebs_enabled; /* a freeze may have cleared the registers themselves */
+	uint64_t pebs_next;    /* linear address of the first record that is not in the totals */
 
 	uint64_t interrupts;  /* service routine calls */
 	uint64_t records;     /* PEBS records drained */
