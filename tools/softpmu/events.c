@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c: lists of events as perf's -e takes them.
+ *
+ *	list     = item { "," item }
+ *	item     = "{" list "}" [ ":" modifiers ] | event
+ *	event    = "cpu/" term { "," term } "/" [ modifiers ]
+ *	         | name [ "/" term { "," term } "/" ] { ":" part }
+ *	term     = event=N umask=N cmask=N edge inv any config=N period=N freq=N name=TEXT, or a
+ *name part     = perf's letters (u k h p P G H D W I), libpfm4's c=N i e t, or a unit mask's name
+ *
+ * Only code at CPL 3 runs here: a list without privilege letters counts that, and its name gets the
+ * "u" that perf adds where the kernel may not be counted.
+ */
+#define _GNU_SOURCE
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hosts/user/launch.h>
+
+#include "commands.h"
+#include "event_names.h"
+#include "events.h"
+
+#define PRECISE_MAX 3
+
+/* Everything that stands around an event's name. */
+struct modifiers {
+	bool user, kernel, hypervisor, guest, host; /* asked for by a letter */
+	unsigned precise;
+	uint64_t select; /* EDGE, ANY, INV, CMASK */
+	uint64_t period, frequency;
+	char *name; /* name= */
+};
+
+struct parser {
+	const struct spmu_model *model;
+	struct event_list *list;
+	char **error;
+	int group, groups;
+};
+
+static bool wrong(struct parser *parser, const char *text, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool wrong(struct parser *parser, const char *text, const char *format, ...)
+{
+	va_list arguments;
+	char *what = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&what, format, arguments) < 0)
+		what = NULL;
+	va_end(arguments);
+	*parser->error = tool_print("event '%s': %s", text, what ? what : "wrong");
+	free(what);
+	return false;
+}
+
+/* --- modifiers --------------------------------------------------------------- */
+
+/* perf's letters, in any order; false when the part has others and is to be read otherwise. */
+static bool take_letters(struct modifiers *modifiers, const char *part)
+{
+	struct modifiers taken = *modifiers;
+
+	if (!*part)
+		return false;
+	for (; *part; part++) {
+		switch (*part) {
+		case 'u':
+			taken.user = true;
+			break;
+		case 'k':
+			taken.kernel = true;
+			break;
+		case 'h':
+			taken.hypervisor = true;
+			break;
+		case 'G':
+			taken.guest = true;
+			break;
+		case 'H':
+			taken.host = true;
+			break;
+		case 'p':
+			taken.precise++;
+			break;
+		case 'P':
+			taken.precise = PRECISE_MAX;
+			break;
+		case 'D': /* pinned: every event has a counter of its own anyway */
+		case 'W': /* weak group: likewise */
+		case 'I': /* not when idle: what runs is never idle */
+			break;
+		default:
+			return false;
+		}
+	}
+	*modifiers = taken;
+	return true;
+}
+
+/* "key", "key=N": 1 without a value.  False when the text is of another key or no number. */
+static bool take_value(const char *text, const char *key, uint64_t *value)
+{
+	size_t length = strlen(key);
+
+	if (strncasecmp(text, key, length))
+		return false;
+	if (!text[length]) {
+		*value = 1;
+		return true;
+	}
+	return text[length] == '=' && tool_number(text + length + 1, value);
+}
+
+/* What both syntaxes can say of threshold, edge, inversion and thread. */
+static bool take_select(struct modifiers *modifiers, const char *text)
+{
+	static const struct {
+		const char *key;
+		uint64_t mask;
+	} keys[] = {
+		{"cmask", SELECT_CMASK}, {"c", SELECT_CMASK}, {"edge", SELECT_EDGE},
+		{"e", SELECT_EDGE},	 {"inv", SELECT_INV}, {"i", SELECT_INV},
+		{"any", SELECT_ANY},	 {"t", SELECT_ANY},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		uint64_t value;
+		unsigned shift = (unsigned)__builtin_ctzll(keys[i].mask);
+
+		if (!take_value(text, keys[i].key, &value))
+			continue;
+		if (value > keys[i].mask >> shift)
+			return false;
+		modifiers->select = (modifiers->select & ~keys[i].mask) | value << shift;
+		return true;
+	}
+	return false;
+}
+
+/* --- one event ---------------------------------------------------------------- */
+
+static bool unknown(struct parser *parser, const char *name)
+{
+	char *similar = event_names_similar(parser->model, name);
+
+	if (similar)
+		*parser->error = tool_print("unknown event '%s'; similar: %s (see softpmu list)",
+					    name, similar);
+	else
+		*parser->error = tool_print("unknown event '%s' (see softpmu list)", name);
+	free(similar);
+	return false;
+}
+
+static bool is_modified(const struct event *event)
+{
+	return event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK | SELECT_ANY);
+}
+
+/* Why it is not counted; NULL when it is. */
+static const char *reason_of_absence(const struct event *event, const struct event_code *code,
+				     const struct modifiers *modifiers)
+{
+	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
+
+	if (levels && !modifiers->user)
+		return "no kernel code runs here";
+	if (modifiers->guest && !modifiers->host)
+		return "no guest runs here";
+	if (code->extra)
+		return "it needs a register that is not modelled";
+	if (!event->row)
+		return "the model's table does not have it";
+	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
+		return "nothing here supplies what it counts";
+	return NULL;
+}
+
+static void resolve(struct event *event, const struct spmu_model *model,
+		    const struct event_code *code, const struct modifiers *modifiers)
+{
+	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
+
+	event->row = code->row;
+	event->select = code->select | modifiers->select | SELECT_USR;
+	event->precise = modifiers->precise;
+	event->period = modifiers->period;
+	event->frequency = modifiers->frequency;
+	event->exclude_user = levels && !modifiers->user;
+	event->exclude_kernel = !modifiers->kernel;
+	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;
+	event->perf_config = modifiers->select ? event->select & SELECT_CHOSEN : code->perf_config;
+
+	event->fixed = -1;
+	if (event->precise) {
+		event->counters = event->row ? event->row->pebs_counters : 0;
+		event->data_address = event->row && event->row->data_address;
+	} else if (event->row) {
+		event->counters = event->row->counters;
+	} else {
+		event->counters = (1u << spmu_model_info(model).counters_single) - 1;
+	}
+	if (code->fixed_only)
+		event->counters = 0;
+	if (!event->precise && !is_modified(event))
+		event->fixed = code->fixed;
+
+	event->absent_reason = reason_of_absence(event, code, modifiers);
+	event->fidelity = event->absent_reason ? SPMU_ABSENT
+					       : spmu_event_fidelity(event->row, &launch_supply);
+	/* A threshold compares occurrences in a cycle; the clock here is a model: one instruction a
+	 * cycle. */
+	if (event->fidelity == SPMU_EXACT && (event->select & (SELECT_EDGE | SELECT_CMASK)))
+		event->fidelity = SPMU_MODELLED;
+}
+
+/* The name as perf would show it: with the "u" that was not asked for. */
+static char *shown_name(const char *text, const struct modifiers *modifiers)
+{
+	struct modifiers scratch = {0};
+	const char *last = strrchr(text, ':');
+	const char *slash = strrchr(text, '/');
+	const char *separator = ":";
+
+	if (modifiers->name)
+		return tool_copy(modifiers->name);
+	if (modifiers->user || modifiers->kernel || modifiers->hypervisor)
+		return tool_copy(text);
+	if ((slash && take_letters(&scratch, slash + 1)) ||
+	    (last && take_letters(&scratch, last + 1)))
+		separator = "";
+	else if (slash && !slash[1])
+		separator = "";
+	return tool_print("%s%su", text, separator);
+}
+
+static bool add_event(struct parser *parser, const char *text, const struct event_code *code,
+		      const struct modifiers *modifiers)
+{
+	struct event_list *list = parser->list;
+	struct event *event;
+
+	if (modifiers->precise > PRECISE_MAX)
+		return wrong(parser, text, "p may stand three times at most");
+	list->event = tool_grow(list->event, (list->count + 1) * sizeof(*list->event));
+	event = &list->event[list->count++];
+	memset(event, 0, sizeof(*event));
+	event->group = parser->group;
+	event->name = shown_name(text, modifiers);
+	resolve(event, parser->model, code, modifiers);
+	return true;
+}
+
+/* --- terms between slashes ------------------------------------------------------ */
+
+struct terms {
+	uint64_t select; /* of event=, umask= and config= */
+	bool coded;	 /* one of them was there */
+	char *name;	 /* an event's name among the terms */
+};
+
+/* One "key=value": 1 taken, 0 not a key, -1 a bad value. */
+static int take_term(struct modifiers *modifiers, struct terms *terms, const char *term)
+{
+	uint64_t value;
+
+	if (!strncasecmp(term, "name=", 5) && term[5]) {
+		free(modifiers->name);
+		modifiers->name = tool_copy(term + 5);
+	} else if (take_value(term, "event", &value) && value <= 0xff) {
+		terms->select = (terms->select & ~UINT64_C(0xff)) | value;
+		terms->coded = true;
+	} else if (take_value(term, "umask", &value) && value <= 0xff) {
+		terms->select = (terms->select & ~UINT64_C(0xff00)) | value << 8;
+		terms->coded = true;
+	} else if (take_value(term, "config", &value) && value <= UINT32_MAX) {
+		terms->select = value & SELECT_CHOSEN;
+		terms->coded = true;
+	} else if (take_value(term, "period", &value) && value) {
+		modifiers->period = value;
+		modifiers->frequency = 0;
+	} else if (take_value(term, "freq", &value) && value) {
+		modifiers->frequency = value;
+		modifiers->period = 0;
+	} else if (take_select(modifiers, term)) {
+		return 1;
+	} else {
+		return strchr(term, '=') ? -1 : 0;
+	}
+	return 1;
+}
+
+static bool parse_terms(struct parser *parser, const char *text, char *at, struct terms *terms,
+			struct modifiers *modifiers)
+{
+	char *term;
+
+	while ((term = strsep(&at, ","))) {
+		int taken = take_term(modifiers, terms, term);
+
+		if (taken < 0 || !*term)
+			return wrong(parser, text, "'%s' is no term with a value that fits", term);
+		if (taken)
+			continue;
+		if (terms->name)
+			return wrong(parser, text, "a second name, '%s'", term);
+		terms->name = tool_copy(term);
+	}
+	return true;
+}
+
+/* "cpu/terms/letters" and "name/terms/letters". */
+static bool parse_slashes(struct parser *parser, const char *text, struct modifiers *modifiers)
+{
+	struct terms terms = {0};
+	struct event_code code;
+	char *copy = tool_copy(text);
+	char *first = strchr(copy, '/'), *last = strrchr(copy, '/');
+	const char *name = copy;
+	const char *tail;
+	bool good = false;
+
+	if (first == last) {
+		wrong(parser, text, "the second '/' is missing");
+		goto out;
+	}
+	*first = *last = '\0';
+	tail = last[1] == ':' ? last + 2 : last + 1;
+	if (*tail && !take_letters(modifiers, tail)) {
+		wrong(parser, text, "unknown modifiers '%s'", tail);
+		goto out;
+	}
+	if (!parse_terms(parser, text, first + 1, &terms, modifiers))
+		goto out;
+	if (!strcasecmp(name, "cpu"))
+		name = terms.name;
+	else if (terms.name || terms.coded) {
+		wrong(parser, text, "there is no unit '%s', only cpu", name);
+		goto out;
+	}
+	if (!name && !terms.coded) {
+		wrong(parser, text, "event= is missing");
+	} else if (name && terms.coded) {
+		wrong(parser, text, "the name '%s' and a code together", name);
+	} else if (name && !event_code_find(parser->model, name, &code)) {
+		unknown(parser, name);
+	} else {
+		if (!name)
+			event_code_raw(parser->model, terms.select, &code);
+		good = add_event(parser, text, &code, modifiers);
+	}
+out:
+	free(terms.name);
+	free(copy);
+	return good;
+}
+
+/* "name:part:part": each part is a modifier or belongs to the name, as libpfm4 has it. */
+static bool parse_name(struct parser *parser, const char *text, struct modifiers *modifiers)
+{
+	struct event_code code;
+	char *name = tool_alloc(strlen(text) + 1);
+	char *copy = tool_copy(text);
+	char *at = copy, *part;
+	char *prefix = strstr(copy, "::");
+	bool good = false;
+
+	if (prefix) {
+		memcpy(name, copy, (size_t)(prefix - copy) + 2);
+		at = prefix + 2;
+	}
+	part = strsep(&at, ":");
+	strcat(name, part);
+	while ((part = strsep(&at, ":"))) {
+		if (!*part) {
+			wrong(parser, text, "nothing after ':'");
+			goto out;
+		}
+		/* A lone "e" is libpfm4's edge; perf's "exclusive" means nothing here. */
+		if (take_letters(modifiers, part) || take_select(modifiers, part))
+			continue;
+		if (strchr(part, '=')) {
+			wrong(parser, text, "unknown modifier '%s'", part);
+			goto out;
+		}
+		strcat(name, ":");
+		strcat(name, part);
+	}
+	if (!event_code_find(parser->model, name, &code))
+		unknown(parser, name);
+	else
+		good = add_event(parser, text, &code, modifiers);
+out:
+	free(copy);
+	free(name);
+	return good;
+}
+
+static bool parse_event(struct parser *parser, const char *text)
+{
+	struct modifiers modifiers = {0};
+	bool good;
+
+	if (strchr(text, '/'))
+		good = parse_slashes(parser, text, &modifiers);
+	else
+		good = parse_name(parser, text, &modifiers);
+	free(modifiers.name);
+	return good;
+}
+
+/* --- lists -------------------------------------------------------------------- */
+
+static bool parse_list(struct parser *parser, char *text);
+
+/* "{a,b}:letters": the letters are put behind each member. */
+static char *spread_letters(const char *members, const char *letters)
+{
+	char *spread = tool_alloc((strlen(members) + 1) * (strlen(letters) + 1) + 1);
+	char *to = spread;
+	bool slashes = false;
+
+	for (; *members; members++) {
+		if (*members == '/')
+			slashes = !slashes;
+		if (*members == ',' && !slashes)
+			to = stpcpy(to, letters);
+		*to++ = *members;
+	}
+	strcpy(to, letters);
+	return spread;
+}
+
+static bool parse_group(struct parser *parser, char *text)
+{
+	char *end = strrchr(text, '}');
+	struct modifiers check = {0};
+	char *spread;
+	bool good;
+
+	if (parser->group >= 0)
+		return wrong(parser, text, "a group in a group");
+	if (!end || (end[1] && (end[1] != ':' || !take_letters(&check, end + 2))))
+		return wrong(parser, text,
+			     "the group's '}' is missing or followed by what is no modifier");
+	*end = '\0';
+	spread = spread_letters(text + 1, end + 1);
+	parser->group = parser->groups++;
+	good = parse_list(parser, spread);
+	parser->group = -1;
+	free(spread);
+	return good;
+}
+
+/* Cut at commas outside of slashes and braces. */
+static bool parse_list(struct parser *parser, char *text)
+{
+	for (;;) {
+		bool slashes = false;
+		int braces = 0;
+		char *at = text;
+		char cut;
+
+		for (; *at; at++) {
+			if (*at == '/')
+				slashes = !slashes;
+			else if (*at == '{')
+				braces++;
+			else if (*at == '}')
+				braces--;
+			else if (*at == ',' && !slashes && braces <= 0)
+				break;
+		}
+		cut = *at;
+		*at = '\0';
+		if (!*text)
+			return wrong(parser, text, "a name is missing");
+		if (*text == '{' ? !parse_group(parser, text) : !parse_event(parser, text))
+			return false;
+		if (!cut)
+			return true;
+		text = at + 1;
+	}
+}
+
+bool events_parse(struct event_list *list, const struct spmu_model *model, const char *text,
+		  char **error)
+{
+	struct parser parser = {.model = model, .list = list, .error = error, .group = -1};
+	char *copy = tool_copy(text);
+	bool good;
+
+	*error = NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->event[i].group >= parser.groups)
+			parser.groups = list->event[i].group + 1;
+	}
+	good = parse_list(&parser, copy);
+	free(copy);
+	return good;
+}
+
+void events_free(struct event_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->event[i].name);
+	free(list->event);
+	memset(list, 0, sizeof(*list));
+}
