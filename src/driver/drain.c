@@ -59,6 +59,52 @@ static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *
 	}
 }
 
+/* Occurrences since the counter was loaded, and what it was loaded for. */
+static bool passed(const struct spmu_driver *driver, unsigned slot, uint64_t *occurrences,
+		   uint64_t *period)
+{
+	uint64_t mask = drv_counter_mask(driver, slot);
+	uint64_t value;
+
+	if (!spmu_drv_read_counter(driver, slot, &value))
+		return false;
+	*occurrences = (value - driver->counter[slot].start) & mask;
+	*period = (0 - driver->counter[slot].start) & mask;
+	return true;
+}
+
+bool spmu_drv_is_armed(const struct spmu_driver *driver, unsigned slot)
+{
+	uint64_t occurrences, period;
+
+	return passed(driver, slot, &occurrences, &period) && occurrences >= period;
+}
+
+/*
+ * A record that did not fit was skipped entirely: the counter was not reloaded and
+ * counts on from 0.  Account for what passed and begin a period, not armed: for that
+ * PEBS goes off and on again.
+ */
+static void restart_skipped(struct spmu_driver *driver)
+{
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		uint64_t bit, occurrences, period, pebs, start;
+
+		if (!drv_is_pebs(driver, slot) || !passed(driver, slot, &occurrences, &period) ||
+		    occurrences <= period || !drv_read(driver, DRV_IA32_PEBS_ENABLE, &pebs))
+			continue;
+		bit = drv_counter_bit(driver, slot);
+		start = drv_start_value(driver, slot, driver->counter[slot].request.period);
+		if (!drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs & ~bit) ||
+		    !spmu_drv_write_counter(driver, slot, start))
+			continue;
+		driver->counter[slot].total += occurrences;
+		driver->counter[slot].start = start;
+		drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, bit);
+		drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs);
+	}
+}
+
 void spmu_driver_drain(struct spmu_driver *driver)
 {
 	size_t bytes = spmu_pebs_record_bytes(driver->model);
@@ -82,6 +128,7 @@ void spmu_driver_drain(struct spmu_driver *driver)
 		driver->counter[slot].reload = driver->counter[slot].request.period;
 	driver->pebs_next = driver->pebs_base;
 	spmu_drv_store_area(driver, driver->pebs_base);
+	restart_skipped(driver);
 	driver->draining = false;
 }
 

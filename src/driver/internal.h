@@ -107,8 +107,11 @@ bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uin
 /* Route and load the LVT entry, once; ds_setup.c */
 void spmu_drv_map_interrupt(struct spmu_driver *driver);
 
-/* Disable (also where that faults) and enable again as `enabled` says; program.c */
-bool spmu_drv_disable(const struct spmu_driver *driver);
+/* Stop all counting, and go on as `enabled` and `pebs_enabled` say; program.c */
+bool spmu_drv_pause(const struct spmu_driver *driver);
 bool spmu_drv_enable(const struct spmu_driver *driver);
+
+/* A PEBS counter has overflowed and waits for its record, or missed it; drain.c */
+bool spmu_drv_is_armed(const struct spmu_driver *driver, unsigned slot);
 
 #endif

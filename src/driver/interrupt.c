@@ -3,10 +3,14 @@
  * interrupt.c: the DS interrupt service routine (Vol. 3B 17.4.9.5, 18.4.4.3).
  *
  * BTS, PEBS and overflows share one vector, so each entry tests every cause.  The
- * routine disables counters and PEBS, serves, clears exactly those indications
- * that it saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62 and version 4's freeze bits),
+ * routine disables the counters, serves, clears exactly those indications that it
+ * saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62 and version 4's freeze bits),
  * enables from its own copy (a freeze may have cleared IA32_PERF_GLOBAL_CTRL) and
  * unmasks the LVT entry last.
+ *
+ * The manual also has PEBS disabled on entry.  With IA32_PERF_GLOBAL_CTRL at 0 no
+ * event counts and so none is recorded; IA32_PEBS_ENABLE stays as it is, because
+ * clearing it could forget a counter that is armed at this moment.
  *
  * Totals are brought up and the status is cleared before anything goes to the
  * sink: the sink may block, and may read and change any counter.
@@ -79,31 +83,6 @@ static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 	}
 }
 
-/*
- * A record that did not fit was skipped entirely, and the counter was not reloaded: it
- * counts on from 0 and would take 2^width occurrences to arm again.
- */
-static void restart_skipped(struct spmu_driver *driver)
-{
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		uint64_t mask, value, passed;
-
-		if (!drv_is_pebs(driver, slot) || !spmu_drv_read_counter(driver, slot, &value))
-			continue;
-		mask = drv_counter_mask(driver, slot);
-		passed = (value - driver->counter[slot].start) & mask;
-		/* Equal: armed, and the record is still to come. */
-		if (passed <= ((0 - driver->counter[slot].start) & mask))
-			continue;
-		driver->counter[slot].total += passed;
-		driver->counter[slot].start = value;
-		drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, drv_counter_bit(driver, slot));
-		value = drv_start_value(driver, slot, driver->counter[slot].request.period);
-		if (spmu_drv_write_counter(driver, slot, value))
-			driver->counter[slot].start = value;
-	}
-}
-
 static void serve_buffer(struct spmu_driver *driver, uint64_t status)
 {
 	if (status & DRV_STATUS_OVFBUFFER)
@@ -111,10 +90,8 @@ static void serve_buffer(struct spmu_driver *driver, uint64_t status)
 	if (!driver->area)
 		return;
 	if ((status & DRV_STATUS_OVFBUFFER) ||
-	    spmu_drv_pebs_index(driver) >= driver->pebs_threshold) {
+	    spmu_drv_pebs_index(driver) >= driver->pebs_threshold)
 		spmu_driver_drain(driver);
-		restart_skipped(driver);
-	}
 }
 
 static void serve(struct spmu_driver *driver, uint64_t status)
@@ -139,7 +116,7 @@ void spmu_driver_interrupt(struct spmu_driver *driver)
 
 	driver->interrupts++;
 	driver->in_service = true;
-	spmu_drv_disable(driver);
+	spmu_drv_pause(driver);
 	if (drv_read(driver, DRV_IA32_PERF_GLOBAL_STATUS, &status))
 		serve(driver, status);
 	driver->in_service = false;

@@ -50,13 +50,9 @@ static uint64_t longest_period(const struct spmu_driver *driver, unsigned slot)
 	return DRV_BIT(31);
 }
 
-bool spmu_drv_disable(const struct spmu_driver *driver)
+bool spmu_drv_pause(const struct spmu_driver *driver)
 {
-	bool done = drv_write(driver, DRV_IA32_PERF_GLOBAL_CTRL, 0);
-
-	if (driver->facilities.pebs)
-		done &= drv_write(driver, DRV_IA32_PEBS_ENABLE, 0);
-	return done;
+	return drv_write(driver, DRV_IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 bool spmu_drv_enable(const struct spmu_driver *driver)
@@ -148,7 +144,7 @@ static bool program_select(const struct spmu_driver *driver, unsigned slot, bool
 /* Registers of a slot in order: event off, value, old overflow cleared, event on. */
 static bool program(struct spmu_driver *driver, unsigned slot)
 {
-	if (!driver->running && !spmu_drv_disable(driver))
+	if (!driver->running && !spmu_drv_pause(driver))
 		return false;
 	if (!program_select(driver, slot, false) ||
 	    !spmu_drv_write_counter(driver, slot, driver->counter[slot].start) ||
@@ -201,6 +197,16 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 	return SPMU_OK;
 }
 
+/* Disable everything but PEBS on the counters of `keep`, and go on where one write faults. */
+static bool disable(const struct spmu_driver *driver, uint64_t keep)
+{
+	bool done = spmu_drv_pause(driver);
+
+	if (driver->facilities.pebs)
+		done &= drv_write(driver, DRV_IA32_PEBS_ENABLE, keep);
+	return done;
+}
+
 enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 {
 	uint64_t enabled = 0, pebs = 0;
@@ -222,15 +228,23 @@ enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 		return SPMU_OK;
 	driver->running = false;
 	driver->enabled = driver->pebs_enabled = 0;
-	spmu_drv_disable(driver);
+	disable(driver, 0);
 	return SPMU_E_UNAVAILABLE;
 }
 
 enum spmu_status spmu_driver_stop(struct spmu_driver *driver)
 {
+	uint64_t armed = 0;
+
+	spmu_drv_pause(driver);
+	/* Armed now, a counter would lose its record if PEBS forgot; nothing counts any more. */
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		if (drv_is_pebs(driver, slot) && spmu_drv_is_armed(driver, slot))
+			armed |= driver->pebs_enabled & drv_counter_bit(driver, slot);
+	}
 	driver->running = false;
 	driver->enabled = driver->pebs_enabled = 0;
-	return spmu_drv_disable(driver) ? SPMU_OK : SPMU_E_UNAVAILABLE;
+	return disable(driver, armed) ? SPMU_OK : SPMU_E_UNAVAILABLE;
 }
 
 /* Records in the buffer belong to the period before: hand them out, then change the slot. */
@@ -240,7 +254,7 @@ static enum spmu_status set_pebs_period(struct spmu_driver *driver, unsigned slo
 	bool pause = driver->running && !driver->in_service;
 	bool stored;
 
-	if (pause && !spmu_drv_disable(driver))
+	if (pause && !spmu_drv_pause(driver))
 		return SPMU_E_UNAVAILABLE;
 	if (!driver->draining)
 		spmu_driver_drain(driver);
