@@ -49,6 +49,10 @@ struct run {
 	const struct launch_request *request;
 	uint64_t tail;
 	bool damaged;
+	/* TSC and clock at the last two looks at the ring: records lie between them */
+	struct moment {
+		uint64_t tsc, ns;
+	} before, now;
 	struct sigaction old[NSIG];
 	sigset_t old_mask;
 };
@@ -62,19 +66,37 @@ static uint64_t now_ns(void)
 }
 
 /* A TSC value and the clock's at the same moment: the closest of a few tries. */
-static void read_clocks(uint64_t *tsc, uint64_t *ns)
+static struct moment read_clocks(void)
 {
 	uint64_t best = UINT64_MAX;
+	struct moment moment = {0};
 
-	for (int i = 0; i < 5; i++) {
-		uint64_t before = __rdtsc(), now = now_ns(), after = __rdtsc();
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = __rdtsc(), ns = now_ns(), after = __rdtsc();
 
 		if (after - before < best) {
 			best = after - before;
-			*tsc = before + best / 2;
-			*ns = now;
+			moment.tsc = before + best / 2;
+			moment.ns = ns;
 		}
 	}
+	return moment;
+}
+
+/*
+ * The clock's time of a TSC value.  What is drained was recorded between the last two looks, so a
+ * straight line between them is as good as the looks, and never runs backwards.
+ */
+static uint64_t time_of(const struct run *run, uint64_t tsc)
+{
+	const struct moment *a = &run->before, *b = &run->now;
+	uint64_t ticks = b->tsc - a->tsc;
+
+	if (tsc <= a->tsc || b->tsc <= a->tsc)
+		return a->ns;
+	if (tsc >= b->tsc)
+		return b->ns;
+	return a->ns + (uint64_t)((unsigned __int128)(tsc - a->tsc) * (b->ns - a->ns) / ticks);
 }
 
 static void set_message(struct launch_result *result, const char *format, ...)
@@ -323,6 +345,20 @@ static void give_up_ring(struct run *run)
 	release_room(run);
 }
 
+static uint64_t tsc_of(const struct link_record *record)
+{
+	switch (record->type) {
+	case LINK_REC_MMAP:
+		return ((const struct link_mmap *)record)->tsc;
+	case LINK_REC_COMM:
+		return ((const struct link_comm *)record)->tsc;
+	case LINK_REC_SAMPLE:
+		return ((const struct link_sample *)record)->tsc;
+	default:
+		return 0;
+	}
+}
+
 /* Hand all records to the sink; false when there were none. */
 static bool drain(struct run *run)
 {
@@ -338,6 +374,8 @@ static bool drain(struct run *run)
 		give_up_ring(run);
 		return false;
 	}
+	run->before = run->now;
+	run->now = read_clocks();
 	while (head != run->tail) {
 		uint64_t left = head - run->tail;
 
@@ -352,7 +390,8 @@ static bool drain(struct run *run)
 			       record->bytes - sizeof(*record));
 		end_text(record);
 		if (run->request->sink)
-			run->request->sink(run->request->opaque, record);
+			run->request->sink(run->request->opaque, record,
+					   time_of(run, tsc_of(record)));
 		run->tail += record->bytes;
 		if (run->tail - released >= RELEASE_STEP) {
 			release_room(run);
@@ -395,7 +434,7 @@ static int serve(struct run *run, struct rusage *usage)
 		if (now - tick >= TICK_NS) {
 			tick = now;
 			if (request->sink)
-				request->sink(request->opaque, NULL);
+				request->sink(request->opaque, NULL, now);
 		}
 		if (!some)
 			wait_for_records(run, seen);
@@ -489,7 +528,7 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		goto out;
 	}
 	fflush(NULL);
-	read_clocks(&result->tsc_before, &result->ns_before);
+	run.now = read_clocks();
 	take_signals(&run);
 	start = now_ns();
 	run.pid = fork();
@@ -505,8 +544,8 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	result->pid = run.pid;
 	status = serve(&run, &result->usage);
 	signal_pid = 0;
-	result->elapsed_ns = now_ns() - start;
-	read_clocks(&result->tsc_after, &result->ns_after);
+	result->end_ns = now_ns();
+	result->elapsed_ns = result->end_ns - start;
 	restore_signals(&run);
 	result->asked = signal_asked;
 	conclude(&run, program, status, result);

@@ -28,8 +28,11 @@ struct launch_program {
 int launch_find(struct launch_program *program, char **argv, char **error);
 void launch_forget(struct launch_program *program);
 
-/* Called with each record of the ring, and about every 100 ms with NULL. */
-typedef void launch_sink(void *opaque, const struct link_record *record);
+/*
+ * Called with each record of the ring and its TSC as CLOCK_MONOTONIC's nanoseconds, and about every
+ * 100 ms with NULL and the time.
+ */
+typedef void launch_sink(void *opaque, const struct link_record *record, uint64_t time_ns);
 
 struct launch_request {
 	const char *model;
@@ -62,8 +65,7 @@ struct launch_result {
 	uint64_t units, interrupts, records, buffer_full, blocks, cache_bytes;
 	uint64_t elapsed_ns; /* from fork to the end */
 	struct rusage usage; /* of the program */
-	/* (TSC, CLOCK_MONOTONIC) before the start and after the end */
-	uint64_t tsc_before, ns_before, tsc_after, ns_after;
+	uint64_t end_ns;     /* CLOCK_MONOTONIC when it had ended */
 };
 
 /* Run it to the end.  result->message is to be freed. */

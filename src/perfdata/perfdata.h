@@ -91,8 +91,9 @@ struct perfdata_about {
 
 /*
  * Begin a file.  It is written under a temporary name beside `path` and
- * gets its name at the end.  NULL: *error is a line to free().  The events' names and attrs are
- * copied; attr.sample_type and friends are used as given; ids are given out here.
+ * gets its name at the end; a device is written directly.  NULL: *error is a line to free().  The
+ * events and what `about` points to are copied; attr is used as given and must be the same in what
+ * it says of samples; the id is given out here.
  */
 struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_event *events,
 					size_t count, const struct perfdata_about *about,
@@ -108,16 +109,13 @@ bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_com
 bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
 int perfdata_write_error(const struct perfdata_writer *writer); /* an errno, 0 for none */
 
-/* Samples and bytes so far. */
+/* Samples and bytes that are kept so far. */
 uint64_t perfdata_samples(const struct perfdata_writer *writer);
 uint64_t perfdata_bytes(const struct perfdata_writer *writer);
 
-/*
- * Times are kept as TSC ticks until the end, when (tsc, ns) pairs are known: give
- * time_ns as ticks and these pairs before perfdata_finish().  Without a call times are ns.
- */
-void perfdata_set_clock(struct perfdata_writer *writer, uint64_t tsc_first, uint64_t ns_first,
-			uint64_t tsc_last, uint64_t ns_last);
+/* Bring what there is to the file and its header up to date: were the tool to be killed now, the
+ * temporary file could be read that far. */
+void perfdata_sync(struct perfdata_writer *writer);
 
 /*
  * Write the header and give the file its name; what had that name becomes NAME.old.
@@ -127,6 +125,9 @@ bool perfdata_finish(struct perfdata_writer *writer, char **error);
 
 /* Remove what was written and free the writer; NULL is fine. */
 void perfdata_abandon(struct perfdata_writer *writer);
+
+/* The build-id in the notes of an ELF file, "[vdso]" for this machine's; bytes, 0 for none. */
+size_t perfdata_read_build_id(const char *path, uint8_t id[PERFDATA_BUILD_ID_MAX]);
 
 /* --- reading ---------------------------------------------------------- */
 
