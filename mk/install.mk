@@ -27,7 +27,7 @@ $(B)/softpmu.pc: force
 	@mkdir -p $(@D)
 	@printf '%s\n' "$$TEXT" | cmp -s - $@ || printf '%s\n' "$$TEXT" > $@
 
-.PHONY: install uninstall
+.PHONY: install uninstall check-install
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/softpmu
 	install -m 755 $(B)/softpmu $(DESTDIR)$(PREFIX)/bin/softpmu
@@ -58,3 +58,6 @@ uninstall:
 	      $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(MAN1))) \
 	      $(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(MAN3)))
 	-rmdir $(DESTDIR)$(PREFIX)/include/softpmu
+
+check-install: deps-test all
+	@B='$(abspath $(B))' MAKE='$(MAKE)' tests/install/run.sh

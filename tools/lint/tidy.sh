@@ -17,8 +17,9 @@ tidy_one() {
 	rm -f "$out.stderr"
 }
 export -f tidy_one
-files '\.c$' | xargs -r -P "$(nproc)" -I{} bash -c 'tidy_one {}'
-for file in $(files '\.c$'); do
+list=$(files '\.c$')
+xargs -r -P "$(nproc)" -I{} bash -c 'tidy_one {}' <<<"$list"
+for file in $list; do
 	check "$file" "$(cat "$results/${file//\//-}")"
 done
 finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# run.sh SOFTPMU FOLDER: what softpmu does, in a minute: count a program of Debian, sample a small
+# program whose hot spots are known, and look at the profile.  Each command stands above what it
+# prints.  Fails when one of them fails.
+set -eu -o pipefail
+softpmu=$(realpath "$1")
+demo=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$2"
+cd "$2"
+
+# show LINES COMMAND: run the command line and show the first lines of what it prints.
+show() {
+	local lines=$1 status=0
+	shift
+	printf '\n$ %s\n' "$*"
+	eval "$*" >out.txt 2>&1 || status=$?
+	head -n "$lines" out.txt
+	if (("$(wc -l <out.txt)" > lines)); then
+		echo "  ..."
+	fi
+	if ((status)); then
+		echo "demo: status $status" >&2
+		exit 1
+	fi
+}
+
+softpmu() {
+	command "$softpmu" "$@"
+}
+
+seq 1 400000 >numbers
+gcc -O1 -g -o hot "$demo/hot.c"
+
+echo "== Counting: what xz of Debian executes on a Skylake unit, where there is no PMU"
+show 30 'softpmu stat -e instructions:u,branches:u,mem_inst_retired.all_loads:u -- xz -1 -k -c numbers >numbers.xz'
+
+echo
+echo "== Sampling: each 100003rd instruction, by PEBS.  hot.c has functions of 60, 30 and 10 %"
+show 10 softpmu record -e instructions:uppp -c 100003 -o hot.data -- ./hot
+show 20 softpmu report -i hot.data
+show 32 softpmu annotate -i hot.data sixty_percent
+
+echo
+echo "== The same of a program of Debian"
+show 10 softpmu record -e instructions:uppp -c 100003 -o xz.data -- xz -1 -k -c numbers '>numbers.xz'
+show 16 softpmu report -i xz.data
+
+if perf --version >/dev/null 2>&1; then
+	echo
+	echo "== perf reads the same file"
+	show 24 perf report --stdio -i hot.data
+fi

@@ -1,0 +1,7 @@
+# Speed and memory, side by side in one run.  BENCH_SLOW=0 leaves callgrind and qemu-user out,
+# BENCH_ONLY=xz,perl picks programs, BENCH_JSON=FILE keeps the figures.
+BENCH_RUNS ?= 3
+.PHONY: bench
+bench: $(B)/softpmu
+	@bench/run.py --softpmu $(B)/softpmu --folder $(B)/bench --runs $(BENCH_RUNS) \
+		$(if $(BENCH_ONLY),--only $(BENCH_ONLY)) $(if $(BENCH_JSON),--json $(BENCH_JSON))
