@@ -29,14 +29,27 @@ LIB_FLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recove
 endif
 
 .DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
 .PHONY: all
 all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
 
 -include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/lint.mk mk/bench.mk mk/fuzz.mk \
          mk/install.mk mk/deps.mk mk/demo.mk
 
-.PHONY: clean
+.PHONY: clean help
 clean:
 	rm -rf $(B)
+
+help:
+	@echo 'make                build the tool and the library below $(B)'
+	@echo 'make demo           profile two programs and show their hot spots'
+	@echo 'make check          the tests, a few minutes'
+	@echo 'make check-long     real programs and more random cases'
+	@echo 'make check-sanitize, check-clang, check-install, fuzz'
+	@echo 'make lint           formatting, analysers, rules of the house;  make format'
+	@echo 'make bench          speed beside native, callgrind and qemu-user'
+	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
+	@echo 'make deps           packages that the above need'
+	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
