@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * features.c: the header features behind the records: what was recorded, where
+ * and of which files.
+ *
+ * Layouts as in perf.data-file-format.txt of Linux' tools/perf.  A feature whose fact
+ * is not known is left out.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <src/perfdata/layout.h>
+
+/* A body that grows; `bad` once there was no memory. */
+struct body {
+	uint8_t *bytes;
+	size_t length, room;
+	bool bad;
+};
+
+static void put(struct body *body, const void *bytes, size_t count)
+{
+	if (body->bad || !count)
+		return;
+	if (body->length + count > body->room) {
+		size_t room = (body->length + count) * 2;
+		uint8_t *grown = realloc(body->bytes, room);
+
+		if (!grown) {
+			body->bad = true;
+			return;
+		}
+		body->bytes = grown;
+		body->room = room;
+	}
+	if (bytes)
+		memcpy(body->bytes + body->length, bytes, count);
+	else
+		memset(body->bytes + body->length, 0, count);
+	body->length += count;
+}
+
+static void put_u32(struct body *body, uint32_t value)
+{
+	put(body, &value, sizeof(value));
+}
+
+static void put_u64(struct body *body, uint64_t value)
+{
+	put(body, &value, sizeof(value));
+}
+
+static void put_text(struct body *body, const char *text)
+{
+	size_t length = strlen(text) + 1;
+	size_t padded = (length + FEATURE_TEXT_ALIGN - 1) / FEATURE_TEXT_ALIGN * FEATURE_TEXT_ALIGN;
+
+	put_u32(body, (uint32_t)padded);
+	put(body, text, length);
+	put(body, NULL, padded - length);
+}
+
+/* --- one function a feature: false leaves it out ------------------------------------ */
+
+typedef bool feature_writer(struct body *body, const struct feature_source *source);
+
+static bool put_build_ids(struct body *body, const struct feature_source *source)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < source->file_count; i++) {
+		const struct known_file *file = &source->files[i];
+		size_t path_bytes = (strlen(file->path) + 1 + 63) & ~(size_t)63;
+		uint8_t entry[BUILD_ID_ENTRY_PATH] = {0};
+		struct perf_event_header header = {
+			.misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
+		};
+		int32_t pid = -1;
+
+		if (!file->build_id_bytes || path_bytes > RECORD_BYTES_MAX - sizeof(entry))
+			continue;
+		header.size = (uint16_t)(sizeof(entry) + path_bytes);
+		memcpy(entry, &header, sizeof(header));
+		memcpy(entry + BUILD_ID_ENTRY_PID, &pid, sizeof(pid));
+		memcpy(entry + BUILD_ID_ENTRY_ID, file->build_id, PERFDATA_BUILD_ID_MAX);
+		entry[BUILD_ID_ENTRY_BYTES] = file->build_id_bytes;
+		put(body, entry, sizeof(entry));
+		put(body, file->path, strlen(file->path));
+		put(body, NULL, path_bytes - strlen(file->path));
+		some = true;
+	}
+	return some;
+}
+
+static bool put_hostname(struct body *body, const struct feature_source *source)
+{
+	struct utsname name;
+
+	(void)source;
+	if (uname(&name))
+		return false;
+	put_text(body, name.nodename);
+	return true;
+}
+
+static bool put_osrelease(struct body *body, const struct feature_source *source)
+{
+	struct utsname name;
+
+	(void)source;
+	if (uname(&name))
+		return false;
+	put_text(body, name.release);
+	return true;
+}
+
+static bool put_arch(struct body *body, const struct feature_source *source)
+{
+	struct utsname name;
+
+	(void)source;
+	if (uname(&name))
+		return false;
+	put_text(body, name.machine);
+	return true;
+}
+
+static bool put_version(struct body *body, const struct feature_source *source)
+{
+	if (source->version)
+		put_text(body, source->version);
+	return source->version;
+}
+
+static bool put_cpu_name(struct body *body, const struct feature_source *source)
+{
+	if (source->cpu_name)
+		put_text(body, source->cpu_name);
+	return source->cpu_name;
+}
+
+static bool put_cpu_id(struct body *body, const struct feature_source *source)
+{
+	if (source->cpu_id)
+		put_text(body, source->cpu_id);
+	return source->cpu_id;
+}
+
+static bool put_cpus(struct body *body, const struct feature_source *source)
+{
+	(void)source;
+	put_u32(body, (uint32_t)get_nprocs_conf());
+	put_u32(body, (uint32_t)get_nprocs());
+	return true;
+}
+
+static bool put_memory(struct body *body, const struct feature_source *source)
+{
+	struct sysinfo info;
+
+	(void)source;
+	if (sysinfo(&info))
+		return false;
+	put_u64(body, (uint64_t)info.totalram * info.mem_unit / 1024);
+	return true;
+}
+
+static bool put_command(struct body *body, const struct feature_source *source)
+{
+	uint32_t count = 0;
+
+	if (!source->command)
+		return false;
+	while (source->command[count])
+		count++;
+	put_u32(body, count);
+	for (uint32_t i = 0; i < count; i++)
+		put_text(body, source->command[i]);
+	return true;
+}
+
+static bool put_events(struct body *body, const struct feature_source *source)
+{
+	put_u32(body, (uint32_t)source->event_count);
+	put_u32(body, sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < source->event_count; i++) {
+		const struct perfdata_event *event = &source->events[i];
+
+		put(body, &event->attr, sizeof(event->attr));
+		put_u32(body, 1);
+		put_text(body, event->name);
+		put_u64(body, event->id);
+	}
+	return true;
+}
+
+static bool put_times(struct body *body, const struct feature_source *source)
+{
+	if (!source->last_ns)
+		return false;
+	put_u64(body, source->first_ns);
+	put_u64(body, source->last_ns);
+	return true;
+}
+
+static bool put_clock(struct body *body, const struct feature_source *source)
+{
+	if (!source->event_count || !source->events[0].attr.use_clockid)
+		return false;
+	put_u64(body, 1); /* nanoseconds of resolution */
+	return true;
+}
+
+/* In the order of their bits, as the descriptors stand. */
+static const struct {
+	enum perfdata_feature bit;
+	feature_writer *write;
+} features[] = {
+	{FEATURE_BUILD_ID, put_build_ids},  {FEATURE_HOSTNAME, put_hostname},
+	{FEATURE_OSRELEASE, put_osrelease}, {FEATURE_VERSION, put_version},
+	{FEATURE_ARCH, put_arch},	    {FEATURE_NRCPUS, put_cpus},
+	{FEATURE_CPUDESC, put_cpu_name},    {FEATURE_CPUID, put_cpu_id},
+	{FEATURE_TOTAL_MEM, put_memory},    {FEATURE_CMDLINE, put_command},
+	{FEATURE_EVENT_DESC, put_events},   {FEATURE_SAMPLE_TIME, put_times},
+	{FEATURE_CLOCKID, put_clock},
+};
+
+#define FEATURES (sizeof(features) / sizeof(features[0]))
+
+uint8_t *features_build(const struct feature_source *source, uint64_t offset,
+			struct perfdata_header *header, size_t *bytes)
+{
+	struct perfdata_section sections[FEATURES];
+	struct body bodies = {0};
+	size_t count = 0, descriptors;
+
+	memset(header->features, 0, sizeof(header->features));
+	for (size_t i = 0; i < FEATURES; i++) {
+		size_t start = bodies.length;
+
+		if (!features[i].write(&bodies, source))
+			continue;
+		sections[count].offset = start;
+		sections[count++].bytes = bodies.length - start;
+		header->features[features[i].bit / 64] |= UINT64_C(1) << features[i].bit % 64;
+	}
+	descriptors = count * sizeof(*sections);
+	put(&bodies, NULL, descriptors);
+	if (bodies.bad) {
+		free(bodies.bytes);
+		return NULL;
+	}
+	memmove(bodies.bytes + descriptors, bodies.bytes, bodies.length - descriptors);
+	for (size_t i = 0; i < count; i++)
+		sections[i].offset += offset + descriptors;
+	memcpy(bodies.bytes, sections, descriptors);
+	*bytes = bodies.length;
+	return bodies.bytes;
+}
