@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decode_table.h: the shape of the opcode table; generate.c writes it and
+ * decode.c reads it.
+ *
+ * (page, opcode byte) gives a row.  A row is a block of leaves, and its shape
+ * says which of REX.W, vector length, EVEX.b and the ModRM byte choose the
+ * leaf.  A leaf is the number of a property set; few hundred of those
+ * describe all instructions.
+ */
+#ifndef SOFTPMU_DECODE_TABLE_H
+#define SOFTPMU_DECODE_TABLE_H
+
+#include <stdint.h>
+
+/*
+ * A page is 256 rows: one for each opcode map and mandatory prefix.  Legacy
+ * maps tell six prefix states apart (66H and one of F3H, F2H can be there
+ * together); in VEX, EVEX and XOP it is the pp field.
+ */
+#define PREFIX_66	1u
+#define PREFIX_F3	2u
+#define PREFIX_F2	4u
+#define LEGACY_PREFIXES 6u
+#define LEGACY_MAPS	4u /* one byte, 0F, 0F 38, 0F 3A */
+#define VEX_MAPS	3u /* map 1..3 */
+#define EVEX_MAPS	6u /* map 1..6; 4 is empty */
+#define XOP_MAPS	3u /* map 8..10 */
+
+#define PAGE_LEGACY 0u
+#define PAGE_VEX    (PAGE_LEGACY + LEGACY_MAPS * LEGACY_PREFIXES)
+#define PAGE_EVEX   (PAGE_VEX + VEX_MAPS * 4u)
+#define PAGE_XOP    (PAGE_EVEX + EVEX_MAPS * 4u)
+#define PAGES	    (PAGE_XOP + XOP_MAPS * 4u)
+
+/* How ModRM chooses a leaf. */
+enum row_modrm {
+	ROW_MODRM_ANY = 0, /* 1 leaf */
+	ROW_MODRM_MOD,	   /* 2: memory, register */
+	ROW_MODRM_REG,	   /* 8: the reg field */
+	ROW_MODRM_MOD_REG, /* 16: memory by reg, register by reg */
+	ROW_MODRM_FULL,	   /* 72: memory by reg, then register by reg and rm */
+};
+#define ROW_MODRM_MASK 7u
+#define ROW_HAS_MODRM  8u
+#define ROW_BY_W       16u
+#define ROW_BY_L       32u /* 4: the vector length field */
+#define ROW_BY_B       64u /* EVEX.b */
+
+struct decode_row {
+	uint16_t leaf; /* first of the block */
+	uint8_t shape;
+	uint8_t reserved;
+};
+
+/* What decode.c has to do beyond copying the property set. */
+#define ATTR_MOFFS	  1u	/* an address of 8 bytes (4 with 67H) follows */
+#define ATTR_STRING	  2u	/* F2H and F3H repeat it */
+#define ATTR_RELATIVE	  4u	/* the immediate is a branch displacement */
+#define ATTR_NO_MEMORY	  8u	/* ModRM's mod field is ignored: always registers */
+#define ATTR_VSIB	  16u	/* the index is a vector */
+#define ATTR_SHIFT_COUNT  32u	/* flags are written when the immediate, masked, is not 0 */
+#define ATTR_NOP_UNLESS_B 64u	/* 90H: with REX.B it exchanges */
+#define ATTR_3DNOW	  128u	/* the immediate is the opcode */
+#define ATTR_POP_MEMORY	  256u	/* an RSP base counts after the pop: add -stack */
+#define ATTR_ADDRESS	  512u	/* the ModRM operand is an address only (LEA, NOP) */
+#define ATTR_SEGMENTED	  1024u /* FS and GS apply to its memory operand */
+
+/* Fields that make the encoding invalid. */
+#define DENY_LOCK	  (1u << 0)
+#define DENY_R		  (1u << 1)
+#define DENY_X		  (1u << 2) /* as part of a register number in rm */
+#define DENY_B		  (1u << 3) /* likewise */
+#define DENY_R2		  (1u << 4)
+#define DENY_V		  (1u << 5) /* vvvv must be unused */
+#define DENY_V_HIGH	  (1u << 6) /* vvvv must name register 0..7 */
+#define DENY_V2		  (1u << 7)
+#define DENY_MASK	  (1u << 8)
+#define DENY_NO_MASK	  (1u << 9)
+#define DENY_Z		  (1u << 10)
+#define DENY_Z_UNMASKED	  (1u << 11)
+#define DENY_RIP	  (1u << 12)
+#define DENY_NO_SIB	  (1u << 13)
+#define DENY_REG_IS_V	  (1u << 14)
+#define DENY_REG_IS_RM	  (1u << 15)
+#define DENY_V_IS_RM	  (1u << 16)
+#define DENY_REG_IS_INDEX (1u << 17)
+#define DENY_V_IS_INDEX	  (1u << 18)
+#define DENY_ADDRESS32	  (1u << 19)
+
+struct decode_prop {
+	uint32_t signals;
+	uint32_t deny;
+	uint16_t attr;
+	uint8_t kind;
+	uint8_t flags_read;
+	uint8_t flags_written;
+	uint8_t immediate_bytes;
+	uint8_t memory_kind;
+	int8_t stack; /* bytes that the stack pointer moves; negative: pushes */
+	uint8_t base; /* of an implicit memory operand */
+	uint8_t disp8_shift;
+	uint8_t reserved[2];
+};
+
+#endif

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate.c: the build-time program that writes the opcode table.
+ *
+ * It makes the bytes of each encoding (opcode map, mandatory prefix, opcode,
+ * REX.W, vector length, EVEX.b, ModRM), asks Zydis what they are, and records
+ * the answer as a property set (generate_prop.h).  It then finds out which of
+ * these fields an opcode depends on and keeps only those.
+ *
+ * What a field may not hold (vvvv in use, a mask, equal registers, LOCK) is not
+ * looked up anywhere: it is tried, one change at a time, on an encoding known
+ * to be good.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate_prop.h"
+
+#define MOD_CLASSES 72u		   /* memory by reg, then register by reg and rm */
+#define VARIANTS    (2u * 4u * 2u) /* W, L, b */
+#define LEAVES_MAX  65536u
+#define PROPS_MAX   4096u
+#define HASH_SIZE   16384u
+
+static ZydisDecoder decoder;
+static struct decode_prop props[PROPS_MAX];
+static unsigned prop_count;
+static uint16_t prop_hash[HASH_SIZE];
+static uint16_t leaves[LEAVES_MAX];
+static unsigned leaf_count;
+static struct decode_row rows[PAGES][256];
+
+/* An opcode in its encoding space. */
+struct place {
+	enum { SPACE_LEGACY, SPACE_VEX, SPACE_EVEX, SPACE_XOP } space;
+	unsigned map, prefix; /* prefix: PREFIX_ bits, or pp */
+	uint8_t opcode;
+};
+
+/* The fields around the opcode; register numbers as meant, not inverted. */
+struct trial {
+	unsigned w, l, b; /* b: EVEX.b */
+	unsigned mod, reg, rm;
+	unsigned ext_r, ext_x, ext_b, ext_r2;
+	unsigned v; /* 0..31 */
+	unsigned mask, zero;
+	bool sib;
+	unsigned index;
+	bool lock, address32;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "generate: %s\n", what);
+	exit(1);
+}
+
+static unsigned put_vector_prefix(const struct place *p, const struct trial *t, uint8_t *out)
+{
+	unsigned inverted = (!t->ext_r) << 7 | (!t->ext_x) << 6 | (!t->ext_b) << 5;
+
+	if (p->space == SPACE_EVEX) {
+		out[0] = 0x62;
+		out[1] = (uint8_t)(inverted | (!t->ext_r2) << 4 | p->map);
+		out[2] = (uint8_t)(t->w << 7 | (~t->v & 15) << 3 | 4 | p->prefix);
+		out[3] = (uint8_t)(t->zero << 7 | t->l << 5 | t->b << 4 | (t->v < 16) << 3 |
+				   t->mask);
+		return 4;
+	}
+	out[0] = p->space == SPACE_VEX ? 0xc4 : 0x8f;
+	out[1] = (uint8_t)(inverted | p->map);
+	out[2] = (uint8_t)(t->w << 7 | (~t->v & 15) << 3 | t->l << 2 | p->prefix);
+	return 3;
+}
+
+static unsigned put_legacy_prefix(const struct place *p, const struct trial *t, uint8_t *out)
+{
+	unsigned n = 0;
+	unsigned rex = t->w << 3 | t->ext_r << 2 | t->ext_x << 1 | t->ext_b;
+
+	if (p->prefix & PREFIX_66)
+		out[n++] = 0x66;
+	if (p->prefix & PREFIX_F3)
+		out[n++] = 0xf3;
+	if (p->prefix & PREFIX_F2)
+		out[n++] = 0xf2;
+	if (rex)
+		out[n++] = (uint8_t)(0x40 | rex);
+	if (p->map)
+		out[n++] = 0x0f;
+	if (p->map == 2)
+		out[n++] = 0x38;
+	if (p->map == 3)
+		out[n++] = 0x3a;
+	return n;
+}
+
+/* The bytes of a trial, with operand bytes behind them; returns the offset of ModRM. */
+static unsigned assemble(const struct place *p, const struct trial *t, uint8_t out[32])
+{
+	unsigned n = 0;
+	unsigned modrm;
+
+	/* 9EH is a valid suffix for the 3DNow opcode and any other operand byte is as good. */
+	memset(out, p->space == SPACE_LEGACY && p->map == 1 && p->opcode == 0x0f ? 0x9e : 0, 32);
+	if (t->lock)
+		out[n++] = 0xf0;
+	if (t->address32)
+		out[n++] = 0x67;
+	n += p->space == SPACE_LEGACY ? put_legacy_prefix(p, t, out + n)
+				      : put_vector_prefix(p, t, out + n);
+	out[n++] = p->opcode;
+	modrm = n;
+	out[n++] = (uint8_t)(t->mod << 6 | t->reg << 3 | (t->sib ? 4 : t->rm));
+	if (t->sib)
+		out[n++] = (uint8_t)(t->index << 3);
+	if (t->mod == 1)
+		out[n] = 1; /* shows how the displacement is scaled */
+	return modrm;
+}
+
+static bool valid(const struct place *p, const struct trial *t)
+{
+	ZydisDecodedInstruction insn;
+	ZydisDecoderContext context;
+	uint8_t bytes[32];
+
+	assemble(p, t, bytes);
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, 15, &insn));
+}
+
+/* A register number 0..7, not 4, that differs from the others. */
+static unsigned other(unsigned a, unsigned b, unsigned c)
+{
+	for (unsigned i = 0;; i++)
+		if (i != 4 && i != a && i != b && i != c)
+			return i;
+}
+
+/* Make the trial valid if any use of vvvv, SIB and mask does; false: undefined. */
+static bool settle(const struct place *p, struct trial *t)
+{
+	bool vector = p->space != SPACE_LEGACY;
+	unsigned sibs = t->mod == 3 ? 1 : 2;
+	unsigned masks = p->space == SPACE_EVEX ? 2 : 1;
+
+	for (unsigned sib = 0; sib < sibs; sib++) {
+		for (unsigned mask = 0; mask < masks; mask++) {
+			for (unsigned use_v = 0; use_v < (vector ? 2u : 1u); use_v++) {
+				t->mask = mask;
+				t->sib = sib;
+				t->v = use_v ? other(t->reg, t->rm, 0) : 0;
+				t->index = sib ? other(t->reg, t->v, t->rm) : 0;
+				if (valid(p, t))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Try one changed field: is the encoding invalid then? */
+#define DENIES(p, good, field, value)                                                              \
+	(__extension__({                                                                           \
+		struct trial changed_ = *(good);                                                   \
+		changed_.field = (value);                                                          \
+		!valid(p, &changed_);                                                              \
+	}))
+
+static uint32_t deny_vector(const struct place *p, const struct trial *t)
+{
+	uint32_t deny = 0;
+
+	if (t->v == 0 && DENIES(p, t, v, other(t->reg, t->rm, t->sib ? t->index : 0)))
+		deny |= DENY_V;
+	if (!(deny & DENY_V)) {
+		if (DENIES(p, t, v, other(t->reg, t->rm, t->sib ? t->index : 0) + 8))
+			deny |= DENY_V_HIGH;
+		if (DENIES(p, t, v, t->reg))
+			deny |= DENY_REG_IS_V;
+		if (t->mod == 3 && t->rm != t->reg && DENIES(p, t, v, t->rm))
+			deny |= DENY_V_IS_RM;
+	}
+	if (t->sib && DENIES(p, t, index, t->reg))
+		deny |= DENY_REG_IS_INDEX;
+	if (t->sib && t->v && DENIES(p, t, index, t->v))
+		deny |= DENY_V_IS_INDEX;
+	if (p->space != SPACE_EVEX)
+		return deny;
+	if (DENIES(p, t, ext_r2, 1))
+		deny |= DENY_R2;
+	if (DENIES(p, t, v, t->v | 16))
+		deny |= DENY_V2;
+	if (t->mod == 3 && DENIES(p, t, ext_x, 1))
+		deny |= DENY_X;
+	if (t->mod == 3 && DENIES(p, t, rm, t->reg))
+		deny |= DENY_REG_IS_RM;
+	if (t->mask)
+		deny |= DENY_NO_MASK;
+	else if (DENIES(p, t, mask, 1))
+		deny |= DENY_MASK;
+	if (!t->mask && DENIES(p, t, zero, 1))
+		deny |= DENY_Z_UNMASKED;
+	if (!(deny & DENY_MASK)) {
+		struct trial masked = *t;
+
+		masked.mask = 1;
+		if (DENIES(p, &masked, zero, 1))
+			deny |= DENY_Z;
+	}
+	return deny;
+}
+
+static uint32_t deny_bits(const struct place *p, const struct trial *t, bool has_modrm)
+{
+	uint32_t deny = 0;
+
+	if (p->space != SPACE_LEGACY)
+		deny |= deny_vector(p, t);
+	else if (DENIES(p, t, lock, true))
+		deny |= DENY_LOCK;
+	if (DENIES(p, t, address32, true))
+		deny |= DENY_ADDRESS32;
+	if (!has_modrm)
+		return deny;
+	if (DENIES(p, t, ext_r, 1))
+		deny |= DENY_R;
+	if (t->mod == 3) {
+		if (DENIES(p, t, ext_b, 1))
+			deny |= DENY_B;
+	} else if (t->sib) {
+		deny |= DENY_NO_SIB;
+	} else {
+		struct trial rip = *t;
+
+		rip.mod = 0;
+		rip.rm = 5;
+		if (!valid(p, &rip))
+			deny |= DENY_RIP;
+	}
+	return deny;
+}
+
+static uint16_t prop_number(const struct decode_prop *prop)
+{
+	const uint8_t *bytes = (const uint8_t *)prop;
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < sizeof *prop; i++)
+		h = (h ^ bytes[i]) * 16777619u;
+	for (h %= HASH_SIZE; prop_hash[h]; h = (h + 1) % HASH_SIZE)
+		if (!memcmp(&props[prop_hash[h]], prop, sizeof *prop))
+			return prop_hash[h];
+	if (prop_count == PROPS_MAX)
+		die("too many property sets");
+	props[prop_count] = *prop;
+	prop_hash[h] = (uint16_t)prop_count;
+	return (uint16_t)prop_count++;
+}
+
+/* One leaf: 0 if undefined.  Sets *modrm if the encoding has a ModRM byte. */
+static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
+{
+	ZydisDecodedInstruction insn;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	struct decode_prop prop;
+	uint8_t bytes[32];
+	unsigned opcode_end;
+
+	/* 8FH with such a ModRM byte is the XOP prefix. */
+	if (p->space == SPACE_LEGACY && p->map == 0 && p->opcode == 0x8f && (t->reg & 3))
+		return 0;
+	if (!settle(p, t))
+		return 0;
+	opcode_end = assemble(p, t, bytes);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
+		die("an encoding is valid without its operands only");
+	*modrm = (insn.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
+	prop_from_zydis(&prop, &insn, operands, opcode_end);
+	prop.deny = deny_bits(p, t, *modrm);
+	return prop_number(&prop);
+}
+
+/* All leaves of an opcode under one W, L, b. Returns whether there is a ModRM byte. */
+static bool make_variant(const struct place *p, unsigned w, unsigned l, unsigned b,
+			 uint16_t leaf[MOD_CLASSES])
+{
+	/* The rm field chooses instructions in the legacy and VEX maps only. */
+	bool by_rm = p->space == SPACE_LEGACY || p->space == SPACE_VEX;
+	bool has_modrm = false;
+
+	for (unsigned c = 0; c < MOD_CLASSES; c++) {
+		struct trial t = {.w = w, .l = l, .b = b};
+		bool modrm = false;
+
+		if (c < 8) {
+			t.mod = 1;
+			t.reg = c;
+		} else {
+			t.mod = 3;
+			t.reg = (c - 8) / 8;
+			t.rm = by_rm ? (c - 8) % 8 : other(t.reg, 4, 4);
+			if (!by_rm && (c - 8) % 8) {
+				leaf[c] = leaf[c - 1];
+				continue;
+			}
+		}
+		leaf[c] = make_leaf(p, &t, &modrm);
+		has_modrm |= modrm;
+		if (leaf[c] && !modrm) {
+			for (unsigned i = 0; i < MOD_CLASSES; i++)
+				leaf[i] = leaf[c];
+			return false;
+		}
+	}
+	return has_modrm;
+}
+
+/* The class that stands for a ModRM class when only part of ModRM matters. */
+static unsigned representative(enum row_modrm how, unsigned c)
+{
+	unsigned reg = c < 8 ? c : (c - 8) / 8;
+
+	switch (how) {
+	case ROW_MODRM_ANY:
+		return 0;
+	case ROW_MODRM_MOD:
+		return c < 8 ? 0 : 8;
+	case ROW_MODRM_REG:
+		return reg;
+	case ROW_MODRM_MOD_REG:
+		return c < 8 ? c : 8 + reg * 8;
+	case ROW_MODRM_FULL:
+		break;
+	}
+	return c;
+}
+
+static bool modrm_suffices(uint16_t leaf[VARIANTS][MOD_CLASSES], enum row_modrm how)
+{
+	for (unsigned v = 0; v < VARIANTS; v++)
+		for (unsigned c = 0; c < MOD_CLASSES; c++)
+			if (leaf[v][c] != leaf[v][representative(how, c)])
+				return false;
+	return true;
+}
+
+/* Variant numbers are W * 8 + L * 2 + b. */
+static bool matters(uint16_t leaf[VARIANTS][MOD_CLASSES], unsigned bits)
+{
+	for (unsigned v = 0; v < VARIANTS; v++)
+		if (memcmp(leaf[v], leaf[v & ~bits], sizeof leaf[v]))
+			return true;
+	return false;
+}
+
+/* Store a block of leaves, or find it among those stored. */
+static uint16_t keep_block(const uint16_t *block, unsigned count)
+{
+	for (unsigned i = 0; i + count <= leaf_count; i++)
+		if (!memcmp(leaves + i, block, count * sizeof *block))
+			return (uint16_t)i;
+	if (leaf_count + count > LEAVES_MAX)
+		die("too many leaves");
+	memcpy(leaves + leaf_count, block, count * sizeof *block);
+	leaf_count += count;
+	return (uint16_t)(leaf_count - count);
+}
+
+static struct decode_row make_row(uint16_t leaf[VARIANTS][MOD_CLASSES], bool has_modrm)
+{
+	static uint16_t block[VARIANTS * MOD_CLASSES];
+	struct decode_row row = {0};
+	enum row_modrm how = ROW_MODRM_ANY;
+	unsigned fixed = 0; /* bits of the variant number that do not matter */
+	unsigned n = 0;
+
+	while (!modrm_suffices(leaf, how))
+		how++;
+	row.shape = (uint8_t)(how | (has_modrm ? ROW_HAS_MODRM : 0));
+	if (matters(leaf, 8))
+		row.shape |= ROW_BY_W;
+	else
+		fixed |= 8;
+	if (matters(leaf, 6))
+		row.shape |= ROW_BY_L;
+	else
+		fixed |= 6;
+	if (matters(leaf, 1))
+		row.shape |= ROW_BY_B;
+	else
+		fixed |= 1;
+	for (unsigned v = 0; v < VARIANTS; v++) {
+		if (v & fixed)
+			continue;
+		for (unsigned c = 0; c < MOD_CLASSES; c++)
+			if (representative(how, c) == c)
+				block[n++] = leaf[v][c];
+	}
+	row.leaf = keep_block(block, n);
+	return row;
+}
+
+static void make_page(struct place p, struct decode_row page[256])
+{
+	static uint16_t leaf[VARIANTS][MOD_CLASSES];
+	unsigned lengths = p.space == SPACE_EVEX ? 4 : p.space == SPACE_LEGACY ? 1 : 2;
+	unsigned bs = p.space == SPACE_EVEX ? 2 : 1;
+
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		bool has_modrm = false;
+
+		p.opcode = (uint8_t)opcode;
+		for (unsigned v = 0; v < VARIANTS; v++) {
+			unsigned w = v >> 3;
+			unsigned l = v >> 1 & 3;
+			unsigned b = v & 1;
+
+			if (l < lengths && b < bs)
+				has_modrm |= make_variant(&p, w, l, b, leaf[v]);
+			else
+				memcpy(leaf[v],
+				       leaf[w << 3 | (l & (lengths - 1)) << 1 | (b & (bs - 1))],
+				       sizeof leaf[v]);
+		}
+		page[opcode] = make_row(leaf, has_modrm);
+	}
+}
+
+static void make_pages(void)
+{
+	for (unsigned map = 0; map < LEGACY_MAPS; map++)
+		for (unsigned prefix = 0; prefix < LEGACY_PREFIXES; prefix++)
+			make_page((struct place){SPACE_LEGACY, map, prefix, 0},
+				  rows[PAGE_LEGACY + map * LEGACY_PREFIXES + prefix]);
+	for (unsigned pp = 0; pp < 4; pp++) {
+		for (unsigned map = 0; map < VEX_MAPS; map++)
+			make_page((struct place){SPACE_VEX, map + 1, pp, 0},
+				  rows[PAGE_VEX + map * 4 + pp]);
+		for (unsigned map = 0; map < EVEX_MAPS; map++)
+			make_page((struct place){SPACE_EVEX, map + 1, pp, 0},
+				  rows[PAGE_EVEX + map * 4 + pp]);
+		for (unsigned map = 0; map < XOP_MAPS; map++)
+			make_page((struct place){SPACE_XOP, map + 8, pp, 0},
+				  rows[PAGE_XOP + map * 4 + pp]);
+	}
+}
+
+/* Bytes that must not start an opcode: prefixes and escapes are decode.c's. */
+static void blank_prefixes(void)
+{
+	static const uint8_t taken[] = {0x0f, 0x26, 0x2e, 0x36, 0x3e, 0x62, 0x64, 0x65,
+					0x66, 0x67, 0xc4, 0xc5, 0xf0, 0xf2, 0xf3};
+	uint16_t none = 0;
+	uint16_t block = keep_block(&none, 1);
+
+	for (unsigned prefix = 0; prefix < LEGACY_PREFIXES; prefix++) {
+		struct decode_row *page = rows[PAGE_LEGACY + prefix];
+
+		for (size_t i = 0; i < sizeof taken; i++)
+			page[taken[i]] = (struct decode_row){block, 0, 0};
+		for (unsigned i = 0x40; i < 0x50; i++)
+			page[i] = (struct decode_row){block, 0, 0};
+		for (unsigned map = 1; map < 2; map++)
+			for (unsigned i = 0x38; i < 0x3c; i += 2)
+				rows[PAGE_LEGACY + map * LEGACY_PREFIXES + prefix][i] =
+					(struct decode_row){block, 0, 0};
+	}
+}
+
+static void print_pages(void)
+{
+	unsigned number[PAGES];
+	unsigned count = 0;
+
+	printf("static const struct decode_row decode_rows[][256] = {\n");
+	for (unsigned i = 0; i < PAGES; i++) {
+		unsigned same = 0;
+
+		while (same < i && memcmp(rows[same], rows[i], sizeof rows[i]))
+			same++;
+		number[i] = same < i ? number[same] : count++;
+		if (same < i)
+			continue;
+		printf("{");
+		for (unsigned j = 0; j < 256; j++)
+			printf("{%u,%u,0},%s", rows[i][j].leaf, rows[i][j].shape,
+			       j % 8 == 7 ? "\n" : "");
+		printf("},\n");
+	}
+	printf("};\nstatic const uint8_t decode_pages[%u] = {", PAGES);
+	for (unsigned i = 0; i < PAGES; i++)
+		printf("%u,", number[i]);
+	printf("};\n");
+	fprintf(stderr, "decode table: %u property sets, %u leaves, %u pages, %zu bytes\n",
+		prop_count, leaf_count, count,
+		prop_count * sizeof *props + leaf_count * sizeof *leaves + count * sizeof rows[0] +
+			PAGES + 32);
+}
+
+static void print_table(void)
+{
+	printf("/* Made by hosts/user/decode/generate.c from Zydis; do not edit. */\n"
+	       "static const struct decode_prop decode_props[%u] = {\n",
+	       prop_count);
+	for (unsigned i = 0; i < prop_count; i++) {
+		const struct decode_prop *p = &props[i];
+
+		printf("{0x%x,0x%x,0x%x,%u,%u,%u,%u,%u,%d,%u,%u,{0,0}},\n", p->signals, p->deny,
+		       p->attr, p->kind, p->flags_read, p->flags_written, p->immediate_bytes,
+		       p->memory_kind, p->stack, p->base, p->disp8_shift);
+	}
+	printf("};\nstatic const uint16_t decode_leaves[%u] = {", leaf_count);
+	for (unsigned i = 0; i < leaf_count; i++)
+		printf("%u,%s", leaves[i], i % 16 == 15 ? "\n" : "");
+	printf("};\n");
+	print_pages();
+}
+
+/* Which bytes are opcodes behind 0F 0F. */
+static void print_3dnow(void)
+{
+	uint8_t set[32] = {0};
+
+	for (unsigned suffix = 0; suffix < 256; suffix++) {
+		uint8_t bytes[15] = {0x0f, 0x0f, 0xc0, (uint8_t)suffix};
+		ZydisDecodedInstruction insn;
+		ZydisDecoderContext context;
+
+		if (ZYAN_SUCCESS(
+			    ZydisDecoderDecodeInstruction(&decoder, &context, bytes, 15, &insn)))
+			set[suffix / 8] |= (uint8_t)(1u << suffix % 8);
+	}
+	printf("static const uint8_t decode_3dnow[32] = {");
+	for (unsigned i = 0; i < 32; i++)
+		printf("%u,", set[i]);
+	printf("};\n");
+}
+
+int main(void)
+{
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+		die("Zydis does not start");
+	/* Set 0: undefined.  The hash holds set numbers, 0 for a free place. */
+	memset(&props[0], 0, sizeof props[0]);
+	props[0].kind = INSN_UNDEFINED;
+	prop_count = 1;
+	make_pages();
+	blank_prefixes();
+	print_table();
+	print_3dnow();
+	if (fflush(stdout) || ferror(stdout))
+		die("cannot write");
+	return 0;
+}
