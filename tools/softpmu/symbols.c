@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbols.c: symbols and source lines of ELF files through elfutils.
+ *
+ * Symbols come from .symtab; for a stripped file from its debug file
+ * (/usr/lib/debug/.build-id/XX/REST.debug) and, where there is none, from .dynsym.
+ * Among names of one address the one that perf would choose wins.  Line tables
+ * are searched through the compilation units' address ranges, because not every
+ * compiler writes .debug_aranges.
+ *
+ * Simplified: no .gnu_debuglink, no .gnu_debugdata, no names for PLT entries, and
+ * C++ names are not demangled.
+ */
+#include "tools/softpmu/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/softpmu/commands.h"
+
+#define DEBUG_FOLDER "/usr/lib/debug/.build-id"
+
+/* Symbols within symbols: how far back one that still covers an address is looked for. */
+#define NESTING 16
+
+/* A symbol with what decides between names of one address. */
+struct entry {
+	struct symbol symbol;
+	uint8_t binding;
+	bool sized;
+};
+
+struct elf_file {
+	int fd; /* -1: not open */
+	Elf *elf;
+};
+
+struct symbol_file {
+	struct symbol_file *next;
+	char *path;
+	const char *trouble;
+	uint8_t build_id[32];
+	size_t build_id_bytes;
+	struct elf_file main, debug;
+	struct entry *entries; /* by start */
+	size_t count, room;
+	bool dwarf_tried;
+	Dwarf *dwarf; /* NULL: no line tables */
+	Dwarf_Die unit;
+	bool unit_valid; /* `unit` is the one used last */
+};
+
+struct symbols {
+	char *root;
+	struct symbol_file *files;
+};
+
+struct symbols *symbols_new(const char *root)
+{
+	struct symbols *symbols = tool_alloc(sizeof(*symbols));
+
+	symbols->root = tool_copy(root ? root : "");
+	elf_version(EV_CURRENT);
+	return symbols;
+}
+
+static void elf_close(struct elf_file *file)
+{
+	if (file->elf)
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct elf_file){.fd = -1};
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	struct symbol_file *file, *next;
+
+	if (!symbols)
+		return;
+	for (file = symbols->files; file; file = next) {
+		next = file->next;
+		if (file->dwarf)
+			dwarf_end(file->dwarf);
+		elf_close(&file->main);
+		elf_close(&file->debug);
+		free(file->entries);
+		free(file->path);
+		free(file);
+	}
+	free(symbols->root);
+	free(symbols);
+}
+
+/* NULL, or why the file is of no use. */
+static const char *elf_open(const struct symbols *symbols, const char *path, struct elf_file *file)
+{
+	char *full = tool_print("%s%s", symbols->root, path);
+	const char *trouble = NULL;
+	struct stat status;
+	GElf_Ehdr header;
+
+	/* A profile may name what would block: a FIFO, a device. */
+	file->fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	free(full);
+	if (file->fd < 0)
+		return errno == ENOENT ? "it is not there any more" : "it cannot be opened";
+	if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode))
+		trouble = "it is not a regular file";
+	else if (!(file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL)) ||
+		 elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
+		trouble = "it is not an ELF file";
+	else if (header.e_machine != EM_X86_64)
+		trouble = "it is not an x86-64 file";
+	if (trouble)
+		elf_close(file);
+	return trouble;
+}
+
+static bool same_build_id(const struct elf_file *file, const uint8_t *id, size_t bytes)
+{
+	const void *own;
+	ssize_t own_bytes = dwelf_elf_gnu_build_id(file->elf, &own);
+
+	/* perf pads a short build-id with zeros. */
+	return own_bytes > 0 && (size_t)own_bytes <= bytes &&
+	       memcmp(own, id, (size_t)own_bytes) == 0;
+}
+
+/* The end of the section of code that the symbol stands in; false when it is none of code. */
+static bool text_end(Elf *elf, const GElf_Sym *sym, uint64_t *end)
+{
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
+		return false;
+	section = elf_getscn(elf, sym->st_shndx);
+	if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+		return false;
+	*end = header.sh_addr + header.sh_size;
+	return true;
+}
+
+static void add_symbol(struct symbol_file *file, Elf *elf, const GElf_Sym *sym, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+	uint64_t end;
+
+	if (!name || !*name)
+		return;
+	/* Assembler labels without a type count as functions, as in perf. */
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return;
+	if (!text_end(elf, sym, &end))
+		return;
+	if (sym->st_size)
+		end = sym->st_value + sym->st_size;
+	if (file->count == file->room) {
+		file->room = file->room ? 2 * file->room : 512;
+		file->entries = tool_grow(file->entries, file->room * sizeof(*file->entries));
+	}
+	file->entries[file->count++] = (struct entry){.symbol = {name, sym->st_value, end},
+						      .binding = GELF_ST_BIND(sym->st_info),
+						      .sized = sym->st_size != 0};
+}
+
+/* Read the symbol table of that type; false when the file has none. */
+static bool read_table(struct symbol_file *file, const struct elf_file *from, uint32_t type)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Sym sym;
+	size_t i;
+
+	if (!from->elf)
+		return false;
+	while ((section = elf_nextscn(from->elf, section)) != NULL) {
+		if (!gelf_getshdr(section, &header) || header.sh_type != type ||
+		    header.sh_entsize == 0)
+			continue;
+		data = elf_getdata(section, NULL);
+		if (!data)
+			return false;
+		for (i = 0; i < header.sh_size / header.sh_entsize; i++) {
+			if (gelf_getsym(data, (int)i, &sym))
+				add_symbol(file, from->elf, &sym,
+					   elf_strptr(from->elf, header.sh_link, sym.st_name));
+		}
+		return true;
+	}
+	return false;
+}
+
+static size_t underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+/* Which of two names of one address is shown; negative: a. */
+static int prefer(const struct entry *a, const struct entry *b)
+{
+	size_t a_length = strlen(a->symbol.name), b_length = strlen(b->symbol.name);
+
+	if (a->sized != b->sized)
+		return a->sized ? -1 : 1;
+	if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
+		return a->binding == STB_WEAK ? 1 : -1;
+	if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
+		return a->binding == STB_GLOBAL ? -1 : 1;
+	if (underscores(a->symbol.name) != underscores(b->symbol.name))
+		return underscores(a->symbol.name) < underscores(b->symbol.name) ? -1 : 1;
+	if (a_length != b_length)
+		return a_length > b_length ? -1 : 1;
+	return strcmp(a->symbol.name, b->symbol.name);
+}
+
+static int by_start(const void *one, const void *other)
+{
+	const struct entry *a = one, *b = other;
+
+	if (a->symbol.start != b->symbol.start)
+		return a->symbol.start < b->symbol.start ? -1 : 1;
+	return prefer(a, b);
+}
+
+/* Sort, keep one name for each address, and let a symbol without a size reach to the next. */
+static void settle_symbols(struct symbol_file *file)
+{
+	size_t kept = 0, i;
+
+	if (file->count == 0)
+		return;
+	qsort(file->entries, file->count, sizeof(*file->entries), by_start);
+	for (i = 0; i < file->count; i++) {
+		if (kept == 0 ||
+		    file->entries[kept - 1].symbol.start != file->entries[i].symbol.start)
+			file->entries[kept++] = file->entries[i];
+	}
+	file->count = kept;
+	for (i = 0; i < kept; i++) {
+		struct entry *entry = &file->entries[i];
+
+		if (!entry->sized && i + 1 < kept &&
+		    entry->symbol.end > file->entries[i + 1].symbol.start)
+			entry->symbol.end = file->entries[i + 1].symbol.start;
+	}
+}
+
+static void open_debug_file(const struct symbols *symbols, struct symbol_file *file)
+{
+	char path[sizeof(DEBUG_FOLDER) + 2 * sizeof(file->build_id) + 16];
+	const void *id;
+	ssize_t bytes = dwelf_elf_gnu_build_id(file->main.elf, &id);
+	int length;
+	ssize_t i;
+
+	if (bytes < 2 || (size_t)bytes > sizeof(file->build_id))
+		return;
+	length = snprintf(path, sizeof(path), "%s/%02x/", DEBUG_FOLDER, *(const uint8_t *)id);
+	for (i = 1; i < bytes; i++)
+		length += snprintf(path + length, sizeof(path) - (size_t)length, "%02x",
+				   ((const uint8_t *)id)[i]);
+	snprintf(path + length, sizeof(path) - (size_t)length, ".debug");
+	if (!elf_open(symbols, path, &file->debug) &&
+	    !same_build_id(&file->debug, id, (size_t)bytes))
+		elf_close(&file->debug);
+}
+
+static void open_file(const struct symbols *symbols, struct symbol_file *file)
+{
+	if (file->path[0] != '/') {
+		/* [vdso], //anon and the like have no file; the reader's own vdso may differ. */
+		file->trouble = "it is not a file";
+		return;
+	}
+	file->trouble = elf_open(symbols, file->path, &file->main);
+	if (file->trouble)
+		return;
+	if (file->build_id_bytes &&
+	    !same_build_id(&file->main, file->build_id, file->build_id_bytes)) {
+		file->trouble = "it has changed since it was recorded";
+		elf_close(&file->main);
+		return;
+	}
+	open_debug_file(symbols, file);
+	if (!read_table(file, &file->main, SHT_SYMTAB) &&
+	    !read_table(file, &file->debug, SHT_SYMTAB))
+		read_table(file, &file->main, SHT_DYNSYM);
+	settle_symbols(file);
+}
+
+struct symbol_file *symbols_file(struct symbols *symbols, const char *path, const uint8_t *build_id,
+				 size_t build_id_bytes)
+{
+	struct symbol_file *file;
+
+	if (build_id_bytes > sizeof(file->build_id))
+		build_id_bytes = sizeof(file->build_id);
+	for (file = symbols->files; file; file = file->next) {
+		if (!strcmp(file->path, path) && file->build_id_bytes == build_id_bytes &&
+		    !memcmp(file->build_id, build_id, build_id_bytes))
+			return file;
+	}
+	file = tool_alloc(sizeof(*file));
+	file->path = tool_copy(path);
+	if (build_id_bytes)
+		memcpy(file->build_id, build_id, build_id_bytes);
+	file->build_id_bytes = build_id_bytes;
+	file->main.fd = file->debug.fd = -1;
+	file->next = symbols->files;
+	symbols->files = file;
+	open_file(symbols, file);
+	return file;
+}
+
+const char *symbol_file_path(const struct symbol_file *file)
+{
+	return file->path;
+}
+
+const char *symbol_file_trouble(const struct symbol_file *file)
+{
+	return file->trouble;
+}
+
+/* The next PT_LOAD header from *index on. */
+static bool next_load(const struct symbol_file *file, size_t *index, GElf_Phdr *header)
+{
+	size_t count;
+
+	if (!file->main.elf || elf_getphdrnum(file->main.elf, &count) != 0)
+		return false;
+	while (*index < count) {
+		if (gelf_getphdr(file->main.elf, (int)(*index)++, header) &&
+		    header->p_type == PT_LOAD)
+			return true;
+	}
+	return false;
+}
+
+bool symbol_file_address(const struct symbol_file *file, uint64_t offset, uint64_t *address)
+{
+	GElf_Phdr header;
+	size_t i = 0;
+
+	while (next_load(file, &i, &header)) {
+		if (offset >= header.p_offset && offset - header.p_offset < header.p_filesz &&
+		    header.p_flags & PF_X) {
+			*address = offset - header.p_offset + header.p_vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct symbol *symbol_file_find(const struct symbol_file *file, uint64_t address)
+{
+	size_t low = 0, high = file->count, back;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->entries[middle].symbol.start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (back = 1; back <= low && back <= NESTING; back++) {
+		if (address < file->entries[low - back].symbol.end)
+			return &file->entries[low - back].symbol;
+	}
+	return NULL;
+}
+
+size_t symbol_file_read(const struct symbol_file *file, uint64_t address, void *to, size_t bytes)
+{
+	GElf_Phdr header;
+	size_t size, i = 0;
+	const char *raw;
+
+	if (!file->main.elf || !(raw = elf_rawfile(file->main.elf, &size)))
+		return 0;
+	while (next_load(file, &i, &header)) {
+		uint64_t skip = address - header.p_vaddr;
+
+		if (address < header.p_vaddr || skip >= header.p_filesz || header.p_offset > size ||
+		    skip >= size - header.p_offset)
+			continue;
+		if (bytes > header.p_filesz - skip)
+			bytes = header.p_filesz - skip;
+		if (bytes > size - header.p_offset - skip)
+			bytes = size - header.p_offset - skip;
+		memcpy(to, raw + header.p_offset + skip, bytes);
+		return bytes;
+	}
+	return 0;
+}
+
+/* The compilation unit that covers the address. */
+static bool find_unit(struct symbol_file *file, uint64_t address)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	if (file->unit_valid && dwarf_haspc(&file->unit, address) == 1)
+		return true;
+	while (dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+		if (type == DW_UT_compile && dwarf_haspc(&die, address) == 1) {
+			file->unit = die;
+			file->unit_valid = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **source, int *line)
+{
+	Dwarf_Line *found;
+
+	if (!file->dwarf_tried) {
+		file->dwarf_tried = true;
+		if (file->main.elf)
+			file->dwarf = dwarf_begin_elf(file->main.elf, DWARF_C_READ, NULL);
+		if (!file->dwarf && file->debug.elf)
+			file->dwarf = dwarf_begin_elf(file->debug.elf, DWARF_C_READ, NULL);
+	}
+	if (!file->dwarf || !find_unit(file, address))
+		return false;
+	found = dwarf_getsrc_die(&file->unit, address);
+	if (!found || dwarf_lineno(found, line) != 0 || *line == 0)
+		return false;
+	*source = dwarf_linesrc(found, NULL, NULL);
+	return *source != NULL;
+}
