@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stays of an encoding: USR, OS, PC, INT and EN are not the event's. */
-#define SELECT_KEEP UINT64_C(0xffa4ffff)
+#include "tools/softpmu/event_names.h"
 
 #define NAME_MAX_BYTES 256
 
@@ -54,7 +53,7 @@ static bool encode(const char *text, uint64_t *select)
 	encoded = pfm_get_os_event_encoding(text, PFM_PLM3, PFM_OS_NONE, &arg) == PFM_SUCCESS &&
 		  arg.count > 0;
 	if (encoded)
-		*select = arg.codes[0] & SELECT_KEEP;
+		*select = arg.codes[0] & SELECT_CHOSEN;
 	free(arg.codes);
 	return encoded;
 }

@@ -18,18 +18,14 @@
 
 #include "hosts/user/launch.h"
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/event_names.h"
 #include "tools/softpmu/events.h"
 #include "tools/softpmu/output.h"
 
-/* IA32_PERFEVTSELx (Vol. 3B 18.2.1.1), as far as the sentence under the drawing names it. */
-#define SELECT_CODE(value)  ((uint16_t)(value))
-#define SELECT_USR	    (UINT64_C(1) << 16)
-#define SELECT_OS	    (UINT64_C(1) << 17)
-#define SELECT_EDGE	    (UINT64_C(1) << 18)
-#define SELECT_INT	    (UINT64_C(1) << 20)
-#define SELECT_EN	    (UINT64_C(1) << 22)
-#define SELECT_INV	    (UINT64_C(1) << 23)
-#define SELECT_CMASK(value) ((unsigned)((value) >> 24) & 0xff)
+/* Fields of IA32_PERFEVTSELx that are the driver's (Vol. 3B 18.2.1.1). */
+#define SELECT_OS  (UINT64_C(1) << 17)
+#define SELECT_INT (UINT64_C(1) << 20)
+#define SELECT_EN  (UINT64_C(1) << 22)
 
 /* IA32_FIXED_CTR_CTRL (Vol. 3B 18.2.2): four bits for each counter. */
 #define FIXED_CONTROL(value, i) ((unsigned)((value) >> (4 * (i))) & 0xf)
@@ -173,14 +169,13 @@ static const char *fidelity_text(enum spmu_fidelity fidelity)
 /* What an event select register counts, as a sentence. */
 static void explain_select(const struct explain *explain, uint64_t value)
 {
-	const struct spmu_event *event = spmu_event_by_code(explain->model, SELECT_CODE(value));
-	/* USR, OS, INT and EN are told apart from the name. */
-	char *name = events_name_of_select(
-		explain->model,
-		value & ~(SELECT_USR | SELECT_OS | SELECT_INT | SELECT_EN | (UINT64_C(1) << 19)));
+	uint16_t code = (uint16_t)(value & SELECT_CODE);
+	unsigned threshold = (unsigned)((value & SELECT_CMASK) >> SELECT_CMASK_AT);
+	const struct spmu_event *event = spmu_event_by_code(explain->model, code);
+	char *name = events_name_of_select(explain->model, value & SELECT_CODE);
 	char raw[8];
 
-	snprintf(raw, sizeof(raw), "r%04x", SELECT_CODE(value));
+	snprintf(raw, sizeof(raw), "r%04x", code);
 	if (event) {
 		printf("Event %s is %s: %s (%s).\n", raw, event->name, event->description,
 		       event->section);
@@ -193,10 +188,10 @@ static void explain_select(const struct explain *explain, uint64_t value)
 	}
 	free(name);
 	printf("It counts %s", rings(value & SELECT_OS, value & SELECT_USR));
-	if (SELECT_CMASK(value))
+	if (threshold)
 		printf(", clocks with %s %u occurrence%s",
-		       value & SELECT_INV ? "fewer than" : "at least", SELECT_CMASK(value),
-		       SELECT_CMASK(value) == 1 ? "" : "s");
+		       value & SELECT_INV ? "fewer than" : "at least", threshold,
+		       threshold == 1 ? "" : "s");
 	if (value & SELECT_EDGE)
 		printf(", at rising edges");
 	printf(", %s; an overflow %s.\n", value & SELECT_EN ? "enabled" : "not enabled (EN is 0)",

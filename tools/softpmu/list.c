@@ -19,6 +19,7 @@
 #include "hosts/user/launch.h"
 #include "tools/softpmu/catalog.h"
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/event_names.h"
 #include "tools/softpmu/events.h"
 #include "tools/softpmu/output.h"
 
@@ -43,9 +44,8 @@ struct list {
 	size_t count, room;
 };
 
-/* E, ANY, INV, CMASK: what makes a count one of clocks or of both threads. */
-#define SELECT_BEYOND_CODE UINT64_C(0xffffffffffff0000)
-#define SELECT_CLOCKS	   UINT64_C(0xff840000)
+/* With these a counter counts clocks, not occurrences. */
+#define SELECT_CLOCKS (SELECT_EDGE | SELECT_INV | SELECT_CMASK)
 
 static void help(void)
 {
@@ -170,7 +170,7 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 	/* A threshold or an edge counts clocks, which follow from no signal of execution. */
 	if (row.event && !(found->select & SELECT_CLOCKS))
 		row.fidelity = spmu_event_fidelity(row.event, &launch_supply);
-	if (row.event && !(found->select & SELECT_BEYOND_CODE))
+	if (row.event && !(found->select & ~SELECT_CODE))
 		row.precise = row.event->pebs_counters != 0;
 	add(list, &row, found->name, found->description);
 }
