@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.c: read a perf.data, ours or perf's own.
+ *
+ * Every offset and length in the file is checked before it is followed.  Not read: the pipe form,
+ * files of big-endian machines, and compressed records (perf record -z).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <src/perfdata/layout.h>
+
+/* An event and its ids in the file (a CPU each, in perf's own files). */
+struct read_event {
+	struct perfdata_event event;
+	struct perfdata_section ids;
+	char *name; /* event.name, when it is not in the file */
+};
+
+struct perfdata_reader {
+	char *path;
+	uint8_t *file;
+	uint64_t bytes;
+	struct perfdata_header header;
+	struct read_event *events;
+	size_t event_count;
+	struct perfdata_section feature[FEATURES_MAX];
+	char *command;	  /* its words joined */
+	uint64_t at, end; /* of the records */
+};
+
+/* --- places in the file -------------------------------------------------------------- */
+
+static bool is_inside(const struct perfdata_reader *reader, uint64_t offset, uint64_t bytes)
+{
+	return offset <= reader->bytes && bytes <= reader->bytes - offset;
+}
+
+static struct cursor cursor_at(const struct perfdata_reader *reader,
+			       struct perfdata_section section)
+{
+	struct cursor cursor = {.at = reader->file, .end = reader->file, .bad = true};
+
+	if (is_inside(reader, section.offset, section.bytes)) {
+		cursor.at = reader->file + section.offset;
+		cursor.end = cursor.at + section.bytes;
+		cursor.bad = false;
+	}
+	return cursor;
+}
+
+/* A counted text of a feature. */
+static const char *feature_text(struct cursor *cursor)
+{
+	uint32_t bytes = 0;
+	const char *text;
+
+	cursor_u32(cursor, &bytes);
+	text = (const char *)cursor->at;
+	cursor_skip(cursor, bytes);
+	if (cursor->bad || !memchr(text, 0, bytes))
+		return NULL;
+	return text;
+}
+
+static struct cursor feature(const struct perfdata_reader *reader, unsigned bit)
+{
+	return cursor_at(reader, reader->feature[bit]);
+}
+
+/* --- opening ------------------------------------------------------------------------------ */
+
+static const char *map_file(struct perfdata_reader *reader)
+{
+	struct stat status;
+	const char *wrong = NULL;
+	int fd = open(reader->path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return strerror(errno);
+	if (fstat(fd, &status)) {
+		wrong = strerror(errno);
+	} else if (!S_ISREG(status.st_mode)) {
+		wrong = S_ISDIR(status.st_mode) ? strerror(EISDIR) : "not a regular file";
+	} else if (!status.st_size) {
+		wrong = "the file is empty";
+	} else {
+		void *memory = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (memory == MAP_FAILED) {
+			wrong = strerror(errno);
+		} else {
+			reader->file = memory;
+			reader->bytes = (uint64_t)status.st_size;
+		}
+	}
+	close(fd);
+	return wrong;
+}
+
+static const char *read_header(struct perfdata_reader *reader)
+{
+	struct perfdata_header *header = &reader->header;
+	static const char other_end[] = "2ELIFREP";
+
+	if (reader->bytes < sizeof(header->magic) + sizeof(header->header_bytes))
+		return "not a perf.data file";
+	memcpy(header, reader->file,
+	       reader->bytes < sizeof(*header) ? reader->bytes : sizeof(*header));
+	if (!memcmp(header->magic, other_end, sizeof(header->magic)))
+		return "written on a big-endian machine";
+	if (memcmp(header->magic, PERFDATA_MAGIC, sizeof(header->magic)))
+		return "not a perf.data file";
+	if (header->header_bytes == 16)
+		return "perf.data in its pipe form is not read";
+	if (reader->bytes < sizeof(*header) || header->header_bytes < sizeof(*header))
+		return "the header is cut short";
+	if (!is_inside(reader, header->attrs.offset, header->attrs.bytes))
+		return "the events lie outside of the file";
+	if (header->data.offset > reader->bytes)
+		return "the records lie outside of the file";
+
+	/* A file that was not finished says 0 or less than it has; one that was cut, more. */
+	reader->at = header->data.offset;
+	if (!header->data.bytes || !is_inside(reader, header->data.offset, header->data.bytes))
+		reader->end = reader->bytes;
+	else
+		reader->end = reader->at + header->data.bytes;
+	return NULL;
+}
+
+static const char *read_attrs(struct perfdata_reader *reader)
+{
+	const struct perfdata_header *header = &reader->header;
+	uint64_t attr_bytes = header->attr_bytes - sizeof(struct perfdata_section);
+	uint64_t count;
+
+	if (header->attr_bytes < PERF_ATTR_SIZE_VER0 + sizeof(struct perfdata_section))
+		return "the events' size is wrong";
+	count = header->attrs.bytes / header->attr_bytes;
+	if (!count)
+		return "the file names no event";
+	reader->events = calloc(count, sizeof(*reader->events));
+	if (!reader->events)
+		return strerror(ENOMEM);
+	reader->event_count = count;
+	for (uint64_t i = 0; i < count; i++) {
+		const uint8_t *at = reader->file + header->attrs.offset + i * header->attr_bytes;
+		struct read_event *event = &reader->events[i];
+		size_t known = sizeof(event->event.attr);
+
+		memcpy(&event->event.attr, at, attr_bytes < known ? attr_bytes : known);
+		memcpy(&event->ids, at + attr_bytes, sizeof(event->ids));
+		if (!is_inside(reader, event->ids.offset, event->ids.bytes))
+			return "the events' ids lie outside of the file";
+		if (event->ids.bytes >= sizeof(uint64_t))
+			memcpy(&event->event.id, reader->file + event->ids.offset,
+			       sizeof(uint64_t));
+	}
+	return NULL;
+}
+
+/* Descriptors stand right behind the records.  A file without them is good, too. */
+static void find_features(struct perfdata_reader *reader)
+{
+	const struct perfdata_header *header = &reader->header;
+	uint64_t at;
+
+	if (!header->data.bytes ||
+	    __builtin_add_overflow(header->data.offset, header->data.bytes, &at))
+		return;
+	for (unsigned bit = 0; bit < FEATURES_MAX; bit++) {
+		struct perfdata_section section;
+
+		if (!(header->features[bit / 64] >> bit % 64 & 1))
+			continue;
+		if (!is_inside(reader, at, sizeof(section)))
+			return;
+		memcpy(&section, reader->file + at, sizeof(section));
+		at += sizeof(section);
+		if (is_inside(reader, section.offset, section.bytes))
+			reader->feature[bit] = section;
+	}
+}
+
+/* Names from EVENT_DESC, whose events stand in the order of the attrs. */
+static void read_names(struct perfdata_reader *reader)
+{
+	struct cursor cursor = feature(reader, FEATURE_EVENT_DESC);
+	uint32_t count = 0, attr_bytes = 0;
+
+	if (reader->feature[FEATURE_EVENT_DESC].bytes) {
+		cursor_u32(&cursor, &count);
+		cursor_u32(&cursor, &attr_bytes);
+	}
+	for (uint32_t i = 0; i < count && i < reader->event_count && !cursor.bad; i++) {
+		uint32_t ids = 0;
+
+		cursor_skip(&cursor, attr_bytes);
+		cursor_u32(&cursor, &ids);
+		reader->events[i].event.name = feature_text(&cursor);
+		cursor_skip(&cursor, (uint64_t)ids * sizeof(uint64_t));
+	}
+	for (size_t i = 0; i < reader->event_count; i++) {
+		struct read_event *event = &reader->events[i];
+
+		if (event->event.name)
+			continue;
+		if (asprintf(&event->name, "event %u:%#llx", event->event.attr.type,
+			     (unsigned long long)event->event.attr.config) < 0)
+			event->name = NULL;
+		event->event.name = event->name ? event->name : "unknown";
+	}
+}
+
+static void join_command(struct perfdata_reader *reader)
+{
+	struct cursor cursor = feature(reader, FEATURE_CMDLINE);
+	uint32_t count = 0;
+	size_t length = 0;
+	char *text;
+
+	if (!reader->feature[FEATURE_CMDLINE].bytes)
+		return;
+	text = malloc(reader->feature[FEATURE_CMDLINE].bytes + 1);
+	if (!text)
+		return;
+	cursor_u32(&cursor, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *word = feature_text(&cursor);
+
+		if (!word)
+			break;
+		/* Each word is shorter than what it takes in the file. */
+		length += (size_t)sprintf(text + length, "%s%s", i ? " " : "", word);
+	}
+	text[length] = '\0';
+	reader->command = text;
+}
+
+struct perfdata_reader *perfdata_open(const char *path, char **error)
+{
+	struct perfdata_reader *reader = calloc(1, sizeof(*reader));
+	const char *wrong = NULL;
+
+	*error = NULL;
+	if (!reader || !(reader->path = strdup(path)))
+		wrong = strerror(ENOMEM);
+	if (!wrong)
+		wrong = map_file(reader);
+	if (!wrong)
+		wrong = read_header(reader);
+	if (!wrong)
+		wrong = read_attrs(reader);
+	if (wrong) {
+		if (asprintf(error, "%s: %s", path, wrong) < 0)
+			*error = NULL;
+		perfdata_close(reader);
+		return NULL;
+	}
+	find_features(reader);
+	read_names(reader);
+	join_command(reader);
+	return reader;
+}
+
+void perfdata_close(struct perfdata_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->file)
+		munmap(reader->file, reader->bytes);
+	for (size_t i = 0; i < reader->event_count; i++)
+		free(reader->events[i].name);
+	free(reader->events);
+	free(reader->command);
+	free(reader->path);
+	free(reader);
+}
+
+/* --- facts ---------------------------------------------------------------------------------- */
+
+size_t perfdata_event_count(const struct perfdata_reader *reader)
+{
+	return reader->event_count;
+}
+
+const struct perfdata_event *perfdata_event_at(const struct perfdata_reader *reader, size_t index)
+{
+	return index < reader->event_count ? &reader->events[index].event : NULL;
+}
+
+const char *perfdata_about_text(const struct perfdata_reader *reader, const char *what)
+{
+	static const struct {
+		const char *what;
+		enum perfdata_feature bit;
+	} texts[] = {
+		{"hostname", FEATURE_HOSTNAME}, {"os release", FEATURE_OSRELEASE},
+		{"version", FEATURE_VERSION},	{"arch", FEATURE_ARCH},
+		{"cpu", FEATURE_CPUDESC},	{"cpu id", FEATURE_CPUID},
+	};
+
+	if (!strcmp(what, "command line"))
+		return reader->command;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct cursor cursor = feature(reader, texts[i].bit);
+
+		if (!strcmp(texts[i].what, what))
+			return reader->feature[texts[i].bit].bytes ? feature_text(&cursor) : NULL;
+	}
+	return NULL;
+}
+
+size_t perfdata_build_id(const struct perfdata_reader *reader, const char *path,
+			 uint8_t id[PERFDATA_BUILD_ID_MAX])
+{
+	struct cursor cursor = feature(reader, FEATURE_BUILD_ID);
+
+	while (!cursor.bad && cursor.end - cursor.at > BUILD_ID_ENTRY_PATH) {
+		const uint8_t *entry = cursor.at;
+		struct perf_event_header header;
+		size_t bytes;
+		const char *name;
+
+		memcpy(&header, entry, sizeof(header));
+		if (header.size <= BUILD_ID_ENTRY_PATH)
+			return 0;
+		cursor_skip(&cursor, header.size);
+		name = (const char *)entry + BUILD_ID_ENTRY_PATH;
+		if (cursor.bad || !memchr(name, 0, header.size - BUILD_ID_ENTRY_PATH))
+			return 0;
+		if (strcmp(name, path))
+			continue;
+		/* Before Linux 5.11 the length was not there: SHA-1's 20 bytes. */
+		bytes = header.misc & MISC_BUILD_ID_SIZE ? entry[BUILD_ID_ENTRY_BYTES]
+							 : PERFDATA_BUILD_ID_MAX;
+		if (bytes > PERFDATA_BUILD_ID_MAX)
+			return 0;
+		memcpy(id, entry + BUILD_ID_ENTRY_ID, bytes);
+		return bytes;
+	}
+	return 0;
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* The event that a sample's id names. */
+static bool find_event(const struct perfdata_reader *reader, uint64_t id, size_t *index)
+{
+	for (size_t i = 0; i < reader->event_count; i++) {
+		const struct perfdata_section *ids = &reader->events[i].ids;
+
+		for (uint64_t at = 0; at + sizeof(id) <= ids->bytes; at += sizeof(id)) {
+			if (!memcmp(reader->file + ids->offset + at, &id, sizeof(id))) {
+				*index = i;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Its id stands first; without one all events must agree on what a sample is. */
+static bool read_sample(const struct perfdata_reader *reader, struct cursor cursor,
+			struct perfdata_sample *sample)
+{
+	const struct perf_event_attr *attr = &reader->events[0].event.attr;
+	uint64_t id = 0;
+
+	sample->event = 0;
+	if (reader->event_count > 1 && attr->sample_type & PERF_SAMPLE_IDENTIFIER) {
+		struct cursor first = cursor;
+
+		cursor_u64(&first, &id);
+		if (!find_event(reader, id, &sample->event))
+			return false;
+		attr = &reader->events[sample->event].event.attr;
+	}
+	body_sample(&cursor, attr, sample, &id);
+	if (cursor.bad)
+		return false;
+	if (reader->event_count > 1 && !(attr->sample_type & PERF_SAMPLE_IDENTIFIER))
+		return find_event(reader, id, &sample->event);
+	return true;
+}
+
+/* 1: there is a body, 0: none that we read, -1: it is damaged. */
+static int read_body(const struct perfdata_reader *reader, const struct perf_event_header *header,
+		     struct cursor cursor, struct perfdata_record *record)
+{
+	const struct perf_event_attr *attr = &reader->events[0].event.attr;
+	struct cursor trailer = cursor;
+	struct sample_id sample_id = {0};
+	size_t trailing = sample_id_bytes(attr);
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		record->sample.misc = header->misc;
+		return read_sample(reader, cursor, &record->sample) ? 1 : -1;
+	}
+	if (header->type > PERF_RECORD_MMAP2)
+		return 0;
+	if ((size_t)(cursor.end - cursor.at) < trailing)
+		return -1;
+	cursor.end -= trailing;
+	trailer.at = (uint8_t *)cursor.end;
+	body_sample_id(&trailer, attr, &sample_id);
+
+	switch (header->type) {
+	case PERF_RECORD_MMAP:
+		body_mmap(&cursor, &record->mmap);
+		record->mmap.time_ns = sample_id.time_ns;
+		/* The old record lists code unless it says otherwise. */
+		if (!(header->misc & PERF_RECORD_MISC_MMAP_DATA))
+			record->mmap.protection = PROT_READ | PROT_EXEC;
+		break;
+	case PERF_RECORD_MMAP2:
+		body_mmap2(&cursor, &record->mmap, header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
+		record->mmap.time_ns = sample_id.time_ns;
+		break;
+	case PERF_RECORD_COMM:
+		body_comm(&cursor, &record->comm);
+		record->comm.time_ns = sample_id.time_ns;
+		record->comm.exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		body_task(&cursor, &record->task);
+		break;
+	default:
+		return 0;
+	}
+	return cursor.bad ? -1 : 1;
+}
+
+static int damaged(const struct perfdata_reader *reader, const char *what, char **error)
+{
+	if (asprintf(error, "%s: %s at byte %llu", reader->path, what,
+		     (unsigned long long)reader->at) < 0)
+		*error = NULL;
+	return -1;
+}
+
+/* Data that stands outside of records behind the one that announces it. */
+static bool skip_announced(struct perfdata_reader *reader, uint64_t body)
+{
+	uint64_t bytes;
+
+	if (reader->end - body < sizeof(bytes))
+		return false;
+	memcpy(&bytes, reader->file + body, sizeof(bytes));
+	if (bytes > reader->end - reader->at)
+		return false;
+	reader->at += bytes;
+	return true;
+}
+
+int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error)
+{
+	struct perf_event_header header;
+	struct cursor cursor = {0};
+	uint64_t body;
+
+	*error = NULL;
+	memset(record, 0, sizeof(*record));
+	if (reader->at == reader->end)
+		return 0;
+	if (reader->end - reader->at < sizeof(header))
+		return damaged(reader, "the file ends within a record", error);
+	memcpy(&header, reader->file + reader->at, sizeof(header));
+	if (header.size < sizeof(header))
+		return damaged(reader, "a record without a size", error);
+	if (header.size > reader->end - reader->at)
+		return damaged(reader, "the file ends within a record", error);
+	if (header.type == RECORD_COMPRESSED)
+		return damaged(reader, "compressed records are not read", error);
+
+	body = reader->at + sizeof(header);
+	cursor.at = reader->file + body;
+	cursor.end = reader->file + reader->at + header.size;
+	record->type = header.type;
+	if (read_body(reader, &header, cursor, record) < 0)
+		return damaged(reader, "a damaged record", error);
+	reader->at += header.size;
+	if (header.type == RECORD_AUXTRACE && !skip_announced(reader, body))
+		return damaged(reader, "the file ends within trace data", error);
+	return 1;
+}
+
+void perfdata_rewind(struct perfdata_reader *reader)
+{
+	reader->at = reader->header.data.offset;
+}
