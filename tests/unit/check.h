@@ -1,54 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h: counts checks.  A test program includes it once, and its main ends in
- * `return test_summary();`, which prints "N passed, N failed".
+ * check.h: what every unit test needs.  A failed check prints where and goes on;
+ * test_summary() prints the last line and is main()'s result.
  */
-#ifndef SOFTPMU_TESTS_CHECK_H
-#define SOFTPMU_TESTS_CHECK_H
+#ifndef SPMU_TESTS_CHECK_H
+#define SPMU_TESTS_CHECK_H
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
-#define CHECK_SHOWN 50 /* failures that are printed; all are counted */
+static unsigned check_passed, check_failed;
 
-static unsigned long check_passed, check_failed;
-
-static inline bool check_that(bool holds, const char *file, int line, const char *what)
+static inline bool check_at(const char *file, int line, bool good, const char *text)
 {
-	if (holds) {
+	if (good)
+		check_passed++;
+	else
+		check_failed++;
+	if (!good)
+		printf("%s:%d: failed: %s\n", file, line, text);
+	return good;
+}
+
+static inline bool check_equal_at(const char *file, int line, uint64_t a, uint64_t b,
+				  const char *text_a, const char *text_b)
+{
+	if (a == b) {
 		check_passed++;
 		return true;
 	}
-	if (check_failed++ < CHECK_SHOWN)
-		printf("%s:%d: %s\n", file, line, what);
+	check_failed++;
+	printf("%s:%d: failed: %s == %s: 0x%llx, not 0x%llx\n", file, line, text_a, text_b,
+	       (unsigned long long)a, (unsigned long long)b);
 	return false;
 }
 
-static inline bool check_equal(uint64_t is, uint64_t should, const char *file, int line,
-			       const char *what)
-{
-	if (is == should) {
-		check_passed++;
-		return true;
-	}
-	if (check_failed++ < CHECK_SHOWN)
-		printf("%s:%d: %s: is %" PRIu64 " (0x%" PRIx64 "), should be %" PRIu64
-		       " (0x%" PRIx64 ")\n",
-		       file, line, what, is, is, should, should);
-	return false;
-}
+#define CHECK(condition) check_at(__FILE__, __LINE__, (condition), #condition)
+#define CHECK_EQ(a, b)	 check_equal_at(__FILE__, __LINE__, (uint64_t)(a), (uint64_t)(b), #a, #b)
 
-/* True when it holds, so that a test can stop where going on makes no sense. */
-#define CHECK(holds)	     check_that((holds), __FILE__, __LINE__, #holds)
-#define CHECK_EQ(is, should) check_equal((is), (should), __FILE__, __LINE__, #is)
+/* For rows of a table: `line` is the row's __LINE__. */
+#define CHECK_ROW(line, condition) check_at(__FILE__, line, (condition), #condition)
+#define CHECK_ROW_EQ(line, a, b)                                                                   \
+	check_equal_at(__FILE__, line, (uint64_t)(a), (uint64_t)(b), #a, #b)
 
-/* The last line, and main's result. */
+/* A run without a single check is a failure too. */
 static inline int test_summary(void)
 {
-	printf("%lu passed, %lu failed\n", check_passed, check_failed);
-	return check_failed || !check_passed;
+	printf("%u passed, %u failed\n", check_passed, check_failed);
+	return check_failed == 0 && check_passed > 0 ? 0 : 1;
 }
 
 #endif

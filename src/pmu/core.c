@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.c: making a core, RESET and INIT (Vol. 3A 9.1.1, table 9-1).
+ *
+ * RESET puts every register to its power-up value.  INIT leaves the registers
+ * alone and resets the local APIC's LVT entry (Vol. 3A 10.4.7).
+ */
+#include <string.h>
+
+#include "src/pmu/core.h"
+
+#define CORE_ALIGNMENT 64
+
+size_t spmu_core_bytes(void)
+{
+	return (sizeof(struct spmu_core) + CORE_ALIGNMENT - 1) / CORE_ALIGNMENT * CORE_ALIGNMENT;
+}
+
+static void reset_thread(struct spmu_core *core, struct thread *thread)
+{
+	const struct msr_map *map = core->model->msrs;
+
+	memset(&thread->state, 0, sizeof(thread->state));
+	thread->state.lvt = LVT_RESET;
+	for (size_t i = 0; i < map->count; i++) {
+		enum slot slot = msr_slot(&map->msr[i]);
+
+		if (slot != SLOT_NONE && msr_exists(core, &map->msr[i]))
+			thread->state.reg[slot] = msr_reset(core, &map->msr[i]);
+	}
+}
+
+enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_core_config *config,
+				  const struct spmu_host *host, struct spmu_core **out)
+{
+	struct spmu_core *core = memory;
+
+	if (!memory || (uintptr_t)memory % CORE_ALIGNMENT || !config || !config->model || !host ||
+	    !out || config->threads < 1 || config->threads > SPMU_THREADS_MAX)
+		return SPMU_E_ARGUMENT;
+	for (unsigned lp = 0; lp < config->threads; lp++)
+		if (!config->meters[lp])
+			return SPMU_E_ARGUMENT;
+	if (bytes < spmu_core_bytes())
+		return SPMU_E_SPACE;
+
+	memset(core, 0, sizeof(*core));
+	core->model = config->model;
+	core->host = *host;
+	core->threads = config->threads;
+	core->general = model_general(config->model, config->threads);
+	core->hide_absent = config->hide_absent;
+	for (unsigned lp = 0; lp < core->threads; lp++) {
+		core->thread[lp].published = config->meters[lp];
+		memset(config->meters[lp], 0, sizeof(*config->meters[lp]));
+		reset_thread(core, &core->thread[lp]);
+	}
+	counters_update(core);
+	*out = core;
+	return SPMU_OK;
+}
+
+void spmu_reset(struct spmu_core *core, unsigned lp)
+{
+	if (lp >= core->threads)
+		return;
+	spmu_settle(core);
+	reset_thread(core, &core->thread[lp]);
+	counters_update(core);
+}
+
+void spmu_init(struct spmu_core *core, unsigned lp)
+{
+	if (lp < core->threads)
+		core->thread[lp].state.lvt = LVT_RESET;
+}
+
+const char *spmu_version(void)
+{
+	return SPMU_VERSION_STRING;
+}
+
+const char *spmu_status_text(enum spmu_status status)
+{
+	switch (status) {
+	case SPMU_OK:
+		return "done";
+	case SPMU_E_ARGUMENT:
+		return "an argument is outside what the call takes";
+	case SPMU_E_MODEL:
+		return "no model of that name";
+	case SPMU_E_SPACE:
+		return "the memory given is too small";
+	case SPMU_E_VERSION:
+		return "a saved state of another version, model or number of threads";
+	case SPMU_E_CORRUPT:
+		return "a saved state that contradicts itself";
+	case SPMU_E_EVENT:
+		return "the model has no such event";
+	case SPMU_E_COUNTER:
+		return "no free counter can count the event";
+	case SPMU_E_UNAVAILABLE:
+		return "the facility is not available";
+	case SPMU_E_FAULT:
+		return "linear memory that is needed cannot be used";
+	}
+	return "unknown status";
+}

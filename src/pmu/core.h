@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h: the inside of a core: what each thread holds, and what the files of
+ * the unit offer to one another.
+ *
+ * struct thread_state is all that a guest can find out; it is what is saved.
+ * Everything else in struct thread follows from it (counters_update()).
+ */
+#ifndef SPMU_SRC_CORE_H
+#define SPMU_SRC_CORE_H
+
+#include <softpmu/unit.h>
+
+#include "src/pmu/model.h"
+
+/* Where a register's value is kept; counters first, by counter number. */
+enum slot {
+	SLOT_PMC = 0,
+	SLOT_FIXED_CTR = GENERAL_MAX,
+	SLOT_PERFEVTSEL = COUNTERS_MAX,
+	SLOT_FIXED_CTR_CTRL = SLOT_PERFEVTSEL + GENERAL_MAX,
+	SLOT_GLOBAL_STATUS,
+	SLOT_GLOBAL_CTRL,
+	SLOT_PEBS_ENABLE,
+	SLOT_PEBS_LD_LAT,
+	SLOT_PEBS_FRONTEND,
+	SLOT_DS_AREA,
+	SLOT_DEBUGCTL,
+	SLOT_MISC_ENABLE,
+	SLOT_COUNT,
+	SLOT_NONE = SLOT_COUNT /* computed, or another register's value */
+};
+
+struct thread_state {
+	uint64_t reg[SLOT_COUNT];
+	uint32_t lvt;
+	uint32_t pebs_armed;		    /* counters whose overflow armed PEBS */
+	uint32_t clock_rings;		    /* ring of the clock that runs; 0: none has begun */
+	uint32_t clock_open;		    /* counters that have seen the clock that runs */
+	uint32_t clock_held;		    /* counters whose condition held in the clock before */
+	uint32_t clock_count[COUNTERS_MAX]; /* occurrences in the clock that runs */
+};
+
+/* A counter as its select register and the global ones make it. */
+struct counter {
+	uint64_t signals;
+	uint64_t status; /* its bit in IA32_PERF_GLOBAL_STATUS */
+	uint8_t rings;
+	uint8_t cmask;
+	bool any;     /* counts on both threads */
+	bool pmi;     /* overflow interrupts */
+	bool precise; /* overflow arms PEBS */
+	bool edge, invert;
+};
+
+struct meter {
+	uint64_t signals;
+	int64_t granted; /* headroom as it was handed out */
+	uint32_t rings;
+	uint32_t own;	  /* counters of this thread that it feeds */
+	uint32_t sibling; /* counters of the other thread (AnyThread) */
+};
+
+struct thread {
+	struct thread_state state;
+	struct spmu_meters *published; /* the host's */
+	struct counter counter[COUNTERS_MAX];
+	uint32_t active;  /* counters that count */
+	uint32_t clocked; /* those of them with a threshold or edge detection */
+	uint32_t any;	  /* those of them that count on both threads */
+	uint32_t meters;
+	struct meter meter[SPMU_METERS_MAX];
+};
+
+struct spmu_core {
+	const struct spmu_model *model;
+	struct spmu_host host;
+	unsigned threads;
+	unsigned general; /* general counters of each thread */
+	bool hide_absent;
+	struct thread thread[SPMU_THREADS_MAX];
+};
+
+/* meters.c */
+uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
+void counters_update(struct spmu_core *core);
+void meters_grant(struct spmu_core *core);
+
+/* clocks.c: what the clocks that ended add to a counter. */
+uint64_t clocks_pass(struct thread *thread, unsigned counter, uint64_t clocks, unsigned between,
+		     unsigned ring);
+void clocks_count(struct thread *thread, unsigned counter, unsigned occurrences);
+
+/* pmi.c */
+bool pmi_request(struct spmu_core *core, struct thread *thread);
+unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
+#define LVT_VECTOR   0xffu
+#define LVT_DELIVERY (7u << 8)
+#define LVT_MASK     (1u << 16)
+#define LVT_WRITABLE (LVT_VECTOR | LVT_DELIVERY | LVT_MASK)
+#define LVT_RESET    LVT_MASK
+
+/* registers.c, msr.c */
+enum slot msr_slot(const struct msr *msr);
+bool msr_exists(const struct spmu_core *core, const struct msr *msr);
+uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr);
+uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr);
+bool address_canonical(uint64_t linear);
+
+/* src/ds/writer.c: what became of a PEBS record. */
+enum pebs_result {
+	PEBS_SKIPPED, /* bounds or memory refused */
+	PEBS_FULL,    /* skipped for want of space */
+	PEBS_WRITTEN,
+	PEBS_THRESHOLD /* written, and the index reached the threshold */
+};
+enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
+			    uint32_t counters);
+
+/* Occurrences of `set` in an instruction's signals; few bits are ever set. */
+static inline unsigned occurrences(uint64_t signals, uint64_t set)
+{
+	unsigned count = 0;
+
+	for (uint64_t bits = signals & set; bits; bits &= bits - 1)
+		count++;
+	return count;
+}
+
+static inline unsigned ring_of(unsigned cpl)
+{
+	return cpl ? SPMU_RINGX : SPMU_RING0;
+}
+
+/* The counters in a set, lowest first: for (c = first; set; ...) */
+static inline unsigned take_lowest(uint32_t *set)
+{
+	unsigned lowest = (unsigned)__builtin_ctz(*set);
+
+	*set &= *set - 1;
+	return lowest;
+}
+
+#endif

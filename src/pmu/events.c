@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c: the event tables of data/events: look-up and fidelity (chapter 19).
+ */
+#include "src/pmu/model.h"
+
+size_t spmu_event_count(const struct spmu_model *model)
+{
+	size_t count = 0;
+
+	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++)
+		count += model->events->part[p].count;
+	return count;
+}
+
+const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index)
+{
+	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
+		const struct event_part *part = &model->events->part[p];
+
+		if (index < part->count)
+			return &part->event[index];
+		index -= part->count;
+	}
+	return NULL;
+}
+
+const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint16_t code)
+{
+	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
+		const struct event_part *part = &model->events->part[p];
+
+		for (size_t i = 0; i < part->count; i++)
+			if (part->event[i].code == code)
+				return &part->event[i];
+	}
+	return NULL;
+}
+
+const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed)
+{
+	if (fixed >= model->counters->fixed_counters)
+		return NULL;
+	return spmu_event_by_code(model, model->events->fixed_code[fixed]);
+}
+
+enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
+				       const struct spmu_supply *supply)
+{
+	if (!event->signals || (event->signals & ~(supply->exact | supply->modelled)))
+		return SPMU_ABSENT;
+	if (event->signals & ~supply->exact)
+		return event->fidelity < SPMU_MODELLED ? event->fidelity : SPMU_MODELLED;
+	return event->fidelity;
+}
+
+const char *spmu_signal_meaning(enum spmu_signal signal)
+{
+	static const char *const meanings[] = {
+#define MEANING(name, meaning) meaning,
+		SPMU_SIGNAL_LIST(MEANING)
+#undef MEANING
+	};
+
+	return (unsigned)signal < SPMU_SIGNALS ? meanings[signal] : NULL;
+}

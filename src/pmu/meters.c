@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meters.c: from select registers to counters that count, and from those to the
+ * meters that a host runs by (18.2.1.1, 18.2.2, 18.2.3; lazy counting in unit.h).
+ *
+ * A counter's register holds what it had when headroom was last granted; what passed
+ * since is the difference between the headroom granted and what is left of it.
+ *
+ * Counters with a threshold or edge detection judge each clock, so their meter
+ * asks for every instruction.  Hosts report nothing that happens inside a
+ * transaction, so a counter with IN_TX counts nothing (18.11.5).
+ */
+#include <string.h>
+
+#include "src/pmu/core.h"
+
+uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
+{
+	const struct counter_layout *layout = core->model->counters;
+
+	return BITS(0, counter < GENERAL_MAX ? layout->counter_bits : layout->fixed_bits);
+}
+
+/* Whether the host tells the unit about all of these signals. */
+static bool supplied(const struct spmu_core *core, uint64_t signals)
+{
+	return signals && !(signals & ~(core->host.supply.exact | core->host.supply.modelled));
+}
+
+/* Table 18-54 and its notes: only some counters, only plain counting. */
+static bool is_precise(const struct spmu_core *core, const struct thread *thread,
+		       const struct spmu_event *event, unsigned counter, uint64_t select)
+{
+	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E) |
+				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+
+	return core->model->pebs && (thread->state.reg[SLOT_PEBS_ENABLE] >> counter & 1) &&
+	       (core->model->counters->pebs_counters >> counter & 1) &&
+	       (event->pebs_counters >> counter & 1) && !(select & forbidden);
+}
+
+/* Make one general counter; false when it does not count. */
+static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	uint64_t select = thread->state.reg[SLOT_PERFEVTSEL + n];
+	const struct spmu_event *event;
+	struct counter *counter = &thread->counter[n];
+
+	if (!(select & FIELD(PERFEVTSEL, EN)) || (select & FIELD(PERFEVTSEL, IN_TX)))
+		return false;
+	event = spmu_event_by_code(core->model, (uint16_t)select);
+	if (!event || !(event->counters >> n & 1) || !supplied(core, event->signals))
+		return false;
+	*counter = (struct counter){
+		.signals = event->signals,
+		.status = UINT64_C(1) << n,
+		.rings = (uint8_t)((select & FIELD(PERFEVTSEL, OS) ? SPMU_RING0 : 0) |
+				   (select & FIELD(PERFEVTSEL, USR) ? SPMU_RINGX : 0)),
+		.cmask = (uint8_t)(select >> FIELD_LOW(PERFEVTSEL, CMASK)),
+		.any = (select & FIELD(PERFEVTSEL, ANY)) != 0,
+		.pmi = (select & FIELD(PERFEVTSEL, INT)) != 0,
+		.precise = is_precise(core, thread, event, n, select),
+		.edge = (select & FIELD(PERFEVTSEL, E)) != 0,
+		.invert = (select & FIELD(PERFEVTSEL, INV)) != 0,
+	};
+	return counter->rings != 0;
+}
+
+static bool update_fixed(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	unsigned control = (unsigned)(thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (4 * n)) & 15;
+	const struct spmu_event *event = spmu_event_fixed(core->model, n);
+
+	if (!event || !supplied(core, event->signals) || !(control & 3))
+		return false;
+	thread->counter[SLOT_FIXED_CTR + n] = (struct counter){
+		.signals = event->signals,
+		.status = FIELD(GLOBAL_STATUS, Ovf_FIXED_CTR0) << n,
+		.rings = (uint8_t)(control & 3),
+		.any = (control & FIELD(FIXED_CTR_CTRL, ANYTHREAD0)) != 0,
+		.pmi = (control & FIELD(FIXED_CTR_CTRL, PMI0)) != 0,
+	};
+	return true;
+}
+
+static void update_thread(const struct spmu_core *core, struct thread *thread)
+{
+	uint64_t enabled = thread->state.reg[SLOT_GLOBAL_CTRL];
+	uint32_t before = thread->active;
+
+	thread->active = thread->clocked = thread->any = 0;
+	if (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, CTR_Frz))
+		enabled = 0;
+	for (unsigned n = 0; n < core->general; n++)
+		if ((enabled >> n & 1) && update_general(core, thread, n))
+			thread->active |= 1u << n;
+	for (unsigned n = 0; n < core->model->counters->fixed_counters; n++)
+		if ((enabled >> (FIELD_LOW(GLOBAL_CTRL, EN_FIXED_CTR0) + n) & 1) &&
+		    update_fixed(core, thread, n))
+			thread->active |= 1u << (SLOT_FIXED_CTR + n);
+
+	for (uint32_t set = thread->active; set;) {
+		unsigned c = take_lowest(&set);
+
+		if (thread->counter[c].cmask || thread->counter[c].edge)
+			thread->clocked |= 1u << c;
+		if (thread->counter[c].any)
+			thread->any |= 1u << c;
+	}
+	/* A counter that starts has not seen the clock in which it does. */
+	for (uint32_t set = ~(before & thread->clocked) & ((1u << COUNTERS_MAX) - 1); set;) {
+		unsigned c = take_lowest(&set);
+
+		thread->state.clock_open &= ~(1u << c);
+		thread->state.clock_held &= ~(1u << c);
+		thread->state.clock_count[c] = 0;
+	}
+}
+
+/* The meter with these signals and rings, added when there is none. */
+static struct meter *meter_for(struct thread *thread, uint64_t signals, uint32_t rings)
+{
+	struct meter *meter = thread->meter;
+
+	for (; meter < thread->meter + thread->meters; meter++)
+		if (meter->signals == signals && meter->rings == rings)
+			return meter;
+	*meter = (struct meter){.signals = signals, .rings = rings};
+	thread->meters++;
+	return meter;
+}
+
+/* The counters of `from` feed meters of `to`. */
+static void meters_add(struct thread *to, const struct thread *from, uint32_t counters)
+{
+	_Static_assert(SPMU_METERS_MAX >= SPMU_THREADS_MAX * COUNTERS_MAX, "room for all");
+
+	while (counters) {
+		unsigned c = take_lowest(&counters);
+		uint64_t signals = from->counter[c].signals;
+		uint32_t rings = from->counter[c].rings;
+		struct meter *meter;
+
+		if (from->clocked >> c & 1) {
+			signals |= SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES);
+			rings = SPMU_RING0 | SPMU_RINGX;
+		}
+		meter = meter_for(to, signals, rings);
+		if (to == from)
+			meter->own |= 1u << c;
+		else
+			meter->sibling |= 1u << c;
+	}
+}
+
+/* Tell the host, and bump the epoch if the list is another than before. */
+static void meters_publish(struct thread *thread)
+{
+	struct spmu_meters *out = thread->published;
+	bool same = out->count == thread->meters;
+
+	for (unsigned i = 0; i < thread->meters; i++) {
+		const struct meter *meter = &thread->meter[i];
+
+		same = same && out->meter[i].signals == meter->signals &&
+		       out->meter[i].rings == meter->rings;
+		out->meter[i] = (struct spmu_meter){
+			.signals = meter->signals,
+			.rings = meter->rings,
+		};
+	}
+	out->count = thread->meters;
+	if (!same)
+		out->epoch++;
+}
+
+void counters_update(struct spmu_core *core)
+{
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		update_thread(core, &core->thread[lp]);
+	for (unsigned lp = 0; lp < core->threads; lp++) {
+		struct thread *thread = &core->thread[lp];
+
+		thread->meters = 0;
+		meters_add(thread, thread, thread->active);
+		if (core->threads > 1) {
+			const struct thread *sibling = &core->thread[1 - lp];
+
+			meters_add(thread, sibling, sibling->any);
+		}
+		meters_publish(thread);
+	}
+	meters_grant(core);
+}
+
+/* How many occurrences a counter can take without anything to be done exactly. */
+static uint64_t counter_room(const struct spmu_core *core, const struct thread *thread, unsigned c)
+{
+	uint64_t room = counter_mask(core, c) - thread->state.reg[c];
+
+	if ((thread->clocked >> c & 1) ||
+	    (thread->counter[c].precise && (thread->state.pebs_armed >> c & 1)))
+		return 0;
+	/* Both threads run against the same counter: each gets half. */
+	return core->threads > 1 && (thread->any >> c & 1) ? room / 2 : room;
+}
+
+static uint64_t least_room(const struct spmu_core *core, const struct thread *thread,
+			   uint32_t counters, uint64_t least)
+{
+	while (counters) {
+		uint64_t room = counter_room(core, thread, take_lowest(&counters));
+
+		least = room < least ? room : least;
+	}
+	return least;
+}
+
+void meters_grant(struct spmu_core *core)
+{
+	for (unsigned lp = 0; lp < core->threads; lp++) {
+		struct thread *thread = &core->thread[lp];
+
+		for (unsigned i = 0; i < thread->meters; i++) {
+			struct meter *meter = &thread->meter[i];
+			uint64_t room = least_room(core, thread, meter->own, INT64_MAX);
+
+			if (meter->sibling)
+				room = least_room(core, &core->thread[1 - lp], meter->sibling,
+						  room);
+			meter->granted = (int64_t)room;
+			thread->published->meter[i].headroom = (int64_t)room;
+		}
+	}
+}
+
+/*
+ * Add what passed to some counters.  A host that keeps to its headroom never
+ * wraps one here; one that does not loses the interrupt, not the status.
+ */
+static void settle_counters(const struct spmu_core *core, struct thread *thread, uint32_t counters,
+			    uint64_t passed)
+{
+	counters &= ~thread->clocked;
+	while (counters) {
+		unsigned c = take_lowest(&counters);
+		uint64_t mask = counter_mask(core, c);
+
+		if (passed > mask - thread->state.reg[c])
+			thread->state.reg[SLOT_GLOBAL_STATUS] |= thread->counter[c].status;
+		thread->state.reg[c] = (thread->state.reg[c] + passed) & mask;
+	}
+}
+
+void spmu_settle(struct spmu_core *core)
+{
+	for (unsigned lp = 0; lp < core->threads; lp++) {
+		struct thread *thread = &core->thread[lp];
+
+		for (unsigned i = 0; i < thread->meters; i++) {
+			struct meter *meter = &thread->meter[i];
+			int64_t left = thread->published->meter[i].headroom;
+
+			if (left >= meter->granted)
+				continue;
+			settle_counters(core, thread, meter->own,
+					(uint64_t)meter->granted - (uint64_t)left);
+			if (meter->sibling)
+				settle_counters(core, &core->thread[1 - lp], meter->sibling,
+						(uint64_t)meter->granted - (uint64_t)left);
+		}
+	}
+	meters_grant(core);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model.h: what a model is made of.  Every part is constant and may be shared
+ * by several models; code asks a part for a capability.
+ */
+#ifndef SPMU_SRC_MODEL_H
+#define SPMU_SRC_MODEL_H
+
+#include <softpmu/ds.h>
+#include <softpmu/registers.h>
+
+#include "src/pmu/fields.h"
+
+#define GENERAL_MAX  8 /* general counters of any model */
+#define FIXED_MAX    3 /* fixed counters of any model */
+#define COUNTERS_MAX (GENERAL_MAX + FIXED_MAX)
+
+/* Counters and their capabilities (18.2). */
+struct counter_layout {
+	uint8_t version; /* of architectural perfmon */
+	uint8_t counters_ht, counters_single;
+	uint8_t counter_bits;
+	uint8_t fixed_counters, fixed_bits;
+	uint8_t event_bits;    /* CPUID.0AH:EAX[31:24] */
+	uint8_t pebs_counters; /* bit n: PMCn supports PEBS */
+	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
+	uint64_t capabilities; /* IA32_PERF_CAPABILITIES */
+	uint32_t feature_ecx;  /* CPUID.01H flags of the unit: present ... */
+	uint32_t feature_edx;
+};
+
+/* The unit's flags among those of CPUID.01H. */
+#define FEATURE_ECX_DTES64 (1u << 2)
+#define FEATURE_ECX_DS_CPL (1u << 4)
+#define FEATURE_ECX_PDCM   (1u << 15)
+#define FEATURE_ECX_MASK   (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
+#define FEATURE_EDX_DS	   (1u << 21)
+
+/* What reading and writing a register does. */
+enum msr_role {
+	ROLE_PMC,
+	ROLE_A_PMC,
+	ROLE_PERFEVTSEL,
+	ROLE_FIXED_CTR,
+	ROLE_FIXED_CTR_CTRL,
+	ROLE_GLOBAL_STATUS,
+	ROLE_GLOBAL_CTRL,
+	ROLE_STATUS_RESET,
+	ROLE_STATUS_SET,
+	ROLE_GLOBAL_INUSE,
+	ROLE_PERF_CAPABILITIES,
+	ROLE_PEBS_ENABLE,
+	ROLE_PEBS_LD_LAT,
+	ROLE_PEBS_FRONTEND,
+	ROLE_DS_AREA,
+	ROLE_DEBUGCTL,
+	ROLE_MISC_ENABLE,
+	ROLE_COUNT
+};
+
+struct msr {
+	uint32_t address;
+	uint8_t role; /* enum msr_role */
+	uint8_t index;
+	const char *name;
+	const struct field_list *list;
+	uint64_t reset;
+	const char *section;
+};
+
+struct msr_map {
+	const struct msr *msr; /* in order of address */
+	size_t count;
+};
+
+/* Events come in parts, so that siblings share most of a table. */
+#define EVENT_PARTS_MAX 4
+struct event_part {
+	const struct spmu_event *event;
+	size_t count;
+};
+struct event_table {
+	struct event_part part[EVENT_PARTS_MAX];
+	uint16_t fixed_code[FIXED_MAX]; /* codes of the fixed counters' events */
+};
+
+/* Where a 64-bit member of struct spmu_pebs_record stands in a record. */
+struct pebs_field {
+	uint16_t offset; /* in the record */
+	uint16_t member; /* in struct spmu_pebs_record */
+};
+struct pebs_layout {
+	uint8_t format;
+	uint8_t field_count;
+	uint16_t bytes;
+	const struct pebs_field *field;
+};
+
+#define ALIASES_MAX 4
+struct spmu_model {
+	const char *name, *title, *section, *pfm;
+	const char *alias[ALIASES_MAX];
+	uint32_t signature;
+	const struct counter_layout *counters;
+	const struct msr_map *msrs;
+	const struct event_table *events;
+	const struct spmu_ds_layout *ds;
+	const struct pebs_layout *pebs; /* NULL: no PEBS */
+	const struct spmu_facility *facilities;
+};
+
+/* General counters of a logical processor when `threads` share the core. */
+static inline unsigned model_general(const struct spmu_model *model, unsigned threads)
+{
+	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
+}
+
+/* The register at this address, NULL when the model has none. */
+const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
+
+/* Whether the address lies where the registers of some unit stand. */
+bool msr_in_range(uint32_t address);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * models.c: the models of data/models as tables, and what can be asked about
+ * them without a core.  Nothing here or elsewhere in the unit compares a model's name
+ * or signature to decide what to do.
+ */
+#include "src/pmu/model.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MSR_ROW(address, name, list, role, index, reset, section)                                  \
+	{address, ROLE_##role, index, #name, &field_list_##list, reset, section},
+#define EVENT_ROW(code, name, signals, fidelity, counters, pebs, fixed, data, section, text)       \
+	{name, text, code, signals, fidelity, counters, pebs, fixed, data, section},
+#define PEBS_ROW(offset, member) {offset, offsetof(struct spmu_pebs_record, member)},
+
+#include "data/models.inc"
+
+#define MODEL_ROW(model) &model,
+static const struct spmu_model *const models[] = {MODELS(MODEL_ROW)};
+
+size_t spmu_model_count(void)
+{
+	return COUNT(models);
+}
+
+const struct spmu_model *spmu_model_at(size_t index)
+{
+	return index < COUNT(models) ? models[index] : NULL;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
+	}
+	return lower(*a) == lower(*b);
+}
+
+const struct spmu_model *spmu_model_find(const char *name)
+{
+	if (!name)
+		return NULL;
+	for (size_t i = 0; i < COUNT(models); i++) {
+		if (same_name(models[i]->name, name))
+			return models[i];
+		for (size_t a = 0; a < ALIASES_MAX && models[i]->alias[a]; a++)
+			if (same_name(models[i]->alias[a], name))
+				return models[i];
+	}
+	return NULL;
+}
+
+struct spmu_model_info spmu_model_info(const struct spmu_model *model)
+{
+	const struct counter_layout *counters = model->counters;
+
+	return (struct spmu_model_info){
+		.name = model->name,
+		.title = model->title,
+		.section = model->section,
+		.pfm = model->pfm,
+		.signature = model->signature,
+		.perfmon_version = counters->version,
+		.counters_ht = counters->counters_ht,
+		.counters_single = counters->counters_single,
+		.fixed_counters = counters->fixed_counters,
+		.counter_bits = counters->counter_bits,
+		.fixed_bits = counters->fixed_bits,
+		.pebs_format = model->pebs ? (int8_t)model->pebs->format : (int8_t)-1,
+	};
+}
+
+const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model)
+{
+	return model->facilities;
+}
+
+#define IN_RANGE(first, last) || (address >= (first) && address <= (last))
+bool msr_in_range(uint32_t address)
+{
+	return false MSR_RANGES(IN_RANGE);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * msr.c: RDMSR and WRMSR by the address map of data/registers/msrs.inc.
+ *
+ * One map serves reads and writes.  A role says where the value is kept and what a write
+ * does beyond the field list; reserved bits are checked by the list alone.
+ */
+#include "src/pmu/core.h"
+
+enum slot msr_slot(const struct msr *msr)
+{
+	static const uint8_t slots[ROLE_COUNT] = {
+		[ROLE_PMC] = SLOT_PMC,
+		[ROLE_A_PMC] = SLOT_NONE,
+		[ROLE_PERFEVTSEL] = SLOT_PERFEVTSEL,
+		[ROLE_FIXED_CTR] = SLOT_FIXED_CTR,
+		[ROLE_FIXED_CTR_CTRL] = SLOT_FIXED_CTR_CTRL,
+		[ROLE_GLOBAL_STATUS] = SLOT_GLOBAL_STATUS,
+		[ROLE_GLOBAL_CTRL] = SLOT_GLOBAL_CTRL,
+		[ROLE_STATUS_RESET] = SLOT_NONE,
+		[ROLE_STATUS_SET] = SLOT_NONE,
+		[ROLE_GLOBAL_INUSE] = SLOT_NONE,
+		[ROLE_PERF_CAPABILITIES] = SLOT_NONE,
+		[ROLE_PEBS_ENABLE] = SLOT_PEBS_ENABLE,
+		[ROLE_PEBS_LD_LAT] = SLOT_PEBS_LD_LAT,
+		[ROLE_PEBS_FRONTEND] = SLOT_PEBS_FRONTEND,
+		[ROLE_DS_AREA] = SLOT_DS_AREA,
+		[ROLE_DEBUGCTL] = SLOT_DEBUGCTL,
+		[ROLE_MISC_ENABLE] = SLOT_MISC_ENABLE,
+	};
+	unsigned slot = slots[msr->role];
+
+	return slot == SLOT_NONE ? SLOT_NONE : (enum slot)(slot + msr->index);
+}
+
+/* The registers of counters that other threads have now are not there (18.2.1). */
+bool msr_exists(const struct spmu_core *core, const struct msr *msr)
+{
+	switch (msr->role) {
+	case ROLE_PMC:
+	case ROLE_A_PMC:
+	case ROLE_PERFEVTSEL:
+		return msr->index < core->general;
+	default:
+		return true;
+	}
+}
+
+/* Bits of counters that this thread does not have. */
+static uint64_t absent_bits(const struct spmu_core *core, const struct msr *msr)
+{
+	return msr->list->per_counter & ~BITS(0, core->general);
+}
+
+uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr)
+{
+	return msr->list->reserved | absent_bits(core, msr);
+}
+
+uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr)
+{
+	return msr->reset & ~absent_bits(core, msr);
+}
+
+bool address_canonical(uint64_t linear)
+{
+	return linear + (UINT64_C(1) << 47) < UINT64_C(1) << 48;
+}
+
+/* 18.2.4.3. */
+static uint64_t global_inuse(const struct spmu_core *core, const struct thread_state *state)
+{
+	uint64_t control = state->reg[SLOT_FIXED_CTR_CTRL];
+	bool interrupts = (state->reg[SLOT_PEBS_ENABLE] & core->model->counters->pebs_counters) ||
+			  (control & (FIELD(FIXED_CTR_CTRL, PMI0) | FIELD(FIXED_CTR_CTRL, PMI1) |
+				      FIELD(FIXED_CTR_CTRL, PMI2)));
+	uint64_t inuse = 0;
+
+	for (unsigned n = 0; n < core->general; n++) {
+		uint64_t select = state->reg[SLOT_PERFEVTSEL + n];
+
+		if (select & FIELD(PERFEVTSEL, EVENT_SELECT))
+			inuse |= UINT64_C(1) << n;
+		interrupts = interrupts || (select & FIELD(PERFEVTSEL, INT));
+	}
+	for (unsigned n = 0; n < core->model->counters->fixed_counters; n++)
+		if (control >> (4 * n) & 3)
+			inuse |= FIELD(GLOBAL_INUSE, InUse_FIXED_CTR0) << n;
+	return interrupts ? inuse | FIELD(GLOBAL_INUSE, PMI_InUse) : inuse;
+}
+
+enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t address,
+				uint64_t *value)
+{
+	const struct msr *msr = model_msr(core->model, address);
+	const struct thread_state *state;
+
+	if (lp >= core->threads || !msr || !msr_exists(core, msr))
+		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
+	state = &core->thread[lp].state;
+	switch (msr->role) {
+	case ROLE_PMC:
+	case ROLE_A_PMC:
+		spmu_settle(core);
+		*value = state->reg[SLOT_PMC + msr->index];
+		return SPMU_DONE;
+	case ROLE_FIXED_CTR:
+	case ROLE_GLOBAL_STATUS:
+		spmu_settle(core);
+		*value = state->reg[msr_slot(msr)];
+		return SPMU_DONE;
+	case ROLE_STATUS_RESET:
+	case ROLE_STATUS_SET:
+		*value = 0;
+		return SPMU_DONE;
+	case ROLE_GLOBAL_INUSE:
+		*value = global_inuse(core, state);
+		return SPMU_DONE;
+	case ROLE_PERF_CAPABILITIES:
+		*value = core->model->counters->capabilities;
+		return SPMU_DONE;
+	default:
+		*value = state->reg[msr_slot(msr)];
+		return SPMU_DONE;
+	}
+}
+
+/* What a write of an acceptable value does. */
+static void write_register(const struct spmu_core *core, struct thread_state *state,
+			   const struct msr *msr, uint64_t value)
+{
+	switch (msr->role) {
+	case ROLE_PMC: /* bit 31 is copied upwards (18.2.5) */
+		value = (uint64_t)(int64_t)(int32_t)(uint32_t)value;
+		state->reg[SLOT_PMC + msr->index] = value & counter_mask(core, msr->index);
+		break;
+	case ROLE_A_PMC:
+		state->reg[SLOT_PMC + msr->index] = value;
+		break;
+	case ROLE_STATUS_RESET:
+		state->reg[SLOT_GLOBAL_STATUS] &= ~value;
+		break;
+	case ROLE_STATUS_SET:
+		state->reg[SLOT_GLOBAL_STATUS] |= value;
+		break;
+	case ROLE_PEBS_ENABLE: /* what is switched off is no longer armed */
+		state->reg[SLOT_PEBS_ENABLE] = value;
+		state->pebs_armed &= (uint32_t)value;
+		break;
+	default: /* bits that software cannot change keep their reset value */
+		state->reg[msr_slot(msr)] = (value & msr->list->writable) |
+					    (msr->reset & msr->list->named & ~msr->list->writable);
+		break;
+	}
+}
+
+/* Whether writing this value raises #GP although the register is there. */
+static bool refuses(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+{
+	switch (msr->role) {
+	case ROLE_GLOBAL_STATUS:
+	case ROLE_GLOBAL_INUSE:
+	case ROLE_PERF_CAPABILITIES:
+		return true;
+	case ROLE_DS_AREA:
+		return !address_canonical(value);
+	default:
+		return (value & msr_reserved(core, msr)) != 0;
+	}
+}
+
+enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t address,
+				 uint64_t value)
+{
+	const struct msr *msr = model_msr(core->model, address);
+
+	if (lp >= core->threads || !msr || !msr_exists(core, msr))
+		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
+	if (refuses(core, msr, value))
+		return SPMU_GP;
+	spmu_settle(core);
+	write_register(core, &core->thread[lp].state, msr, value);
+	counters_update(core);
+	return SPMU_DONE;
+}

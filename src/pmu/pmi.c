@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pmi.c: the performance-monitoring interrupt: what a request freezes (17.4.7, 18.2.4.1)
+ * and how the local vector table delivers it (Vol. 3A 10.5.1).
+ *
+ * A request freezes even when the LVT entry is masked: the freeze belongs to
+ * the request, not to its delivery.
+ */
+#include "src/pmu/core.h"
+
+/* Returns whether counters may have stopped. */
+bool pmi_request(struct spmu_core *core, struct thread *thread)
+{
+	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
+	uint64_t *status = &thread->state.reg[SLOT_GLOBAL_STATUS];
+
+	if (!core->model->counters->freeze_by_status) {
+		if (!(debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI)))
+			return false;
+		thread->state.reg[SLOT_GLOBAL_CTRL] = 0;
+		return true;
+	}
+	if (debugctl & FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI))
+		*status |= FIELD(GLOBAL_STATUS, LBR_Frz);
+	if (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))
+		*status |= FIELD(GLOBAL_STATUS, CTR_Frz);
+	return (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI)) != 0;
+}
+
+/*
+ * Deliver through the LVT entry and mask it.  Nothing happens when it is masked, in a
+ * reserved delivery mode, or fixed with a vector that is no interrupt's (0 to 15).
+ */
+unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
+{
+	uint32_t *lvt = &core->thread[lp].state.lvt;
+	struct spmu_pmi pmi = {
+		.delivery = (enum spmu_delivery)((*lvt & LVT_DELIVERY) >> 8),
+		.vector = (uint8_t)(*lvt & LVT_VECTOR),
+	};
+
+	if (*lvt & LVT_MASK)
+		return 0;
+	switch (pmi.delivery) {
+	case SPMU_DELIVER_FIXED:
+		if (pmi.vector < 16)
+			return 0;
+		break;
+	case SPMU_DELIVER_SMI:
+	case SPMU_DELIVER_NMI:
+		pmi.vector = 0;
+		break;
+	default:
+		return 0;
+	}
+	*lvt |= LVT_MASK;
+	if (!core->host.pmi)
+		return 0;
+	core->host.pmi(core->host.opaque, lp, pmi);
+	return SPMU_EV_PMI;
+}
+
+uint32_t spmu_read_lvt(const struct spmu_core *core, unsigned lp)
+{
+	return lp < core->threads ? core->thread[lp].state.lvt : LVT_RESET;
+}
+
+void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value)
+{
+	if (lp < core->threads)
+		core->thread[lp].state.lvt = value & LVT_WRITABLE;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.c: a core's state as one plain block: save, load, compare (state.h).
+ *
+ * Layout, little-endian, without holes: a header, then for each thread its registers by
+ * slot, the LVT entry and what PEBS and the clock-wise counters remember.  A register
+ * that the configuration does not have is saved as 0.
+ */
+#include <string.h>
+
+#include <softpmu/state.h>
+
+#include "src/pmu/core.h"
+
+#define STATE_MAGIC UINT64_C(0x65746174756d7073) /* "spmutate" */
+#define MODEL_BYTES 32
+
+struct state_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t threads;
+	char model[MODEL_BYTES];
+};
+_Static_assert(sizeof(struct state_header) == 48, "no holes");
+_Static_assert(sizeof(struct thread_state) == 8 * SLOT_COUNT + 4 * (5 + COUNTERS_MAX), "no holes");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
+
+static size_t block_bytes(unsigned threads)
+{
+	return sizeof(struct state_header) + threads * sizeof(struct thread_state);
+}
+
+size_t spmu_state_bytes(const struct spmu_core *core)
+{
+	return block_bytes(core->threads);
+}
+
+static void model_name(const struct spmu_model *model, char name[MODEL_BYTES])
+{
+	memset(name, 0, MODEL_BYTES);
+	for (unsigned i = 0; i < MODEL_BYTES - 1 && model->name[i]; i++)
+		name[i] = model->name[i];
+}
+
+enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes)
+{
+	struct state_header header = {
+		.magic = STATE_MAGIC,
+		.version = SPMU_STATE_VERSION,
+		.threads = core->threads,
+	};
+	uint8_t *out = to;
+
+	if (!to)
+		return SPMU_E_ARGUMENT;
+	if (bytes < spmu_state_bytes(core))
+		return SPMU_E_SPACE;
+	spmu_settle(core);
+	model_name(core->model, header.model);
+	memcpy(out, &header, sizeof(header));
+	out += sizeof(header);
+	for (unsigned lp = 0; lp < core->threads; lp++) {
+		memcpy(out, &core->thread[lp].state, sizeof(struct thread_state));
+		out += sizeof(struct thread_state);
+	}
+	return SPMU_OK;
+}
+
+/* Whether a register may hold this: what reset or some write puts there. */
+static bool register_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+{
+	uint64_t fixed = ~(msr->list->writable | msr_reserved(core, msr));
+
+	switch (msr->role) {
+	case ROLE_PMC:
+		return !(value & ~counter_mask(core, msr->index));
+	case ROLE_GLOBAL_STATUS:
+		return !(value & msr_reserved(core, msr));
+	case ROLE_DS_AREA:
+		return address_canonical(value);
+	default:
+		return !(value & msr_reserved(core, msr)) && !((value ^ msr->reset) & fixed);
+	}
+}
+
+static bool thread_valid(const struct spmu_core *core, const struct thread_state *thread)
+{
+	const struct msr_map *map = core->model->msrs;
+	uint32_t all = (1u << COUNTERS_MAX) - 1;
+	bool seen[SLOT_COUNT] = {false};
+
+	for (size_t i = 0; i < map->count; i++) {
+		enum slot slot = msr_slot(&map->msr[i]);
+
+		if (slot == SLOT_NONE || !msr_exists(core, &map->msr[i]))
+			continue;
+		seen[slot] = true;
+		if (!register_valid(core, &map->msr[i], thread->reg[slot]))
+			return false;
+	}
+	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
+		if (!seen[slot] && thread->reg[slot])
+			return false;
+	for (unsigned c = 0; c < COUNTERS_MAX; c++)
+		if (thread->clock_count[c] > 0xffff)
+			return false;
+	return !(thread->lvt & ~LVT_WRITABLE) &&
+	       !(thread->pebs_armed & ~(uint32_t)thread->reg[SLOT_PEBS_ENABLE]) &&
+	       !(thread->pebs_armed & ~(uint32_t)core->model->counters->pebs_counters) &&
+	       thread->clock_rings <= SPMU_RINGX && !(thread->clock_open & ~all) &&
+	       !(thread->clock_held & ~all);
+}
+
+/* Clock-wise memory belongs to counters that count clock by clock, and to no other. */
+static bool clocks_valid(const struct spmu_core *core, const struct thread_state *saved)
+{
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		for (unsigned c = 0; c < COUNTERS_MAX; c++)
+			if (!(core->thread[lp].clocked >> c & 1) &&
+			    ((saved[lp].clock_open >> c & 1) || (saved[lp].clock_held >> c & 1) ||
+			     saved[lp].clock_count[c]))
+				return false;
+	return true;
+}
+
+static void adopt(struct spmu_core *core, const struct thread_state *saved)
+{
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		memcpy(&core->thread[lp].state, &saved[lp], sizeof(saved[lp]));
+	counters_update(core);
+}
+
+enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t bytes)
+{
+	struct thread_state saved[SPMU_THREADS_MAX], before[SPMU_THREADS_MAX];
+	struct state_header header;
+	char name[MODEL_BYTES];
+
+	if (!from)
+		return SPMU_E_ARGUMENT;
+	if (bytes < sizeof(header))
+		return SPMU_E_CORRUPT;
+	memcpy(&header, from, sizeof(header));
+	model_name(core->model, name);
+	if (header.magic != STATE_MAGIC)
+		return SPMU_E_CORRUPT;
+	if (header.version != SPMU_STATE_VERSION || header.threads != core->threads ||
+	    memcmp(header.model, name, MODEL_BYTES) != 0)
+		return SPMU_E_VERSION;
+	if (bytes != block_bytes(core->threads))
+		return SPMU_E_CORRUPT;
+	memcpy(saved, (const uint8_t *)from + sizeof(header), bytes - sizeof(header));
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		if (!thread_valid(core, &saved[lp]))
+			return SPMU_E_CORRUPT;
+
+	spmu_settle(core);
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		memcpy(&before[lp], &core->thread[lp].state, sizeof(before[lp]));
+	adopt(core, saved);
+	if (!clocks_valid(core, saved)) {
+		adopt(core, before);
+		for (unsigned lp = 0; lp < core->threads; lp++)
+			memcpy(&core->thread[lp].state, &before[lp], sizeof(before[lp]));
+		return SPMU_E_CORRUPT;
+	}
+	/* Starting counters forgets their clock; the saved one goes on. */
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		memcpy(&core->thread[lp].state, &saved[lp], sizeof(saved[lp]));
+	return SPMU_OK;
+}
+
+/* The name of the register that a slot keeps, by the model that was saved. */
+static const char *slot_name(const struct state_header *header, unsigned slot)
+{
+	for (size_t m = 0; m < spmu_model_count(); m++) {
+		const struct spmu_model *model = spmu_model_at(m);
+		char name[MODEL_BYTES];
+
+		model_name(model, name);
+		if (memcmp(name, header->model, MODEL_BYTES) != 0)
+			continue;
+		for (size_t i = 0; i < model->msrs->count; i++)
+			if (msr_slot(&model->msrs->msr[i]) == slot)
+				return model->msrs->msr[i].name;
+	}
+	return "register";
+}
+
+static const char *header_difference(const struct state_header *a, const struct state_header *b)
+{
+	if (a->magic != b->magic)
+		return "magic";
+	if (a->version != b->version)
+		return "version";
+	if (a->threads != b->threads)
+		return "threads";
+	return memcmp(a->model, b->model, MODEL_BYTES) != 0 ? "model" : NULL;
+}
+
+static const char *thread_difference(const struct state_header *header,
+				     const struct thread_state *a, const struct thread_state *b)
+{
+	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
+		if (a->reg[slot] != b->reg[slot])
+			return slot_name(header, slot);
+	if (a->lvt != b->lvt)
+		return "LVT";
+	if (a->pebs_armed != b->pebs_armed)
+		return "PEBS armed";
+	return memcmp(a, b, sizeof(*a)) != 0 ? "clock" : NULL;
+}
+
+const char *spmu_state_difference(const void *a, const void *b, size_t bytes, unsigned *lp)
+{
+	struct state_header header[2];
+	struct thread_state thread[2];
+	const char *name;
+
+	*lp = 0;
+	if (bytes < sizeof(header[0]))
+		return "length";
+	memcpy(&header[0], a, sizeof(header[0]));
+	memcpy(&header[1], b, sizeof(header[1]));
+	name = header_difference(&header[0], &header[1]);
+	if (name)
+		return name;
+	if (header[0].threads > SPMU_THREADS_MAX || bytes != block_bytes(header[0].threads))
+		return "length";
+	for (*lp = 0; *lp < header[0].threads; (*lp)++) {
+		size_t offset = block_bytes(*lp);
+
+		memcpy(&thread[0], (const uint8_t *)a + offset, sizeof(thread[0]));
+		memcpy(&thread[1], (const uint8_t *)b + offset, sizeof(thread[1]));
+		name = thread_difference(&header[0], &thread[0], &thread[1]);
+		if (name)
+			return name;
+	}
+	*lp = 0;
+	return NULL;
+}
