@@ -1,0 +1,35 @@
+# libFuzzer targets.  `make fuzz FUZZ_SECONDS=60` runs each for so long; a
+# finding, or a target that executed nothing, fails.  clang is needed.
+FUZZ_SECONDS ?= 60
+FUZZ_CC ?= clang
+FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                 -fno-omit-frame-pointer
+FUZZ_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O1 -g -MMD -MP $(FUZZ_SANITIZE)
+
+FUZZ_LIB_OBJ := $(LIB_SRC:%.c=$(B)/fuzz/obj/%.o)
+FUZZ_REFERENCE_OBJ := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(wildcard tests/reference/*.c))
+FUZZ_DECODE_OBJ := $(DECODE_SRC:%.c=$(B)/fuzz/obj/%.o)
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+$(B)/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -c $< -o $@
+
+$(FUZZ_DECODE_OBJ) $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o: $(B)/gen/decode_table.inc
+
+FUZZ_LINK = $(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^
+
+$(B)/fuzz/fuzz_msr: $(B)/fuzz/obj/tests/fuzz/fuzz_msr.o $(FUZZ_REFERENCE_OBJ) $(FUZZ_LIB_OBJ)
+	$(FUZZ_LINK)
+$(B)/fuzz/fuzz_state: $(B)/fuzz/obj/tests/fuzz/fuzz_state.o $(FUZZ_REFERENCE_OBJ) $(FUZZ_LIB_OBJ)
+	$(FUZZ_LINK)
+$(B)/fuzz/fuzz_ds: $(B)/fuzz/obj/tests/fuzz/fuzz_ds.o $(FUZZ_LIB_OBJ)
+	$(FUZZ_LINK)
+$(B)/fuzz/fuzz_decode: $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o $(FUZZ_DECODE_OBJ)
+	$(FUZZ_LINK) -lZydis
+
+.SECONDARY: $(patsubst tests/fuzz/%.c,$(B)/fuzz/obj/tests/fuzz/%.o,$(wildcard tests/fuzz/fuzz_*.c))
+.PHONY: fuzz fuzz-build
+fuzz-build: $(FUZZ_TARGETS)
+fuzz: fuzz-build
+	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(B)/fuzz $(FUZZ_TARGETS)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_decode.c: insn_decode() against Zydis: the same length wherever both
+ * know the instruction, and never a read past the bytes that are there.
+ */
+#include "fuzz.h"
+#include "hosts/user/decode/decode.h"
+
+#include <Zydis/Zydis.h>
+#include <stdlib.h>
+
+static ZydisDecoder decoder;
+
+/* In memory of just that size, so that the address sanitizer sees an overrun. */
+static bool decode_exactly(const uint8_t *data, size_t size, struct insn *insn)
+{
+	uint8_t *copy = malloc(size);
+	bool decoded;
+
+	FUZZ_HOLDS(copy);
+	memcpy(copy, data, size);
+	decoded = insn_decode(copy, size, 0x401000, insn);
+	free(copy);
+	return decoded;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	ZydisDecoderContext context;
+	ZydisDecodedInstruction theirs;
+	struct insn ours = {0}, again = {0};
+
+	if (!decoder.stack_width)
+		FUZZ_HOLDS(ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+							 ZYDIS_STACK_WIDTH_64)));
+	if (!size)
+		return 0;
+	bool decoded = decode_exactly(data, size, &ours);
+	ZyanStatus status = ZydisDecoderDecodeInstruction(&decoder, &context, data, size, &theirs);
+
+	if (!decoded) {
+		/* It needs more bytes, and Zydis finds no shorter instruction in these. */
+		FUZZ_HOLDS(size < INSN_BYTES_MAX);
+		FUZZ_HOLDS(!ZYAN_SUCCESS(status));
+		return 0;
+	}
+	FUZZ_HOLDS(ours.length >= 1 && ours.length <= INSN_BYTES_MAX && ours.length <= size);
+	/* The instruction alone decodes as it does with what follows it. */
+	FUZZ_HOLDS(decode_exactly(data, ours.length, &again));
+	FUZZ_HOLDS(again.length == ours.length && again.kind == ours.kind);
+	if (ours.kind == INSN_UNDEFINED)
+		return 0;
+	/* INSN_TRAP holds opcodes that Zydis may refuse (UD0 forms): their length is not used. */
+	if (!ZYAN_SUCCESS(status))
+		return 0;
+	FUZZ_HOLDS(theirs.length == ours.length);
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_msr.c: bytes become a program (program.h): register accesses, RDPMC,
+ * CPUID, LVT, instructions, clocks, memory and guards of any value, in any
+ * order.  The unit in bulk, the unit one by one and the reference must agree,
+ * and a callback may only come where the contract allows it.
+ */
+#include "fuzz.h"
+#include "tests/reference/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Half of the numbers are registers that exist or stand beside one. */
+static uint32_t take_msr(struct fuzz_input *input)
+{
+	unsigned choice = fuzz_byte(input);
+
+	return choice & 0x80 ? (uint32_t)fuzz_word(input)
+			     : program_msrs[choice % program_msr_count];
+}
+
+/* Values around what matters: addresses in the windows, counters before overflow, any. */
+static uint64_t take_value(struct fuzz_input *input)
+{
+	unsigned choice = fuzz_byte(input);
+
+	switch (choice & 7) {
+	case 0:
+		return WORLD_MIDDLE + (fuzz_word(input) & 0xfff);
+	case 1:
+		return 0 - (fuzz_word(input) & 0xfff);
+	case 2:
+		return (0 - (fuzz_word(input) & 0x3f)) & 0xffffffffffff;
+	case 3:
+		return UINT64_C(1) << (fuzz_byte(input) & 63);
+	case 4:
+		return fuzz_word(input) & 0xffff;
+	case 5: /* an event select that counts */
+		return (fuzz_word(input) & 0xff0cffff) | 0x430000;
+	default:
+		return fuzz_word(input);
+	}
+}
+
+static void take_operation(struct fuzz_input *input, const struct program *program,
+			   struct operation *op)
+{
+	unsigned kind = fuzz_byte(input);
+
+	*op = (struct operation){.kind = (uint8_t)(kind % OP_KINDS),
+				 .lp = (uint8_t)((kind >> 6) % program->threads)};
+	switch (op->kind) {
+	case OP_RUN:
+		op->count = 1 + fuzz_byte(input);
+		op->value = fuzz_byte(input);
+		break;
+	case OP_WRMSR:
+		op->number = take_msr(input);
+		op->value = take_value(input);
+		break;
+	case OP_RDMSR:
+		op->number = take_msr(input);
+		break;
+	case OP_RDPMC:
+		op->number = fuzz_byte(input) & 15 ? fuzz_byte(input) * 0x08000001u
+						   : (uint32_t)fuzz_word(input);
+		op->value = fuzz_byte(input);
+		break;
+	case OP_LVT:
+		op->value = fuzz_byte(input) << 4 | (fuzz_byte(input) & 3) << 15;
+		break;
+	case OP_CLOCKS:
+		op->number = fuzz_byte(input) & 15;
+		op->value = take_value(input);
+		break;
+	case OP_CPUID:
+		op->number = fuzz_byte(input);
+		op->value = fuzz_word(input);
+		break;
+	case OP_POKE:
+		op->address = WORLD_MIDDLE + 8 * (fuzz_byte(input) & 63);
+		op->value = take_value(input);
+		break;
+	case OP_GUARD:
+		op->number = fuzz_byte(input);
+		op->value = fuzz_byte(input);
+		break;
+	default:
+		op->value = fuzz_byte(input);
+		break;
+	}
+}
+
+/* Part of the inputs begin with a thread whose PEBS works, so that its edges come in reach. */
+static void start_with_pebs(struct program *program)
+{
+	const struct operation set_up[] = {
+		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x20, .value = WORLD_MIDDLE + 0x400},
+		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x28, .value = WORLD_MIDDLE + 0x400},
+		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x30, .value = WORLD_MIDDLE + 0x978},
+		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x38, .value = WORLD_MIDDLE + 0x720},
+		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x40, .value = UINT64_C(0) - 5},
+		{.kind = OP_WRMSR, .number = 0x600, .value = WORLD_MIDDLE},
+		{.kind = OP_WRMSR, .number = 0x186, .value = 0x4300c0},
+		{.kind = OP_WRMSR, .number = 0x4c1, .value = 0xfffffffffff0},
+		{.kind = OP_WRMSR, .number = 0x3f1, .value = 1},
+		{.kind = OP_LVT, .value = 0x400},
+	};
+
+	for (unsigned i = 0; i < sizeof(set_up) / sizeof(set_up[0]); i++)
+		program->op[program->ops++] = set_up[i];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct program program;
+	struct fuzz_input input = {data, size};
+	struct program_failure failure;
+	unsigned shape = fuzz_byte(&input);
+
+	program = (struct program){
+		.model = "skylake",
+		.threads = 1 + (shape & 1),
+		.service = shape & 2,
+		.clocks = shape & 4,
+		.block_max = 1 + (shape >> 4),
+		.rings = shape & 8 ? 20 : 0,
+	};
+	if (fuzz_byte(&input) & 1)
+		start_with_pebs(&program);
+	while (input.size && program.ops < PROGRAM_OPS_MAX)
+		take_operation(&input, &program, &program.op[program.ops++]);
+	if (program_run(&program, REFERENCE_SOUND, NULL, &failure))
+		return 0;
+	program_shrink(&program, REFERENCE_SOUND, &failure);
+	program_print(&program);
+	printf("  operation %u: %s\n", failure.op, failure.what);
+	fflush(stdout);
+	abort();
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generate.c: random programs from a seed: set-up as software would do it (or
+ * as it should not), then runs of instructions with accesses between them.
+ *
+ * Counters start shortly before their overflow and reload values are small, so
+ * that most of what happens in a program is what seldom happens in real ones.
+ */
+#include "program.h"
+
+#define EN   (UINT64_C(1) << 22)
+#define INT  (UINT64_C(1) << 20)
+#define ANY  (UINT64_C(1) << 21)
+#define EDGE (UINT64_C(1) << 18)
+#define INV  (UINT64_C(1) << 23)
+
+struct generator {
+	struct program *program;
+	struct random random;
+	enum program_style style;
+	const struct spmu_model *model;
+	unsigned generals;
+};
+
+static struct operation *append(struct generator *g, enum operation_kind kind, unsigned lp)
+{
+	static struct operation overflow;
+
+	if (g->program->ops == PROGRAM_OPS_MAX)
+		return &overflow;
+	struct operation *op = &g->program->op[g->program->ops++];
+	*op = (struct operation){.kind = (uint8_t)kind, .lp = (uint8_t)lp};
+	return op;
+}
+
+static void wrmsr(struct generator *g, unsigned lp, uint32_t msr, uint64_t value)
+{
+	struct operation *op = append(g, OP_WRMSR, lp);
+
+	op->number = msr;
+	op->value = value;
+}
+
+static void poke(struct generator *g, uint64_t address, uint64_t value)
+{
+	struct operation *op = append(g, OP_POKE, 0);
+
+	op->address = address;
+	op->value = value;
+}
+
+static uint64_t below(struct generator *g, uint64_t n)
+{
+	return random_below(&g->random, n);
+}
+
+static bool chance(struct generator *g, unsigned percent)
+{
+	return random_chance(&g->random, percent);
+}
+
+/* A counter value `span` or less before the overflow. */
+static uint64_t before_overflow(struct generator *g, uint64_t span)
+{
+	return (0 - (1 + below(g, span))) & 0xffffffffffff;
+}
+
+static uint64_t span_of(struct generator *g)
+{
+	static const uint64_t span[] = {2, 8, 40, 300};
+
+	if (g->style == STYLE_PLAIN)
+		return 200 + below(g, 2500);
+	return span[below(g, 4)];
+}
+
+/* An event that software may choose; mostly one that often takes place. */
+static const struct spmu_event *pick_event(struct generator *g, bool precise)
+{
+	for (unsigned attempt = 0; attempt < 24; attempt++) {
+		const struct spmu_event *event =
+			spmu_event_at(g->model, below(g, spmu_event_count(g->model)));
+
+		if (!event->signals || (precise && !event->pebs_counters))
+			continue;
+		return event;
+	}
+	return spmu_event_by_code(g->model, 0x00c0);
+}
+
+static uint64_t rings_of(struct generator *g)
+{
+	static const uint64_t rings[] = {1, 1, 3, 2, 3, 1, 3, 0};
+
+	return rings[below(g, g->style == STYLE_WILD ? 8 : 7)] << 16;
+}
+
+static uint64_t pick_select(struct generator *g, bool precise)
+{
+	const struct spmu_event *event = pick_event(g, precise);
+	uint64_t select = event->code | rings_of(g) | EN;
+
+	if (chance(g, 50))
+		select |= INT;
+	if (g->program->threads == 2 && g->style != STYLE_CLOCKS && chance(g, 15))
+		select |= ANY;
+	if (g->style == STYLE_CLOCKS ||
+	    (g->style == STYLE_WILD && g->program->threads == 1 && chance(g, 15))) {
+		select |= below(g, 4) << 24;
+		select |= chance(g, 40) ? EDGE : 0;
+		select |= chance(g, 40) ? INV : 0;
+	}
+	if (g->style == STYLE_WILD) {
+		if (chance(g, 10))
+			select ^= UINT64_C(1) << below(g, 24);
+		if (chance(g, 5))
+			select ^= UINT64_C(1) << (34 + below(g, 30));
+	}
+	return select;
+}
+
+/* Linear address of a thread's management area and of its PEBS buffer. */
+static uint64_t area_of(unsigned lp)
+{
+	return WORLD_MIDDLE + 0x100 * lp;
+}
+
+static uint64_t buffer_of(unsigned lp)
+{
+	return WORLD_MIDDLE + 0x400 + 0x600 * lp;
+}
+
+/* Addresses that a guest should not use but may write. */
+static uint64_t hostile_address(struct generator *g)
+{
+	switch (below(g, 6)) {
+	case 0:
+		return below(g, 4096);
+	case 1:
+		return 0 - below(g, 4096);
+	case 2:
+		return area_of(0) + below(g, 0x200);
+	case 3:
+		return WORLD_MIDDLE + 4096 - below(g, 256);
+	case 4:
+		return random_next(&g->random);
+	default:
+		return buffer_of(0) + 8 * below(g, 256);
+	}
+}
+
+static void set_up_area(struct generator *g, unsigned lp)
+{
+	uint64_t area = area_of(lp), base = buffer_of(lp);
+	uint64_t records = 1 + below(g, 7);
+	uint64_t maximum = base + 200 * records;
+
+	poke(g, area + 0x20, base);
+	poke(g, area + 0x28, base + (chance(g, 20) ? 200 * below(g, 3) : 0));
+	poke(g, area + 0x30, maximum + (chance(g, 20) ? below(g, 400) - 200 : 0));
+	poke(g, area + 0x38, base + 200 * (1 + below(g, records + 1)));
+	for (unsigned n = 0; n < 4; n++)
+		poke(g, area + 0x40 + 8 * n,
+		     chance(g, 90) ? 0 - (1 + below(g, span_of(g))) : random_next(&g->random));
+	if (g->style == STYLE_WILD && chance(g, 30))
+		for (unsigned i = 0; i < 2; i++)
+			poke(g, area + 0x20 + 8 * below(g, 4), hostile_address(g));
+	wrmsr(g, lp, 0x600, g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : area);
+}
+
+static uint32_t pick_lvt(struct generator *g)
+{
+	static const uint32_t lvt[] = {0x400, 0x400, 0xee, 0x220, 0x10400, 0x4f0};
+
+	if (g->style == STYLE_WILD && chance(g, 15))
+		return (uint32_t)random_next(&g->random) & ~(chance(g, 70) ? 0x10000u : 0);
+	return lvt[below(g, 6)];
+}
+
+static void set_up_counters(struct generator *g, unsigned lp, bool precise)
+{
+	uint64_t span = span_of(g), pebs = 0;
+	unsigned used = 1 + (unsigned)below(g, g->style == STYLE_PLAIN ? 3 : g->generals);
+
+	for (unsigned i = 0; i < used; i++) {
+		unsigned n = (unsigned)below(g, g->generals);
+		bool here = precise && n < 4 && chance(g, 70);
+
+		wrmsr(g, lp, 0x186 + n, pick_select(g, here));
+		if (chance(g, 50))
+			wrmsr(g, lp, 0x4c1 + n, before_overflow(g, span));
+		else if (chance(g, 80))
+			wrmsr(g, lp, 0xc1 + n, 0xffffffff - below(g, span));
+		if (here)
+			pebs |= UINT64_C(1) << n;
+	}
+	if (chance(g, 40)) {
+		uint64_t control = random_next(&g->random) & 0xfff;
+
+		if (g->style == STYLE_CLOCKS || g->program->threads == 1)
+			control &= 0xbbb;
+		wrmsr(g, lp, 0x38d, control);
+		for (unsigned n = 0; n < 3; n++)
+			if (chance(g, 50))
+				wrmsr(g, lp, 0x309 + n, before_overflow(g, span));
+	}
+	if (pebs)
+		wrmsr(g, lp, 0x3f1, pebs);
+	if (chance(g, 40))
+		wrmsr(g, lp, 0x1d9, chance(g, 50) ? 0x1000 : 0x1800);
+}
+
+static void set_up(struct generator *g)
+{
+	bool precise = g->style == STYLE_PEBS || (g->style != STYLE_CLOCKS && chance(g, 40));
+
+	for (unsigned lp = 0; lp < g->program->threads; lp++) {
+		if (precise)
+			set_up_area(g, lp);
+		set_up_counters(g, lp, precise);
+		append(g, OP_LVT, lp)->value = pick_lvt(g);
+		wrmsr(g, lp, 0x38f,
+		      chance(g, 80) ? ((UINT64_C(1) << g->generals) - 1) | UINT64_C(7) << 32
+				    : random_next(&g->random) & UINT64_C(0x70000000f));
+	}
+}
+
+static void random_register(struct generator *g, unsigned lp)
+{
+	uint32_t msr = program_msrs[below(g, program_msr_count)];
+	uint64_t value = random_next(&g->random);
+
+	switch (below(g, 4)) {
+	case 0:
+		value &=
+			random_next(&g->random) & random_next(&g->random) & random_next(&g->random);
+		break;
+	case 1:
+		value = UINT64_C(1) << (value & 63);
+		break;
+	case 2:
+		value &= 0xff;
+		break;
+	}
+	wrmsr(g, lp, msr, value);
+}
+
+/* Valid accesses, as a driver makes them. */
+static void tame_register(struct generator *g, unsigned lp)
+{
+	unsigned n = (unsigned)below(g, g->generals);
+
+	switch (below(g, 9)) {
+	case 0:
+		wrmsr(g, lp, 0x186 + n, pick_select(g, g->style == STYLE_PEBS));
+		break;
+	case 1:
+		wrmsr(g, lp, 0x4c1 + n, before_overflow(g, span_of(g)));
+		break;
+	case 2:
+		wrmsr(g, lp, 0x309 + (uint32_t)below(g, 3), before_overflow(g, span_of(g)));
+		break;
+	case 3:
+		wrmsr(g, lp, 0x38f, random_next(&g->random) & (0xf | UINT64_C(7) << 32));
+		break;
+	case 4:
+		wrmsr(g, lp, 0x390, random_next(&g->random) & UINT64_C(0x4c0000070000000f));
+		break;
+	case 5:
+		wrmsr(g, lp, 0x3f1, below(g, 16));
+		break;
+	case 6:
+		wrmsr(g, lp, 0x1d9, below(g, 4) << 11);
+		break;
+	case 7:
+		append(g, OP_LVT, lp)->value = pick_lvt(g);
+		break;
+	case 8:
+		poke(g, area_of(lp) + 0x28, buffer_of(lp));
+		break;
+	}
+}
+
+static void look(struct generator *g, unsigned lp)
+{
+	struct operation *op;
+
+	switch (below(g, 4)) {
+	case 0:
+		append(g, OP_RDMSR, lp)->number = program_msrs[below(g, program_msr_count)];
+		break;
+	case 1:
+		op = append(g, OP_RDPMC, lp);
+		op->number = (uint32_t)below(g, 9) | (chance(g, 30) ? 0x40000000u : 0);
+		if (chance(g, 5))
+			op->number = (uint32_t)random_next(&g->random);
+		op->value = chance(g, 50) ? 4 : below(g, 16);
+		break;
+	case 2:
+		append(g, OP_SETTLE, lp);
+		break;
+	case 3:
+		op = append(g, OP_CPUID, lp);
+		op->number = chance(g, 80) ? (chance(g, 50) ? 1 : 10) : (uint32_t)below(g, 32);
+		op->value = random_next(&g->random);
+		break;
+	}
+}
+
+static void between(struct generator *g, unsigned lp)
+{
+	struct operation *op;
+	uint64_t what = below(g, 100);
+
+	if (what < 30) {
+		look(g, lp);
+	} else if (what < 55) {
+		if (g->style == STYLE_WILD && chance(g, 50))
+			random_register(g, lp);
+		else if (g->style != STYLE_PLAIN)
+			tame_register(g, lp);
+	} else if (what < 65) {
+		append(g, OP_COMPARE, 0);
+	} else if (what < 72) {
+		append(g, OP_RELOAD, 0)->value = below(g, 2);
+	} else if (what < 80) {
+		op = append(g, OP_CLOCKS, lp);
+		op->number = (uint32_t)below(g, 4) | 4 | (chance(g, 50) ? 8 : 0);
+		op->value = chance(g, 5) ? random_next(&g->random) >> below(g, 64) : below(g, 60);
+	} else if (what < 84 && g->style == STYLE_WILD) {
+		op = append(g, OP_GUARD, lp);
+		op->number = 64 + (uint32_t)below(g, 40);
+		op->value = below(g, 4);
+	} else if (what < 86 && g->style == STYLE_WILD) {
+		append(g, chance(g, 50) ? OP_RESET : OP_INIT, lp);
+	}
+}
+
+/* Of the models that the reference describes: version 4 with record format 3. */
+static const struct spmu_model *pick_model(struct generator *g)
+{
+	for (;;) {
+		const struct spmu_model *model = spmu_model_at(below(g, spmu_model_count()));
+		struct spmu_model_info info = spmu_model_info(model);
+
+		if (info.perfmon_version == 4 && info.pebs_format == 3)
+			return model;
+	}
+}
+
+void program_generate(struct program *program, enum program_style style, uint64_t seed)
+{
+	struct generator g = {
+		.program = program, .random = {seed * STYLES + style}, .style = style};
+
+	program->seed = seed;
+	g.model = pick_model(&g);
+	program->model = spmu_model_info(g.model).name;
+	program->ops = 0;
+	program->threads = 1 + (unsigned)below(&g, 2);
+	program->service = chance(&g, 60);
+	program->clocks = style == STYLE_CLOCKS || chance(&g, 50);
+	program->block_max = 1 + (unsigned)below(&g, 64);
+	program->rings = (unsigned)below(&g, 4) * 3;
+	g.generals = program->threads == 2 ? 4 : 8;
+	set_up(&g);
+	for (unsigned runs = 1 + (unsigned)below(&g, style == STYLE_PLAIN ? 4 : 6); runs; runs--) {
+		unsigned lp = (unsigned)below(&g, program->threads);
+		struct operation *op = append(&g, OP_RUN, lp);
+
+		op->value = random_next(&g.random);
+		op->count = 1 + (uint32_t)below(&g, style == STYLE_PLAIN ? 400 : 100);
+		for (unsigned n = (unsigned)below(&g, 5); n; n--)
+			between(&g, (unsigned)below(&g, program->threads));
+	}
+}
+
+/* Signals of one instruction: mostly plain ones, some of each other kind. */
+static uint64_t pick_signals(struct random *random)
+{
+	uint64_t signals = SPMU_SIGBIT(INSTRUCTIONS);
+	uint64_t kind = random_below(random, 100);
+
+	if (kind < 35)
+		return signals;
+	if (kind < 55)
+		return signals | SPMU_SIGBIT(LOADS);
+	if (kind < 65)
+		return signals | SPMU_SIGBIT(STORES);
+	if (kind < 68)
+		return signals | SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS);
+	if (kind < 90) {
+		signals |= UINT64_C(1) << (SPMU_SIG_COND_TAKEN + random_below(random, 8));
+		if (kind < 73)
+			signals |= SPMU_SIGBIT(BRANCH_MISS);
+		return signals;
+	}
+	return signals | (random_next(random) & random_next(random) & random_next(random) &
+			  ((UINT64_C(1) << SPMU_SIGNALS) - 1));
+}
+
+void program_stream(const struct program *program, const struct operation *op,
+		    struct spmu_insn *insn)
+{
+	static const uint8_t cpls[] = {3, 0, 3, 0, 3, 1, 3, 2};
+	static const uint32_t gaps[] = {0, 0, 1, 1, 1, 2, 3, 200};
+	struct random random = {op->value};
+	uint8_t cpl = cpls[random_below(&random, 8)];
+	uint64_t kinds[16];
+
+	for (unsigned i = 0; i < 16; i++)
+		kinds[i] = pick_signals(&random);
+	for (unsigned i = 0; i < op->count; i++) {
+		uint64_t bits = random_next(&random);
+
+		if (bits >> 32 & 0xff && (bits >> 40 & 0xff) % 100 < program->rings)
+			cpl = cpls[bits >> 48 & 7];
+		insn[i] = (struct spmu_insn){
+			.ip = UINT64_C(0x401000) + 4 * (bits & 15),
+			.next_ip = UINT64_C(0x401000) + (bits >> 4 & 0xfff),
+			.signals = kinds[bits & 15],
+			.cycles = program->clocks ? gaps[bits >> 52 & 7] : 0,
+			.cpl = cpl,
+		};
+		if (insn[i].signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
+			insn[i].data_address = bits >> 12;
+	}
+}

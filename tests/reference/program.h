@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h: random programs and what they do to three units at once:
+ *
+ *	bulk       libsoftpmu, run through the meters as unit.h tells hosts to
+ *	single     libsoftpmu, each instruction reported
+ *	reference  the plain unit of reference.h
+ *
+ * A program is a list of operations that can be run again, cut and printed.
+ */
+#ifndef SOFTPMU_PROGRAM_H
+#define SOFTPMU_PROGRAM_H
+
+#include "random.h"
+#include "reference.h"
+#include "world.h"
+
+#define PROGRAM_OPS_MAX 96u
+#define PROGRAM_RUN_MAX 1024u
+
+enum operation_kind {
+	OP_RUN,	    /* value: seed of the stream; count: instructions */
+	OP_WRMSR,   /* number, value */
+	OP_RDMSR,   /* number */
+	OP_RDPMC,   /* number: ECX; value: CPL, CR4.PCE << 2, CR0.PE << 3 */
+	OP_LVT,	    /* value */
+	OP_CLOCKS,  /* number: CPL, CYCLES << 2, REF_CYCLES << 3; value: clocks */
+	OP_CPUID,   /* number: leaf */
+	OP_SETTLE,  /* bulk only; nothing may change */
+	OP_POKE,    /* value to the linear address in `address` */
+	OP_GUARD,   /* number: granule; value: WORLD_NO_ bits */
+	OP_COMPARE, /* everything */
+	OP_RELOAD,  /* save and load bulk and single; value 1: into a second core */
+	OP_RESET,
+	OP_INIT,
+	OP_KINDS
+};
+
+struct operation {
+	uint8_t kind, lp;
+	uint32_t number, count;
+	uint64_t value, address;
+};
+
+struct program {
+	uint64_t seed;
+	const char *model;
+	unsigned threads;
+	bool service;	    /* a PMI is answered: status cleared, index reset, LVT opened */
+	bool clocks;	    /* instructions carry clocks */
+	unsigned block_max; /* longest stretch that the bulk host tries at once */
+	unsigned rings;	    /* percent chance of another CPL at an instruction */
+	unsigned ops;
+	struct operation op[PROGRAM_OPS_MAX];
+};
+
+/* What happened, summed over programs. */
+struct program_totals {
+	uint64_t programs, instructions, bulk_instructions;
+	uint64_t pmis, records, faults, comparisons, reloads, accesses;
+};
+
+struct program_failure {
+	unsigned op;	/* at which operation */
+	char what[160]; /* what differs */
+};
+
+/*
+ * Run a program on all three units.  True when they agree; else *failure.
+ * totals may be NULL.
+ */
+bool program_run(const struct program *program, enum reference_defect defect,
+		 struct program_totals *totals, struct program_failure *failure);
+
+/* Take away from a failing program all that its failure does not need. */
+void program_shrink(struct program *program, enum reference_defect defect,
+		    struct program_failure *failure);
+void program_print(const struct program *program);
+
+/* The instructions of a run. */
+void program_stream(const struct program *program, const struct operation *op,
+		    struct spmu_insn *insn);
+
+/* Registers that are compared, absent neighbours included. */
+extern const uint32_t program_msrs[];
+extern const unsigned program_msr_count;
+
+/* Kinds of random programs. */
+enum program_style {
+	STYLE_PLAIN, /* counting and sampling as tools program it: most must run in bulk */
+	STYLE_PEBS,
+	STYLE_CLOCKS, /* CMASK, E, INV */
+	STYLE_WILD,   /* anything, valid or not */
+	STYLES
+};
+void program_generate(struct program *program, enum program_style style, uint64_t seed);
+
+#endif
