@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver_fault.c: MSR accesses that fault, one after the other through the whole
+ * set-up: the call that meets it says so, and nothing is left counting.
+ */
+#include "driver_host.h"
+
+/* The whole set-up; the status of the first call that fails. */
+static enum spmu_status set_up(struct host *host, struct spmu_request *request, unsigned requests)
+{
+	enum spmu_status status = host_detect(host);
+	unsigned slot;
+
+	if (status == SPMU_OK)
+		status = spmu_driver_setup_ds(&host->driver, host->area, HOST_AREA, HOST_AREA_BYTES,
+					      1);
+	for (unsigned i = 0; status == SPMU_OK && i < requests; i++)
+		status = spmu_driver_add(&host->driver, &request[i], &slot);
+	if (status == SPMU_OK)
+		status = spmu_driver_start(&host->driver);
+	return status;
+}
+
+/* No counter moves, no record, no interrupt. */
+static void check_still(struct host *host)
+{
+	uint64_t before[11];
+
+	for (unsigned n = 0; n < 11; n++)
+		before[n] = host_msr(host, n < 8 ? 0xc1 + n : 0x309 + n - 8);
+	host->fault_at = -1;
+	host_run(host, 500);
+	for (unsigned n = 0; n < 11; n++)
+		CHECK_EQ(host_msr(host, n < 8 ? 0xc1 + n : 0x309 + n - 8), before[n]);
+	CHECK_EQ(host->pmis, 0);
+	CHECK_EQ(host->driver.interrupts, 0);
+	CHECK_EQ(host->takens, 0);
+	CHECK(!host->driver.running);
+}
+
+/* False when no access was left to fault. */
+static bool faults_at(long n, bool on)
+{
+	struct spmu_request request[4];
+	struct host host;
+	enum spmu_status status;
+
+	host_make(&host, 1);
+	request[0] = host_watch(&host, 0x00c4, USR, 10, true);
+	request[1] = host_watch(&host, 0x00c0, USR, 20, false);
+	request[1].fixed = 0;
+	request[2] = host_watch(&host, 0x00c0, USR, 30, false);
+	request[3] = host_watch(&host, 0x00c4, USR, 0, false);
+	host.fault_at = n;
+	host.fault_on = on;
+	status = set_up(&host, request, 4);
+	if (host.accesses <= n) {
+		CHECK_EQ(status, SPMU_OK);
+		host_free(&host);
+		return false;
+	}
+	CHECK_EQ(status, SPMU_E_UNAVAILABLE);
+	/* All but the last write fault: the unit may be as after reset, but no event is on. */
+	check_still(&host);
+	host_free(&host);
+	return true;
+}
+
+/* After a fault, once the port is well, the same driver can be set up and is exact. */
+static void recovers(long n)
+{
+	struct spmu_request request[2];
+	struct host host;
+	unsigned slot;
+
+	host_make(&host, 1);
+	request[0] = host_watch(&host, 0x00c4, USR, 10, true);
+	request[1] = host_watch(&host, 0x00c0, USR, 20, false);
+	request[1].fixed = 0;
+	host.fault_at = n;
+	CHECK_EQ(set_up(&host, request, 2), SPMU_E_UNAVAILABLE);
+	host.fault_at = -1;
+	CHECK_EQ(set_up(&host, request, 2), SPMU_OK);
+	host_run(&host, 1000);
+	for (slot = 0; slot < 2; slot++)
+		CHECK_EQ(spmu_driver_read(&host.driver, slot), host.watch[slot].count);
+	host_check_samples(&host, 0, true, 10);
+	host_check_samples(&host, 1, false, 20);
+	host_free(&host);
+}
+
+/* Stopping tries both registers, whichever faults. */
+static void stops_despite(uint32_t msr, uint32_t other)
+{
+	struct spmu_request request;
+	struct host host;
+
+	host_ready(&host, 1, 8, 1);
+	request = host_watch(&host, 0x00c4, USR, 1000, true);
+	host_add(&host, &request);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	host_run(&host, 10);
+	host.fault_msr = msr;
+	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_E_UNAVAILABLE);
+	CHECK_EQ(host_msr(&host, other), 0);
+	CHECK(!host.driver.running);
+	host_free(&host);
+}
+
+/* A service routine whose every access faults ends, and so does reading. */
+static void serves_despite(void)
+{
+	struct spmu_request request;
+	struct host host;
+	unsigned slot;
+
+	host_ready(&host, 1, 8, 1);
+	request = host_watch(&host, 0x00c4, USR, 10, true);
+	host_add(&host, &request);
+	request = host_watch(&host, 0x00c0, USR, 10, false);
+	slot = host_add(&host, &request);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	host_run(&host, 1000);
+	host.fault_at = 0;
+	host.fault_on = true;
+	host.accesses = 0;
+	CHECK_EQ(spmu_driver_set_period(&host.driver, host.slot[0], 5), SPMU_E_UNAVAILABLE);
+	spmu_driver_interrupt(&host.driver);
+	(void)spmu_driver_read(&host.driver, slot);
+	CHECK(host.accesses > 0 && host.accesses < 100);
+	host_free(&host);
+}
+
+int main(void)
+{
+	long n = 0;
+
+	while (faults_at(n, false) && faults_at(n, true))
+		n++;
+	/* Detection, DS area, four counters and the start. */
+	CHECK(n > 20 && n < 100);
+	for (long at = 0; at < n - 8; at++)
+		recovers(at);
+	stops_despite(0x38f, 0x3f1);
+	stops_despite(0x3f1, 0x38f);
+	serves_despite();
+	return test_summary();
+}

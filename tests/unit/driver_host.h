@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver_host.h: a synthetic host for the tests of the driver: a unit, memory for
+ * the DS save area, a port that can be made worse than the unit is, and an
+ * endless pseudo-random program whose every instruction has an address of its own.
+ *
+ * The host keeps its own account of what retired, so that a test can say which
+ * instruction was the n-th occurrence of an event.
+ */
+#ifndef SOFTPMU_TESTS_DRIVER_HOST_H
+#define SOFTPMU_TESTS_DRIVER_HOST_H
+
+#include <softpmu/softpmu.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+#define HOST_CODE	UINT64_C(0x401000)
+#define HOST_AREA	UINT64_C(0x7f0000002000)
+#define HOST_AREA_BYTES (256 * 1024)
+#define HOST_WATCHES	8
+#define HOST_LVT	0x000000eeu
+#define HOST_LVT_OFFSET 0x340
+
+#define USR UINT64_C(0x10000)
+#define OS  UINT64_C(0x20000)
+
+/* An event whose occurrences are listed by the host. */
+struct watch {
+	const struct spmu_event *event;
+	uint64_t select;
+	uint64_t count, room;
+	uint64_t *ip; /* of each occurrence */
+};
+
+/* What the sink was given. */
+struct taken {
+	uint32_t tag;
+	bool precise;
+	uint64_t period, eventing_ip, rip, rax, tsc, applicable, data_address;
+};
+
+struct host {
+	const struct spmu_model *model;
+	struct spmu_meters meters;
+	void *memory;
+	struct spmu_core *core;
+	uint8_t *area;
+	struct spmu_driver driver;
+
+	uint64_t random, retired;
+	struct spmu_registers regs;
+	uint64_t tsc;
+	struct watch watch[HOST_WATCHES];
+	unsigned watches;
+
+	bool pmi_pending, hold_pmi;
+	unsigned pmis;
+
+	struct taken *taken;
+	uint64_t takens, takens_room;
+	void (*in_sink)(struct host *host, const struct spmu_sample *sample);
+	unsigned slot[HOST_WATCHES]; /* for in_sink */
+
+	/* the port's alterations */
+	uint32_t max_leaf, hide_1_ecx, hide_1_edx, version;
+	uint64_t misc_enable_set, capabilities_clear;
+	uint32_t fault_msr; /* 0: none */
+	long accesses, fault_at;
+	bool fault_on; /* all accesses from fault_at on */
+	unsigned misc_reads, capabilities_reads, writes;
+};
+
+/* The unit's side */
+
+static inline bool host_at(struct host *host, uint64_t linear, size_t bytes, uint8_t **at)
+{
+	if (linear < HOST_AREA || linear - HOST_AREA > HOST_AREA_BYTES ||
+	    bytes > HOST_AREA_BYTES - (linear - HOST_AREA))
+		return false;
+	*at = host->area + (linear - HOST_AREA);
+	return true;
+}
+
+static inline bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	uint8_t *at;
+
+	(void)lp;
+	if (!host_at(opaque, linear, bytes, &at))
+		return false;
+	memcpy(to, at, bytes);
+	return true;
+}
+
+static inline bool host_write(void *opaque, unsigned lp, uint64_t linear, const void *from,
+			      size_t bytes)
+{
+	uint8_t *at;
+
+	(void)lp;
+	if (!host_at(opaque, linear, bytes, &at))
+		return false;
+	memcpy(at, from, bytes);
+	return true;
+}
+
+static inline void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	struct host *host = opaque;
+
+	(void)lp;
+	CHECK_EQ(pmi.delivery, SPMU_DELIVER_FIXED);
+	CHECK_EQ(pmi.vector, HOST_LVT & 0xff);
+	host->pmi_pending = true;
+	host->pmis++;
+}
+
+static inline uint64_t host_tsc(void *opaque, unsigned lp)
+{
+	(void)lp;
+	return ((struct host *)opaque)->tsc;
+}
+
+static inline void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	(void)lp;
+	*out = ((struct host *)opaque)->regs;
+}
+
+/* The driver's side: the port */
+
+static inline bool port_faults(struct host *host, uint32_t msr)
+{
+	long n = host->accesses++;
+
+	return msr == host->fault_msr ||
+	       (host->fault_at >= 0 &&
+		(host->fault_on ? n >= host->fault_at : n == host->fault_at));
+}
+
+static inline bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
+{
+	struct host *host = opaque;
+
+	host->misc_reads += msr == 0x1a0;
+	host->capabilities_reads += msr == 0x345;
+	if (port_faults(host, msr) || spmu_read_msr(host->core, 0, msr, value) != SPMU_DONE)
+		return false;
+	if (msr == 0x1a0)
+		*value |= host->misc_enable_set;
+	if (msr == 0x345)
+		*value &= ~host->capabilities_clear;
+	return true;
+}
+
+static inline bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
+{
+	struct host *host = opaque;
+
+	host->writes++;
+	if (port_faults(host, msr))
+		return false;
+	return spmu_write_msr(host->core, 0, msr, value) == SPMU_DONE;
+}
+
+static inline void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf,
+			      struct spmu_cpuid *regs)
+{
+	struct host *host = opaque;
+
+	if (leaf == 0) {
+		*regs = (struct spmu_cpuid){.eax = host->max_leaf};
+		return;
+	}
+	(void)spmu_cpuid(host->core, leaf, subleaf, regs);
+	if (leaf == 1) {
+		regs->ecx &= ~host->hide_1_ecx;
+		regs->edx &= ~host->hide_1_edx;
+	}
+	if (leaf == 0x0a && host->version != UINT32_MAX)
+		regs->eax = (regs->eax & ~0xffu) | host->version;
+}
+
+static inline uint32_t port_map_interrupt(void *opaque)
+{
+	(void)opaque;
+	return HOST_LVT;
+}
+
+static inline void port_write_lvt(void *opaque, uint32_t value)
+{
+	spmu_write_lvt(((struct host *)opaque)->core, 0, value);
+}
+
+static inline void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
+{
+	*regs = ((struct host *)opaque)->regs;
+	*tsc = ((struct host *)opaque)->tsc;
+}
+
+static inline struct spmu_port host_port(struct host *host)
+{
+	return (struct spmu_port){
+		.opaque = host,
+		.rdmsr = port_rdmsr,
+		.wrmsr = port_wrmsr,
+		.cpuid = port_cpuid,
+		.map_interrupt = port_map_interrupt,
+		.write_lvt = port_write_lvt,
+		.interrupted = port_interrupted,
+	};
+}
+
+static inline void host_sink(void *opaque, const struct spmu_sample *sample)
+{
+	struct host *host = opaque;
+
+	if (host->takens == host->takens_room) {
+		host->takens_room = host->takens_room ? 2 * host->takens_room : 64;
+		host->taken = realloc(host->taken, host->takens_room * sizeof(*host->taken));
+		if (!host->taken)
+			abort();
+	}
+	host->taken[host->takens++] = (struct taken){
+		.tag = sample->tag,
+		.precise = sample->precise,
+		.period = sample->period,
+		.eventing_ip = sample->record->eventing_ip,
+		.rip = sample->record->regs.rip,
+		.rax = sample->record->regs.rax,
+		.tsc = sample->record->tsc,
+		.applicable = sample->record->applicable,
+		.data_address = sample->record->data_address,
+	};
+	if (host->in_sink)
+		host->in_sink(host, sample);
+}
+
+/* The program */
+
+static inline uint64_t host_random(struct host *host)
+{
+	host->random ^= host->random << 13;
+	host->random ^= host->random >> 7;
+	host->random ^= host->random << 17;
+	return host->random;
+}
+
+static inline struct spmu_insn host_next(struct host *host)
+{
+	static const uint64_t kinds[8] = {
+		SPMU_SIGBIT(COND_TAKEN),
+		SPMU_SIGBIT(COND_NTAKEN),
+		SPMU_SIGBIT(CALL_REL),
+		SPMU_SIGBIT(RET_NEAR),
+	};
+	uint64_t r = host_random(host);
+	struct spmu_insn insn = {
+		.ip = HOST_CODE + 4 * host->retired,
+		.next_ip = HOST_CODE + 4 * host->retired + 4,
+		.signals = SPMU_SIGBIT(INSTRUCTIONS) | kinds[r & 7],
+		.cycles = 1,
+		.cpl = r >> 20 & 15 ? 3 : 0,
+	};
+
+	if (r >> 3 & 1)
+		insn.signals |= SPMU_SIGBIT(LOADS);
+	if ((r >> 4 & 3) == 0)
+		insn.signals |= SPMU_SIGBIT(STORES);
+	if (insn.signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
+		insn.data_address = UINT64_C(0x10000000) + (r >> 32);
+	host->regs.rip = insn.next_ip;
+	host->regs.rax = host->retired++;
+	host->tsc += 3;
+	return insn;
+}
+
+static inline void host_list(struct host *host, const struct spmu_insn *insn)
+{
+	for (unsigned i = 0; i < host->watches; i++) {
+		struct watch *w = &host->watch[i];
+
+		if (!(insn->signals & w->event->signals) ||
+		    !(w->select & (insn->cpl == 0 ? OS : USR)))
+			continue;
+		if (w->count == w->room) {
+			w->room = w->room ? 2 * w->room : 1024;
+			w->ip = realloc(w->ip, w->room * sizeof(*w->ip));
+			if (!w->ip)
+				abort();
+		}
+		w->ip[w->count++] = insn->ip;
+	}
+}
+
+static inline void host_deliver(struct host *host)
+{
+	while (host->pmi_pending && !host->hold_pmi) {
+		host->pmi_pending = false;
+		spmu_driver_interrupt(&host->driver);
+	}
+}
+
+/* Retire n instructions one by one; interrupts arrive after the instruction. */
+static inline void host_run(struct host *host, uint64_t n)
+{
+	while (n--) {
+		struct spmu_insn insn = host_next(host);
+
+		host_list(host, &insn);
+		spmu_retire(host->core, 0, &insn);
+		host_deliver(host);
+	}
+}
+
+/* Set up */
+
+static inline void host_make(struct host *host, unsigned threads)
+{
+	static struct spmu_meters other;
+	struct spmu_core_config config = {.threads = threads};
+	struct spmu_host callbacks = {
+		.opaque = host,
+		.read = host_read,
+		.write = host_write,
+		.pmi = host_pmi,
+		.tsc = host_tsc,
+		.registers = host_registers,
+		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
+	};
+	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
+
+	memset(host, 0, sizeof(*host));
+	host->model = config.model = spmu_model_find("skylake");
+	config.meters[0] = &host->meters;
+	config.meters[1] = threads == 2 ? &other : NULL;
+	host->memory = aligned_alloc(64, bytes);
+	host->area = aligned_alloc(4096, HOST_AREA_BYTES);
+	if (!host->model || !host->memory || !host->area ||
+	    spmu_core_create(host->memory, bytes, &config, &callbacks, &host->core) != SPMU_OK) {
+		printf("no unit\n0 passed, 1 failed\n");
+		exit(1);
+	}
+	memset(host->area, 0xa5, HOST_AREA_BYTES);
+	host->random = UINT64_C(0x9e3779b97f4a7c15);
+	host->max_leaf = 0x16;
+	host->version = UINT32_MAX;
+	host->fault_at = -1;
+}
+
+static inline void host_free(struct host *host)
+{
+	for (unsigned i = 0; i < host->watches; i++)
+		free(host->watch[i].ip);
+	free(host->taken);
+	free(host->area);
+	free(host->memory);
+}
+
+static inline enum spmu_status host_detect(struct host *host)
+{
+	struct spmu_port port = host_port(host);
+	enum spmu_status status = spmu_driver_detect(&host->driver, &port, host->model);
+
+	if (status == SPMU_OK)
+		spmu_driver_set_sink(&host->driver, host_sink, host);
+	return status;
+}
+
+/* Memory for `records` PEBS records behind the management area. */
+static inline size_t host_area_bytes(const struct host *host, unsigned records)
+{
+	size_t head = (spmu_ds_layout(host->model)->bytes + 63u) & ~(size_t)63;
+
+	return head + records * spmu_pebs_record_bytes(host->model);
+}
+
+/* Unit, driver and a DS save area; everything must succeed. */
+static inline void host_ready(struct host *host, unsigned threads, unsigned records,
+			      unsigned records_per_interrupt)
+{
+	host_make(host, threads);
+	CHECK_EQ(host_detect(host), SPMU_OK);
+	CHECK_EQ(spmu_driver_setup_ds(&host->driver, host->area, HOST_AREA,
+				      host_area_bytes(host, records), records_per_interrupt),
+		 SPMU_OK);
+}
+
+/* List an event's occurrences; gives a request that may take what the event's table allows. */
+static inline struct spmu_request host_watch(struct host *host, uint16_t code, uint64_t rings,
+					     uint64_t period, bool precise)
+{
+	const struct spmu_event *event = spmu_event_by_code(host->model, code);
+	struct watch *w = &host->watch[host->watches];
+
+	if (!event || !event->signals) {
+		printf("no event %04x\n0 passed, 1 failed\n", code);
+		exit(1);
+	}
+	*w = (struct watch){.event = event, .select = code | rings};
+	return (struct spmu_request){
+		.select = w->select,
+		.counters = precise ? event->pebs_counters : event->counters,
+		.fixed = -1,
+		.period = period,
+		.precise = precise,
+		.tag = host->watches++,
+	};
+}
+
+/* Ask, expecting success; the slot. */
+static inline unsigned host_add(struct host *host, const struct spmu_request *request)
+{
+	unsigned slot = UINT32_MAX;
+
+	CHECK_EQ(spmu_driver_add(&host->driver, request, &slot), SPMU_OK);
+	host->slot[request->tag] = slot;
+	return slot;
+}
+
+/*
+ * The samples of one watch stand at every distance-th occurrence, none is missing and
+ * none is too much.
+ */
+static inline void host_check_samples(struct host *host, unsigned tag, bool precise,
+				      uint64_t period)
+{
+	const struct watch *w = &host->watch[tag];
+	uint64_t distance = precise ? period + 1 : period, samples = 0;
+
+	for (uint64_t i = 0; i < host->takens; i++) {
+		const struct taken *t = &host->taken[i];
+		uint64_t ip;
+
+		if (t->tag != tag)
+			continue;
+		samples++;
+		if (!CHECK(samples * distance <= w->count))
+			return;
+		ip = w->ip[samples * distance - 1];
+		CHECK_EQ(t->eventing_ip, precise ? ip : ip + 4);
+		CHECK_EQ(t->rip, ip + 4);
+		CHECK_EQ(t->rax, (ip - HOST_CODE) / 4);
+		CHECK_EQ(t->tsc, 3 * (t->rax + 1));
+		CHECK_EQ(t->precise, precise);
+		CHECK_EQ(t->period, period);
+	}
+	CHECK_EQ(samples, w->count / distance);
+}
+
+/* A register as the unit has it. */
+static inline uint64_t host_msr(struct host *host, uint32_t msr)
+{
+	uint64_t value = 0;
+
+	CHECK_EQ(spmu_read_msr(host->core, 0, msr, &value), SPMU_DONE);
+	return value;
+}
+
+#endif
