@@ -7,7 +7,9 @@ VERSION := 0.1.0
 SOVERSION := 0
 B ?= build
 PREFIX ?= /usr/local
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 CFLAGS ?= -O2 -g
 SANITIZE ?=
 
@@ -30,8 +32,13 @@ endif
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
+# Commands are shown with V=1.
+ifndef V
+.SILENT:
+endif
 .PHONY: all
 all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
+	echo 'built: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so'
 
 -include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/lint.mk mk/bench.mk mk/fuzz.mk \
          mk/install.mk mk/deps.mk mk/demo.mk
@@ -50,6 +57,6 @@ help:
 	@echo 'make bench          speed beside native, callgrind and qemu-user'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
 	@echo 'make deps           packages that the above need'
-	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'
+	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, V, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
