@@ -26,4 +26,4 @@ $(B)/engine/%.o: %.S
 
 $(B)/engine.elf: $(ENGINE_OBJ)
 	$(CC) -static -nostdlib -no-pie -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
-	      -Wl,--build-id=none -Wl,-z,norelro -o $@ $^
+	      -Wl,--build-id=none -Wl,-z,norelro -o $@ $^ -lgcc

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.c: the units of the thread and the operating system they see: each has a
+ * driver that programs it through its MSRs and whose service routine takes the
+ * interrupt; samples go to the ring.
+ *
+ * Events that do not fit the counters of one unit go to another one that sees the same
+ * instructions, so nothing is multiplexed and every count is exact.
+ *
+ * Bulk code charges the meters up to RESERVE occurrences late, so while it
+ * runs that much of each headroom is kept back.
+ */
+#include <asm/unistd.h>
+
+#include <softpmu/softpmu.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define RESERVE (2 * CHECK_INSNS_MAX)
+#define DS_BYTES (64u << 10)
+#define LVT_NMI 0x400u /* delivery mode of the service routine, as kernels use */
+
+struct unit {
+	struct spmu_core *core;
+	struct spmu_driver driver;
+	uint64_t ds_linear;
+	bool interrupt_due;
+};
+
+unsigned units;
+struct meter_ref meter[UNITS_MAX * SPMU_METERS_MAX];
+unsigned meters;
+
+static struct unit unit[UNITS_MAX];
+static struct {
+	uint8_t unit;
+	uint8_t slot;
+	uint64_t last_tsc;
+	uint64_t period;
+} event[LINK_EVENTS_MAX];
+static bool precise_mode;
+static bool wants_address;
+static uint64_t now_next_ip; /* of the instruction that is being retired */
+static uint64_t start_tsc, start_ns;
+static const struct spmu_model *model;
+
+static uint64_t now_ns(void)
+{
+	struct {
+		int64_t s, ns;
+	} t = {0, 0};
+
+	syscall2(__NR_clock_gettime, 1 /* CLOCK_MONOTONIC */, (long)&t);
+	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
+}
+
+/* --- what the unit asks of its host --- */
+
+static bool in_ds(const struct unit *u, uint64_t linear, size_t bytes)
+{
+	return linear >= u->ds_linear && linear - u->ds_linear <= DS_BYTES &&
+	       bytes <= DS_BYTES - (linear - u->ds_linear);
+}
+
+static bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	(void)lp;
+	if (!in_ds(opaque, linear, bytes))
+		return false;
+	memcpy(to, (const void *)linear, bytes);
+	return true;
+}
+
+static bool host_write(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
+{
+	(void)lp;
+	if (!in_ds(opaque, linear, bytes))
+		return false;
+	memcpy((void *)linear, from, bytes);
+	return true;
+}
+
+static void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	struct unit *u = opaque;
+
+	(void)lp;
+	(void)pmi;
+	u->interrupt_due = true;
+}
+
+static uint64_t host_tsc(void *opaque, unsigned lp)
+{
+	(void)opaque;
+	(void)lp;
+	return read_tsc();
+}
+
+static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	const uint64_t *g = context->gpr;
+
+	(void)opaque;
+	(void)lp;
+	*out = (struct spmu_registers){
+		.rflags = context->rflags,
+		.rip = now_next_ip,
+		.rax = g[0], .rcx = g[1], .rdx = g[2], .rbx = g[3],
+		.rsp = g[4], .rbp = g[5], .rsi = g[6], .rdi = g[7],
+		.r8 = g[8], .r9 = g[9], .r10 = g[10], .r11 = g[11],
+		.r12 = g[12], .r13 = g[13], .r14 = g[14], .r15 = g[15],
+	};
+}
+
+/* --- the port through which the driver sees the unit --- */
+
+static bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
+{
+	struct unit *u = opaque;
+
+	return spmu_read_msr(u->core, 0, msr, value) == SPMU_DONE;
+}
+
+static bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
+{
+	struct unit *u = opaque;
+
+	return spmu_write_msr(u->core, 0, msr, value) == SPMU_DONE;
+}
+
+static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid *regs)
+{
+	struct unit *u = opaque;
+
+	*regs = (struct spmu_cpuid){0};
+	if (leaf == 0)
+		regs->eax = 0x16;
+	spmu_cpuid(u->core, leaf, subleaf, regs);
+}
+
+static uint32_t port_map_interrupt(void *opaque)
+{
+	(void)opaque;
+	return LVT_NMI;
+}
+
+static void port_write_lvt(void *opaque, uint32_t value)
+{
+	struct unit *u = opaque;
+
+	spmu_write_lvt(u->core, 0, value);
+}
+
+static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
+{
+	host_registers(opaque, 0, regs);
+	*tsc = read_tsc();
+}
+
+/* --- samples --- */
+
+/* Samples a second: aim the next period at the time between samples, no more than a factor of
+ * eight at once, as the first periods are guesses. */
+static void adapt_period(unsigned e, uint64_t tsc)
+{
+	uint64_t elapsed = tsc - event[e].last_tsc, ticks = tsc - start_tsc;
+	uint64_t ns = now_ns() - start_ns, period = event[e].period, wanted, next;
+
+	event[e].last_tsc = tsc;
+	if (!elapsed || ns < 1000)
+		return;
+	wanted = (uint64_t)((unsigned __int128)ticks * 1000000000u / ns /
+			    engine_link->event[e].frequency);
+	next = (uint64_t)((unsigned __int128)period * wanted / elapsed);
+	if (next > period * 8)
+		next = period * 8;
+	if (next < period / 8)
+		next = period / 8;
+	next = (period + next) / 2;
+	if (next < 16)
+		next = 16;
+	if (next > UINT64_C(1) << 40)
+		next = UINT64_C(1) << 40;
+	if (spmu_driver_set_period(&unit[event[e].unit].driver, event[e].slot, next) == SPMU_OK)
+		event[e].period = next;
+}
+
+static void take_sample(void *opaque, const struct spmu_sample *sample)
+{
+	const struct spmu_pebs_record *r = sample->record;
+	struct link_sample out = {
+		.header = {LINK_REC_SAMPLE, sizeof(out)},
+		.pid = engine_pid,
+		.tid = engine_pid,
+		.event = sample->tag,
+		.precise = sample->precise,
+		.tsc = r->tsc,
+		.ip = r->eventing_ip,
+		.period = sample->period,
+		.data_address = r->data_address,
+		.regs = {r->regs.rflags, r->regs.rip, r->regs.rax, r->regs.rbx, r->regs.rcx,
+			 r->regs.rdx, r->regs.rsi, r->regs.rdi, r->regs.rbp, r->regs.rsp, r->regs.r8,
+			 r->regs.r9, r->regs.r10, r->regs.r11, r->regs.r12, r->regs.r13, r->regs.r14,
+			 r->regs.r15},
+	};
+
+	(void)opaque;
+	ring_write(&out.header);
+	if (engine_link->event[sample->tag].frequency)
+		adapt_period(sample->tag, r->tsc);
+}
+
+/* --- the list of meters --- */
+
+static unsigned meter_list(struct meter_ref *list)
+{
+	unsigned n = 0;
+
+	for (unsigned u = 0; u < units; u++)
+		for (unsigned i = 0; i < context->meters[u].count; i++) {
+			struct spmu_meter *m = &context->meters[u].meter[i];
+
+			if (m->rings & SPMU_RINGX)
+				list[n++] = (struct meter_ref){
+					m, (uint32_t)((uint64_t)m - (uint64_t)context), m->signals};
+		}
+	return n;
+}
+
+/* Take over the units' lists; true when code has been translated for others. */
+static bool refresh_meters(void)
+{
+	static struct meter_ref list[UNITS_MAX * SPMU_METERS_MAX];
+	unsigned n = meter_list(list);
+	bool same = n == meters;
+
+	for (unsigned i = 0; same && i < n; i++)
+		same = list[i].offset == meter[i].offset && list[i].signals == meter[i].signals;
+	if (same)
+		return false;
+	memcpy(meter, list, n * sizeof(*list));
+	meters = n;
+	return true;
+}
+
+void counting_precise(bool on)
+{
+	if (on == precise_mode)
+		return;
+	precise_mode = on;
+	if (!on && refresh_meters())
+		blocks_flush();
+	for (unsigned m = 0; m < meters; m++)
+		meter[m].meter->headroom += on ? RESERVE : -RESERVE;
+}
+
+bool counting_bulk_possible(void)
+{
+	if (!precise_mode) {
+		for (unsigned m = 0; m < meters; m++)
+			if (meter[m].meter->headroom < 0)
+				return false;
+		return true;
+	}
+	/* The service routine may have changed the lists. */
+	for (unsigned u = 0; u < units; u++)
+		for (unsigned i = 0; i < context->meters[u].count; i++)
+			if (context->meters[u].meter[i].headroom < RESERVE &&
+			    context->meters[u].meter[i].rings & SPMU_RINGX)
+				return false;
+	return true;
+}
+
+bool counting_wants_address(uint64_t signals)
+{
+	return wants_address && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+}
+
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address)
+{
+	struct spmu_insn insn = {
+		.ip = ip,
+		.next_ip = next_ip,
+		.signals = signals,
+		.data_address = data_address,
+		.cycles = 1,
+		.cpl = 3,
+	};
+
+	now_next_ip = next_ip;
+	for (unsigned u = 0; u < units; u++) {
+		spmu_retire(unit[u].core, 0, &insn);
+		if (unit[u].interrupt_due) {
+			unit[u].interrupt_due = false;
+			spmu_driver_interrupt(&unit[u].driver);
+		}
+	}
+}
+
+void counting_drain(void)
+{
+	bool bulk = !precise_mode;
+
+	counting_precise(true);
+	for (unsigned u = 0; u < units; u++) {
+		if (!unit[u].driver.running)
+			continue;
+		if (spmu_driver_stop(&unit[u].driver) != SPMU_OK)
+			continue;
+		spmu_driver_drain(&unit[u].driver);
+		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
+			engine_unsupported("the unit did not start again");
+	}
+	if (bulk)
+		counting_precise(false);
+}
+
+void counting_finish(void)
+{
+	counting_precise(true);
+	engine_link->tsc_end = read_tsc();
+	engine_link->interrupts = engine_link->records = engine_link->buffer_full = 0;
+	for (unsigned u = 0; u < units; u++) {
+		if (unit[u].driver.running && spmu_driver_stop(&unit[u].driver) == SPMU_OK)
+			spmu_driver_drain(&unit[u].driver);
+		engine_link->interrupts += unit[u].driver.interrupts;
+		engine_link->records += unit[u].driver.records;
+		engine_link->buffer_full += unit[u].driver.buffer_full;
+	}
+	for (unsigned e = 0; e < engine_link->events; e++)
+		engine_link->count[e] = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+	engine_link->units = units;
+}
+
+/* --- set-up --- */
+
+static void unit_new(unsigned records_per_interrupt)
+{
+	struct unit *u = &unit[units];
+	struct spmu_core_config config = {
+		.model = model,
+		.threads = engine_link->threads,
+		.meters = {&context->meters[units], engine_memory(sizeof(struct spmu_meters))},
+	};
+	struct spmu_host host = {
+		.opaque = u,
+		.read = host_read,
+		.write = host_write,
+		.pmi = host_pmi,
+		.tsc = host_tsc,
+		.registers = host_registers,
+		.supply = {SPMU_SIGSET_ARCHITECTURAL, 0},
+	};
+	struct spmu_port port = {u,		   port_rdmsr,	   port_wrmsr,	    port_cpuid,
+				 port_map_interrupt, port_write_lvt, port_interrupted};
+	void *memory = engine_memory(spmu_core_bytes());
+
+	if (units == UNITS_MAX)
+		engine_fail(125, "too many events for the units that one run can have");
+	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
+	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
+		engine_fail(125, "the unit cannot be created");
+	u->ds_linear = (uint64_t)engine_memory(DS_BYTES);
+	if (u->driver.facilities.pebs &&
+	    spmu_driver_setup_ds(&u->driver, (void *)u->ds_linear, u->ds_linear, DS_BYTES,
+				 records_per_interrupt) != SPMU_OK)
+		engine_fail(125, "the DS save area cannot be set up");
+	spmu_driver_set_sink(&u->driver, take_sample, u);
+	units++;
+}
+
+static bool place_event(unsigned e, unsigned u)
+{
+	const struct link_event *asked = &engine_link->event[e];
+	struct spmu_request request = {
+		.select = asked->select,
+		.counters = asked->counters,
+		.fixed = (int8_t)asked->fixed,
+		.period = asked->frequency ? 20000 : asked->period,
+		.precise = asked->precise != 0,
+		.tag = e,
+	};
+	enum spmu_status status;
+	unsigned slot;
+
+	status = spmu_driver_add(&unit[u].driver, &request, &slot);
+	if (status == SPMU_E_COUNTER)
+		return false;
+	if (status != SPMU_OK)
+		engine_fail(125, spmu_status_text(status));
+	event[e].unit = (uint8_t)u;
+	event[e].slot = (uint8_t)slot;
+	event[e].period = request.period;
+	return true;
+}
+
+void counting_start(void)
+{
+	unsigned records = 0;
+
+	model = spmu_model_find(engine_link->model);
+	if (!model)
+		engine_fail(125, "no such model");
+	for (unsigned e = 0; e < engine_link->events; e++) {
+		if (engine_link->event[e].frequency)
+			records = 1; /* the period follows each sample */
+		if (engine_link->event[e].period || engine_link->event[e].frequency)
+			wants_address = true;
+	}
+	precise_mode = true;
+	unit_new(records);
+	for (unsigned e = 0; e < engine_link->events; e++) {
+		unsigned u = 0;
+
+		while (u < units && !place_event(e, u))
+			u++;
+		if (u == units) {
+			unit_new(records);
+			if (!place_event(e, u))
+				engine_fail(125, "no counter of the model can count the event");
+		}
+	}
+	for (unsigned u = 0; u < units; u++)
+		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
+			engine_fail(125, "the unit does not start");
+	start_tsc = read_tsc();
+	start_ns = now_ns();
+	for (unsigned e = 0; e < engine_link->events; e++)
+		event[e].last_tsc = start_tsc;
+	engine_link->tsc_start = start_tsc;
+	counting_precise(false);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.c: the machine code that the translator writes around the program's own.
+ *
+ * Nothing here touches the program's stack below RSP, its vector registers or (but
+ * for emit_charge) its flags.  Registers that are borrowed wait in the context.
+ */
+#include "emit.h"
+
+#include "engine.h"
+#include "sys.h"
+
+void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		*e->at++ = bytes[i];
+}
+
+void emit32(struct emit *e, uint64_t value)
+{
+	uint32_t low = (uint32_t)value;
+
+	__builtin_memcpy(e->at, &low, 4);
+	e->at += 4;
+}
+
+static void emit64(struct emit *e, uint64_t value)
+{
+	emit32(e, value);
+	emit32(e, value >> 32);
+}
+
+/* opcode r64, gs:[offset] */
+static void emit_gs(struct emit *e, unsigned opcode, unsigned reg, unsigned offset)
+{
+	emit8(e, 0x65);
+	emit8(e, 0x48);
+	emit8(e, opcode);
+	emit8(e, 0x04 | reg << 3);
+	emit8(e, 0x25);
+	emit32(e, offset);
+}
+
+void emit_save(struct emit *e, unsigned reg, unsigned offset)
+{
+	emit_gs(e, 0x89, reg, offset);
+}
+
+void emit_load(struct emit *e, unsigned reg, unsigned offset)
+{
+	emit_gs(e, 0x8b, reg, offset);
+}
+
+void emit_charge(struct emit *e, unsigned offset, unsigned n)
+{
+	emit_gs(e, n < 128 ? 0x83 : 0x81, 5, offset);
+	if (n < 128)
+		emit8(e, n);
+	else
+		emit32(e, n);
+}
+
+void emit_flags_save(struct emit *e)
+{
+	emit_save(e, RAX, CTX_SPILL_FLAGS);
+	emit8(e, 0x9f); /* LAHF */
+	emit8(e, 0x0f); /* SETO AL */
+	emit8(e, 0x90);
+	emit8(e, 0xc0);
+}
+
+void emit_flags_restore(struct emit *e)
+{
+	emit8(e, 0x04); /* ADD AL, 7FH: overflows when AL is 1 */
+	emit8(e, 0x7f);
+	emit8(e, 0x9e); /* SAHF */
+	emit_load(e, RAX, CTX_SPILL_FLAGS);
+}
+
+void emit_patch(uint8_t *rel32, uint64_t target)
+{
+	uint32_t relative = (uint32_t)(target - ((uint64_t)rel32 + 4));
+
+	__builtin_memcpy(rel32, &relative, 4);
+}
+
+uint8_t *emit_jmp(struct emit *e, uint64_t target)
+{
+	emit8(e, 0xe9);
+	e->at += 4;
+	emit_patch(e->at - 4, target);
+	return e->at - 4;
+}
+
+uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target)
+{
+	emit8(e, 0x0f);
+	emit8(e, 0x80 | condition);
+	e->at += 4;
+	emit_patch(e->at - 4, target);
+	return e->at - 4;
+}
+
+void emit_jmp_far(struct emit *e, uint64_t target)
+{
+	emit8(e, 0xff);
+	emit8(e, 0x25);
+	emit32(e, 0);
+	emit64(e, target);
+}
+
+void emit_leave(struct emit *e, unsigned reason, uint32_t site)
+{
+	emit8(e, 0x65);
+	emit8(e, 0xc7);
+	emit8(e, 0x04);
+	emit8(e, 0x25);
+	emit32(e, CTX_SITE);
+	emit32(e, site);
+	emit_jmp(e, (uint64_t)blocks_gate(reason));
+}
+
+void emit_push_address(struct emit *e, uint64_t address)
+{
+	if (address <= INT32_MAX) {
+		emit8(e, 0x68); /* PUSH imm32, sign-extended */
+		emit32(e, address);
+		return;
+	}
+	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x64, 0x24, 0xf8}, 5); /* LEA RSP, [RSP-8] */
+	emit_bytes(e, (const uint8_t[]){0xc7, 0x04, 0x24}, 3);              /* MOV DWORD [RSP] */
+	emit32(e, address);
+	emit_bytes(e, (const uint8_t[]){0xc7, 0x44, 0x24, 0x04}, 4); /* MOV DWORD [RSP+4] */
+	emit32(e, address >> 32);
+}
+
+static void emit_movabs(struct emit *e, unsigned reg, uint64_t value)
+{
+	emit8(e, 0x48);
+	emit8(e, 0xb8 | reg);
+	emit64(e, value);
+}
+
+static uint64_t rip_target(const struct insn *insn, uint64_t pc)
+{
+	uint64_t target = pc + insn->length + (uint64_t)insn->displacement;
+
+	return insn->rip_address32 ? (uint32_t)target : target;
+}
+
+/* Can code that ends at `end` reach the target by a 32-bit displacement? */
+static bool reaches(uint64_t end, uint64_t target)
+{
+	int64_t distance = (int64_t)(target - end);
+
+	return distance == (int32_t)distance;
+}
+
+void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
+{
+	unsigned modrm = bytes[insn->modrm_offset];
+	unsigned rex = 0x48;
+
+	if (insn->opcode_offset && (bytes[insn->opcode_offset - 1] & 0xf0) == 0x40)
+		rex |= bytes[insn->opcode_offset - 1] & 3;
+	if (insn->rip_offset && !reaches((uint64_t)e->at + 8, rip_target(insn, pc))) {
+		emit_movabs(e, RCX, rip_target(insn, pc));
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x09}, 3); /* MOV RCX, [RCX] */
+		return;
+	}
+	if (insn->segment == 0x64)
+		emit8(e, 0x64);
+	if (insn->address32 || insn->rip_address32)
+		emit8(e, 0x67);
+	emit8(e, rex);
+	emit8(e, 0x8b); /* MOV RCX, r/m64 */
+	emit8(e, (modrm & 0xc7) | RCX << 3);
+	emit_bytes(e, bytes + insn->modrm_offset + 1, (size_t)insn->length - insn->modrm_offset - 1);
+	if (insn->rip_offset)
+		emit_patch(e->at - 4, rip_target(insn, pc));
+}
+
+/*
+ * A RIP-relative operand that is out of reach: its address goes through a register
+ * that the instruction does not use.  RSI, RDI and RBP are never implicit operands of
+ * an instruction with a ModRM byte, and it names at most two others.
+ */
+static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
+{
+	static const uint8_t candidates[] = {RSI, RDI, RBP};
+	unsigned reg = bytes[insn->modrm_offset] >> 3 & 7;
+	unsigned vvvv = INSN_NO_REG, scratch = RSI;
+	uint8_t copy[INSN_BYTES_MAX];
+	unsigned at = insn->prefix_bytes;
+
+	memcpy(copy, bytes, insn->length);
+	if ((copy[at] & 0xf0) == 0x40 && at + 1u <= insn->opcode_offset) {
+		copy[at] &= 0xfe; /* REX.B */
+	} else if (copy[at] == 0xc5 || copy[at] == 0xc4 || copy[at] == 0x62) {
+		vvvv = ~(copy[copy[at] == 0xc5 ? at + 1 : at + 2] >> 3) & 7;
+		if (copy[at] == 0xc4)
+			copy[at + 1] |= 0x20; /* B, inverted */
+		if (copy[at] == 0x62)
+			copy[at + 1] |= 0x60; /* X and B */
+	}
+	for (unsigned i = 0; i < sizeof(candidates); i++)
+		if (candidates[i] != reg && candidates[i] != vvvv)
+			scratch = candidates[i];
+	copy[insn->modrm_offset] = (uint8_t)(0x80 | reg << 3 | scratch);
+	memset(copy + insn->rip_offset, 0, 4);
+	emit_save(e, scratch, CTX_SPILL_FLAGS);
+	emit_movabs(e, scratch, rip_target(insn, pc));
+	emit_bytes(e, copy, insn->length);
+	emit_load(e, scratch, CTX_SPILL_FLAGS);
+}
+
+void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
+{
+	uint8_t *start = e->at;
+
+	if (insn->rip_offset && !reaches((uint64_t)start + insn->length, rip_target(insn, pc))) {
+		emit_copy_far(e, insn, bytes, pc);
+		return;
+	}
+	emit_bytes(e, bytes, insn->length);
+	if (insn->rip_offset) {
+		uint32_t d = (uint32_t)(rip_target(insn, pc) - (uint64_t)e->at);
+
+		__builtin_memcpy(start + insn->rip_offset, &d, 4);
+	}
+}
+
+void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next)
+{
+	uint8_t *jrcxz, *jrcxz_end;
+
+	if (pc <= INT32_MAX) {
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x89}, 3); /* LEA RCX, [RCX-pc] */
+		emit32(e, 0 - pc);
+	} else {
+		emit_movabs(e, RAX, 0 - pc);
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01}, 4); /* LEA RCX, [RCX+RAX] */
+	}
+	emit8(e, 0xe3); /* JRCXZ */
+	jrcxz = e->at++;
+	jrcxz_end = e->at;
+	if (pc <= INT32_MAX) {
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x89}, 3);
+		emit32(e, pc);
+	} else {
+		emit_movabs(e, RAX, pc);
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01}, 4);
+	}
+	emit_jmp(e, next);
+	*jrcxz = (uint8_t)(e->at - jrcxz_end);
+	emit_load(e, RCX, CTX_SPILL_RCX);
+	emit_load(e, RAX, CTX_SPILL_RAX);
+	emit_jmp(e, code);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit.h: the machine code that the translator writes around the program's own.
+ */
+#ifndef SOFTPMU_ENGINE_EMIT_H
+#define SOFTPMU_ENGINE_EMIT_H
+
+#include <hosts/user/decode/decode.h>
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
+
+struct emit {
+	uint8_t *at;
+};
+
+static inline void emit8(struct emit *e, unsigned byte)
+{
+	*e->at++ = (uint8_t)byte;
+}
+
+void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n);
+void emit32(struct emit *e, uint64_t value);
+
+/* MOV between a register (0-7) and a word of the context. */
+void emit_save(struct emit *e, unsigned reg, unsigned offset);
+void emit_load(struct emit *e, unsigned reg, unsigned offset);
+
+/* SUB QWORD gs:[offset], n: changes the flags. */
+void emit_charge(struct emit *e, unsigned offset, unsigned n);
+
+/* The six arithmetic flags into AX and back; RAX waits in the context meanwhile. */
+void emit_flags_save(struct emit *e);
+void emit_flags_restore(struct emit *e);
+
+/* JMP rel32, Jcc rel32; the result is the address of the rel32. */
+uint8_t *emit_jmp(struct emit *e, uint64_t target);
+uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
+void emit_patch(uint8_t *rel32, uint64_t target);
+
+/* JMP through an absolute address that stands behind it. */
+void emit_jmp_far(struct emit *e, uint64_t target);
+
+/* Leave translated code: store the site, go to the reason's gate. */
+void emit_leave(struct emit *e, unsigned reason, uint32_t site);
+
+/* The program's return address onto its stack. */
+void emit_push_address(struct emit *e, uint64_t address);
+
+/* RCX = the operand of an indirect branch (register or memory) at program address pc. */
+void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
+
+/* The program's own instruction, its RIP-relative operand moved. */
+void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
+
+/* The check of one indirect target (RCX against pc), then its code, else `next`. */
+void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h: the parts of the engine and what each asks of the others.
+ *
+ *	start.c      begins: shared memory, the program's image, first entry
+ *	load.c       maps the ELF program and its interpreter
+ *	memory.c     which memory of the program can hold code
+ *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
+ *	translate.c  program code to counted blocks and to single steps
+ *	emit.c       the bytes that translate.c writes
+ *	run.c        the dispatcher: bulk and precise execution
+ *	counting.c   the units, their drivers, samples
+ *	ring.c       records to the tool
+ *	syscalls.c   the program's system calls
+ *	signals.c    the program's signal dispositions, faults, the way out by a signal
+ */
+#ifndef SOFTPMU_ENGINE_H
+#define SOFTPMU_ENGINE_H
+
+#include <hosts/user/decode/decode.h>
+#include <hosts/user/link.h>
+
+#include "context.h"
+
+/* The shared memory with the tool. */
+extern struct link *engine_link;
+
+/* The one thread's context. */
+extern struct context *context;
+extern uint32_t engine_pid;
+
+/* The program ends with this status; counts and records are complete. */
+_Noreturn void engine_exit(int status);
+
+static inline uint64_t read_fs_base(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+/* End the run: the request or the program cannot be used (start only). */
+_Noreturn void engine_fail(int exit_status, const char *message);
+
+/* End the run: the program did what cannot be run yet. */
+_Noreturn void engine_unsupported(const char *message);
+
+
+/* load.c */
+struct loaded {
+	uint64_t entry;       /* first program address to run */
+	uint64_t phdr, phent, phnum, program_entry; /* for the auxiliary vector */
+	uint64_t interpreter; /* base of the interpreter, 0: none */
+};
+void load_program(const char *path, struct loaded *out);
+void load_vdso(uint64_t base);
+
+/* memory.c: the program's executable memory */
+/* The window below 2 GiB that holds everything code runs from. */
+#define CACHE_BASE UINT64_C(0x10000000)
+void memory_start(void);
+/* A free address for a mapping that code will run from, or 0. */
+uint64_t memory_place(uint64_t bytes);
+void memory_mapped(uint64_t start, uint64_t bytes, int protection);
+void memory_unmapped(uint64_t start, uint64_t bytes);
+/* The end of the executable region that holds pc; 0: pc cannot be executed. */
+uint64_t memory_code_end(uint64_t pc);
+/* Code of this page is going to be translated: writes to it must be noticed. */
+void memory_watch_page(uint64_t pc);
+/* A write fault at this address: was it ours?  Then it is writable again. */
+bool memory_unwatch(uint64_t address);
+bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
+/* Does the range hold code that was translated? */
+bool memory_has_translations(uint64_t start, uint64_t bytes);
+void memory_forget_translations(void);
+
+/* blocks.c */
+struct block {
+	uint64_t pc;
+	uint32_t code;       /* offset in the cache */
+	uint32_t map;        /* offset of its lengths: emitted bytes of each instruction */
+	uint16_t code_bytes;
+	uint8_t insns;
+	uint8_t check_at;    /* instructions before the meters are charged */
+};
+struct exit_slot {
+	uint64_t target; /* program address */
+	uint64_t patch;  /* address of the rel32 to set, 0: free */
+};
+extern uint8_t *cache_base, *cache_at, *cache_end;
+void blocks_start(uint64_t program_end);
+void blocks_flush(void);
+uint64_t blocks_lookup(uint64_t pc); /* code address or 0 */
+extern uint64_t blocks_flushes; /* how often the cache has been emptied */
+struct block *block_at(uint32_t number);
+bool blocks_full(void);              /* the next block may not fit: flush first */
+const uint8_t *blocks_gate(unsigned reason);
+struct block *block_new(uint64_t pc); /* its code begins at cache_at */
+void block_publish(struct block *block, uint64_t entry);
+uint32_t block_number(const struct block *block);
+struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
+uint8_t *block_map_space(unsigned bytes);
+const uint8_t *block_map(const struct block *block);
+uint64_t exit_slot_new(uint64_t target, uint64_t patch); /* address to jump to */
+struct exit_slot *exit_slot_at(uint32_t number);
+void exit_slot_free(uint32_t number);
+void target_add(uint64_t pc, uint64_t code);
+
+/* translate.c */
+#define BLOCK_INSNS_MAX 48
+#define CHECK_INSNS_MAX 4
+/* Translate the block at pc, or return 0 when pc cannot be executed. */
+uint64_t translate_block(uint64_t pc);
+/* The occurrences that instructions first to last-1 of a block produce on a meter, without
+ * the outcome of a final conditional branch. */
+unsigned block_occurrences(const struct block *block, unsigned first, unsigned last,
+			   const struct spmu_meter *meter);
+/* One instruction in a form that comes back.  NULL: cannot be executed. */
+struct step {
+	uint64_t pc;
+	uint64_t code;
+	struct insn insn;
+};
+struct step *translate_step(uint64_t pc);
+void translate_start(void);
+void translate_forget_steps(void);
+
+/* The program address of instruction `index` of a block; block->insns: behind it. */
+uint64_t block_pc_of(const struct block *block, unsigned index);
+struct step *step_of_code(uint64_t address);
+
+/* run.c */
+_Noreturn void run_program(void);
+/* A step was left by a fault before its instruction retired; context->pc says where to go on. */
+extern bool step_left;
+
+/* counting.c */
+/* The meters of all units for user code, as translated code charges them. */
+struct meter_ref {
+	struct spmu_meter *meter;
+	uint32_t offset; /* in the context, of its headroom */
+	uint64_t signals;
+};
+extern struct meter_ref meter[UNITS_MAX * SPMU_METERS_MAX];
+extern unsigned meters;
+void counting_start(void);
+/* Counts to the shared memory, records to the ring; the units are stopped. */
+void counting_finish(void);
+/* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
+void counting_drain(void);
+/* Between bulk (a reserve of headroom is kept back) and precise. */
+void counting_precise(bool on);
+bool counting_bulk_possible(void);
+bool counting_wants_address(uint64_t signals);
+/* One instruction retired (precise mode only). */
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address);
+
+/* ring.c */
+void ring_write(const struct link_record *record);
+void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
+	       int fd, const char *name);
+void ring_comm(const char *name, bool exec);
+void ring_wake(void);
+
+/* syscalls.c: the system call that the program is making; context->pc is behind it */
+void syscall_run(void);
+
+/* signals.c */
+void signals_start(void);
+/* What a signal left to do, at an instruction boundary. */
+void signals_check(void);
+/* context->pc cannot be executed: fault as the program would. */
+void signals_bad_jump(void);
+/* The engine is in a system call of the program: a signal may end the run there. */
+extern volatile bool signals_in_syscall;
+/* rt_sigaction(2) and sigaltstack(2) as the program sees them. */
+long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes);
+long signals_altstack(uint64_t stack, uint64_t old);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.c: maps the program and its interpreter as the kernel's ELF loader would, but
+ * position-independent images into the window below 2 GiB and without PROT_EXEC
+ * (memory.c says why).  The tool has checked the file; what it could not
+ * know is checked here.
+ */
+#include <asm/unistd.h>
+#include <elf.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define PAGE UINT64_C(4096)
+#define PHDRS_MAX 64
+
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment[PHDRS_MAX];
+	uint64_t low, high; /* of PT_LOAD, in whole pages */
+	uint64_t bias;
+	int fd;
+	char interpreter[256];
+};
+
+static void read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	if (syscall4(__NR_pread64, fd, (long)to, (long)bytes, (long)offset) != (long)bytes)
+		engine_fail(126, "the program's file is truncated");
+}
+
+static void image_open(struct image *image, const char *path)
+{
+	const Elf64_Ehdr *h = &image->header;
+
+	image->fd = (int)syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (image->fd < 0)
+		engine_fail(126, "the program or its interpreter cannot be opened");
+	read_at(image->fd, &image->header, sizeof(image->header), 0);
+	if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h->e_machine != EM_X86_64 || (h->e_type != ET_EXEC && h->e_type != ET_DYN))
+		engine_fail(126, "the program or its interpreter is not an x86-64 executable");
+	if (!h->e_phnum || h->e_phnum > PHDRS_MAX || h->e_phentsize != sizeof(Elf64_Phdr))
+		engine_fail(126, "the program's table of segments is not usable");
+	read_at(image->fd, image->segment, h->e_phnum * sizeof(Elf64_Phdr), h->e_phoff);
+	image->low = UINT64_MAX;
+	image->high = 0;
+	image->bias = 0;
+	image->interpreter[0] = 0;
+	for (unsigned i = 0; i < h->e_phnum; i++) {
+		const Elf64_Phdr *s = &image->segment[i];
+
+		if (s->p_type == PT_INTERP && s->p_filesz < sizeof(image->interpreter)) {
+			read_at(image->fd, image->interpreter, s->p_filesz, s->p_offset);
+			image->interpreter[s->p_filesz] = 0;
+		}
+		if (s->p_type != PT_LOAD)
+			continue;
+		if (s->p_vaddr + s->p_memsz < s->p_vaddr || s->p_vaddr + s->p_memsz > UINT64_C(1) << 46 ||
+		    (s->p_vaddr - s->p_offset) % PAGE)
+			engine_fail(126, "the program's segments are not usable");
+		if ((s->p_vaddr & -PAGE) < image->low)
+			image->low = s->p_vaddr & -PAGE;
+		if (((s->p_vaddr + s->p_memsz + PAGE - 1) & -PAGE) > image->high)
+			image->high = (s->p_vaddr + s->p_memsz + PAGE - 1) & -PAGE;
+	}
+	if (!image->high)
+		engine_fail(126, "the program has nothing to load");
+}
+
+static int protection_of(const Elf64_Phdr *s)
+{
+	return (s->p_flags & PF_R ? PROT_READ : 0) | (s->p_flags & PF_W ? PROT_WRITE : 0) |
+	       (s->p_flags & PF_X ? PROT_EXEC : 0);
+}
+
+/* The part of a segment behind its file contents: zeros, up to the end of the page (dynamic
+ * loaders allocate there). */
+static void map_zeros(const struct image *image, const Elf64_Phdr *s, int real)
+{
+	uint64_t file_end = image->bias + s->p_vaddr + s->p_filesz;
+	uint64_t end = image->bias + s->p_vaddr + s->p_memsz;
+	uint64_t page_end = (file_end + PAGE - 1) & -PAGE;
+
+	if (s->p_memsz <= s->p_filesz)
+		return;
+	if (real & PROT_WRITE && page_end > file_end)
+		memset((void *)file_end, 0, page_end - file_end);
+	if (end > page_end &&
+	    is_error(map_memory(page_end, end - page_end, real,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+		engine_fail(126, "no memory for the program's data");
+}
+
+static void map_segment(const struct image *image, const Elf64_Phdr *s)
+{
+	uint64_t start = image->bias + (s->p_vaddr & -PAGE);
+	uint64_t bytes = s->p_filesz + s->p_vaddr % PAGE;
+	uint64_t whole = ((s->p_memsz + s->p_vaddr % PAGE) + PAGE - 1) & -PAGE;
+	int asked = protection_of(s);
+	int real = (asked & ~PROT_EXEC) | (asked & PROT_EXEC ? PROT_READ : 0);
+
+	if (s->p_filesz &&
+	    is_error(map_memory(start, bytes, real, MAP_PRIVATE | MAP_FIXED, image->fd,
+				s->p_offset & -PAGE)))
+		engine_fail(126, "the program cannot be mapped");
+	if (!s->p_filesz &&
+	    is_error(map_memory(start, whole, real, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+		engine_fail(126, "no memory for the program");
+	if (s->p_filesz)
+		map_zeros(image, s, real);
+	memory_mapped(start, whole, asked);
+	if (asked & PROT_EXEC)
+		ring_mmap(start, (bytes + PAGE - 1) & -PAGE, s->p_offset & -PAGE, asked,
+			  MAP_PRIVATE, image->fd, NULL);
+}
+
+static void image_map(struct image *image)
+{
+	uint64_t bytes = image->high - image->low;
+
+	if (image->header.e_type == ET_DYN) {
+		uint64_t at = memory_place(bytes);
+
+		if (!at)
+			engine_fail(126, "no room for the program below 2 GiB");
+		image->bias = at - image->low;
+	} else if (is_error(map_memory(image->low, bytes, PROT_NONE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+					       MAP_FIXED_NOREPLACE,
+				       -1, 0))) {
+		engine_fail(126, "the addresses that the program is linked for are taken");
+	}
+	for (unsigned i = 0; i < image->header.e_phnum; i++)
+		if (image->segment[i].p_type == PT_LOAD)
+			map_segment(image, &image->segment[i]);
+	syscall1(__NR_close, image->fd);
+}
+
+static uint64_t program_headers(const struct image *image)
+{
+	for (unsigned i = 0; i < image->header.e_phnum; i++) {
+		const Elf64_Phdr *s = &image->segment[i];
+
+		if (s->p_type == PT_LOAD && image->header.e_phoff >= s->p_offset &&
+		    image->header.e_phoff < s->p_offset + s->p_filesz)
+			return image->bias + s->p_vaddr + image->header.e_phoff - s->p_offset;
+	}
+	return 0;
+}
+
+void load_program(const char *path, struct loaded *out)
+{
+	static struct image program, interpreter;
+
+	image_open(&program, path);
+	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
+	translate_start();
+	image_map(&program);
+	out->program_entry = program.bias + program.header.e_entry;
+	out->entry = out->program_entry;
+	out->phdr = program_headers(&program);
+	out->phnum = program.header.e_phnum;
+	out->phent = sizeof(Elf64_Phdr);
+	out->interpreter = 0;
+	if (!program.interpreter[0])
+		return;
+	image_open(&interpreter, program.interpreter);
+	image_map(&interpreter);
+	out->interpreter = interpreter.bias;
+	out->entry = interpreter.bias + interpreter.header.e_entry;
+}
+
+void load_vdso(uint64_t base)
+{
+	const Elf64_Ehdr *h = (const Elf64_Ehdr *)base;
+	const Elf64_Phdr *s = (const Elf64_Phdr *)(base + h->e_phoff);
+
+	for (unsigned i = 0; i < h->e_phnum; i++)
+		if (s[i].p_type == PT_LOAD) {
+			uint64_t bytes = (s[i].p_memsz + PAGE - 1) & -PAGE;
+
+			memory_mapped(base, bytes, PROT_READ | PROT_EXEC);
+			ring_mmap(base, bytes, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE, -1, "[vdso]");
+		}
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c: which memory of the program can hold code, where code is mapped, and
+ * which of its pages have been translated.
+ *
+ * All code is placed in one window below 2 GiB together with the code cache, so that a
+ * copied RIP-relative operand reaches its target and a return address
+ * fits a sign-extended immediate.  The program's executable mappings are made without
+ * PROT_EXEC: a jump that would escape translation faults instead of
+ * running uncounted.
+ */
+#include <linux/mman.h>
+
+#include <asm/unistd.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define PAGE UINT64_C(4096)
+#define WINDOW_END UINT64_C(0x7fff0000)
+#define REGIONS_MAX 8192
+#define LOW_PAGES (UINT64_C(0x80000000) / PAGE)
+
+struct region {
+	uint64_t start, end;
+	bool writable;
+};
+
+static struct region *region; /* executable memory, in order, not overlapping */
+static unsigned regions;
+static uint64_t place_at;
+static uint8_t *page_translated; /* one bit a page below 2 GiB */
+static uint8_t *page_watched;    /* made read-only by us */
+static bool high_translated;     /* some code above 2 GiB was */
+
+void memory_start(void)
+{
+	region = engine_memory(REGIONS_MAX * sizeof(*region));
+	page_translated = engine_memory(LOW_PAGES / 8);
+	page_watched = engine_memory(LOW_PAGES / 8);
+}
+
+uint64_t memory_place(uint64_t bytes)
+{
+	bytes = (bytes + PAGE - 1) & -PAGE;
+	if (!place_at)
+		place_at = ((uint64_t)cache_end + 0xffff) & ~UINT64_C(0xffff);
+	while (bytes < WINDOW_END && place_at + bytes <= WINDOW_END) {
+		uint64_t at = place_at;
+		long got = map_memory(at, bytes, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+					      MAP_FIXED_NOREPLACE,
+				      -1, 0);
+
+		place_at = (at + bytes + 0x1ffff) & ~UINT64_C(0xffff);
+		if ((uint64_t)got == at) {
+			syscall2(__NR_munmap, (long)at, (long)bytes);
+			return at;
+		}
+		if (!is_error(got))
+			syscall2(__NR_munmap, got, (long)bytes);
+	}
+	return 0;
+}
+
+/* The first region that ends behind `address`. */
+static unsigned region_after(uint64_t address)
+{
+	unsigned low = 0, high = regions;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (region[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void region_insert(unsigned at, struct region new)
+{
+	if (regions == REGIONS_MAX)
+		engine_unsupported("more than 8192 executable mappings");
+	memmove(region + at + 1, region + at, (regions - at) * sizeof(*region));
+	region[at] = new;
+	regions++;
+}
+
+static void region_remove(unsigned at)
+{
+	regions--;
+	memmove(region + at, region + at + 1, (regions - at) * sizeof(*region));
+}
+
+static void carve(uint64_t start, uint64_t end)
+{
+	unsigned i = region_after(start);
+
+	while (i < regions && region[i].start < end) {
+		struct region old = region[i];
+
+		region_remove(i);
+		if (old.start < start)
+			region_insert(i++, (struct region){old.start, start, old.writable});
+		if (old.end > end)
+			region_insert(i++, (struct region){end, old.end, old.writable});
+	}
+}
+
+void memory_unmapped(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = start + ((bytes + PAGE - 1) & -PAGE);
+
+	carve(start, end);
+	for (uint64_t page = start / PAGE; page < end / PAGE && page < LOW_PAGES; page++)
+		page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
+}
+
+void memory_mapped(uint64_t start, uint64_t bytes, int protection)
+{
+	uint64_t end = start + ((bytes + PAGE - 1) & -PAGE);
+
+	memory_unmapped(start, bytes);
+	if (protection & PROT_EXEC)
+		region_insert(region_after(start),
+			      (struct region){start, end, (protection & PROT_WRITE) != 0});
+}
+
+uint64_t memory_code_end(uint64_t pc)
+{
+	unsigned i = region_after(pc);
+	uint64_t end;
+
+	if (i == regions || region[i].start > pc)
+		return 0;
+	for (end = region[i].end; i + 1 < regions && region[i + 1].start == end;)
+		end = region[++i].end;
+	return end;
+}
+
+void memory_watch_page(uint64_t pc)
+{
+	uint64_t page = pc / PAGE;
+	unsigned i;
+
+	if (page >= LOW_PAGES) {
+		high_translated = true;
+		return;
+	}
+	if (page_translated[page / 8] & 1u << page % 8)
+		return;
+	page_translated[page / 8] |= (uint8_t)(1u << page % 8);
+	i = region_after(pc);
+	if (!region[i].writable)
+		return;
+	page_watched[page / 8] |= (uint8_t)(1u << page % 8);
+	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ);
+}
+
+bool memory_unwatch(uint64_t address)
+{
+	uint64_t page = address / PAGE;
+
+	if (page >= LOW_PAGES || !(page_watched[page / 8] & 1u << page % 8))
+		return false;
+	page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
+	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ | PROT_WRITE);
+	return true;
+}
+
+bool memory_overlaps_engine(uint64_t start, uint64_t bytes)
+{
+	return start < (uint64_t)cache_end && start + bytes > (uint64_t)cache_base;
+}
+
+bool memory_has_translations(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = start + bytes;
+	unsigned i = region_after(start);
+
+	if (i == regions || region[i].start >= end)
+		return false;
+	if (end > LOW_PAGES * PAGE)
+		return high_translated;
+	for (uint64_t page = start / PAGE; page < (end + PAGE - 1) / PAGE; page++)
+		if (page_translated[page / 8] & 1u << page % 8)
+			return true;
+	return false;
+}
+
+void memory_forget_translations(void)
+{
+	high_translated = false;
+	for (unsigned i = 0; i < regions; i++) {
+		uint64_t end = region[i].end / PAGE;
+
+		for (uint64_t page = region[i].start / PAGE; page < end && page < LOW_PAGES; page++)
+			page_translated[page / 8] &= (uint8_t) ~(1u << page % 8);
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.c: records to the tool.  When the ring is full the program waits; nothing is
+ * dropped while somebody reads.
+ */
+#include <asm/unistd.h>
+#include <linux/futex.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define MASK (LINK_RING_BYTES - 1)
+#define PATH_ROOM 4096
+
+void ring_wake(void)
+{
+	__atomic_add_fetch(&engine_link->head_futex, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&engine_link->tool_waits, __ATOMIC_SEQ_CST))
+		syscall3(__NR_futex, (long)&engine_link->head_futex, FUTEX_WAKE, 1);
+}
+
+static bool wait_for_room(uint64_t bytes)
+{
+	struct link *l = engine_link;
+
+	while (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) > LINK_RING_BYTES) {
+		uint32_t seen = __atomic_load_n(&l->tail_futex, __ATOMIC_SEQ_CST);
+		long timeout[2] = {0, 100000000};
+
+		if (__atomic_load_n(&l->tool_gone, __ATOMIC_ACQUIRE))
+			return false;
+		__atomic_store_n(&l->engine_waits, 1, __ATOMIC_SEQ_CST);
+		ring_wake();
+		if (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_SEQ_CST) > LINK_RING_BYTES)
+			syscall4(__NR_futex, (long)&l->tail_futex, FUTEX_WAIT, seen, (long)timeout);
+		__atomic_store_n(&l->engine_waits, 0, __ATOMIC_SEQ_CST);
+	}
+	return true;
+}
+
+void ring_write(const struct link_record *record)
+{
+	struct link *l = engine_link;
+	uint32_t at = (uint32_t)l->head & MASK;
+	uint32_t first = LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
+	uint64_t used;
+
+	if (!wait_for_room(record->bytes))
+		return;
+	used = l->head - __atomic_load_n(&l->tail, __ATOMIC_RELAXED);
+	memcpy(l->ring + at, record, first);
+	memcpy(l->ring, (const uint8_t *)record + first, record->bytes - first);
+	__atomic_store_n(&l->head, l->head + record->bytes, __ATOMIC_RELEASE);
+	/* Wake the tool when there is a worthwhile amount, not for each record. */
+	if (used < LINK_RING_BYTES / 4 && used + record->bytes >= LINK_RING_BYTES / 4)
+		ring_wake();
+}
+
+static void name_of_fd(int fd, char *path)
+{
+	char link_name[32];
+	struct text t;
+	long n;
+
+	text_start(&t, link_name, sizeof(link_name));
+	text_add(&t, "/proc/self/fd/");
+	text_add_number(&t, (uint64_t)fd);
+	n = syscall3(__NR_readlink, (long)link_name, (long)path, PATH_ROOM - 1);
+	path[is_error(n) ? 0 : n] = 0;
+}
+
+void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
+	       int fd, const char *name)
+{
+	static union {
+		struct link_mmap m;
+		char room[sizeof(struct link_mmap) + PATH_ROOM + 8];
+	} r;
+	uint64_t stat[18] = {0};
+	struct text t;
+
+	counting_drain();
+	memset(&r, 0, sizeof(r.m));
+	text_start(&t, r.m.path, PATH_ROOM);
+	if (name)
+		text_add(&t, name);
+	else
+		name_of_fd(fd, r.m.path);
+	if (fd >= 0 && !is_error(syscall2(__NR_fstat, fd, (long)stat))) {
+		r.m.device_major = (uint32_t)(stat[0] >> 8 & 0xfff);
+		r.m.device_minor = (uint32_t)((stat[0] & 0xff) | (stat[0] >> 12 & 0xfff00));
+		r.m.inode = stat[1];
+	}
+	r.m.header.type = LINK_REC_MMAP;
+	r.m.header.bytes = (uint32_t)((sizeof(r.m) + strlen(r.m.path) + 8) & ~UINT64_C(7));
+	r.m.pid = r.m.tid = engine_pid;
+	r.m.tsc = read_tsc();
+	r.m.start = start;
+	r.m.length = bytes;
+	r.m.page_offset = page_offset;
+	r.m.protection = (uint32_t)protection;
+	r.m.flags = (uint32_t)flags;
+	ring_write(&r.m.header);
+}
+
+void ring_comm(const char *name, bool exec)
+{
+	struct link_comm r = {
+		.header = {LINK_REC_COMM, sizeof(r)},
+		.pid = engine_pid,
+		.tid = engine_pid,
+		.tsc = read_tsc(),
+		.exec = exec,
+	};
+	struct text t;
+
+	counting_drain();
+	text_start(&t, r.comm, sizeof(r.comm));
+	text_add(&t, name);
+	ring_write(&r.header);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c: the dispatcher.  Runs blocks in bulk while every meter has room, single
+ * instructions while one has not, and keeps the books when either leaves.
+ *
+ * context->pc is the program address at which execution goes on whenever engine
+ * code runs; what was retired before it has been charged or reported, nothing behind it
+ * has.
+ */
+#include "emit.h"
+#include "engine.h"
+#include "sys.h"
+
+#define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
+
+/* Single steps that have to be done whatever the meters say: the rest of a block whose
+ * charge did not fit, or an instruction that needs the engine. */
+static unsigned steps_due;
+
+static void link_exit(uint32_t number)
+{
+	uint64_t target = exit_slot_at(number)->target, patch = exit_slot_at(number)->patch;
+	uint64_t code = blocks_lookup(target);
+
+	context->pc = target;
+	if (!code) {
+		uint64_t flushes = blocks_flushes;
+
+		code = translate_block(target);
+		if (!code || blocks_flushes != flushes)
+			return; /* cannot run, or the cache was emptied and the slot with it */
+	}
+	emit_patch((uint8_t *)patch, code);
+	exit_slot_free(number);
+}
+
+static void indirect_exit(void)
+{
+	uint64_t code = blocks_lookup(context->pc);
+
+	if (!code)
+		code = translate_block(context->pc);
+	if (code)
+		target_add(context->pc, code);
+}
+
+/* Meter `which` and those before it were charged the whole block: take that back,
+ * charge what ran before the check, go on with single steps. */
+static void headroom_exit(const struct block *b, unsigned which)
+{
+	for (unsigned m = 0; m < meters; m++) {
+		unsigned before = block_occurrences(b, 0, b->check_at, meter[m].meter);
+		unsigned after = block_occurrences(b, b->check_at, b->insns, meter[m].meter);
+
+		meter[m].meter->headroom -= before;
+		if (m <= which)
+			meter[m].meter->headroom += before + after;
+	}
+	context->pc = block_pc_of(b, b->check_at);
+	steps_due = b->insns - b->check_at;
+}
+
+/* The branch has been charged on meter `which`, not yet on those behind it. */
+static void edge_exit(const struct block *b, unsigned which, uint64_t outcome)
+{
+	struct insn insn;
+	uint64_t pc = block_pc_of(b, b->insns - 1u);
+
+	for (unsigned m = which + 1; m < meters; m++)
+		if ((meter[m].meter->signals & COND_SIGNALS) == outcome)
+			meter[m].meter->headroom--;
+	insn_decode((const uint8_t *)pc, memory_code_end(pc) - pc, pc, &insn);
+	context->pc = outcome == SPMU_SIGBIT(COND_TAKEN) ? insn.target : pc + insn.length;
+	steps_due = 1;
+}
+
+static void run_bulk(void)
+{
+	uint64_t code = blocks_lookup(context->pc);
+	const struct block *b;
+	uint32_t site;
+
+	if (!code)
+		code = translate_block(context->pc);
+	if (!code) {
+		signals_bad_jump();
+		return;
+	}
+	context->resume = code;
+	enter();
+	site = context->site;
+	b = block_at(site & 0xffffff);
+	switch (context->reason) {
+	case EXIT_LINK:
+		link_exit(site);
+		break;
+	case EXIT_INDIRECT:
+		indirect_exit();
+		break;
+	case EXIT_HEADROOM:
+		headroom_exit(b, site >> 24);
+		break;
+	case EXIT_HEADROOM_TAKEN:
+		edge_exit(b, site >> 24, SPMU_SIGBIT(COND_TAKEN));
+		break;
+	case EXIT_HEADROOM_NTAKEN:
+		edge_exit(b, site >> 24, SPMU_SIGBIT(COND_NTAKEN));
+		break;
+	case EXIT_SYSCALL:
+		context->pc = block_pc_of(b, b->insns);
+		syscall_run();
+		break;
+	case EXIT_STEP_ME:
+		context->pc = b->pc;
+		steps_due = 1;
+		break;
+	default: /* EXIT_STEP_JUMP: signals.c left the block at context->pc */
+		break;
+	}
+}
+
+/* An unsupported kind of instruction, or what stands for running it. */
+static void step_special(const struct step *s)
+{
+	const struct insn *insn = &s->insn;
+
+	if (insn->uses_gs || insn->kind == INSN_GSBASE)
+		engine_unsupported("the program uses the GS segment, which cannot be run yet");
+	if (insn->kind == INSN_FAR)
+		engine_unsupported("the program makes a far transfer (INT n, IRET, far CALL or JMP), "
+				   "which cannot be run yet");
+	/* XBEGIN: a transaction may abort at once, with no status, at its fallback. */
+	context->gpr[0] &= ~UINT64_C(0xffffffff);
+	context->pc = insn->target;
+	counting_retire(s->pc, context->pc, insn->signals, 0);
+}
+
+/* Where one instruction continues; registers are those after it. */
+static uint64_t run_alone(const struct step *s, uint64_t *signals)
+{
+	const struct insn *insn = &s->insn;
+	bool conditional = insn->kind == INSN_JCC || insn->kind == INSN_JCXZ;
+
+	context->resume = s->code;
+	enter();
+	switch (context->reason) {
+	case EXIT_STEP_TAKEN:
+		if (conditional)
+			*signals |= SPMU_SIGBIT(COND_TAKEN);
+		return insn->target;
+	case EXIT_STEP_JUMP:
+		return context->pc;
+	default:
+		if (conditional)
+			*signals |= SPMU_SIGBIT(COND_NTAKEN);
+		return s->pc + insn->length;
+	}
+}
+
+static void run_step(void)
+{
+	const struct step *s = translate_step(context->pc);
+	struct step now;
+	uint64_t signals, data_address;
+
+	if (!s) {
+		signals_bad_jump();
+		return;
+	}
+	if (s->insn.kind == INSN_FAR || s->insn.kind == INSN_GSBASE || s->insn.kind == INSN_XBEGIN ||
+	    s->insn.uses_gs) {
+		step_special(s);
+		return;
+	}
+	now = *s;
+	signals = now.insn.signals;
+	data_address = counting_wants_address(signals)
+			       ? insn_data_address(&now.insn, now.pc, context->gpr,
+						   read_fs_base(), 0)
+			       : 0;
+	if (now.insn.rep && !context->gpr[1])
+		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+	if (now.insn.kind == INSN_SYSCALL) {
+		context->pc = now.pc + now.insn.length;
+		counting_retire(now.pc, context->pc, signals, 0);
+		syscall_run();
+		return;
+	}
+	step_left = false;
+	context->pc = run_alone(&now, &signals);
+	if (!step_left)
+		counting_retire(now.pc, context->pc, signals, data_address);
+}
+
+void run_program(void)
+{
+	for (;;) {
+		signals_check();
+		if (!steps_due && counting_bulk_possible()) {
+			run_bulk();
+			continue;
+		}
+		counting_precise(true);
+		do {
+			run_step();
+			if (steps_due)
+				steps_due--;
+			signals_check();
+		} while (steps_due || !counting_bulk_possible());
+		counting_precise(false);
+	}
+}

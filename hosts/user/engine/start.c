@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * start.c: the engine begins as the process that the kernel made for the program: its
+ * arguments, environment, files and signals are the program's own.  It maps
+ * the memory shared with the tool, loads the program, corrects the auxiliary
+ * vector in place and runs.
+ */
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <linux/auxvec.h>
+#include <linux/mman.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define STACK_BYTES (256u << 10)
+
+struct link *engine_link;
+struct context *context;
+uint32_t engine_pid;
+
+void engine_start(uint64_t *stack);
+
+static _Noreturn void end(enum link_state state, const char *message, int status)
+{
+	struct text t;
+
+	if (engine_link) {
+		text_start(&t, engine_link->message, sizeof(engine_link->message));
+		text_add(&t, message);
+		engine_link->exit_status = status;
+		__atomic_store_n(&engine_link->state, state, __ATOMIC_RELEASE);
+		ring_wake();
+	} else {
+		syscall3(__NR_write, 2, (long)message, (long)strlen(message));
+	}
+	for (;;)
+		syscall1(__NR_exit_group, status);
+}
+
+void engine_fail(int exit_status, const char *message)
+{
+	end(LINK_FAILED, message, exit_status);
+}
+
+void engine_unsupported(const char *message)
+{
+	end(LINK_UNSUPPORTED, message, 125);
+}
+
+void engine_exit(int status)
+{
+	counting_finish();
+	end(LINK_EXITED, "", status);
+}
+
+/* "/dev/fd/7": the descriptor that this image was executed from, -1: not by the tool. */
+static int own_descriptor(const char *name)
+{
+	static const char prefix[] = "/dev/fd/";
+	int fd = 0;
+
+	for (unsigned i = 0; i < sizeof(prefix) - 1; i++)
+		if (name[i] != prefix[i])
+			return -1;
+	for (name += sizeof(prefix) - 1; *name >= '0' && *name <= '9'; name++)
+		fd = fd * 10 + (*name - '0');
+	return fd;
+}
+
+static void map_link(const char *name)
+{
+	int fd = own_descriptor(name);
+	long at = -1;
+
+	if (fd >= 0)
+		at = map_memory(0, sizeof(struct link), PROT_READ | PROT_WRITE, MAP_SHARED,
+				fd + LINK_FD_OFFSET, 0);
+	if (is_error(at) || ((struct link *)at)->magic != LINK_MAGIC ||
+	    ((struct link *)at)->version != LINK_VERSION)
+		engine_fail(126, "softpmu: the engine is started by softpmu only\n");
+	engine_link = (struct link *)at;
+	syscall1(__NR_close, fd);
+	syscall1(__NR_close, fd + LINK_FD_OFFSET);
+}
+
+static uint64_t *find_aux(uint64_t *aux, uint64_t type)
+{
+	for (; aux[0]; aux += 2)
+		if (aux[0] == type)
+			return aux + 1;
+	return NULL;
+}
+
+static void set_aux(uint64_t *aux, uint64_t type, uint64_t value)
+{
+	uint64_t *at = find_aux(aux, type);
+
+	if (at)
+		*at = value;
+}
+
+static void name_program(const char *path)
+{
+	const char *base = path;
+
+	for (const char *p = path; *p; p++)
+		if (*p == '/')
+			base = p + 1;
+	syscall2(__NR_prctl, 15 /* PR_SET_NAME */, (long)base);
+	ring_comm(base, true);
+}
+
+/* The engine's own stack from here on; the program's is as the kernel made it. */
+static _Noreturn void run_on_own_stack(void)
+{
+	uint8_t *top = (uint8_t *)engine_memory(STACK_BYTES) + STACK_BYTES;
+
+	__asm__ volatile("movq %0, %%rsp\n\tcall run_program\n\tud2" : : "r"(top) : "memory");
+	__builtin_unreachable();
+}
+
+void engine_start(uint64_t *stack)
+{
+	struct loaded program;
+	uint64_t *aux = stack + 1 + stack[0] + 1;
+	uint64_t *at;
+
+	while (*aux)
+		aux++;
+	aux++;
+	at = find_aux(aux, AT_EXECFN);
+	map_link(at ? (const char *)*at : "");
+	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
+	memory_start();
+	context = engine_memory(sizeof(*context));
+	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)context)))
+		engine_fail(126, "the GS base cannot be set");
+	name_program(engine_link->program);
+	load_program(engine_link->program, &program);
+	at = find_aux(aux, AT_SYSINFO_EHDR);
+	if (at)
+		load_vdso(*at);
+	set_aux(aux, AT_PHDR, program.phdr);
+	set_aux(aux, AT_PHENT, program.phent);
+	set_aux(aux, AT_PHNUM, program.phnum);
+	set_aux(aux, AT_ENTRY, program.program_entry);
+	set_aux(aux, AT_BASE, program.interpreter);
+	set_aux(aux, AT_EXECFN, (uint64_t)engine_link->program);
+	context->pc = program.entry;
+	context->gpr[4] = (uint64_t)stack;
+	context->rflags = 0x202;
+	signals_start();
+	counting_start();
+	__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
+	run_on_own_stack();
+}

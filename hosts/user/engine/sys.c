@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.c: system calls, memory helpers and text for the engine, which has no libc.
+ * memcpy and memset use the string instructions: every processor that runs this has
+ * them fast enough for the sizes here.
+ */
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#include "engine.h"
+#include "sys.h"
+
+long syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	void *start = to;
+
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+	return start;
+}
+
+void *memmove(void *to, const void *from, size_t n)
+{
+	uint8_t *d = to;
+	const uint8_t *s = from;
+
+	if (d <= s || d >= s + n)
+		return memcpy(to, from, n);
+	while (n--) {
+		d[n] = s[n];
+		__asm__ volatile("" : : : "memory"); /* stays a loop: no call of itself */
+	}
+	return to;
+}
+
+void *memset(void *to, int byte, size_t n)
+{
+	void *start = to;
+
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(byte) : "memory");
+	return start;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const uint8_t *x = a, *y = b;
+
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+size_t strlen(const char *s)
+{
+	const char *end = s;
+
+	while (*end) {
+		end++;
+		__asm__ volatile("" : "+r"(end));
+	}
+	return (size_t)(end - s);
+}
+
+long map_memory(uint64_t address, size_t bytes, int protection, int flags, int fd, uint64_t offset)
+{
+	return syscall6(__NR_mmap, (long)address, (long)bytes, protection, flags, fd, (long)offset);
+}
+
+void *engine_memory(size_t bytes)
+{
+	long at = map_memory(0, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (is_error(at))
+		engine_fail(126, "no memory for the engine");
+	return (void *)at;
+}
+
+void engine_release(void *memory, size_t bytes)
+{
+	syscall2(__NR_munmap, (long)memory, (long)bytes);
+}
+
+void text_start(struct text *t, char *buffer, size_t bytes)
+{
+	t->at = buffer;
+	t->end = buffer + bytes - 1;
+	*t->at = 0;
+}
+
+void text_add(struct text *t, const char *s)
+{
+	while (*s && t->at < t->end)
+		*t->at++ = *s++;
+	*t->at = 0;
+}
+
+static void add_in_base(struct text *t, uint64_t n, unsigned base)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits) - 1;
+
+	*p = 0;
+	do {
+		*--p = "0123456789abcdef"[n % base];
+		n /= base;
+	} while (n);
+	text_add(t, p);
+}
+
+void text_add_number(struct text *t, uint64_t n)
+{
+	add_in_base(t, n, 10);
+}
+
+void text_add_hex(struct text *t, uint64_t n)
+{
+	text_add(t, "0x");
+	add_in_base(t, n, 16);
+}

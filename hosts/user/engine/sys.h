@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.h: what the engine has in place of a libc: system calls, memory and string
+ * helpers, one-line messages.
+ */
+#ifndef SOFTPMU_ENGINE_SYS_H
+#define SOFTPMU_ENGINE_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t strlen(const char *s);
+
+long syscall6(long nr, long a, long b, long c, long d, long e, long f);
+
+static inline long syscall1(long nr, long a)
+{
+	return syscall6(nr, a, 0, 0, 0, 0, 0);
+}
+static inline long syscall2(long nr, long a, long b)
+{
+	return syscall6(nr, a, b, 0, 0, 0, 0);
+}
+static inline long syscall3(long nr, long a, long b, long c)
+{
+	return syscall6(nr, a, b, c, 0, 0, 0);
+}
+static inline long syscall4(long nr, long a, long b, long c, long d)
+{
+	return syscall6(nr, a, b, c, d, 0, 0);
+}
+
+static inline bool is_error(long result)
+{
+	return (unsigned long)result >= (unsigned long)-4095L;
+}
+
+/* mmap(2); the result is tested with is_error(). */
+long map_memory(uint64_t address, size_t bytes, int protection, int flags, int fd, uint64_t offset);
+
+/* Anonymous memory for the engine itself; ends the run when there is none. */
+void *engine_memory(size_t bytes);
+void engine_release(void *memory, size_t bytes);
+
+static inline uint64_t read_tsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* Text of bounded size; always terminated. */
+struct text {
+	char *at, *end;
+};
+void text_start(struct text *t, char *buffer, size_t bytes);
+void text_add(struct text *t, const char *s);
+void text_add_number(struct text *t, uint64_t n);
+void text_add_hex(struct text *t, uint64_t n);
+
+#endif

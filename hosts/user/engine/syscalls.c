@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * syscalls.c: the program's system calls.  Nearly all go to the kernel as they are.
+ * Those that change executable memory, signals or the process itself are seen to
+ * here; what cannot be run yet ends the run with one line.
+ */
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/prctl.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
+
+volatile bool signals_in_syscall;
+
+struct call {
+	long nr;
+	uint64_t a[6];
+};
+
+static long pass_on(const struct call *c)
+{
+	long result;
+
+	signals_in_syscall = true;
+	result = syscall6(c->nr, (long)c->a[0], (long)c->a[1], (long)c->a[2], (long)c->a[3],
+			  (long)c->a[4], (long)c->a[5]);
+	signals_in_syscall = false;
+	return result;
+}
+
+static int without_exec(uint64_t protection)
+{
+	return (int)((protection & ~(uint64_t)PROT_EXEC) |
+		     (protection & PROT_EXEC ? PROT_READ : 0));
+}
+
+static void code_changes(uint64_t start, uint64_t bytes)
+{
+	if (memory_has_translations(start, bytes))
+		blocks_flush();
+}
+
+static void refuse_overlap(uint64_t start, uint64_t bytes)
+{
+	if (memory_overlaps_engine(start, bytes))
+		engine_unsupported("the program maps memory where the code cache is, which cannot "
+				   "be run yet");
+}
+
+static long do_mmap(struct call *c)
+{
+	uint64_t protection = c->a[2], flags = c->a[3];
+	bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
+	bool module = !(flags & MAP_ANONYMOUS) && flags & MAP_DENYWRITE_FLAG;
+	long at;
+
+	if (fixed)
+		refuse_overlap(c->a[0], c->a[1]);
+	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
+		c->a[0] = memory_place(c->a[1]);
+	c->a[2] = (uint64_t)without_exec(protection);
+	at = pass_on(c);
+	if (is_error(at))
+		return at;
+	if (fixed)
+		code_changes((uint64_t)at, c->a[1]);
+	memory_mapped((uint64_t)at, c->a[1], (int)protection);
+	if (protection & PROT_EXEC)
+		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5], (int)protection,
+			  (int)flags, flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],
+			  flags & MAP_ANONYMOUS ? "//anon" : NULL);
+	return at;
+}
+
+static long do_munmap(struct call *c)
+{
+	long result;
+
+	refuse_overlap(c->a[0], c->a[1]);
+	code_changes(c->a[0], c->a[1]);
+	result = pass_on(c);
+	if (!result)
+		memory_unmapped(c->a[0], c->a[1]);
+	return result;
+}
+
+static long do_mprotect(struct call *c)
+{
+	uint64_t protection = c->a[2];
+	bool was_code = memory_code_end(c->a[0]) != 0;
+	long result;
+
+	refuse_overlap(c->a[0], c->a[1]);
+	code_changes(c->a[0], c->a[1]);
+	c->a[2] = (uint64_t)without_exec(protection);
+	result = pass_on(c);
+	if (result)
+		return result;
+	memory_mapped(c->a[0], c->a[1], (int)protection);
+	if (protection & PROT_EXEC && !was_code)
+		ring_mmap(c->a[0], (c->a[1] + 4095) & ~UINT64_C(4095), 0, (int)protection,
+			  MAP_PRIVATE, -1, "//anon");
+	return 0;
+}
+
+static long do_mremap(struct call *c)
+{
+	bool code = memory_code_end(c->a[0]) != 0;
+	long at;
+
+	refuse_overlap(c->a[0], c->a[1]);
+	code_changes(c->a[0], c->a[1]);
+	at = pass_on(c);
+	if (is_error(at))
+		return at;
+	memory_unmapped(c->a[0], c->a[1]);
+	memory_mapped((uint64_t)at, c->a[2], code ? PROT_READ | PROT_WRITE | PROT_EXEC : PROT_READ);
+	return at;
+}
+
+static bool names_own_image(uint64_t path)
+{
+	char own[32];
+	struct text t;
+	size_t n;
+
+	text_start(&t, own, sizeof(own));
+	text_add(&t, "/proc/");
+	text_add_number(&t, engine_pid);
+	text_add(&t, "/exe");
+	n = strlen(own) + 1;
+	return path > 4095 && (!memcmp((const void *)path, "/proc/self/exe", 15) ||
+			       !memcmp((const void *)path, own, n));
+}
+
+/* readlink of /proc/self/exe shows the program, not the engine. */
+static long do_readlink(struct call *c, uint64_t path, uint64_t buffer, uint64_t bytes)
+{
+	size_t n = strlen(engine_link->program);
+	long result = pass_on(c);
+
+	if (is_error(result) || !names_own_image(path))
+		return result;
+	if (n > bytes)
+		n = bytes;
+	memcpy((void *)buffer, engine_link->program, n);
+	return (long)n;
+}
+
+static long do_arch_prctl(struct call *c)
+{
+	if (c->a[0] == ARCH_SET_GS || c->a[0] == ARCH_GET_GS)
+		engine_unsupported("the program uses the GS segment, which cannot be run yet");
+	return pass_on(c);
+}
+
+static long do_prctl(struct call *c)
+{
+	long result = pass_on(c);
+
+	if (c->a[0] == PR_SET_NAME && !result) {
+		char name[16] = "";
+
+		syscall2(__NR_prctl, PR_GET_NAME, (long)name);
+		ring_comm(name, false);
+	}
+	return result;
+}
+
+static long run(struct call *c)
+{
+	switch (c->nr) {
+	case __NR_exit:
+	case __NR_exit_group:
+		engine_exit((int)c->a[0]);
+	case __NR_mmap:
+		return do_mmap(c);
+	case __NR_munmap:
+		return do_munmap(c);
+	case __NR_mprotect:
+	case __NR_pkey_mprotect:
+		return do_mprotect(c);
+	case __NR_mremap:
+		return do_mremap(c);
+	case __NR_readlink:
+		return do_readlink(c, c->a[0], c->a[1], c->a[2]);
+	case __NR_readlinkat:
+		return do_readlink(c, c->a[1], c->a[2], c->a[3]);
+	case __NR_arch_prctl:
+		return do_arch_prctl(c);
+	case __NR_prctl:
+		return do_prctl(c);
+	case __NR_rt_sigaction:
+		return signals_action((long)c->a[0], c->a[1], c->a[2], c->a[3]);
+	case __NR_sigaltstack:
+		return signals_altstack(c->a[0], c->a[1]);
+	case __NR_clone:
+	case __NR_clone3:
+		engine_unsupported("the program starts a thread or a child process, which cannot be "
+				   "run yet");
+	case __NR_fork:
+	case __NR_vfork:
+		engine_unsupported("the program starts a child process, which cannot be followed yet");
+	case __NR_execve:
+	case __NR_execveat:
+		engine_unsupported("the program executes another program, which cannot be followed "
+				   "yet");
+	case __NR_rt_sigreturn:
+		engine_unsupported("the program returns from a signal handler, which cannot be run "
+				   "yet");
+	default:
+		return pass_on(c);
+	}
+}
+
+void syscall_run(void)
+{
+	uint64_t *g = context->gpr;
+	struct call c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
+
+	/* SYSCALL itself: RCX = RIP, R11 = RFLAGS (Vol. 2B). */
+	g[1] = context->pc;
+	g[11] = context->rflags;
+	g[0] = (uint64_t)run(&c);
+}
