@@ -100,13 +100,16 @@ static void centred(const char *text, size_t width)
 }
 
 /* The ruler over a box: its highest bit at the left, its lowest at the right. */
-static void ruler(const struct spmu_field *field, size_t width)
+static void ruler(const struct spmu_field *field, size_t width, bool last)
 {
 	char high[LABEL_MAX], low[LABEL_MAX];
 
 	snprintf(low, sizeof(low), "%u", field->low);
 	if (field->width == 1) {
-		centred(low, width);
+		if (last) /* no blanks at the end of a line */
+			printf("%*s%s", (int)(width - strlen(low)) / 2, "", low);
+		else
+			centred(low, width);
 		return;
 	}
 	snprintf(high, sizeof(high), "%u", field->low + field->width - 1u);
@@ -136,7 +139,7 @@ static void row(const struct spmu_field *fields, size_t count, uint64_t value,
 
 	for (i = count; i-- > 0;) {
 		putchar(' ');
-		ruler(&fields[i], box_width(&fields[i], value));
+		ruler(&fields[i], box_width(&fields[i], value), i == 0);
 	}
 	putchar('\n');
 	border(fields, count, value, s, true);
@@ -154,24 +157,52 @@ static void row(const struct spmu_field *fields, size_t count, uint64_t value,
 	border(fields, count, value, s, false);
 }
 
+/*
+ * Where a row of at most `columns` begins that ends below field `end`; *width gets what it
+ * takes.  One field at least.
+ */
+static size_t row_begin(const struct spmu_field *fields, size_t end, uint64_t value, size_t columns,
+			size_t *width)
+{
+	size_t first = end - 1;
+
+	*width = box_width(&fields[first], value) + 2;
+	while (first > 0) {
+		size_t more = box_width(&fields[first - 1], value) + 1;
+
+		if (*width + more > columns)
+			break;
+		*width += more;
+		first--;
+	}
+	return first;
+}
+
+static size_t count_rows(const struct spmu_field *fields, size_t count, uint64_t value,
+			 size_t columns)
+{
+	size_t rows = 0, width;
+
+	while (count > 0) {
+		count = row_begin(fields, count, value, columns, &width);
+		rows++;
+	}
+	return rows;
+}
+
 void draw_boxes(const struct draw_style *style, const struct spmu_field *fields, size_t count,
 		uint64_t value)
 {
 	const struct strokes *s = style->ascii ? &strokes_ascii : &strokes_utf8;
-	size_t end = count;
+	size_t columns = style->columns, end = count, width;
+	size_t rows = count_rows(fields, count, value, columns);
 
+	/* The narrowest drawing of as many rows: no row is left with a field or two. */
+	while (columns > 1 && count_rows(fields, count, value, columns - 1) == rows)
+		columns--;
 	while (end > 0) {
-		size_t first = end - 1;
-		size_t width = box_width(&fields[first], value) + 2;
+		size_t first = row_begin(fields, end, value, columns, &width);
 
-		while (first > 0) {
-			size_t more = box_width(&fields[first - 1], value) + 1;
-
-			if (width + more > style->columns)
-				break;
-			width += more;
-			first--;
-		}
 		row(fields + first, end - first, value, s);
 		end = first;
 	}

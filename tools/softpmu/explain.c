@@ -136,11 +136,11 @@ static int list_registers(const struct explain *explain)
 		if ((int)strlen(reg.name) > widest)
 			widest = (int)strlen(reg.name);
 	}
-	printf("Registers of %s (%s):\n\n", explain->info.name, explain->info.title);
+	printf("Registers of %s, %s:\n\n", explain->info.name, explain->info.title);
 	printf("%5s  %-*s  %-16s  %s\n", "MSR", widest, "name", "after reset", "section");
 	for (i = 0; spmu_register_at(explain->model, i, &reg); i++)
-		printf("%4" PRIX32 "H  %-*s  %016" PRIx64 "  %s\n", reg.msr, widest, reg.name,
-		       reg.reset, reg.section);
+		printf("%4" PRIX32 "H  %-*s  %016" PRIx64 "  %s%s\n", reg.msr, widest, reg.name,
+		       reg.reset, output_volume(reg.section), reg.section);
 	return 0;
 }
 
@@ -177,8 +177,8 @@ static void explain_select(const struct explain *explain, uint64_t value)
 
 	snprintf(raw, sizeof(raw), "r%04x", code);
 	if (event) {
-		printf("Event %s is %s: %s (%s).\n", raw, event->name, event->description,
-		       event->section);
+		printf("Event %s is %s: %s (%s%s).\n", raw, event->name, event->description,
+		       output_volume(event->section), event->section);
 		printf("Its count in a program run by softpmu is %s.\n",
 		       fidelity_text(spmu_event_fidelity(event, &launch_supply)));
 	} else if (strncasecmp(name, raw, strlen(raw)) != 0) {
@@ -270,8 +270,9 @@ static int explain_register(const struct explain *explain, const char *text)
 		status = 1;
 		goto out;
 	}
-	printf("%s (MSR %" PRIX32 "H) = 0x%016" PRIx64 "%s\n%s, %s\n\n", reg.name, reg.msr, value,
-	       equals ? "" : " after reset", explain->info.title, reg.section);
+	printf("%s (MSR %" PRIX32 "H) = 0x%016" PRIx64 "%s\n%s, %s%s\n\n", reg.name, reg.msr, value,
+	       equals ? "" : " after reset", explain->info.title, output_volume(reg.section),
+	       reg.section);
 	draw_boxes(&explain->style, reg.fields, reg.field_count, value);
 	putchar('\n');
 	draw_fields(reg.fields, reg.field_count, value);

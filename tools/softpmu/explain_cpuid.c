@@ -20,7 +20,7 @@
 	}
 #define UNUSED(low, width)                                                                         \
 	{                                                                                          \
-		NULL, low, width, SPMU_IGNORED, "not used", "Vol. 2A CPUID"                        \
+		NULL, low, width, SPMU_RW, "not used", "Vol. 2A CPUID"                             \
 	}
 #define HOSTS(low, width)                                                                          \
 	{                                                                                          \
@@ -122,7 +122,7 @@ int explain_cpuid(const struct explain *explain, const char *which)
 		if (which && leaf_registers[i].leaf != leaf)
 			continue;
 		if (!drawn)
-			printf("CPUID of %s (%s), %u thread%s in the core\n", explain->info.name,
+			printf("CPUID of %s, %s, %u thread%s in the core\n", explain->info.name,
 			       explain->info.title, explain->threads,
 			       explain->threads == 1 ? "" : "s");
 		drawn = true;

@@ -206,8 +206,8 @@ static void print_json(const struct row *row)
 		       row->event->data_address ? "true" : "false", row->event->counters);
 		if (row->event->fixed >= 0)
 			printf(", \"fixed\": %d", row->event->fixed);
-		fputs(", \"section\": ", stdout);
-		output_json_string(stdout, row->event->section);
+		printf(", \"section\": \"%s%s\"", output_volume(row->event->section),
+		       row->event->section);
 	}
 	fputs(", \"description\": ", stdout);
 	output_json_string(stdout, row->description);

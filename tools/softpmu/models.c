@@ -99,9 +99,15 @@ static void print_facilities(const struct spmu_model *model)
 		widen(&width, facility->facility);
 		widen(&section, facility->section);
 	}
-	for (facility = all; facility->facility; facility++)
-		printf("    %-*s  %-*s  %s\n", width, facility->facility, section,
-		       facility->section, facility->state);
+	section += (int)strlen("Vol. 3B ");
+	for (facility = all; facility->facility; facility++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "%s%s", output_volume(facility->section),
+			 facility->section);
+		printf("    %-*s  %-*s  %s\n", width, facility->facility, section, text,
+		       facility->state);
+	}
 }
 
 /* The names given, or all when none is. */

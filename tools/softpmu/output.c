@@ -61,6 +61,11 @@ int output_finish(const char *command, int status)
 	return 1;
 }
 
+const char *output_volume(const char *section)
+{
+	return *section >= '0' && *section <= '9' ? "Vol. 3B " : "";
+}
+
 void output_json_string(FILE *to, const char *text)
 {
 	const unsigned char *p;

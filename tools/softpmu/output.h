@@ -22,6 +22,9 @@ unsigned output_columns(void);
  */
 int output_finish(const char *command, int status);
 
+/* "Vol. 3B " for a section that stands without its volume, else "". */
+const char *output_volume(const char *section);
+
 /* A JSON string with its quotes. */
 void output_json_string(FILE *to, const char *text);
 
