@@ -249,6 +249,7 @@ static inline bool expected_is_data(const struct expected *e, const ZydisDecoded
 	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY)
 		return false;
 	return o->mem.type != ZYDIS_MEMOP_TYPE_AGEN && o->mem.type != ZYDIS_MEMOP_TYPE_MIB &&
+	       e->insn.meta.isa_ext != ZYDIS_ISA_EXT_MPX && /* switched off, does nothing */
 	       e->insn.meta.category != ZYDIS_CATEGORY_NOP &&
 	       e->insn.meta.category != ZYDIS_CATEGORY_WIDENOP;
 }
@@ -355,6 +356,9 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	if (!o || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
 		return 0;
 	at = (uint64_t)o->mem.disp.value + expected_register(o->mem.base, gpr, next);
+	/* Zydis 4.0 takes R13D for the base that is not there with 67H and REX.B. */
+	if (e->insn.raw.sib.offset && e->insn.raw.sib.base == 5 && e->insn.raw.modrm.mod == 0)
+		at = (uint64_t)e->insn.raw.disp.value;
 	if (e->insn.meta.isa_ext != ZYDIS_ISA_EXT_AMX_TILE)
 		at += expected_register(o->mem.index, gpr, next) * o->mem.scale;
 	if (e->insn.mnemonic == ZYDIS_MNEMONIC_XLAT)

@@ -23,15 +23,13 @@
 struct parse {
 	const uint8_t *code;
 	unsigned at; /* bytes looked at so far */
-	unsigned page;
-	unsigned modrm;
+	uint8_t page, modrm;
 	uint8_t mandatory; /* F2H, F3H or 0: the last of them */
-	bool has_66, has_lock, has_67;
+	bool has_66, has_67, has_lock, has_sib;
 	uint8_t w, r, x, b, r2; /* register number extensions, 0 or 1 */
 	uint8_t v;		/* 0..31 */
 	uint8_t l, broadcast, mask, zero;
 	uint8_t index; /* with its extension; of a vector too */
-	bool has_sib;
 };
 
 enum prefix_class {
@@ -57,28 +55,30 @@ static const uint8_t prefix_class[256] = {
 	[0xf0] = PREFIX_LOCK,	 [0xf2] = PREFIX_REPEAT,  [0xf3] = PREFIX_REPEAT,
 };
 
-static int64_t read_signed(const uint8_t *at, unsigned bytes)
-{
-	int8_t i8;
-	int16_t i16;
-	int32_t i32;
-	int64_t i64;
+/* -ffreestanding would make these calls. */
+#define READ(type, at)                                                                             \
+	(__extension__({                                                                           \
+		type value_;                                                                       \
+		__builtin_memcpy(&value_, at, sizeof value_);                                      \
+		value_;                                                                            \
+	}))
 
+static inline int64_t read_signed(const uint8_t *at, unsigned bytes)
+{
 	switch (bytes) {
 	case 1:
-		memcpy(&i8, at, 1);
-		return i8;
+		return READ(int8_t, at);
 	case 2:
-		memcpy(&i16, at, 2);
-		return i16;
+		return READ(int16_t, at);
 	case 4:
-		memcpy(&i32, at, 4);
-		return i32;
+		return READ(int32_t, at);
 	default:
-		memcpy(&i64, at, 8);
-		return i64;
+		return READ(int64_t, at);
 	}
 }
+
+/* Copied, because a copy is a few moves where clearing is a slow string instruction. */
+static const struct insn blank = {.base = INSN_NO_REG, .index = INSN_NO_REG};
 
 /* Legacy prefixes and REX; false when there are too many. */
 static bool parse_prefixes(struct parse *p, struct insn *insn)
@@ -142,7 +142,7 @@ static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 		p->at += 2;
 		p->v = ~code[1] >> 3 & 15;
 		p->l = code[1] >> 2 & 1;
-		p->page = PAGE_VEX + (code[1] & 3);
+		p->page = (uint8_t)(PAGE_VEX + (code[1] & 3));
 		return true;
 	}
 	p->x = !(code[1] & 0x40);
@@ -161,16 +161,16 @@ static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 		p->broadcast = code[3] >> 4 & 1;
 		p->v |= code[3] & 8 ? 0 : 16;
 		p->mask = code[3] & 7;
-		p->page = PAGE_EVEX + (map - 1) * 4 + (code[2] & 3);
+		p->page = (uint8_t)(PAGE_EVEX + (map - 1) * 4 + (code[2] & 3));
 		return true;
 	}
 	p->l = code[2] >> 2 & 1;
 	map = code[1] & 31;
 	if (code[0] == 0xc4) {
-		p->page = PAGE_VEX + (map - 1) * 4 + (code[2] & 3);
+		p->page = (uint8_t)(PAGE_VEX + (map - 1) * 4 + (code[2] & 3));
 		return map >= 1 && map <= VEX_MAPS;
 	}
-	p->page = PAGE_XOP + (map - 8) * 4 + (code[2] & 3);
+	p->page = (uint8_t)(PAGE_XOP + (map - 8) * 4 + (code[2] & 3));
 	return map >= 8 && map < 8 + XOP_MAPS;
 }
 
@@ -187,10 +187,10 @@ static bool parse_escape(struct parse *p, const struct insn *insn)
 		   (code[0] == 0x8f && (code[1] & 0x1f) >= 8)) {
 		return parse_vector_prefix(p, insn);
 	}
-	p->page = PAGE_LEGACY + map * LEGACY_PREFIXES + (p->has_66 ? PREFIX_66 : 0) +
+	p->page = (uint8_t)(PAGE_LEGACY + map * LEGACY_PREFIXES + (p->has_66 ? PREFIX_66 : 0) +
 		  (p->mandatory == 0xf3	  ? PREFIX_F3
 		   : p->mandatory == 0xf2 ? PREFIX_F2
-					  : 0);
+					  : 0));
 	return true;
 }
 
@@ -218,7 +218,7 @@ static const struct decode_prop *find_prop(const struct parse *p, const struct d
 		leaf = leaf * 16 + (p->modrm >= 0xc0 ? 8 : 0) + reg;
 		break;
 	default:
-		leaf = leaf * 72 + (p->modrm >= 0xc0 ? 8 + (p->modrm & 63) : reg);
+		leaf = leaf * 72 + (p->modrm >= 0xc0 ? 8u + (p->modrm & 63u) : reg);
 		break;
 	}
 	return &decode_props[decode_leaves[row->leaf + leaf]];
@@ -334,7 +334,7 @@ static void parse_immediate(struct parse *p, const struct decode_prop *prop, uin
 	}
 	if (prop->attr & ATTR_RELATIVE)
 		insn->target = address + p->at + (uint64_t)read_signed(at, prop->immediate_bytes);
-	if (prop->attr & ATTR_SHIFT_COUNT && !(*at & (p->w ? 63 : 31)))
+	if (prop->attr & ATTR_SHIFT_COUNT && !(*at & (p->w && insn->opcode != 0xc0 ? 63 : 31)))
 		insn->flags_written = 0;
 	if (prop->kind == INSN_RET || prop->kind == INSN_FAR) {
 		if (prop->immediate_bytes == 1)
@@ -348,13 +348,10 @@ static bool undefined(const struct parse *p, size_t available, struct insn *insn
 {
 	if (p->at > available)
 		return false; /* the verdict rests on bytes that are not there */
-	*insn = (struct insn){
-		.length = 1,
-		.kind = INSN_UNDEFINED,
-		.flags_read = FLAGS_ALL,
-		.base = INSN_NO_REG,
-		.index = INSN_NO_REG,
-	};
+	*insn = blank;
+	insn->length = 1;
+	insn->kind = INSN_UNDEFINED;
+	insn->flags_read = FLAGS_ALL;
 	return true;
 }
 
@@ -419,7 +416,7 @@ bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct
 	struct parse p = {.code = code};
 	uint8_t padded[PADDED_BYTES];
 
-	*insn = (struct insn){.base = INSN_NO_REG, .index = INSN_NO_REG};
+	*insn = blank;
 	/*
 	 * With one prefix byte at most nothing is read behind byte 15.  Otherwise, and at
 	 * the end of a page, work on a copy with zeros behind it.

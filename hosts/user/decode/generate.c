@@ -185,7 +185,7 @@ static uint32_t deny_vector(const struct place *p, const struct trial *t)
 	}
 	if (t->sib && DENIES(p, t, index, t->reg))
 		deny |= DENY_REG_IS_INDEX;
-	if (t->sib && t->v && DENIES(p, t, index, t->v))
+	if (t->sib && !(deny & DENY_V) && DENIES(p, t, index, t->v))
 		deny |= DENY_V_IS_INDEX;
 	if (p->space != SPACE_EVEX)
 		return deny;
@@ -277,6 +277,8 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 	opcode_end = assemble(p, t, bytes);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
 		die("an encoding is valid without its operands only");
+	if (prop_is_knc(&insn))
+		return 0;
 	*modrm = (insn.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
 	prop_from_zydis(&prop, &insn, operands, opcode_end);
 	prop.deny = deny_bits(p, t, *modrm);

@@ -84,10 +84,19 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 	return insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ? INSN_TRAP : INSN_PLAIN;
 }
 
-/* Cache control names memory without a data access. */
-static inline bool prop_no_data(ZydisMnemonic mnemonic)
+/* Zydis knows some of Knights Corner's instructions outside of its mode for that part. */
+static inline bool prop_is_knc(const ZydisDecodedInstruction *insn)
 {
-	switch (mnemonic) {
+	return insn->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCV;
+}
+
+/* Cache control names memory without a data access; MPX is switched off everywhere and does
+ * nothing then. */
+static inline bool prop_no_data(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->mnemonic) {
 	case ZYDIS_MNEMONIC_CLFLUSH:
 	case ZYDIS_MNEMONIC_CLFLUSHOPT:
 	case ZYDIS_MNEMONIC_CLWB:
@@ -97,7 +106,7 @@ static inline bool prop_no_data(ZydisMnemonic mnemonic)
 	case ZYDIS_MNEMONIC_UD1:
 		return true;
 	default:
-		return false;
+		return insn->meta.isa_ext == ZYDIS_ISA_EXT_MPX;
 	}
 }
 
@@ -173,6 +182,10 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	uint8_t kind = INSN_MEM_NONE;
 	uint8_t base = INSN_NO_REG;
 
+	/* MOVDIR64B and ENQCMD write where the reg field says, beside their ModRM operand. */
+	if (insn->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B || insn->mnemonic == ZYDIS_MNEMONIC_ENQCMD ||
+	    insn->mnemonic == ZYDIS_MNEMONIC_ENQCMDS)
+		return;
 	switch (o->mem.base) {
 	case ZYDIS_REGISTER_RSP:
 		kind = write ? INSN_MEM_STACK : INSN_MEM_STACK_TOP;
@@ -200,7 +213,7 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 		kind = INSN_MEM_MOFFS;
 		prop->attr |= ATTR_MOFFS;
 		break;
-	default: /* MOVDIR64B's destination comes beside a ModRM operand */
+	default:
 		return;
 	}
 	if (kind == INSN_MEM_RSI || kind == INSN_MEM_XLAT || kind == INSN_MEM_MOFFS ||
@@ -220,7 +233,7 @@ static inline void prop_modrm_memory(struct decode_prop *prop, const ZydisDecode
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
 		prop->attr |= ATTR_VSIB;
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN || o->mem.type == ZYDIS_MEMOP_TYPE_MIB ||
-	    insn->mnemonic == ZYDIS_MNEMONIC_NOP) {
+	    insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.isa_ext == ZYDIS_ISA_EXT_MPX) {
 		prop->attr |= ATTR_ADDRESS;
 		return;
 	}
@@ -244,7 +257,7 @@ static inline void prop_set_memory(struct decode_prop *prop, const ZydisDecodedI
 		} else {
 			prop_implicit_memory(prop, insn, o);
 		}
-		if (prop_no_data(insn->mnemonic) ||
+		if (prop_no_data(insn) ||
 		    (o->mem.type != ZYDIS_MEMOP_TYPE_MEM && o->mem.type != ZYDIS_MEMOP_TYPE_VSIB))
 			continue;
 		if (o->actions & PROP_READ)
