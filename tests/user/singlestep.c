@@ -376,7 +376,7 @@ static FILE *open_output(const char *path)
 int main(int argc, char **argv)
 {
 	FILE *out = stderr;
-	int opt, status;
+	int opt, status = 0;
 
 	while ((opt = getopt(argc, argv, "+lo:t:m:")) != -1) {
 		if (opt == 'o')

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What precise.sh samples: a freestanding program at fixed addresses whose branches depend on
+ * pseudo-random numbers, with calls (direct, indirect, recursive), jump tables, memory accesses
+ * of several widths, REP strings and system calls.  About 110,000 instructions.
+ */
+static unsigned char bytes[4096];
+static unsigned long words[512];
+static unsigned seed = 1;
+
+static unsigned next_random(void)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return seed >> 8;
+}
+
+static long system_call(long number, long a)
+{
+	long result;
+
+	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a) : "rcx", "r11", "memory");
+	return result;
+}
+
+static void fill(unsigned char *to, unsigned char value, unsigned long count)
+{
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(value) : "memory");
+}
+
+__attribute__((noinline)) static unsigned recurse(unsigned n)
+{
+	return n < 2 ? n : recurse(n - 1) + recurse(n - 2);
+}
+
+__attribute__((noinline)) static void op_add(unsigned a)
+{
+	words[a % 512] += a;
+}
+
+__attribute__((noinline)) static void op_byte(unsigned a)
+{
+	bytes[a % 4096] ^= (unsigned char)a;
+}
+
+__attribute__((noinline)) static void op_fill(unsigned a)
+{
+	fill(bytes + a % 2048, (unsigned char)a, a % 3 ? a % 50 : 0);
+}
+
+static void (*const op[])(unsigned) = {op_add, op_byte, op_fill, op_add};
+
+__attribute__((noinline)) static unsigned classify(unsigned a)
+{
+	switch (a % 11) {
+	case 0:
+		return bytes[a % 4096];
+	case 1:
+		return a * 3;
+	case 2:
+		return (unsigned)words[a % 512];
+	case 3:
+		bytes[5] = 1;
+		return 4;
+	case 4:
+		return a ^ seed;
+	case 5:
+		return a >> 3;
+	case 6:
+		return ~a;
+	case 7:
+		return (unsigned)__atomic_fetch_add(&words[3], a, __ATOMIC_SEQ_CST);
+	case 8:
+		return a / 7;
+	default:
+		return 0;
+	}
+}
+
+__attribute__((noreturn, used)) static void start(void)
+{
+	unsigned i, sum = 0;
+
+	for (i = 0; i < 2500; i++) {
+		unsigned a = next_random();
+
+		if (a & 1)
+			sum += classify(a);
+		if ((a & 6) == 2)
+			op[(a >> 4) & 3](a);
+		if ((a & 0x1f0) == 0x30)
+			sum += recurse(a % 5 + 3);
+		if ((a & 0x3f00) == 0x500)
+			sum += (unsigned)(system_call(39, 0) > 0);
+	}
+	system_call(60, sum & 0x3f);
+	__builtin_unreachable();
+}
+
+__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tand $-16, %rsp\n\tcall start\n");

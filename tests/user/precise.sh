@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# precise.sh: the k-th record of a sampled run is the one that the arming rule names.
+#
+# The program sits at fixed addresses, so the single-stepper's sequence of addresses is that of
+# the run under softpmu; precise.c compares every record of `perf script` with it.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+compile singlestep -lZydis
+compile precise
+compile precise-program -O1 -ffreestanding -fno-pie -nostdlib -static \
+	-fno-stack-protector -fcf-protection=none -fno-tree-loop-distribute-patterns
+have perf || stop "perf" "is not installed"
+
+program=$BUILT/precise-program
+trace=$SCRATCH/trace
+run "$SCRATCH/step" "$BUILT/singlestep" -t "$trace" -o "$SCRATCH/counts" -- "$program"
+expected_status=$status
+declare -A event
+while read -r key name; do
+	event[$key]=$name
+done < <("$BUILT/singlestep" -l)
+grep -q '^instructions=[0-9]\{5\}' "$SCRATCH/counts" || stop "single-step" "counted nothing"
+
+# samples KEY MODIFIERS PERIOD MODE [OPTIONS]
+samples() {
+	local key=$1 name="$1:u$2 -c $3 $4" fields=ip said
+	[[ $4 == address ]] && fields=ip,addr
+	[[ $4 == registers ]] && fields=ip,iregs
+	run "$SCRATCH/record" "$SOFTPMU" record -e "${event[$key]}$2" -c "$3" "${@:5}" \
+		-o "$SCRATCH/perf.data" -- "$program"
+	if ((status != expected_status)); then
+		fail "$name" "exit status $status, expected $expected_status: $(tail -n 1 "$SCRATCH/record.err")"
+		return
+	fi
+	# A run too short for one record leaves a file without samples.
+	run "$SCRATCH/script" perf script -i "$SCRATCH/perf.data" -F "$fields"
+	if ((status)) || [[ -s $SCRATCH/script.err ]]; then
+		fail "$name" "perf script: $status $(head -n 1 "$SCRATCH/script.err")"
+		return
+	fi
+	if said=$("$BUILT/precise" "$trace" "$key" "$3" "$4" <"$SCRATCH/script.out"); then
+		pass "$name: $said"
+	else
+		fail "$name" "$said"
+	fi
+}
+
+for period in 1 2 3 7 100 1009 100003; do
+	samples instructions pp $period pebs
+done
+samples instructions p 7 pebs
+samples instructions ppp 7 pebs
+for period in 1 2 13 1009; do
+	samples branches pp $period pebs
+done
+for key in cond not_taken taken call ret far; do
+	samples "$key" pp 1 pebs
+	samples "$key" pp 5 pebs
+done
+for key in loads stores; do
+	for period in 1 3 101; do
+		samples $key pp $period address -d
+	done
+done
+samples locks pp 1 address -d
+samples instructions pp 10 registers --intr-regs
+samples taken pp 3 registers --intr-regs
+for period in 10 101 1009; do
+	samples instructions "" $period interrupt
+done
+samples taken "" 50 interrupt
+
+# The comparison itself must notice a record that is off by one instruction, a missing and an
+# additional one.
+run "$SCRATCH/record" "$SOFTPMU" record -e instructions:upp -c 99 -o "$SCRATCH/perf.data" -- "$program"
+perf script -i "$SCRATCH/perf.data" -F ip >"$SCRATCH/good" 2>/dev/null
+refused() {
+	if "$BUILT/precise" "$trace" instructions "$2" pebs >/dev/null; then
+		fail "$1" "is not noticed"
+	else
+		pass "$1"
+	fi
+}
+refused "another period" 98 <"$SCRATCH/good"
+refused "a missing record" 99 < <(sed '$d' "$SCRATCH/good")
+refused "one record too many" 99 < <(sed 'p;$p' "$SCRATCH/good")
+refused "a wrong address" 99 < <(sed '20s/[0-9a-f]\{1,\}/&0/' "$SCRATCH/good")
+run "$SCRATCH/record" "$SOFTPMU" record -e instructions:u -c 100 -o "$SCRATCH/perf.data" -- "$program"
+perf script -i "$SCRATCH/perf.data" -F ip >"$SCRATCH/skid" 2>/dev/null
+refused "skid by one instruction" 99 <"$SCRATCH/skid"
+finish
