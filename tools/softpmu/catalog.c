@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/softpmu/event_names.h"
+#include "tools/softpmu/events.h"
 
 #define NAME_MAX_BYTES 256
 
@@ -110,4 +111,34 @@ bool catalog_each(const char *pfm, void (*each)(void *opaque, const struct catal
 	for (index = info.first_event; index != -1; index = pfm_get_event_next(index))
 		show_event(&walk, index);
 	return true;
+}
+
+enum spmu_fidelity catalog_fidelity(const struct spmu_model *model, const char *name,
+				    const char **reason)
+{
+	struct event_list list = {0};
+	enum spmu_fidelity fidelity = SPMU_ABSENT;
+	char *error = NULL;
+
+	*reason = "it needs more unit masks or modifiers";
+	if (events_parse(&list, model, name, &error) && list.count == 1) {
+		fidelity = list.event[0].fidelity;
+		*reason = fidelity == SPMU_ABSENT ? list.event[0].absent_reason : NULL;
+	}
+	events_free(&list);
+	free(error);
+	return fidelity;
+}
+
+const char *catalog_fidelity_text(enum spmu_fidelity fidelity)
+{
+	switch (fidelity) {
+	case SPMU_EXACT:
+		return "exact";
+	case SPMU_MODELLED:
+		return "modelled";
+	case SPMU_ABSENT:
+		break;
+	}
+	return "absent";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* catalog.h: every event that libpfm4 has for a model, one after the other. */
+/* catalog.h: every event that libpfm4 has for a model, and what a count is worth. */
 #ifndef SOFTPMU_TOOL_CATALOG_H
 #define SOFTPMU_TOOL_CATALOG_H
 
@@ -19,5 +19,15 @@ struct catalog_event {
  */
 bool catalog_each(const char *pfm, void (*each)(void *opaque, const struct catalog_event *event),
 		  void *opaque);
+
+/*
+ * What a count of the named event is worth in a program run by softpmu, exactly as
+ * `softpmu stat` takes it.  *reason gets one phrase when it is absent, else NULL.
+ */
+enum spmu_fidelity catalog_fidelity(const struct spmu_model *model, const char *name,
+				    const char **reason);
+
+/* "exact", "modelled", "absent". */
+const char *catalog_fidelity_text(enum spmu_fidelity fidelity);
 
 #endif

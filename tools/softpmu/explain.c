@@ -17,6 +17,7 @@
 #include <strings.h>
 
 #include "hosts/user/launch.h"
+#include "tools/softpmu/catalog.h"
 #include "tools/softpmu/commands.h"
 #include "tools/softpmu/event_names.h"
 #include "tools/softpmu/events.h"
@@ -153,19 +154,6 @@ static const char *rings(bool os, bool usr)
 	return usr ? "at CPL 1, 2 and 3" : "nowhere: neither OS nor USR is set";
 }
 
-static const char *fidelity_text(enum spmu_fidelity fidelity)
-{
-	switch (fidelity) {
-	case SPMU_EXACT:
-		return "exact";
-	case SPMU_MODELLED:
-		return "modelled";
-	case SPMU_ABSENT:
-		break;
-	}
-	return "absent";
-}
-
 /* What an event select register counts, as a sentence. */
 static void explain_select(const struct explain *explain, uint64_t value)
 {
@@ -173,19 +161,26 @@ static void explain_select(const struct explain *explain, uint64_t value)
 	unsigned threshold = (unsigned)((value & SELECT_CMASK) >> SELECT_CMASK_AT);
 	const struct spmu_event *event = spmu_event_by_code(explain->model, code);
 	char *name = events_name_of_select(explain->model, value & SELECT_CODE);
+	char *modified = events_name_of_select(explain->model, value);
+	char *full = tool_print("%s%s", modified,
+				(value & (SELECT_USR | SELECT_OS)) == SELECT_OS ? ":k" : "");
+	enum spmu_fidelity fidelity;
+	const char *reason;
 	char raw[8];
 
 	snprintf(raw, sizeof(raw), "r%04x", code);
-	if (event) {
+	fidelity = catalog_fidelity(explain->model, full, &reason);
+	if (event)
 		printf("Event %s is %s: %s (%s%s).\n", raw, event->name, event->description,
 		       output_volume(event->section), event->section);
-		printf("Its count in a program run by softpmu is %s.\n",
-		       fidelity_text(spmu_event_fidelity(event, &launch_supply)));
-	} else if (strncasecmp(name, raw, strlen(raw)) != 0) {
-		printf("Event %s is %s; no signal describes it: absent.\n", raw, name);
-	} else {
+	else if (strcasecmp(name, raw) != 0)
+		printf("Event %s is %s, by libpfm4.\n", raw, name);
+	else
 		printf("Event %s: neither the model nor libpfm4 knows one of this code.\n", raw);
-	}
+	printf("Its count in a program run by softpmu is %s%s%s.\n",
+	       catalog_fidelity_text(fidelity), reason ? ": " : "", reason ? reason : "");
+	free(full);
+	free(modified);
 	free(name);
 	printf("It counts %s", rings(value & SELECT_OS, value & SELECT_USR));
 	if (threshold)

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "hosts/user/launch.h"
 #include "tools/softpmu/catalog.h"
 #include "tools/softpmu/commands.h"
 #include "tools/softpmu/event_names.h"
@@ -33,6 +32,7 @@ struct row {
 	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
 	enum spmu_fidelity fidelity;
 	bool precise;
+	const char *reason;		/* of being absent */
 	const struct spmu_event *event; /* the model's; NULL: none */
 };
 
@@ -44,9 +44,6 @@ struct list {
 	size_t count, room;
 };
 
-/* With these a counter counts clocks, not occurrences. */
-#define SELECT_CLOCKS (SELECT_EDGE | SELECT_INV | SELECT_CMASK)
-
 static void help(void)
 {
 	puts("Usage: softpmu list [-M MODEL] [-j] [PATTERN ...]\n\n"
@@ -57,13 +54,6 @@ static void help(void)
 	     "execution), modelled (comes from a model of the hardware), absent (no count).\n\n"
 	     "  -M, --model MODEL      the processor (default " DEFAULT_MODEL ")\n"
 	     "  -j, --json             one JSON object a line");
-}
-
-static const char *fidelity_text(enum spmu_fidelity fidelity)
-{
-	static const char *const texts[] = {"absent", "modelled", "exact"};
-
-	return texts[fidelity];
 }
 
 static void code_text(const struct row *row, char text[24])
@@ -117,6 +107,7 @@ static void add(struct list *list, const struct row *row, const char *name, cons
 	new = &list->rows[list->count++];
 	*new = *row;
 	new->name = tool_copy(name);
+	new->fidelity = catalog_fidelity(list->model, name, &new->reason);
 	new->description = tool_copy(description);
 }
 
@@ -130,10 +121,8 @@ static void add_generic(struct list *list)
 		const struct spmu_event *event = spmu_event_by_code(list->model, code);
 		struct row row = {.group = GROUP_GENERIC, .select = code, .event = event};
 
-		if (event) {
-			row.fidelity = spmu_event_fidelity(event, &launch_supply);
+		if (event)
 			row.precise = event->pebs_counters != 0;
-		}
 		add(list, &row, name, event ? event->name : "not in the model's table");
 	}
 }
@@ -147,7 +136,6 @@ static void add_model(struct list *list)
 		struct row row = {.group = GROUP_MODEL,
 				  .select = event->code,
 				  .event = event,
-				  .fidelity = spmu_event_fidelity(event, &launch_supply),
 				  .precise = event->pebs_counters != 0};
 
 		add(list, &row, event->name, event->description);
@@ -167,9 +155,6 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 			return;
 	}
 	row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
-	/* A threshold or an edge counts clocks, which follow from no signal of execution. */
-	if (row.event && !(found->select & SELECT_CLOCKS))
-		row.fidelity = spmu_event_fidelity(row.event, &launch_supply);
 	if (row.event && !(found->select & ~SELECT_CODE))
 		row.precise = row.event->pebs_counters != 0;
 	add(list, &row, found->name, found->description);
@@ -199,7 +184,7 @@ static void print_json(const struct row *row)
 	fputs("{\"name\": ", stdout);
 	output_json_string(stdout, row->name);
 	printf(", \"code\": \"%s\", \"group\": \"%s\", \"fidelity\": \"%s\", \"precise\": %s", code,
-	       group_names[row->group], fidelity_text(row->fidelity),
+	       group_names[row->group], catalog_fidelity_text(row->fidelity),
 	       row->precise ? "true" : "false");
 	if (row->event && row->group != GROUP_LIBPFM) {
 		printf(", \"data-address\": %s, \"counters\": %u",
@@ -208,6 +193,10 @@ static void print_json(const struct row *row)
 			printf(", \"fixed\": %d", row->event->fixed);
 		printf(", \"section\": \"%s%s\"", output_volume(row->event->section),
 		       row->event->section);
+	}
+	if (row->reason) {
+		fputs(", \"absent-because\": ", stdout);
+		output_json_string(stdout, row->reason);
 	}
 	fputs(", \"description\": ", stdout);
 	output_json_string(stdout, row->description);
@@ -264,7 +253,7 @@ static void print_group(const struct list *list, enum group group, size_t column
 			continue;
 		code_text(row, code);
 		printf("  %-*s  %-*s  %-8s  %-7s  ", (int)name_width, row->name, (int)code_width,
-		       code, fidelity_text(row->fidelity), row->precise ? "precise" : "-");
+		       code, catalog_fidelity_text(row->fidelity), row->precise ? "precise" : "-");
 		print_wrapped(row->description, name_width + code_width + 25, columns);
 	}
 }
