@@ -92,8 +92,8 @@ struct spmu_driver {
 		uint64_t total; /* occurrences before the present counter value */
 		uint64_t start; /* counter value to which `total` refers */
 		struct spmu_request request;
-		uint64_t reload; /* period with which the unit reloaded at the records that are in
-				    the buffer; request.period is that of the next */
+		uint64_t reload; /* period of the last reload, also of those that the unit did at
+				    records still in the buffer; request.period: of the next */
 	} counter[SPMU_DRIVER_COUNTERS];
 	bool running;
 	bool in_service;       /* the service routine is at work: it enables again itself */

@@ -124,8 +124,10 @@ void spmu_driver_drain(struct spmu_driver *driver)
 		driver->records++;
 		hand_out(driver, &record);
 	}
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++)
-		driver->counter[slot].reload = driver->counter[slot].request.period;
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		if (drv_is_pebs(driver, slot))
+			driver->counter[slot].reload = driver->counter[slot].request.period;
+	}
 	driver->pebs_next = driver->pebs_base;
 	spmu_drv_store_area(driver, driver->pebs_base);
 	restart_skipped(driver);

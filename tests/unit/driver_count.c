@@ -24,7 +24,7 @@ static unsigned add_for(struct host *host, uint64_t select, uint32_t counters, i
 static void assigns(void)
 {
 	struct spmu_request precise = {
-		.select = 0xc4 | USR, .counters = 0xff, .fixed = 0, .period = 9, .precise = true};
+		.select = 0x4c4 | USR, .counters = 0xff, .fixed = 0, .period = 9, .precise = true};
 	struct host host;
 	unsigned slot;
 
@@ -65,9 +65,9 @@ static void programs(void)
 	struct host host;
 
 	host_ready(&host, 1, 4, 1);
-	request = host_watch(&host, 0x00c4, USR, 100, true);
+	request = host_watch(&host, 0x04c4, USR, 100, true);
 	host_add(&host, &request);
-	CHECK_EQ(host_msr(&host, 0x186), 0x4100c4); /* EN, no INT */
+	CHECK_EQ(host_msr(&host, 0x186), 0x4104c4); /* EN, no INT */
 	CHECK_EQ(host_msr(&host, 0xc1), WIDTH - 100);
 	request = host_watch(&host, 0x00c4, USR | OS, 100, false);
 	host_add(&host, &request);

@@ -66,8 +66,11 @@ static void refuses_without_unit(void)
 /* No DS save area can be made and nothing precise is taken, but counting goes on. */
 static void check_no_pebs(struct host *host)
 {
-	struct spmu_request request = {
-		.select = 0xc4 | USR, .counters = 0xf, .fixed = -1, .period = 100, .precise = true};
+	struct spmu_request request = {.select = 0x4c4 | USR,
+				       .counters = 0xf,
+				       .fixed = -1,
+				       .period = 100,
+				       .precise = true};
 	unsigned slot = 77;
 
 	CHECK_EQ(host_detect(host), SPMU_OK);

@@ -105,7 +105,7 @@ static void refuses_while_in_use(void)
 	struct host host;
 
 	host_ready(&host, 1, 8, 1);
-	request = host_watch(&host, 0x00c4, USR, 10, true);
+	request = host_watch(&host, 0x04c4, USR, 10, true);
 	host_add(&host, &request);
 	CHECK_EQ(spmu_driver_setup_ds(&host.driver, host.area, HOST_AREA, 8192, 0),
 		 SPMU_E_ARGUMENT);
@@ -121,7 +121,7 @@ static void fills_reset_slots(void)
 
 	host_ready(&host, 1, 8, 1);
 	for (unsigned n = 0; n < 4; n++) {
-		request = host_watch(&host, 0x00c4, USR, 1000 + n, true);
+		request = host_watch(&host, 0x04c4, USR, 1000 + n, true);
 		slot = host_add(&host, &request);
 		CHECK_EQ(area_of(&host, 0).reset[host.driver.counter[slot].index],
 			 (UINT64_C(1) << 48) - 1000 - n);
