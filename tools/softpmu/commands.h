@@ -39,6 +39,9 @@ int tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* For getopt_long()'s '?' and ':' (the option string begins with "+:", opterr is 0). */
+int tool_bad_option(const char *command, int option, char **argv);
+
 /* The model of that name (NULL: the default); when there is none says so and returns NULL. */
 const struct spmu_model *tool_model(const char *name);
 

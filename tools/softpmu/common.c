@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,18 @@ int tool_usage_error(const char *command, const char *format, ...)
 	va_end(arguments);
 	fprintf(stderr, " (see softpmu %s --help)\n", command);
 	return EXIT_BAD_USAGE;
+}
+
+int tool_bad_option(const char *command, int option, char **argv)
+{
+	const char *given = argv[optind - 1];
+
+	if (option == ':')
+		return tool_usage_error(command, "option '%s' needs a value", given);
+	/* Short options can stand together: optopt tells which. */
+	if (optopt && strncmp(given, "--", 2))
+		return tool_usage_error(command, "unknown option '-%c'", optopt);
+	return tool_usage_error(command, "unknown option '%s'", given);
 }
 
 const struct spmu_model *tool_model(const char *name)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c: what the subcommands that run a program share.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "run.h"
+
+bool run_find(struct launch_program *program, char **argv, int *status)
+{
+	char *error;
+
+	*status = launch_find(program, argv, &error);
+	if (*status)
+		tool_error("%s", error ? error : "out of memory");
+	free(error);
+	return !*status;
+}
+
+struct link_event run_count(const struct event *event)
+{
+	struct link_event link = {.select = event->select, .fixed = event->fixed};
+
+	link.counters = event->counters;
+	/* Letters for precision narrow the counters; a count needs none of it. */
+	if (event->precise && event->row)
+		link.counters = event->row->counters;
+	return link;
+}
+
+struct link_event run_sample(const struct event *event)
+{
+	return (struct link_event){
+		.select = event->select,
+		.counters = event->counters,
+		.fixed = event->fixed,
+		.period = event->period,
+		.frequency = event->frequency,
+		.precise = event->precise > 0,
+	};
+}
+
+void run_say_end(const struct launch_result *result)
+{
+	if (!result->message)
+		return;
+	/* A signal is the program's own matter and is told as the shell does. */
+	if (result->signal && (result->end == LAUNCH_DONE || result->end == LAUNCH_LOST))
+		fprintf(stderr, "%s\n", result->message);
+	else
+		tool_error("%s", result->message);
+}
+
+char *run_command_text(char **argv)
+{
+	char *text = tool_copy(argv[0]);
+
+	for (char **word = argv + 1; *word; word++) {
+		char *longer = tool_print("%s %s", text, *word);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
