@@ -32,28 +32,36 @@ struct parse {
 	uint8_t index; /* with its extension; of a vector too */
 };
 
-enum prefix_class {
-	NOT_PREFIX = 0,
-	PREFIX_REX,
-	PREFIX_IGNORED,
-	PREFIX_OPERAND,
-	PREFIX_ADDRESS,
-	PREFIX_SEGMENT,
-	PREFIX_REPEAT,
-	PREFIX_LOCK,
+/* What a byte is before the opcode is known. */
+enum byte_class {
+	BYTE_OPCODE = 0,
+	BYTE_REX,
+	BYTE_IGNORED,
+	BYTE_OPERAND,
+	BYTE_ADDRESS,
+	BYTE_SEGMENT,
+	BYTE_REPEAT,
+	BYTE_LOCK,
+	BYTE_LAST_PREFIX = BYTE_LOCK,
+	BYTE_ESCAPE,
+	BYTE_VECTOR, /* VEX, EVEX; XOP or POP */
 };
 
-#define REX16                                                                                      \
-	PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX,        \
-		PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX, PREFIX_REX,            \
-		PREFIX_REX, PREFIX_REX, PREFIX_REX
+#define REX4  BYTE_REX, BYTE_REX, BYTE_REX, BYTE_REX
+#define REX16 REX4, REX4, REX4, REX4
 
-static const uint8_t prefix_class[256] = {
-	[0x26] = PREFIX_IGNORED, [0x2e] = PREFIX_IGNORED, [0x36] = PREFIX_IGNORED,
-	[0x3e] = PREFIX_IGNORED, [0x40] = REX16,	  [0x64] = PREFIX_SEGMENT,
-	[0x65] = PREFIX_SEGMENT, [0x66] = PREFIX_OPERAND, [0x67] = PREFIX_ADDRESS,
-	[0xf0] = PREFIX_LOCK,	 [0xf2] = PREFIX_REPEAT,  [0xf3] = PREFIX_REPEAT,
+static const uint8_t byte_class[256] = {
+	[0x0f] = BYTE_ESCAPE,  [0x26] = BYTE_IGNORED, [0x2e] = BYTE_IGNORED, [0x36] = BYTE_IGNORED,
+	[0x3e] = BYTE_IGNORED, [0x40] = REX16,	      [0x62] = BYTE_VECTOR,  [0x64] = BYTE_SEGMENT,
+	[0x65] = BYTE_SEGMENT, [0x66] = BYTE_OPERAND, [0x67] = BYTE_ADDRESS, [0x8f] = BYTE_VECTOR,
+	[0xc4] = BYTE_VECTOR,  [0xc5] = BYTE_VECTOR,  [0xf0] = BYTE_LOCK,    [0xf2] = BYTE_REPEAT,
+	[0xf3] = BYTE_REPEAT,
 };
+
+static inline bool is_prefix(uint8_t byte)
+{
+	return (uint8_t)(byte_class[byte] - 1) < BYTE_LAST_PREFIX;
+}
 
 /* -ffreestanding would make these calls. */
 #define READ(type, at)                                                                             \
@@ -77,8 +85,22 @@ static inline int64_t read_signed(const uint8_t *at, unsigned bytes)
 	}
 }
 
-/* Copied, because a copy is a few moves where clearing is a slow string instruction. */
-static const struct insn blank = {.base = INSN_NO_REG, .index = INSN_NO_REG};
+/* In halves: a struct of this size in one piece is cleared by a slow string instruction. */
+static inline void clear(struct insn *insn)
+{
+	__builtin_memset(insn, 0, sizeof *insn / 2);
+	__builtin_memset((uint8_t *)insn + sizeof *insn / 2, 0, sizeof *insn - sizeof *insn / 2);
+	insn->base = INSN_NO_REG;
+	insn->index = INSN_NO_REG;
+}
+
+static inline void set_rex(struct parse *p, uint8_t rex)
+{
+	p->w = rex >> 3 & 1;
+	p->r = rex >> 2 & 1;
+	p->x = rex >> 1 & 1;
+	p->b = rex & 1;
+}
 
 /* Legacy prefixes and REX; false when there are too many. */
 static bool parse_prefixes(struct parse *p, struct insn *insn)
@@ -86,31 +108,27 @@ static bool parse_prefixes(struct parse *p, struct insn *insn)
 	unsigned at = 0;
 	uint8_t rex = 0;
 
-	for (; at < INSN_BYTES_MAX; at++) {
+	for (; at < INSN_BYTES_MAX && is_prefix(p->code[at]); at++) {
 		uint8_t byte = p->code[at];
-		uint8_t class = prefix_class[byte];
 
-		if (class == NOT_PREFIX)
-			break;
-		if (class == PREFIX_REX) {
-			rex = byte;
-			continue;
-		}
 		rex = 0; /* counts only right before the opcode */
-		switch (class) {
-		case PREFIX_OPERAND:
+		switch (byte_class[byte]) {
+		case BYTE_REX:
+			rex = byte;
+			break;
+		case BYTE_OPERAND:
 			p->has_66 = true;
 			break;
-		case PREFIX_ADDRESS:
+		case BYTE_ADDRESS:
 			p->has_67 = true;
 			break;
-		case PREFIX_SEGMENT:
+		case BYTE_SEGMENT:
 			insn->segment = byte;
 			break;
-		case PREFIX_REPEAT:
+		case BYTE_REPEAT:
 			p->mandatory = byte;
 			break;
-		case PREFIX_LOCK:
+		case BYTE_LOCK:
 			p->has_lock = true;
 			break;
 		default:
@@ -119,12 +137,7 @@ static bool parse_prefixes(struct parse *p, struct insn *insn)
 	}
 	p->at = at;
 	insn->prefix_bytes = (uint8_t)(rex ? at - 1 : at);
-	if (rex) {
-		p->w = rex >> 3 & 1;
-		p->r = rex >> 2 & 1;
-		p->x = rex >> 1 & 1;
-		p->b = rex & 1;
-	}
+	set_rex(p, rex);
 	return at < INSN_BYTES_MAX;
 }
 
@@ -178,50 +191,35 @@ static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 static bool parse_escape(struct parse *p, const struct insn *insn)
 {
 	const uint8_t *code = p->code + p->at;
+	uint8_t class = byte_class[code[0]];
 	unsigned map = 0;
 
-	if (code[0] == 0x0f) {
+	if (class == BYTE_ESCAPE) {
 		map = code[1] == 0x38 ? 2 : code[1] == 0x3a ? 3 : 1;
 		p->at += map == 1 ? 1 : 2;
-	} else if (code[0] == 0xc4 || code[0] == 0xc5 || code[0] == 0x62 ||
-		   (code[0] == 0x8f && (code[1] & 0x1f) >= 8)) {
+	} else if (class == BYTE_VECTOR && (code[0] != 0x8f || (code[1] & 0x1f) >= 8)) {
 		return parse_vector_prefix(p, insn);
 	}
 	p->page = (uint8_t)(PAGE_LEGACY + map * LEGACY_PREFIXES + (p->has_66 ? PREFIX_66 : 0) +
-		  (p->mandatory == 0xf3	  ? PREFIX_F3
-		   : p->mandatory == 0xf2 ? PREFIX_F2
-					  : 0));
+			    (p->mandatory == 0xf3 ? PREFIX_F3 : 0) +
+			    (p->mandatory == 0xf2 ? PREFIX_F2 : 0));
 	return true;
 }
 
 static const struct decode_prop *find_prop(const struct parse *p, const struct decode_row *row)
 {
-	unsigned leaf = 0;
-	unsigned reg = p->modrm >> 3 & 7;
+	unsigned variant = 0;
 
-	if (row->shape & ROW_BY_W)
-		leaf = p->w;
-	if (row->shape & ROW_BY_L)
-		leaf = leaf * 4 + p->l;
-	if (row->shape & ROW_BY_B)
-		leaf = leaf * 2 + p->broadcast;
-	switch (row->shape & ROW_MODRM_MASK) {
-	case ROW_MODRM_ANY:
-		break;
-	case ROW_MODRM_MOD:
-		leaf = leaf * 2 + (p->modrm >= 0xc0);
-		break;
-	case ROW_MODRM_REG:
-		leaf = leaf * 8 + reg;
-		break;
-	case ROW_MODRM_MOD_REG:
-		leaf = leaf * 16 + (p->modrm >= 0xc0 ? 8 : 0) + reg;
-		break;
-	default:
-		leaf = leaf * 72 + (p->modrm >= 0xc0 ? 8u + (p->modrm & 63u) : reg);
-		break;
+	if (row->shape & (ROW_BY_W | ROW_BY_L | ROW_BY_B)) {
+		if (row->shape & ROW_BY_W)
+			variant = p->w;
+		if (row->shape & ROW_BY_L)
+			variant = variant * 4 + p->l;
+		if (row->shape & ROW_BY_B)
+			variant = variant * 2 + p->broadcast;
 	}
-	return &decode_props[decode_leaves[row->leaf + leaf]];
+	return &decode_props[decode_leaves[row->leaf + variant * row->stride +
+					   decode_modrm[row->shape & ROW_MODRM_MASK][p->modrm]]];
 }
 
 /* SIB and displacement of a ModRM memory operand. */
@@ -229,9 +227,10 @@ static void parse_memory(struct parse *p, const struct decode_prop *prop, struct
 {
 	unsigned mod = p->modrm >> 6;
 	unsigned base = p->modrm & 7;
-	unsigned disp_bytes = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	unsigned shift = 0;
+	unsigned disp_bytes = mod == 2 ? 4 : mod;
+	int64_t disp8, disp32;
 
+	insn->base = (uint8_t)(base | p->b << 3);
 	if (base == 4) {
 		uint8_t sib = p->code[p->at++];
 
@@ -243,25 +242,22 @@ static void parse_memory(struct parse *p, const struct decode_prop *prop, struct
 		else if (p->index != 4 && !(prop->deny & DENY_NO_SIB))
 			insn->index = p->index; /* the stride of a tile is no part of its address */
 		insn->scale_shift = sib >> 6;
+		insn->base = (uint8_t)(base | p->b << 3);
 		if (base == 5 && mod == 0) {
 			insn->base = INSN_NO_REG;
 			disp_bytes = 4;
-		} else {
-			insn->base = (uint8_t)(base | p->b << 3);
 		}
 	} else if (base == 5 && mod == 0) {
 		insn->base = 16;
 		insn->rip_offset = (uint8_t)p->at;
 		insn->rip_address32 = p->has_67;
 		disp_bytes = 4;
-	} else {
-		insn->base = (uint8_t)(base | p->b << 3);
 	}
-	if (!disp_bytes)
-		return;
-	if (disp_bytes == 1)
-		shift = prop->disp8_shift;
-	insn->displacement = read_signed(p->code + p->at, disp_bytes) * (1 << shift);
+	/* Both are read, the right one kept: cheaper than a branch that goes either way. */
+	disp8 = (int64_t)READ(int8_t, p->code + p->at) * (1 << prop->disp8_shift);
+	disp32 = READ(int32_t, p->code + p->at);
+	disp32 = disp_bytes ? disp32 : 0;
+	insn->displacement = disp_bytes == 1 ? disp8 : disp32;
 	p->at += disp_bytes;
 }
 
@@ -298,49 +294,39 @@ static bool denied(const struct parse *p, const struct decode_prop *prop)
 	return (is & deny) != 0;
 }
 
-/* Which memory operand stands for the instruction, and where it is. */
-static void describe_memory(const struct parse *p, const struct decode_prop *prop,
+/* What the immediate or its value decides.  False: undefined. */
+static bool apply_immediate(struct parse *p, const struct decode_prop *prop, uint64_t address,
 			    struct insn *insn)
 {
-	bool modrm = insn->modrm_offset && p->modrm < 0xc0;
+	const uint8_t *at = p->code + p->at - prop->immediate_bytes;
 
-	insn->memory_kind = prop->memory_kind;
-	insn->address32 = p->has_67;
-	if (insn->segment == 0x65 && prop->attr & ATTR_SEGMENTED)
-		insn->uses_gs = 1;
-	if (prop->attr & ATTR_VSIB)
-		insn->memory_kind = INSN_MEM_NONE;
-	if (!modrm && prop->memory_kind != INSN_MEM_NONE) {
-		insn->base = prop->base;
-		if (prop->memory_kind == INSN_MEM_STACK)
-			insn->displacement = prop->stack;
-	}
-	/* POP computes the address of its operand after it has moved RSP. */
-	if (prop->attr & ATTR_POP_MEMORY && insn->base == 4)
-		insn->displacement += prop->stack;
-}
-
-/* Immediates, and what depends on their value. */
-static void parse_immediate(struct parse *p, const struct decode_prop *prop, uint64_t address,
-			    struct insn *insn)
-{
-	const uint8_t *at = p->code + p->at;
-
-	p->at += prop->immediate_bytes;
-	if (prop->attr & ATTR_MOFFS) {
-		insn->displacement =
-			p->has_67 ? (int64_t)(uint32_t)read_signed(at, 4) : read_signed(at, 8);
-		p->at += p->has_67 ? 4 : 8;
-	}
 	if (prop->attr & ATTR_RELATIVE)
 		insn->target = address + p->at + (uint64_t)read_signed(at, prop->immediate_bytes);
 	if (prop->attr & ATTR_SHIFT_COUNT && !(*at & (p->w && insn->opcode != 0xc0 ? 63 : 31)))
 		insn->flags_written = 0;
-	if (prop->kind == INSN_RET || prop->kind == INSN_FAR) {
-		if (prop->immediate_bytes == 1)
-			insn->immediate = *at;
-		else if (prop->immediate_bytes == 2)
-			insn->immediate = (uint16_t)read_signed(at, 2);
+	if (prop->attr & ATTR_VALUE)
+		insn->immediate = prop->immediate_bytes == 1 ? *at : (uint16_t)read_signed(at, 2);
+	if (prop->attr & ATTR_MOFFS) {
+		insn->displacement = p->has_67 ? (int64_t)READ(uint32_t, at) : READ(int64_t, at);
+		p->at += p->has_67 ? 4 : 8;
+	}
+	return !(prop->attr & ATTR_3DNOW) || decode_3dnow[*at / 8] >> *at % 8 & 1;
+}
+
+/* What few instructions have. */
+static void apply_rare(const struct parse *p, const struct decode_prop *prop, struct insn *insn)
+{
+	if (prop->attr & ATTR_STRING)
+		insn->rep = p->mandatory;
+	if (prop->attr & ATTR_NOP_UNLESS_B && p->b)
+		insn->signals &= ~SPMU_SIGBIT(NOP);
+	/* POP computes the address of its operand after it has moved RSP. */
+	if (prop->attr & ATTR_POP_MEMORY && insn->base == 4)
+		insn->displacement += prop->pop_bytes;
+	if (p->has_lock) {
+		insn->lock = 1;
+		if (insn->signals & SPMU_SIGBIT(LOADS))
+			insn->signals |= SPMU_SIGBIT(LOCK_LOADS);
 	}
 }
 
@@ -348,7 +334,7 @@ static bool undefined(const struct parse *p, size_t available, struct insn *insn
 {
 	if (p->at > available)
 		return false; /* the verdict rests on bytes that are not there */
-	*insn = blank;
+	clear(insn);
 	insn->length = 1;
 	insn->kind = INSN_UNDEFINED;
 	insn->flags_read = FLAGS_ALL;
@@ -375,34 +361,26 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 	prop = find_prop(p, row);
 	if (prop->kind == INSN_UNDEFINED)
 		return undefined(p, available, insn);
+	insn->kind = prop->kind;
+	insn->flags_read = prop->flags_read;
+	insn->flags_written = prop->flags_written;
+	insn->signals = prop->signals;
+	insn->memory_kind = prop->memory_kind;
+	insn->base = prop->base;
+	insn->displacement = prop->displacement;
+	insn->address32 = p->has_67;
+	insn->uses_gs = insn->segment == 0x65 && prop->attr & ATTR_SEGMENTED;
 	if (prop->attr & ATTR_NO_MEMORY)
 		p->modrm |= 0xc0;
 	if (row->shape & ROW_HAS_MODRM && p->modrm < 0xc0)
 		parse_memory(p, prop, insn);
 	if (prop->deny & (p->has_lock ? ~0u : ~DENY_LOCK) && denied(p, prop))
 		return undefined(p, available, insn);
-	insn->kind = prop->kind;
-	insn->flags_read = prop->flags_read;
-	insn->flags_written = prop->flags_written;
-	insn->signals = prop->signals;
-	describe_memory(p, prop, insn);
-	if (prop->immediate_bytes || prop->attr & ATTR_MOFFS) {
-		if (prop->attr & ATTR_3DNOW &&
-		    !(decode_3dnow[p->code[p->at] / 8] >> p->code[p->at] % 8 & 1)) {
-			p->at += 1;
-			return undefined(p, available, insn);
-		}
-		parse_immediate(p, prop, address, insn);
-	}
-	if (prop->attr & ATTR_STRING)
-		insn->rep = p->mandatory;
-	if (prop->attr & ATTR_NOP_UNLESS_B && p->b)
-		insn->signals &= ~SPMU_SIGBIT(NOP);
-	if (p->has_lock) {
-		insn->lock = 1;
-		if (insn->signals & SPMU_SIGBIT(LOADS))
-			insn->signals |= SPMU_SIGBIT(LOCK_LOADS);
-	}
+	p->at += prop->immediate_bytes;
+	if (prop->attr & ATTR_BY_IMMEDIATE && !apply_immediate(p, prop, address, insn))
+		return undefined(p, available, insn);
+	if (prop->attr & ATTR_RARE || p->has_lock)
+		apply_rare(p, prop, insn);
 	if (p->at > INSN_BYTES_MAX) {
 		p->at = INSN_BYTES_MAX;
 		return undefined(p, available, insn);
@@ -416,18 +394,23 @@ bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct
 	struct parse p = {.code = code};
 	uint8_t padded[PADDED_BYTES];
 
-	*insn = blank;
+	clear(insn);
 	/*
 	 * With one prefix byte at most nothing is read behind byte 15.  Otherwise, and at
 	 * the end of a page, work on a copy with zeros behind it.
 	 */
-	if (available < INSN_BYTES_MAX || (prefix_class[code[0]] && prefix_class[code[1]])) {
+	if (available < INSN_BYTES_MAX || (is_prefix(code[0]) && is_prefix(code[1]))) {
 		memset(padded, 0, sizeof padded);
 		memcpy(padded, code, available < INSN_BYTES_MAX ? available : INSN_BYTES_MAX);
 		p.code = padded;
+		if (!parse_prefixes(&p, insn))
+			return undefined(&p, available, insn);
+	} else if (byte_class[code[0]] == BYTE_REX) {
+		p.at = 1;
+		set_rex(&p, code[0]);
+	} else {
+		parse_prefixes(&p, insn);
 	}
-	if (!parse_prefixes(&p, insn))
-		return undefined(&p, available, insn);
 	return decode_rest(&p, available, address, insn);
 }
 

@@ -50,20 +50,22 @@ enum row_modrm {
 struct decode_row {
 	uint16_t leaf; /* first of the block */
 	uint8_t shape;
-	uint8_t reserved;
+	uint8_t stride; /* leaves for each W, L, b: those that ModRM chooses among */
 };
 
 /* What decode.c has to do beyond copying the property set. */
-#define ATTR_MOFFS	  1u	/* an address of 8 bytes (4 with 67H) follows */
-#define ATTR_STRING	  2u	/* F2H and F3H repeat it */
-#define ATTR_RELATIVE	  4u	/* the immediate is a branch displacement */
-#define ATTR_NO_MEMORY	  8u	/* ModRM's mod field is ignored: always registers */
-#define ATTR_VSIB	  16u	/* the index is a vector */
-#define ATTR_SHIFT_COUNT  32u	/* flags are written when the immediate, masked, is not 0 */
-#define ATTR_NOP_UNLESS_B 64u	/* 90H: with REX.B it exchanges */
-#define ATTR_3DNOW	  128u	/* the immediate is the opcode */
-#define ATTR_POP_MEMORY	  256u	/* an RSP base counts after the pop: add -stack */
-#define ATTR_ADDRESS	  512u	/* the ModRM operand is an address only (LEA, NOP) */
+#define ATTR_MOFFS	  1u   /* an address of 8 bytes (4 with 67H) follows */
+#define ATTR_RELATIVE	  2u   /* the immediate is a branch displacement */
+#define ATTR_SHIFT_COUNT  4u   /* flags are written when the immediate, masked, is not 0 */
+#define ATTR_3DNOW	  8u   /* the immediate is the opcode */
+#define ATTR_VALUE	  16u  /* the immediate is wanted */
+#define ATTR_BY_IMMEDIATE 31u  /* one of the above */
+#define ATTR_STRING	  32u  /* F2H and F3H repeat it */
+#define ATTR_NOP_UNLESS_B 64u  /* 90H: with REX.B it exchanges */
+#define ATTR_POP_MEMORY	  128u /* an RSP base counts after the pop */
+#define ATTR_RARE	  (ATTR_STRING | ATTR_NOP_UNLESS_B | ATTR_POP_MEMORY)
+#define ATTR_NO_MEMORY	  256u	/* ModRM's mod field is ignored: always registers */
+#define ATTR_VSIB	  512u	/* the index is a vector */
 #define ATTR_SEGMENTED	  1024u /* FS and GS apply to its memory operand */
 
 /* Fields that make the encoding invalid. */
@@ -97,10 +99,11 @@ struct decode_prop {
 	uint8_t flags_written;
 	uint8_t immediate_bytes;
 	uint8_t memory_kind;
-	int8_t stack; /* bytes that the stack pointer moves; negative: pushes */
-	uint8_t base; /* of an implicit memory operand */
+	uint8_t base;	     /* of an implicit memory operand */
+	int8_t displacement; /* likewise */
 	uint8_t disp8_shift;
-	uint8_t reserved[2];
+	uint8_t pop_bytes; /* how far POP moves RSP */
+	uint8_t reserved;
 };
 
 #endif

@@ -381,6 +381,8 @@ static struct decode_row make_row(uint16_t leaf[VARIANTS][MOD_CLASSES], bool has
 
 	while (!modrm_suffices(leaf, how))
 		how++;
+	for (unsigned c = 0; c < MOD_CLASSES; c++)
+		row.stride += representative(how, c) == c;
 	row.shape = (uint8_t)(how | (has_modrm ? ROW_HAS_MODRM : 0));
 	if (matters(leaf, 8))
 		row.shape |= ROW_BY_W;
@@ -488,8 +490,8 @@ static void print_pages(void)
 			continue;
 		printf("{");
 		for (unsigned j = 0; j < 256; j++)
-			printf("{%u,%u,0},%s", rows[i][j].leaf, rows[i][j].shape,
-			       j % 8 == 7 ? "\n" : "");
+			printf("{%u,%u,%u},%s", rows[i][j].leaf, rows[i][j].shape,
+			       rows[i][j].stride, j % 8 == 7 ? "\n" : "");
 		printf("},\n");
 	}
 	printf("};\nstatic const uint8_t decode_pages[%u] = {", PAGES);
@@ -499,7 +501,7 @@ static void print_pages(void)
 	fprintf(stderr, "decode table: %u property sets, %u leaves, %u pages, %zu bytes\n",
 		prop_count, leaf_count, count,
 		prop_count * sizeof *props + leaf_count * sizeof *leaves + count * sizeof rows[0] +
-			PAGES + 32);
+			PAGES + 5 * 256 + 32);
 }
 
 static void print_table(void)
@@ -510,15 +512,34 @@ static void print_table(void)
 	for (unsigned i = 0; i < prop_count; i++) {
 		const struct decode_prop *p = &props[i];
 
-		printf("{0x%x,0x%x,0x%x,%u,%u,%u,%u,%u,%d,%u,%u,{0,0}},\n", p->signals, p->deny,
+		printf("{0x%x,0x%x,0x%x,%u,%u,%u,%u,%u,%u,%d,%u,%u,0},\n", p->signals, p->deny,
 		       p->attr, p->kind, p->flags_read, p->flags_written, p->immediate_bytes,
-		       p->memory_kind, p->stack, p->base, p->disp8_shift);
+		       p->memory_kind, p->base, p->displacement, p->disp8_shift, p->pop_bytes);
 	}
 	printf("};\nstatic const uint16_t decode_leaves[%u] = {", leaf_count);
 	for (unsigned i = 0; i < leaf_count; i++)
 		printf("%u,%s", leaves[i], i % 16 == 15 ? "\n" : "");
 	printf("};\n");
 	print_pages();
+}
+
+/* For each way that ModRM can choose: which leaf of the row a ModRM byte means. */
+static void print_modrm(void)
+{
+	printf("static const uint8_t decode_modrm[5][256] = {\n");
+	for (enum row_modrm how = ROW_MODRM_ANY; how <= ROW_MODRM_FULL; how++) {
+		printf("{");
+		for (unsigned modrm = 0; modrm < 256; modrm++) {
+			unsigned class = modrm < 0xc0 ? modrm >> 3 & 7 : 8 + (modrm & 63);
+			unsigned number = 0;
+
+			for (unsigned c = 0; c < representative(how, class); c++)
+				number += representative(how, c) == c;
+			printf("%u,%s", number, modrm % 32 == 31 ? "\n" : "");
+		}
+		printf("},\n");
+	}
+	printf("};\n");
 }
 
 /* Which bytes are opcodes behind 0F 0F. */
@@ -553,6 +574,7 @@ int main(void)
 	make_pages();
 	blank_prefixes();
 	print_table();
+	print_modrm();
 	print_3dnow();
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write");

@@ -88,8 +88,7 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 static inline bool prop_is_knc(const ZydisDecodedInstruction *insn)
 {
 	return insn->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
-	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
-	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCV;
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCE || insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCV;
 }
 
 /* Cache control names memory without a data access; MPX is switched off everywhere and does
@@ -181,6 +180,7 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	bool write = (o->actions & PROP_WRITE) != 0;
 	uint8_t kind = INSN_MEM_NONE;
 	uint8_t base = INSN_NO_REG;
+	int8_t displacement = 0;
 
 	/* MOVDIR64B and ENQCMD write where the reg field says, beside their ModRM operand. */
 	if (insn->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B || insn->mnemonic == ZYDIS_MNEMONIC_ENQCMD ||
@@ -190,7 +190,8 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	case ZYDIS_REGISTER_RSP:
 		kind = write ? INSN_MEM_STACK : INSN_MEM_STACK_TOP;
 		base = 4;
-		prop->stack = (int8_t)(write ? -(o->size / 8) : o->size / 8);
+		displacement = (int8_t)(write ? -(o->size / 8) : 0);
+		prop->pop_bytes = (uint8_t)(write ? 0 : o->size / 8);
 		break;
 	case ZYDIS_REGISTER_RBP: /* LEAVE */
 		kind = INSN_MEM_STACK_TOP;
@@ -224,6 +225,7 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	if (prop->memory_kind == INSN_MEM_NONE || kind == INSN_MEM_RSI) {
 		prop->memory_kind = kind;
 		prop->base = base;
+		prop->displacement = displacement;
 	}
 }
 
@@ -233,12 +235,11 @@ static inline void prop_modrm_memory(struct decode_prop *prop, const ZydisDecode
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
 		prop->attr |= ATTR_VSIB;
 	if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN || o->mem.type == ZYDIS_MEMOP_TYPE_MIB ||
-	    insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.isa_ext == ZYDIS_ISA_EXT_MPX) {
-		prop->attr |= ATTR_ADDRESS;
-		return;
-	}
+	    insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.isa_ext == ZYDIS_ISA_EXT_MPX)
+		return; /* an address only */
 	prop->attr |= ATTR_SEGMENTED;
-	prop->memory_kind = INSN_MEM_MODRM;
+	if (o->mem.type != ZYDIS_MEMOP_TYPE_VSIB) /* that has many addresses */
+		prop->memory_kind = INSN_MEM_MODRM;
 }
 
 static inline void prop_set_memory(struct decode_prop *prop, const ZydisDecodedInstruction *insn,
@@ -395,6 +396,8 @@ static inline void prop_from_zydis(struct decode_prop *prop, const ZydisDecodedI
 	/* What is left behind the opcode, ModRM, SIB and displacement. */
 	end += insn->raw.disp.size / 8u + (insn->raw.sib.offset ? 1u : 0u) +
 	       (insn->attributes & ZYDIS_ATTRIB_HAS_MODRM ? 1u : 0u);
+	if ((prop->kind == INSN_RET || prop->kind == INSN_FAR) && insn->length > end)
+		prop->attr |= ATTR_VALUE;
 	prop->immediate_bytes = (uint8_t)(insn->length - end);
 }
 
