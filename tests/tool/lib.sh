@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# shellcheck disable=SC2034
+# lib.sh: what the scripts of tests/tool share.  A script sources it, runs the tool with `run`, checks
+# what came out and ends with `finish`.
+#
+# SOFTPMU is the tool under test, B the build folder, CC the compiler.
+set -u
+export LC_ALL=C
+unset COLUMNS
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+B=${B:-$ROOT/build}
+SOFTPMU=${SOFTPMU:-$B/softpmu}
+CC=${CC:-gcc}
+LIMIT=${LIMIT:-60} # seconds for one run
+
+passed=0 failed=0
+out='' err='' status=0 # of the last run
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/softpmu-tool.XXXXXX")
+trap 'rm -rf "$SCRATCH"' EXIT
+
+pass() {
+	passed=$((passed + 1))
+	[[ -z ${VERBOSE:-} ]] || echo "ok: $1"
+}
+
+# fail NAME [DETAIL]
+fail() {
+	failed=$((failed + 1))
+	echo "FAILED: $1${2:+: $2}"
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	((failed == 0 && passed > 0))
+	exit
+}
+
+# stop NAME DETAIL: nothing further makes sense.
+stop() {
+	fail "$@"
+	finish
+}
+
+[[ -x $SOFTPMU ]] || stop "the tool" "there is no $SOFTPMU"
+
+# run ARGUMENT...: the tool's standard output, standard error and exit status into out, err and status.
+run() {
+	timeout -s KILL "$LIMIT" "$SOFTPMU" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+	status=$?
+	out=$(<"$SCRATCH/out") err=$(<"$SCRATCH/err")
+}
+
+# same NAME EXPECTED ACTUAL
+same() {
+	if [[ $2 == "$3" ]]; then
+		pass "$1"
+	else
+		fail "$1" "expected '$2', got '$3'"
+	fi
+}
+
+# has NAME TEXT PART: PART stands in TEXT as it is.
+has() {
+	if [[ $2 == *"$3"* ]]; then
+		pass "$1"
+	else
+		fail "$1" "'$3' is not in: $2"
+	fi
+}
+
+# has_not NAME TEXT PART
+has_not() {
+	if [[ $2 == *"$3"* ]]; then
+		fail "$1" "'$3' is in: $2"
+	else
+		pass "$1"
+	fi
+}
+
+# has_line NAME TEXT REGEX: a whole line of TEXT matches the extended regular expression.
+has_line() {
+	if grep -Exq -- "$3" <<<"$2"; then
+		pass "$1"
+	else
+		fail "$1" "no line matches '$3' in: $2"
+	fi
+}
+
+# succeeds NAME: the last run ended with 0 and said nothing on standard error.
+succeeds() {
+	same "$1: status" 0 "$status"
+	same "$1: standard error" "" "$err"
+}
+
+# refuses NAME STATUS PART: the last run ended with STATUS, wrote no standard output, and one line with
+# PART on standard error.
+refuses() {
+	same "$1: status" "$2" "$status"
+	same "$1: standard output" "" "$out"
+	same "$1: lines on standard error" 1 "$(grep -c '' <<<"$err")"
+	has "$1: standard error" "$err" "$3"
+}

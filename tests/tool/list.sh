@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# list.sh: `softpmu list`: groups, codes, fidelity, patterns, JSON.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+run list
+succeeds "list"
+for title in "perf's generic events:" "Events of the model's table:" "More events, known to libpfm4:"; do
+	has_line "group" "$out" "$title"
+done
+has_line "generic name" "$out" '  instructions +r00c0 +exact +.*INST_RETIRED\.ANY_P'
+has_line "generic name without a signal" "$out" '  branch-misses +r00c5 +absent .*'
+has_line "event of the model" "$out" '  BR_INST_RETIRED\.NEAR_TAKEN +r20c4 +exact +precise .*'
+has_line "imprecise event" "$out" '  INST_RETIRED\.ANY_P +r00c0 +exact +- .*'
+has_line "event that only libpfm4 knows" "$out" '  RESOURCE_STALLS\.ALL +r01a2 +absent .*'
+has_line "event with a threshold" "$out" '  CYCLE_ACTIVITY\.CYCLES_L2_MISS +r10001a3 +absent .*'
+same "one line for a name in both tables" 1 "$(grep -c '^  BR_INST_RETIRED\.NEAR_TAKEN ' <<<"$out")"
+has_not "no escape sequence in a pipe" "$out" $'\e'
+
+# Columns: in a group every code begins in the column of the heading.
+misplaced=$(awk '/^  name / { at = index($0, "code"); next }
+	/^  / && substr($0, at, 1) != "r" { print }' <<<"$out")
+same "columns are aligned" "" "$misplaced"
+
+# Patterns.
+run list 'br_inst_retired.near*'
+succeeds "glob"
+same "glob" "BR_INST_RETIRED.NEAR_CALL BR_INST_RETIRED.NEAR_RETURN BR_INST_RETIRED.NEAR_TAKEN" \
+	"$(awk '/^  BR/ { print $1 }' <<<"$out" | sort | xargs)"
+run list BR_INST_RETIRED:NEAR_TAKEN
+same "libpfm4's colon" "BR_INST_RETIRED.NEAR_TAKEN" "$(awk '/^  BR/ { print $1 }' <<<"$out")"
+run list r20c4
+has_line "by code" "$out" '  BR_INST_RETIRED\.NEAR_TAKEN .*'
+run list instructions cycles
+has_line "two patterns: first" "$out" '  instructions .*'
+has_line "two patterns: second" "$out" '  ref-cycles .*'
+run list NoSuchEvent
+refuses "pattern without a match" 1 "softpmu: no event of skylake matches 'NoSuchEvent'"
+
+# JSON: every line is an object of its own, and says the same as the table.
+run list -j
+succeeds "JSON"
+python3 - "$SCRATCH/out" >"$SCRATCH/names" <<'EOF' || fail "JSON" "a line is no object with the keys"
+import json, sys
+for line in open(sys.argv[1]):
+    event = json.loads(line)
+    assert event["fidelity"] in ("exact", "modelled", "absent"), line
+    assert event["group"] in ("generic", "model", "libpfm4"), line
+    assert isinstance(event["precise"], bool) and event["code"][0] == "r", line
+    assert (event["fidelity"] == "absent") == ("absent-because" in event), line
+    assert event["description"], line
+    print(event["name"], event["code"], event["fidelity"])
+EOF
+json=$(sort "$SCRATCH/names")
+run list
+table=$(awk '/^  name / || !/^  / { next } { print $1, $2, $3 }' <<<"$out" | sort)
+same "JSON and table list the same events" "$table" "$json"
+# libpfm4 4.13 has 437 names for this processor.
+if (($(wc -l <<<"$json") > 440)); then
+	pass "all events are there"
+else
+	fail "all events are there" "$(wc -l <<<"$json") events"
+fi
+
+# Other models, wrong use.
+run list -M skylake-server 'FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE'
+has_line "the server has 512-bit events" "$out" '  FP_ARITH_INST_RETIRED\.512B_PACKED_DOUBLE +r40c7 +exact .*'
+run list -M skylake 'FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE'
+has_line "the client has none" "$out" '  FP_ARITH_INST_RETIRED\.512B_PACKED_DOUBLE +r40c7 +absent .*'
+run list -M z80
+refuses "unknown model" 1 "unknown model 'z80'"
+run list --frobnicate
+refuses "unknown option" 129 "--frobnicate"
+run list -M
+refuses "missing value" 129 "-M"
+run list --help
+succeeds "help"
+has "help names the options" "$out" "--model"
+
+# A reader that goes away is no error message, a full disk is one.
+# shellcheck disable=SC2094
+err=$(trap '' PIPE; { "$SOFTPMU" list; echo "status $?" >&2; } 2>&1 >/dev/full | head -n 2)
+has "a full disk is reported" "$err" "cannot write the output: No space left on device"
+has "a full disk is a failure" "$err" "status 1"
+quiet=$( (trap '' PIPE; { sleep 0.2; "$SOFTPMU" list; } 2>&1 >&3 | cat) 3> >(exec true))
+same "a closed pipe is not" "" "$quiet"
+finish
