@@ -19,6 +19,7 @@ status=0 # of the last run
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/softpmu-test.XXXXXX")
 trap 'rm -rf "$SCRATCH"' EXIT
 BUILT=$B/tests/programs-built/$(basename "$0" .sh)
+export BUILT
 mkdir -p "$BUILT"
 
 pass() {

@@ -24,7 +24,8 @@ alike=(env -i setarch -R)
 
 # The functions that singlestep-differences.md explains: the first column of its table.
 explained() {
- `| `\([^`]*\)` |.*/\1/p' "$ROOT/tests/user/singlestep-differences.md"
+	# shellcheck disable=SC2016 # the quotes are the table's
+	sed -n 's/^| `\([^`]*\)` |.*/\1/p' "$ROOT/tests/user/singlestep-differences.md"
 }
 
 # Are all differences of the last run explained, and do they add up to $1?
