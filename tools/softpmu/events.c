@@ -183,13 +183,42 @@ static const char *reason_of_absence(const struct event *event, const struct eve
 	return NULL;
 }
 
+const struct spmu_event *events_precise_twin(const struct spmu_model *model,
+					     const struct spmu_event *row)
+{
+	for (size_t i = 0; row && row->signals && i < spmu_event_count(model); i++) {
+		const struct spmu_event *twin = spmu_event_at(model, i);
+
+		if (twin->signals == row->signals && twin->pebs_counters)
+			return twin;
+	}
+	return NULL;
+}
+
+/* Only some codes can be precise.  A generic name means what it counts, so it takes the code that
+ * can; a code that was named is taken as it is. */
+static void choose_row(struct event *event, const struct spmu_model *model,
+		       const struct event_code *code, const struct modifiers *modifiers)
+{
+	const struct spmu_event *twin = NULL;
+
+	event->row = code->row;
+	event->select = code->select | modifiers->select | SELECT_USR;
+	if (modifiers->precise && code->perf_type == PERF_TYPE_HARDWARE && event->row &&
+	    !event->row->pebs_counters)
+		twin = events_precise_twin(model, event->row);
+	if (twin) {
+		event->row = twin;
+		event->select = twin->code | modifiers->select | SELECT_USR;
+	}
+}
+
 static void resolve(struct event *event, const struct spmu_model *model,
 		    const struct event_code *code, const struct modifiers *modifiers)
 {
 	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
 
-	event->row = code->row;
-	event->select = code->select | modifiers->select | SELECT_USR;
+	choose_row(event, model, code, modifiers);
 	event->precise = modifiers->precise;
 	event->period = modifiers->period;
 	event->frequency = modifiers->frequency;

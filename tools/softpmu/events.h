@@ -43,6 +43,10 @@ bool events_parse(struct event_list *list, const struct spmu_model *model, const
 		  char **error);
 void events_free(struct event_list *list);
 
+/* The model's event that counts the same as the row and can be precise; NULL when there is none. */
+const struct spmu_event *events_precise_twin(const struct spmu_model *model,
+					     const struct spmu_event *row);
+
 /* perf's generic names, for lists: name number `index`, NULL past the last; *code gets what the
  * architectural event is encoded as. */
 const char *events_generic(size_t index, uint16_t *code);

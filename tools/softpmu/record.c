@@ -223,11 +223,18 @@ static int parse_options(struct record *record, int argc, char **argv)
 	return status;
 }
 
+static int not_precise(const struct record *record, const struct event *event)
+{
+	const struct spmu_event *twin = events_precise_twin(record->model, event->row);
+
+	return tool_error("event '%s' cannot be sampled precisely on %s%s%s%s", event->name,
+			  spmu_model_info(record->model).name, twin ? "; " : "",
+			  twin ? twin->name : "", twin ? " counts the same and can" : "");
+}
+
 /* Each event must be one that can be sampled; then it gets its period. */
 static int check_events(struct record *record)
 {
-	const char *model = spmu_model_info(record->model).name;
-
 	if (record->events.count > LINK_EVENTS_MAX)
 		return tool_error("too many events: at most %d", LINK_EVENTS_MAX);
 	for (size_t i = 0; i < record->events.count; i++) {
@@ -237,10 +244,7 @@ static int check_events(struct record *record)
 			return tool_error("event '%s' is absent: %s (see softpmu list)",
 					  event->name, event->absent_reason);
 		if (event->precise && !event->counters)
-			return tool_error(
-				"event '%s' cannot be sampled precisely on %s: no counter "
-				"does PEBS for it",
-				event->name, model);
+			return not_precise(record, event);
 		if (event->period || event->frequency)
 			continue;
 		event->period = record->period;
