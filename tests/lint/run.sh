@@ -127,7 +127,7 @@ words() {
 # libraries LINE...: a pair made from the one source given.
 libraries() {
 	mkdir -p "$tree/include/softpmu" "$tree/build"
-	put include/softpmu/a.h 'SPMU_API int spmu_a(void);'
+	put include/softpmu/a.h '__attribute__((visibility("default"))) int spmu_a(void);'
 	printf '%s\n' "$@" >"$tree/build/a.c"
 	(cd "$tree/build" && gcc -fPIC -c a.c && ar rc libsoftpmu.a a.o &&
 		gcc -shared -nostartfiles -Wl,-soname,libsoftpmu.so.0 -o libsoftpmu.so a.o)

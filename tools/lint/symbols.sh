@@ -6,13 +6,18 @@
 # shellcheck source=tools/lint/lib.sh
 . "$(dirname "$0")/lib.sh"
 folder=${2:-$build}
+names=$(mktemp)
+trap 'rm -f "$names"' EXIT
 
 exported=$(nm -D --defined-only "$folder/libsoftpmu.so" | awk '{ print $3 }' | sort)
 check libsoftpmu.so "$(grep -v '^spmu_' <<<"$exported" | sed 's/$/ is exported and does not begin with spmu_/')"
 
-# A declaration's name is the last word before a parenthesis that follows SPMU_API.
-declared=$(cat include/softpmu/*.h | tr '\n' ' ' | grep -oE 'SPMU_API [^;(]*\(' |
-	sed -E 's/SPMU_MUST_USE//; s/.*[ *]([a-z0-9_]+)\($/\1/' | sort -u)
+# The functions that the headers mark for export, as the preprocessor leaves them.
+for header in include/softpmu/*.h; do
+	gcc -E -P -Iinclude -x c "$header"
+done | tr '\n' ' ' | grep -oE '__attribute__\(\(visibility\("default"\)\)\)[^;{]*;' |
+	sed -E 's/__attribute__\(\(.*\)\) //; s/ *\(.*//; s/.*[ *]//' | sort -u >"$names"
+declared=$(<"$names")
 for name in $declared; do
 	check libsoftpmu.so "$(grep -qx "$name" <<<"$exported" ||
 		echo "$name is declared in a public header and not exported")"
