@@ -183,7 +183,7 @@ static bool name_address(void *opaque, uint64_t address, char *text, size_t byte
 	return true;
 }
 
-/* Print the source line when it is another one than before. */
+/* Print the file and the line when they are others than before. */
 static void print_source(struct annotate *annotate, const struct function *function,
 			 uint64_t address, const char **last_source, int *last_line)
 {
@@ -192,14 +192,14 @@ static void print_source(struct annotate *annotate, const struct function *funct
 
 	if (!symbol_file_line(function->file, address, &source, &line))
 		return;
-	if (source == *last_source && line == *last_line)
+	if (source != *last_source)
+		printf("         : %s\n", source);
+	else if (line == *last_line)
 		return;
 	*last_source = source;
 	*last_line = line;
-	printf("         : %s:%d\n", source, line);
 	text = sources_line(annotate->sources, source, line);
-	if (text)
-		printf("         : %6d  %s\n", line, text);
+	printf("         : %6d%s%s\n", line, text ? "  " : "", text ? text : "");
 }
 
 static void print_instructions(struct annotate *annotate, const struct function *function,
@@ -252,7 +252,7 @@ static void print_function(struct annotate *annotate, const struct function *fun
 static int nothing(const struct annotate *annotate)
 {
 	const char *path = annotate->profile->path, *nearest = NULL;
-	unsigned best = 4;
+	unsigned best = annotate->wanted ? (unsigned)strlen(annotate->wanted) / 3 + 1 : 0;
 	uint64_t total = 0;
 	size_t i;
 

@@ -6,6 +6,7 @@
 #include "tools/softpmu/disasm.h"
 
 #include <Zydis/Zydis.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,18 @@ struct disasm {
 	void *opaque;
 };
 
-/* Append " <symbol>" for the address that a branch or a RIP-relative operand means. */
+/*
+ * Append the name of a branch's target, or the address and the name that a RIP-relative
+ * operand means.
+ */
 static void append_name(const struct disasm *disasm, const ZydisDecodedInstruction *instruction,
 			const ZydisDecodedOperand *operands, uint64_t address, char *text,
 			size_t text_bytes)
 {
 	size_t used = strlen(text);
-	ZyanU64 target;
 	char name[200];
+	ZyanU64 target;
+	bool named;
 	uint8_t i;
 
 	for (i = 0; i < instruction->operand_count_visible; i++) {
@@ -36,13 +41,16 @@ static void append_name(const struct disasm *disasm, const ZydisDecodedInstructi
 		bool relative = operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
 				operand->mem.base == ZYDIS_REGISTER_RIP;
 
-		if ((branch || relative) &&
-		    ZYAN_SUCCESS(
-			    ZydisCalcAbsoluteAddress(instruction, operand, address, &target)) &&
-		    disasm->name(disasm->opaque, target, name, sizeof(name))) {
+		if ((!branch && !relative) ||
+		    !ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(instruction, operand, address, &target)))
+			continue;
+		named = disasm->name(disasm->opaque, target, name, sizeof(name));
+		if (relative)
+			used += (size_t)snprintf(text + used, text_bytes - used, "  # %" PRIx64,
+						 target);
+		if (named && used < text_bytes)
 			snprintf(text + used, text_bytes - used, " <%s>", name);
-			return;
-		}
+		return;
 	}
 }
 
@@ -58,6 +66,8 @@ struct disasm *disasm_new(bool intel, disasm_name *name, void *opaque)
 	       ZYAN_SUCCESS(
 		       ZydisFormatterInit(&disasm->formatter, intel ? ZYDIS_FORMATTER_STYLE_INTEL
 								    : ZYDIS_FORMATTER_STYLE_ATT)) &&
+	       ZYAN_SUCCESS(ZydisFormatterSetProperty(
+		       &disasm->formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, 1)) &&
 	       ZYAN_SUCCESS(ZydisFormatterSetProperty(&disasm->formatter,
 						      ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, 0)) &&
 	       ZYAN_SUCCESS(ZydisFormatterSetProperty(&disasm->formatter,

@@ -56,6 +56,14 @@ struct symbol_file {
 	Dwarf *dwarf; /* NULL: no line tables */
 	Dwarf_Die unit;
 	bool unit_valid; /* `unit` is the one used last */
+	struct source_path *paths;
+};
+
+/* A source's name in the line table, and its full path. */
+struct source_path {
+	struct source_path *next;
+	const char *name;
+	char *path;
 };
 
 struct symbols {
@@ -84,11 +92,17 @@ static void elf_close(struct elf_file *file)
 void symbols_free(struct symbols *symbols)
 {
 	struct symbol_file *file, *next;
+	struct source_path *path;
 
 	if (!symbols)
 		return;
 	for (file = symbols->files; file; file = next) {
 		next = file->next;
+		while ((path = file->paths) != NULL) {
+			file->paths = path->next;
+			free(path->path);
+			free(path);
+		}
 		if (file->dwarf)
 			dwarf_end(file->dwarf);
 		elf_close(&file->main);
@@ -426,6 +440,30 @@ static bool find_unit(struct symbol_file *file, uint64_t address)
 	return false;
 }
 
+/* A name in the line table may be relative to where the compiler ran. */
+static const char *full_path(struct symbol_file *file, const char *name)
+{
+	struct source_path *path;
+	Dwarf_Attribute attribute;
+	const char *folder;
+
+	if (name[0] == '/')
+		return name;
+	for (path = file->paths; path; path = path->next) {
+		if (path->name == name)
+			return path->path;
+	}
+	folder = dwarf_formstring(dwarf_attr(&file->unit, DW_AT_comp_dir, &attribute));
+	if (!folder)
+		return name;
+	path = tool_alloc(sizeof(*path));
+	path->name = name;
+	path->path = tool_print("%s/%s", folder, name);
+	path->next = file->paths;
+	file->paths = path;
+	return path->path;
+}
+
 bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **source, int *line)
 {
 	Dwarf_Line *found;
@@ -443,5 +481,8 @@ bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **s
 	if (!found || dwarf_lineno(found, line) != 0 || *line == 0)
 		return false;
 	*source = dwarf_linesrc(found, NULL, NULL);
-	return *source != NULL;
+	if (!*source)
+		return false;
+	*source = full_path(file, *source);
+	return true;
 }
