@@ -188,8 +188,8 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 	driver->counter[s].reload = request->period;
 	driver->counter[s].total = 0;
 	driver->counter[s].start = drv_start_value(driver, s, request->period);
+	/* Its last write is the one that switches the event on: there is nothing to undo. */
 	if (!program(driver, s)) {
-		program_select(driver, s, false);
 		driver->counter[s].used = false;
 		return SPMU_E_UNAVAILABLE;
 	}

@@ -426,6 +426,24 @@ static void survives_scribbles(void)
 	host_free(&host);
 }
 
+/* Of a wrong index only whole records inside the buffer are taken. */
+static void check_index(uint64_t index, uint64_t records)
+{
+	struct spmu_ds_area area = {0};
+	const struct spmu_ds_layout *layout;
+	struct host host;
+
+	host_ready(&host, 1, 20, 3);
+	layout = spmu_ds_layout(host.model);
+	CHECK_EQ(spmu_ds_decode(layout, host.area, HOST_AREA_BYTES, &area), SPMU_OK);
+	area.pebs_index = area.pebs_base + index;
+	CHECK_EQ(spmu_ds_encode(layout, &area, host.area, HOST_AREA_BYTES), SPMU_OK);
+	spmu_driver_drain(&host.driver);
+	CHECK_EQ(host.driver.records, records);
+	CHECK_EQ(waiting_records(&host), 0);
+	host_free(&host);
+}
+
 int main(void)
 {
 	static const uint64_t periods[] = {1, 2, 3, 10, 97};
@@ -456,5 +474,13 @@ int main(void)
 	stops_in_sink(true);
 	survives_freezing();
 	survives_scribbles();
+	check_index(0, 0);
+	check_index(1, 0);
+	check_index(200, 1);
+	check_index(399, 1);
+	check_index(UINT64_C(0) - 200, 0);
+	check_index(20 * 200, 20);
+	check_index(20 * 200 + 1, 20);
+	check_index(UINT64_C(1) << 40, 20);
 	return test_summary();
 }
