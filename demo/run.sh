@@ -36,15 +36,16 @@ echo "== Counting: what xz of Debian executes on a Skylake unit, where there is 
 show 30 'softpmu stat -e instructions:u,branches:u,mem_inst_retired.all_loads:u -- xz -1 -k -c numbers >numbers.xz'
 
 echo
-echo "== Sampling: each 100003rd instruction, by PEBS.  hot.c has functions of 60, 30 and 10 %"
-show 10 softpmu record -e instructions:uppp -c 100003 -o hot.data -- ./hot
+echo "== Sampling by PEBS, every 100003 instructions.  hot.c has functions of 60, 30 and 10 %"
+show 10 softpmu record -e instructions:uppp -c 100002 -o hot.data -- ./hot
 show 20 softpmu report -i hot.data
 show 32 softpmu annotate -i hot.data sixty_percent
 
 echo
-echo "== The same of a program of Debian"
-show 10 softpmu record -e instructions:uppp -c 100003 -o xz.data -- xz -1 -k -c numbers '>numbers.xz'
-show 16 softpmu report -i xz.data
+echo "== The same with a program of Debian: which functions of perl a small script keeps busy"
+show 10 softpmu record -e instructions:uppp -c 100002 -o perl.data -- \
+	perl -ne "'\$sum{length()} += \$_; END { print join(q( ), %sum), qq(\n) }'" numbers
+show 16 softpmu report -i perl.data
 
 if perf --version >/dev/null 2>&1; then
 	echo
