@@ -28,8 +28,10 @@ static void print_arguments(int argc, char **argv)
 	umask(mask);
 	for (n = 0; n < argc; n++)
 		printf("argv[%d]=%s\n", n, argv[n]);
+	/* The shell sets `_` to what it starts. */
 	for (n = 0; environ[n]; n++)
-		printf("environ[%d]=%s\n", n, environ[n]);
+		if (strncmp(environ[n], "_=", 2) != 0)
+			printf("environ[%d]=%s\n", n, environ[n]);
 	printf("cwd=%s umask=%o\n", getcwd(buffer, sizeof(buffer)), mask);
 	length = readlink("/proc/self/exe", buffer, sizeof(buffer) - 1);
 	buffer[length > 0 ? length : 0] = '\0';

@@ -88,6 +88,8 @@ check() {
 		soft_status=$status
 	} 2>/dev/null # the shell's messages about signals
 	[[ -e $at.json ]] || : >"$at.json"
+	# As perf does, the tool names a program that a signal ended.
+	((want_status > 128)) && sed -i '\|^'"$BUILT/$name"': [A-Z][a-z/ ]*$|d' "$at.soft.err"
 	differences=$(compare "$name")
 	refuse=$(header "$source" may-refuse)
 	if [[ -n $refuse && $soft_status == 125 && $(grep -vc '^softpmu: .*'"$refuse" "$at.soft.err") == 0 &&

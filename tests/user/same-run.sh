@@ -22,8 +22,10 @@ alike() {
 		local -n under=$how
 		timeout -s KILL "$LIMIT" bash -c "$code" code "${under[@]}" "$@" >"$SCRATCH/soft.out" 2>"$SCRATCH/soft.err"
 		status=$?
-		# record says on standard error what it recorded.
+		# record says on standard error what it recorded; and as perf does, both
+		# name a program that a signal ended.
 		[[ $how == record ]] && sed -i '/^softpmu: \|^\[ /d' "$SCRATCH/soft.err"
+		((native > 128)) && sed -i '\|^[^ ]*: [A-Z][a-z ]*$|d' "$SCRATCH/soft.err"
 		same "$name under $how: status" $native $status
 		if cmp -s "$SCRATCH/native.out" "$SCRATCH/soft.out"; then
 			pass "$name under $how: output"
