@@ -20,17 +20,18 @@
 
 #define SLOTS_MAX (1u << 18)
 #define SLOT_BYTES 20
-#define CODE_BYTES (44u << 20)
+#define CODE_BYTES (28u << 20)
+#define COLD_BYTES (20u << 20)
 #define GATE_BYTES 16
 #define GATES_BYTES 4096
-#define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES)
+#define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX (1u << 20)
 #define MAP_BYTES (16u << 20)
 
-uint8_t *cache_base, *cache_at, *cache_end;
+uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
 uint64_t blocks_flushes;
 
-static uint8_t *slots_code, *code_start;
+static uint8_t *slots_code, *code_start, *cold_start;
 static struct exit_slot *slot;
 static uint32_t slots_made, slot_free_list; /* numbers + 1; the list runs through target */
 
@@ -96,6 +97,7 @@ void blocks_start(uint64_t program_end)
 	cache_end = cache_base + CACHE_BYTES;
 	slots_code = cache_base + GATES_BYTES;
 	code_start = slots_code + SLOTS_MAX * SLOT_BYTES;
+	cold_start = code_start + CODE_BYTES;
 	write_gates();
 	slot = engine_memory(SLOTS_MAX * sizeof(*slot));
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
@@ -107,6 +109,7 @@ void blocks_start(uint64_t program_end)
 void blocks_flush(void)
 {
 	cache_at = code_start;
+	cold_at = cold_start;
 	blocks_flushes++;
 	blocks = 0;
 	maps_used = 0;
@@ -156,7 +159,7 @@ static void table_grow(void)
 bool blocks_full(void)
 {
 	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 || slots_made > SLOTS_MAX - 16 ||
-	       cache_at > cache_end - 16384;
+	       cache_at > cold_start - 16384 || cold_at > cache_end - 65536;
 }
 
 struct block *block_new(uint64_t pc)
@@ -262,9 +265,22 @@ void exit_slot_free(uint32_t number)
 void target_add(uint64_t pc, uint64_t code)
 {
 	uint64_t *head = &context->target[(uint16_t)pc];
-	struct emit e = {cache_at};
+	struct emit e = {cold_at};
 
 	emit_thunk(&e, pc, code, *head);
-	*head = (uint64_t)cache_at;
-	cache_at = e.at;
+	*head = (uint64_t)cold_at;
+	cold_at = e.at;
+}
+
+bool block_append(uint64_t patch, uint64_t target)
+{
+	uint64_t flushes = blocks_flushes;
+
+	if ((uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() ||
+	    cache_at[-5] != 0xe9 || !memory_code_end(target))
+		return false;
+	cache_at -= 5;
+	block[blocks - 1].code_bytes -= 5;
+	translate_block(target);
+	return blocks_flushes == flushes;
 }

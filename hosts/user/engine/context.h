@@ -4,8 +4,7 @@
  * the words that translated code reaches through GS.
  *
  * GS holds the address of the thread's context, so translated code is the same for
- * every thread.  The offsets are shared with enter.S and with emitted code;
- * context.c asserts them.
+ * every thread.  The offsets are shared with enter.S and with emitted code.
  */
 #ifndef SOFTPMU_ENGINE_CONTEXT_H
 #define SOFTPMU_ENGINE_CONTEXT_H
@@ -30,8 +29,14 @@
 #define CTX_SPILL_RAX 0xa8   /* across an indirect branch */
 #define CTX_SPILL_RCX 0xb0
 #define CTX_SPILL_FLAGS 0xb8 /* RAX while flags are kept in AX */
-#define CTX_METERS 0x100     /* struct spmu_meters[UNITS_MAX] */
-#define CTX_TARGETS 0x2000   /* code addresses by the low 16 bits of a program address */
+#define CTX_WANTED 0xc0      /* 32 bits: occurrences that a meter had no room for */
+#define CTX_LANES 0x100      /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
+#define CTX_TARGETS 0x4000   /* code addresses by the low 16 bits of a program address */
+
+/* A meter's headroom is spread over several words and each block uses one of them, so that
+ * the subtractions of successive blocks do not wait for each other. */
+#define LANES 8
+#define LANED_METERS 192
 
 #define TARGETS 65536
 
@@ -62,11 +67,27 @@ struct context {
 	uint32_t site;
 	uint32_t reason;
 	uint64_t spill_rax, spill_rcx, spill_flags;
-	uint64_t reserved[(CTX_METERS - 0xc0) / 8];
-	struct spmu_meters meters[UNITS_MAX];
-	uint8_t pad[CTX_TARGETS - CTX_METERS - UNITS_MAX * sizeof(struct spmu_meters)];
+	uint32_t wanted;
+	uint32_t reserved[(CTX_LANES - CTX_WANTED) / 4 - 1];
+	int64_t lane[LANED_METERS][LANES];
+	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
 	uint64_t target[TARGETS];
 };
+
+#define CTX_CHECK(field, offset)                                                                   \
+	_Static_assert(__builtin_offsetof(struct context, field) == (offset), #field)
+CTX_CHECK(rflags, CTX_RFLAGS);
+CTX_CHECK(pc, CTX_PC);
+CTX_CHECK(resume, CTX_RESUME);
+CTX_CHECK(engine_rsp, CTX_ENGINE_RSP);
+CTX_CHECK(site, CTX_SITE);
+CTX_CHECK(reason, CTX_REASON);
+CTX_CHECK(spill_rax, CTX_SPILL_RAX);
+CTX_CHECK(spill_rcx, CTX_SPILL_RCX);
+CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
+CTX_CHECK(wanted, CTX_WANTED);
+CTX_CHECK(lane, CTX_LANES);
+CTX_CHECK(target, CTX_TARGETS);
 
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);

@@ -23,14 +23,22 @@
 
 struct unit {
 	struct spmu_core *core;
+	struct spmu_meters meters;
 	struct spmu_driver driver;
 	uint64_t ds_linear;
 	bool interrupt_due;
 };
 
 unsigned units;
-struct meter_ref meter[UNITS_MAX * SPMU_METERS_MAX];
+uint64_t meter_signals[LANED_METERS];
 unsigned meters;
+
+/* In bulk mode a unit's headroom stands in the lanes. */
+static struct {
+	struct spmu_meter *unit;
+	int64_t granted[LANES];
+	uint64_t used[LANES]; /* lately: how the next grant is shared out */
+} meter[LANED_METERS];
 
 static struct unit unit[UNITS_MAX];
 static struct {
@@ -213,35 +221,74 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 
 /* --- the list of meters --- */
 
-static unsigned meter_list(struct meter_ref *list)
-{
-	unsigned n = 0;
-
-	for (unsigned u = 0; u < units; u++)
-		for (unsigned i = 0; i < context->meters[u].count; i++) {
-			struct spmu_meter *m = &context->meters[u].meter[i];
-
-			if (m->rings & SPMU_RINGX)
-				list[n++] = (struct meter_ref){
-					m, (uint32_t)((uint64_t)m - (uint64_t)context), m->signals};
-		}
-	return n;
-}
-
-/* Take over the units' lists; true when code has been translated for others. */
+/* Take over the units' lists; true when they are not those that code was translated for. */
 static bool refresh_meters(void)
 {
-	static struct meter_ref list[UNITS_MAX * SPMU_METERS_MAX];
-	unsigned n = meter_list(list);
-	bool same = n == meters;
+	unsigned n = 0;
+	bool same = true;
 
-	for (unsigned i = 0; same && i < n; i++)
-		same = list[i].offset == meter[i].offset && list[i].signals == meter[i].signals;
-	if (same)
-		return false;
-	memcpy(meter, list, n * sizeof(*list));
+	for (unsigned u = 0; u < units; u++)
+		for (unsigned i = 0; i < unit[u].meters.count; i++) {
+			struct spmu_meter *m = &unit[u].meters.meter[i];
+
+			if (!(m->rings & SPMU_RINGX))
+				continue;
+			same = same && n < meters && meter_signals[n] == m->signals;
+			meter_signals[n] = m->signals;
+			meter[n++].unit = m;
+		}
+	same = same && n == meters;
 	meters = n;
-	return true;
+	return !same;
+}
+
+/* Share `room` among the lanes by what they used lately. */
+static void share_out(unsigned m, int64_t room)
+{
+	int64_t *lane = context->lane[m], left = room;
+	uint64_t sum = 0, weight[LANES];
+	unsigned shift = 0;
+
+	for (unsigned i = 0; i < LANES; i++)
+		sum += meter[m].used[i] + 1;
+	while (sum >> shift >= 1u << 12)
+		shift++;
+	sum = 0;
+	for (unsigned i = 0; i < LANES; i++)
+		sum += weight[i] = (meter[m].used[i] >> shift) + 32;
+	for (unsigned i = 0; i < LANES; i++) {
+		lane[i] = (int64_t)((uint64_t)room / sum * weight[i]);
+		left -= lane[i];
+	}
+	lane[0] += left;
+	memcpy(meter[m].granted, lane, sizeof(meter[m].granted));
+}
+
+static int64_t collect(unsigned m)
+{
+	int64_t room = 0;
+
+	for (unsigned i = 0; i < LANES; i++) {
+		int64_t used = meter[m].granted[i] - context->lane[m][i];
+
+		meter[m].used[i] = meter[m].used[i] / 2 + (used > 0 ? (uint64_t)used : 0);
+		room += context->lane[m][i];
+	}
+	return room;
+}
+
+bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
+{
+	int64_t room = collect(m);
+
+	if (room >= 256)
+		share_out(m, room);
+	if (room < 256 || context->lane[m][lane] < n) {
+		memset(context->lane[m], 0, sizeof(context->lane[m]));
+		context->lane[m][lane] = room;
+		memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
+	}
+	return room >= (int64_t)n;
 }
 
 void counting_precise(bool on)
@@ -251,23 +298,32 @@ void counting_precise(bool on)
 	precise_mode = on;
 	if (!on && refresh_meters())
 		blocks_flush();
-	for (unsigned m = 0; m < meters; m++)
-		meter[m].meter->headroom += on ? RESERVE : -RESERVE;
+	for (unsigned m = 0; m < meters; m++) {
+		if (on)
+			meter[m].unit->headroom = collect(m) + RESERVE;
+		else
+			share_out(m, meter[m].unit->headroom - RESERVE);
+	}
 }
 
 bool counting_bulk_possible(void)
 {
 	if (!precise_mode) {
-		for (unsigned m = 0; m < meters; m++)
-			if (meter[m].meter->headroom < 0)
+		for (unsigned m = 0; m < meters; m++) {
+			int64_t room = 0;
+
+			for (unsigned i = 0; i < LANES; i++)
+				room += context->lane[m][i];
+			if (room < 0)
 				return false;
+		}
 		return true;
 	}
 	/* The service routine may have changed the lists. */
 	for (unsigned u = 0; u < units; u++)
-		for (unsigned i = 0; i < context->meters[u].count; i++)
-			if (context->meters[u].meter[i].headroom < RESERVE &&
-			    context->meters[u].meter[i].rings & SPMU_RINGX)
+		for (unsigned i = 0; i < unit[u].meters.count; i++)
+			if (unit[u].meters.meter[i].headroom < RESERVE &&
+			    unit[u].meters.meter[i].rings & SPMU_RINGX)
 				return false;
 	return true;
 }
@@ -341,7 +397,7 @@ static void unit_new(unsigned records_per_interrupt)
 	struct spmu_core_config config = {
 		.model = model,
 		.threads = engine_link->threads,
-		.meters = {&context->meters[units], engine_memory(sizeof(struct spmu_meters))},
+		.meters = {&u->meters, engine_memory(sizeof(struct spmu_meters))},
 	};
 	struct spmu_host host = {
 		.opaque = u,

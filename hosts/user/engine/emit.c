@@ -51,13 +51,30 @@ void emit_load(struct emit *e, unsigned reg, unsigned offset)
 	emit_gs(e, 0x8b, reg, offset);
 }
 
-void emit_charge(struct emit *e, unsigned offset, unsigned n)
+static void emit_arithmetic(struct emit *e, unsigned operation, unsigned offset, unsigned n)
 {
-	emit_gs(e, n < 128 ? 0x83 : 0x81, 5, offset);
+	emit_gs(e, n < 128 ? 0x83 : 0x81, operation, offset);
 	if (n < 128)
 		emit8(e, n);
 	else
 		emit32(e, n);
+}
+
+void emit_charge(struct emit *e, unsigned offset, unsigned n)
+{
+	emit_arithmetic(e, 5, offset, n);
+}
+
+void emit_refund(struct emit *e, unsigned offset, unsigned n)
+{
+	emit_arithmetic(e, 0, offset, n);
+}
+
+void emit_note(struct emit *e, unsigned offset, uint32_t n)
+{
+	emit_bytes(e, (const uint8_t[]){0x65, 0xc7, 0x04, 0x25}, 4);
+	emit32(e, offset);
+	emit32(e, n);
 }
 
 void emit_flags_save(struct emit *e)
@@ -111,12 +128,7 @@ void emit_jmp_far(struct emit *e, uint64_t target)
 
 void emit_leave(struct emit *e, unsigned reason, uint32_t site)
 {
-	emit8(e, 0x65);
-	emit8(e, 0xc7);
-	emit8(e, 0x04);
-	emit8(e, 0x25);
-	emit32(e, CTX_SITE);
-	emit32(e, site);
+	emit_note(e, CTX_SITE, site);
 	emit_jmp(e, (uint64_t)blocks_gate(reason));
 }
 

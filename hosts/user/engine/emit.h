@@ -25,8 +25,12 @@ void emit32(struct emit *e, uint64_t value);
 void emit_save(struct emit *e, unsigned reg, unsigned offset);
 void emit_load(struct emit *e, unsigned reg, unsigned offset);
 
-/* SUB QWORD gs:[offset], n: changes the flags. */
+/* SUB and ADD QWORD gs:[offset], n: change the flags. */
 void emit_charge(struct emit *e, unsigned offset, unsigned n);
+void emit_refund(struct emit *e, unsigned offset, unsigned n);
+
+/* MOV DWORD gs:[offset], n */
+void emit_note(struct emit *e, unsigned offset, uint32_t n);
 
 /* The six arithmetic flags into AX and back; RAX waits in the context meanwhile. */
 void emit_flags_save(struct emit *e);

@@ -88,7 +88,9 @@ struct exit_slot {
 	uint64_t target; /* program address */
 	uint64_t patch;  /* address of the rel32 to set, 0: free */
 };
-extern uint8_t *cache_base, *cache_at, *cache_end;
+extern uint8_t *cache_base, *cache_end;
+extern uint8_t *cache_at;   /* where the next block's code goes */
+extern uint8_t *cold_at;    /* where code that rarely runs, and thunks, go */
 void blocks_start(uint64_t program_end);
 void blocks_flush(void);
 uint64_t blocks_lookup(uint64_t pc); /* code address or 0 */
@@ -106,16 +108,20 @@ uint64_t exit_slot_new(uint64_t target, uint64_t patch); /* address to jump to *
 struct exit_slot *exit_slot_at(uint32_t number);
 void exit_slot_free(uint32_t number);
 void target_add(uint64_t pc, uint64_t code);
+/* Translate `target` in place of the jump at the end of the newest block: its rel32 is at
+ * `patch`.  False: it is not there, or cannot be done. */
+bool block_append(uint64_t patch, uint64_t target);
 
 /* translate.c */
 #define BLOCK_INSNS_MAX 48
 #define CHECK_INSNS_MAX 4
 /* Translate the block at pc, or return 0 when pc cannot be executed. */
 uint64_t translate_block(uint64_t pc);
-/* The occurrences that instructions first to last-1 of a block produce on a meter, without
+/* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
-unsigned block_occurrences(const struct block *block, unsigned first, unsigned last,
-			   const struct spmu_meter *meter);
+unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
+/* Where the block charges its meters. */
+uint64_t block_check_code(const struct block *block);
 /* One instruction in a form that comes back.  NULL: cannot be executed. */
 struct step {
 	uint64_t pc;
@@ -136,14 +142,12 @@ _Noreturn void run_program(void);
 extern bool step_left;
 
 /* counting.c */
-/* The meters of all units for user code, as translated code charges them. */
-struct meter_ref {
-	struct spmu_meter *meter;
-	uint32_t offset; /* in the context, of its headroom */
-	uint64_t signals;
-};
-extern struct meter_ref meter[UNITS_MAX * SPMU_METERS_MAX];
+/* The signals of the meters of all units for user code, as translated code charges them:
+ * meter m, block b: the word context->lane[m][b % LANES]. */
+extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
+/* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
+bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 void counting_start(void);
 /* Counts to the shared memory, records to the ring; the units are stopped. */
 void counting_finish(void);

@@ -17,6 +17,9 @@
  * charge did not fit, or an instruction that needs the engine. */
 static unsigned steps_due;
 
+/* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
+static uint64_t resume_at;
+
 static void link_exit(uint32_t number)
 {
 	uint64_t target = exit_slot_at(number)->target, patch = exit_slot_at(number)->patch;
@@ -26,6 +29,10 @@ static void link_exit(uint32_t number)
 	if (!code) {
 		uint64_t flushes = blocks_flushes;
 
+		if (block_append(patch, target)) {
+			exit_slot_free(number);
+			return;
+		}
 		code = translate_block(target);
 		if (!code || blocks_flushes != flushes)
 			return; /* cannot run, or the cache was emptied and the slot with it */
@@ -44,18 +51,16 @@ static void indirect_exit(void)
 		target_add(context->pc, code);
 }
 
-/* Meter `which` and those before it were charged the whole block: take that back,
- * charge what ran before the check, go on with single steps. */
+/* Meter `which` had no room for the block; it has taken back its charges.  Move room to its
+ * lane, or charge what ran before the check and go on with single steps. */
 static void headroom_exit(const struct block *b, unsigned which)
 {
-	for (unsigned m = 0; m < meters; m++) {
-		unsigned before = block_occurrences(b, 0, b->check_at, meter[m].meter);
-		unsigned after = block_occurrences(b, b->check_at, b->insns, meter[m].meter);
-
-		meter[m].meter->headroom -= before;
-		if (m <= which)
-			meter[m].meter->headroom += before + after;
+	if (counting_rebalance(which, block_number(b) % LANES, context->wanted)) {
+		resume_at = block_check_code(b);
+		return;
 	}
+	for (unsigned m = 0; m < meters && b->check_at; m++)
+		context->lane[m][0] -= block_occurrences(b, 0, b->check_at, m);
 	context->pc = block_pc_of(b, b->check_at);
 	steps_due = b->insns - b->check_at;
 }
@@ -67,8 +72,8 @@ static void edge_exit(const struct block *b, unsigned which, uint64_t outcome)
 	uint64_t pc = block_pc_of(b, b->insns - 1u);
 
 	for (unsigned m = which + 1; m < meters; m++)
-		if ((meter[m].meter->signals & COND_SIGNALS) == outcome)
-			meter[m].meter->headroom--;
+		if ((meter_signals[m] & COND_SIGNALS) == outcome)
+			context->lane[m][0]--;
 	insn_decode((const uint8_t *)pc, memory_code_end(pc) - pc, pc, &insn);
 	context->pc = outcome == SPMU_SIGBIT(COND_TAKEN) ? insn.target : pc + insn.length;
 	steps_due = 1;
@@ -76,10 +81,11 @@ static void edge_exit(const struct block *b, unsigned which, uint64_t outcome)
 
 static void run_bulk(void)
 {
-	uint64_t code = blocks_lookup(context->pc);
+	uint64_t code = resume_at ? resume_at : blocks_lookup(context->pc);
 	const struct block *b;
 	uint32_t site;
 
+	resume_at = 0;
 	if (!code)
 		code = translate_block(context->pc);
 	if (!code) {
@@ -196,7 +202,7 @@ void run_program(void)
 {
 	for (;;) {
 		signals_check();
-		if (!steps_due && counting_bulk_possible()) {
+		if (resume_at || (!steps_due && counting_bulk_possible())) {
 			run_bulk();
 			continue;
 		}

@@ -139,10 +139,9 @@ static void settle(struct sigcontext *regs)
 	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code, &charged);
 	for (unsigned m = 0; m < meters; m++) {
 		if (charged)
-			meter[m].meter->headroom +=
-				block_occurrences(b, index, b->insns, meter[m].meter);
+			context->lane[m][0] += block_occurrences(b, index, b->insns, m);
 		else
-			meter[m].meter->headroom -= block_occurrences(b, 0, index, meter[m].meter);
+			context->lane[m][0] -= block_occurrences(b, 0, index, m);
 	}
 	restore_borrowed(b, index, regs);
 	context->pc = block_pc_of(b, index);

@@ -60,7 +60,7 @@ static bool needs_engine(const struct insn *insn)
 		return true;
 	if (insn->rep && insn->signals & MEMORY_SIGNALS)
 		for (unsigned m = 0; m < meters; m++)
-			if (meter[m].meter->signals & MEMORY_SIGNALS)
+			if (meter_signals[m] & MEMORY_SIGNALS)
 				return true; /* a count of 0 touches no memory */
 	return false;
 }
@@ -156,18 +156,20 @@ static unsigned flags_live_out(void)
 
 /* The signals of an instruction on a meter: those of a branch's outcome only when the
  * meter does not care which it is. */
-static unsigned occurrences(const struct insn *insn, const struct spmu_meter *m)
+static unsigned occurrences(const struct insn *insn, unsigned m)
 {
-	unsigned n = (unsigned)__builtin_popcountll(insn->signals & m->signals);
+	uint64_t set = insn->signals & meter_signals[m];
+	unsigned n = 0;
 
+	for (; set; set &= set - 1)
+		n++;
 	if ((insn->kind == INSN_JCC || insn->kind == INSN_JCXZ) &&
-	    (m->signals & COND_SIGNALS) == COND_SIGNALS)
+	    (meter_signals[m] & COND_SIGNALS) == COND_SIGNALS)
 		n++;
 	return n;
 }
 
-unsigned block_occurrences(const struct block *block, unsigned first, unsigned last,
-			   const struct spmu_meter *m)
+unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m)
 {
 	uint64_t end = memory_code_end(block->pc), pc = block->pc;
 	unsigned n = 0;
@@ -198,53 +200,79 @@ uint64_t block_pc_of(const struct block *block, unsigned index)
 	return pc;
 }
 
-/* A way out that is taken when a meter has run out. */
+uint64_t block_check_code(const struct block *block)
+{
+	const uint8_t *map = block_map(block);
+	uint64_t code = (uint64_t)cache_base + block->code;
+
+	for (unsigned i = 0; i < block->check_at; i++)
+		code += map[2 + i];
+	return code;
+}
+
+/* A way out that is taken when a meter has run out.  It takes back what the block has charged
+ * so far (on an edge, where the branch is done, the charge stands). */
 struct way_out {
 	uint8_t *rel32;
-	uint32_t site;
+	uint8_t meter;
 	uint8_t reason;
+	uint8_t last_refund; /* how many of the charges it takes back */
 	bool flags_kept;
 };
 
-static struct way_out way_out[3 * UNITS_MAX * SPMU_METERS_MAX];
-static unsigned ways_out;
+struct charged {
+	uint16_t offset;
+	uint16_t n;
+};
+
+static struct way_out way_out[3 * LANED_METERS];
+static struct charged charged[LANED_METERS];
+static unsigned ways_out, charges;
+
+static unsigned lane_offset(unsigned m, uint32_t block)
+{
+	return CTX_LANES + (m * LANES + block % LANES) * 8;
+}
 
 static void charge(struct emit *e, unsigned m, unsigned n, uint32_t block, unsigned reason,
 		   bool flags_kept)
 {
 	struct way_out *out = &way_out[ways_out++];
 
-	emit_charge(e, meter[m].offset, n);
+	emit_charge(e, lane_offset(m, block), n);
 	out->rel32 = emit_jcc(e, 8, 0); /* JS, patched at the end of the block */
-	out->site = block | m << 24;
+	out->meter = (uint8_t)m;
 	out->reason = (uint8_t)reason;
+	out->last_refund = 0;
+	if (reason == EXIT_HEADROOM) {
+		charged[charges++] = (struct charged){(uint16_t)lane_offset(m, block), (uint16_t)n};
+		out->last_refund = (uint8_t)charges;
+	}
 	out->flags_kept = flags_kept;
 }
 
 static void charge_block(struct emit *e, uint32_t block, bool keep_flags)
 {
-	bool any = false;
-
+	charges = 0;
 	for (unsigned m = 0; m < meters; m++) {
 		unsigned n = 0;
 
 		for (unsigned i = 0; i < d.n; i++)
-			n += occurrences(&d.insn[i], meter[m].meter);
+			n += occurrences(&d.insn[i], m);
 		if (!n)
 			continue;
-		if (!any && keep_flags)
+		if (!charges && keep_flags)
 			emit_flags_save(e);
-		any = true;
 		charge(e, m, n, block, EXIT_HEADROOM, keep_flags);
 	}
-	if (any && keep_flags)
+	if (charges && keep_flags)
 		emit_flags_restore(e);
 }
 
 static bool charges_edge(uint64_t outcome)
 {
 	for (unsigned m = 0; m < meters; m++)
-		if ((meter[m].meter->signals & COND_SIGNALS) == outcome)
+		if ((meter_signals[m] & COND_SIGNALS) == outcome)
 			return true;
 	return false;
 }
@@ -261,20 +289,29 @@ static void charge_edge(struct emit *e, uint32_t block, uint64_t outcome, uint64
 	if (keep)
 		emit_flags_save(e);
 	for (unsigned m = 0; m < meters; m++)
-		if ((meter[m].meter->signals & COND_SIGNALS) == outcome)
+		if ((meter_signals[m] & COND_SIGNALS) == outcome)
 			charge(e, m, 1, block, reason, keep);
 	if (keep)
 		emit_flags_restore(e);
 }
 
-static void emit_ways_out(struct emit *e)
+static void emit_ways_out(uint32_t block)
 {
+	struct emit e = {cold_at};
+
 	for (unsigned i = 0; i < ways_out; i++) {
-		emit_patch(way_out[i].rel32, (uint64_t)e->at);
-		if (way_out[i].flags_kept)
-			emit_flags_restore(e);
-		emit_leave(e, way_out[i].reason, way_out[i].site);
+		const struct way_out *out = &way_out[i];
+
+		emit_patch(out->rel32, (uint64_t)e.at);
+		for (unsigned c = 0; c < out->last_refund; c++)
+			emit_refund(&e, charged[c].offset, charged[c].n);
+		if (out->last_refund)
+			emit_note(&e, CTX_WANTED, charged[out->last_refund - 1].n);
+		if (out->flags_kept)
+			emit_flags_restore(&e);
+		emit_leave(&e, out->reason, block | (uint32_t)out->meter << 24);
 	}
+	cold_at = e.at;
 }
 
 /* Jump to program address pc: straight to its code when that is there, else by a slot. */
@@ -415,7 +452,7 @@ static void emit_block(struct emit *e, struct block *b)
 			emit_last(e, &d.insn[i], d.pc[i], number);
 		map[2 + i] = (uint8_t)(e->at - start > 255 ? 255 : e->at - start);
 	}
-	emit_ways_out(e);
+	emit_ways_out(number);
 }
 
 uint64_t translate_block(uint64_t pc)
