@@ -371,7 +371,7 @@ static void random_strings(void)
 		if (i % 16 == 0)
 			for (unsigned r = 0; r < 16; r++)
 				gpr[r] = next_random();
-		good &= check_one(code, sizeof code, i % 64 == 0, &length);
+		good &= check_one(code, sizeof code, i % 16 == 0, &length);
 		valid += length > 1;
 	}
 	snprintf(text, sizeof text, "%u made-up strings, %llu of them instructions", RANDOM_STRINGS,

@@ -164,16 +164,18 @@ static inline unsigned expected_flags_written(const struct expected *e)
 #define EXPECTED_FMA(X)                                                                            \
 	X(FMADD132)                                                                                \
 	X(FMADD213)                                                                                \
-	X(FMADD231) X(FMSUB132) X(FMSUB213) X(FMSUB231) X(FNMADD132) X(FNMADD213) X(FNMADD231)     \
-		X(FNMSUB132) X(FNMSUB213) X(FNMSUB231)
+	X(FMADD231)                                                                                \
+	X(FMSUB132)                                                                                \
+	X(FMSUB213) X(FMSUB231) X(FNMADD132) X(FNMADD213) X(FNMADD231) X(FNMSUB132) X(FNMSUB213)   \
+		X(FNMSUB231)
 #define EXPECTED_FMA_ALTERNATING(X)                                                                \
 	X(FMADDSUB132) X(FMADDSUB213) X(FMADDSUB231) X(FMSUBADD132) X(FMSUBADD213) X(FMSUBADD231)
 #define CASE_OF_(name) case ZYDIS_MNEMONIC_##name:
 #define SSE_ALL(n)                                                                                 \
 	CASE_OF_(n##PS)                                                                            \
 	CASE_OF_(n##PD)                                                                            \
-	CASE_OF_(n##SS) CASE_OF_(n##SD) CASE_OF_(V##n##PS) CASE_OF_(V##n##PD) CASE_OF_(V##n##SS)   \
-		CASE_OF_(V##n##SD)
+	CASE_OF_(n##SS)                                                                            \
+	CASE_OF_(n##SD) CASE_OF_(V##n##PS) CASE_OF_(V##n##PD) CASE_OF_(V##n##SS) CASE_OF_(V##n##SD)
 #define VEX_ALL(n)    CASE_OF_(V##n##PS) CASE_OF_(V##n##PD) CASE_OF_(V##n##SS) CASE_OF_(V##n##SD)
 #define VEX_PACKED(n) CASE_OF_(V##n##PS) CASE_OF_(V##n##PD)
 

@@ -16,8 +16,13 @@
 #include "hosts/user/decode/decode_table.h"
 #include "decode_table.inc"
 
-/* Read without looking at the end; longer than anything parsed before the length check. */
-#define PADDED_BYTES 48
+/*
+ * Fields are read without looking at the end.  With few prefixes the last byte
+ * read (of an EVEX displacement) is within 15; otherwise, and at the end of
+ * a page, a copy with zeros behind it is taken apart.
+ */
+#define PREFIXES_IN_PLACE 4
+#define PADDED_BYTES	  48
 
 /* One instruction while it is taken apart. */
 struct parse {
@@ -332,7 +337,7 @@ static void apply_rare(const struct parse *p, const struct decode_prop *prop, st
 
 static bool undefined(const struct parse *p, size_t available, struct insn *insn)
 {
-	if (p->at > available)
+	if (p->at > available && available < INSN_BYTES_MAX)
 		return false; /* the verdict rests on bytes that are not there */
 	clear(insn);
 	insn->length = 1;
@@ -341,7 +346,14 @@ static bool undefined(const struct parse *p, size_t available, struct insn *insn
 	return true;
 }
 
-/* The part behind the prefixes.  p->code can be read for PADDED_BYTES or has one prefix at most. */
+static const uint8_t *pad(uint8_t padded[PADDED_BYTES], const uint8_t *code, size_t bytes)
+{
+	memset(padded, 0, PADDED_BYTES);
+	memcpy(padded, code, bytes);
+	return padded;
+}
+
+/* The part behind the prefixes. */
 static bool decode_rest(struct parse *p, size_t available, uint64_t address, struct insn *insn)
 {
 	const struct decode_row *row;
@@ -395,22 +407,16 @@ bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct
 	uint8_t padded[PADDED_BYTES];
 
 	clear(insn);
-	/*
-	 * With one prefix byte at most nothing is read behind byte 15.  Otherwise, and at
-	 * the end of a page, work on a copy with zeros behind it.
-	 */
-	if (available < INSN_BYTES_MAX || (is_prefix(code[0]) && is_prefix(code[1]))) {
-		memset(padded, 0, sizeof padded);
-		memcpy(padded, code, available < INSN_BYTES_MAX ? available : INSN_BYTES_MAX);
-		p.code = padded;
-		if (!parse_prefixes(&p, insn))
-			return undefined(&p, available, insn);
-	} else if (byte_class[code[0]] == BYTE_REX) {
+	if (available < INSN_BYTES_MAX)
+		p.code = pad(padded, code, available);
+	if (byte_class[p.code[0]] == BYTE_REX && !is_prefix(p.code[1])) {
 		p.at = 1;
-		set_rex(&p, code[0]);
-	} else {
-		parse_prefixes(&p, insn);
+		set_rex(&p, p.code[0]);
+	} else if (!parse_prefixes(&p, insn)) {
+		return undefined(&p, available, insn);
 	}
+	if (p.at > PREFIXES_IN_PLACE && available >= INSN_BYTES_MAX)
+		p.code = pad(padded, code, INSN_BYTES_MAX);
 	return decode_rest(&p, available, address, insn);
 }
 
