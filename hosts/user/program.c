@@ -348,6 +348,17 @@ static bool copy_argv(struct launch_program *program, char **argv)
 	return program->argv && program->name;
 }
 
+/* What is wrong with an interpreter is told with the script that asks for it. */
+static void name_script(const struct launch_program *program, char **error)
+{
+	char *full;
+
+	if (!*error || asprintf(&full, "%s: %s", program->name, *error) < 0)
+		return;
+	free(*error);
+	*error = full;
+}
+
 int launch_find(struct launch_program *program, char **argv, char **error)
 {
 	bool again = true;
@@ -367,10 +378,11 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 	}
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
-			status = refuse(error, CANNOT_RUN, "%s: too many levels of #! scripts",
-					program->name);
+			status = refuse(error, CANNOT_RUN, "too many levels of #! scripts");
 		else
 			status = check_file(program, &again, error);
+		if (status && depth)
+			name_script(program, error);
 	}
 	if (!status && strlen(program->path) >= LINK_PATH_MAX)
 		status = refuse(error, CANNOT_RUN, "%s: %s", program->name, strerror(ENAMETOOLONG));

@@ -445,18 +445,36 @@ uint64_t perfdata_bytes(const struct perfdata_writer *writer)
 
 /* --- the end ----------------------------------------------------------------------------- */
 
-static bool write_features(struct perfdata_writer *writer)
+/* Give the last records of the last stretch for `bytes` of room.  They still stand in the buffer.
+ */
+static void make_room(struct perfdata_writer *writer, size_t bytes)
+{
+	size_t stretch = (size_t)(writer->written - writer->before);
+	uint64_t samples = 0;
+	size_t kept = 0;
+
+	/* File systems give room by the page, and both ends may share one. */
+	bytes += 2 * (size_t)sysconf(_SC_PAGESIZE);
+	if (stretch > bytes)
+		kept = whole_records(writer, stretch - bytes, &samples);
+	writer->written = writer->before + kept;
+	writer->written_samples = writer->before_samples + samples;
+	truncate_data(writer);
+}
+
+/* On failure *bytes is what there should have been room for. */
+static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 {
 	uint64_t offset = writer->header.data.offset + writer->written;
-	size_t bytes, done;
-	uint8_t *features = features_build(&writer->about, offset, &writer->header, &bytes);
+	size_t done;
+	uint8_t *features = features_build(&writer->about, offset, &writer->header, bytes);
 
 	if (!features) {
 		errno = ENOMEM;
 	} else {
-		done = write_at(writer->fd, features, bytes, offset);
+		done = write_at(writer->fd, features, *bytes, offset);
 		free(features);
-		if (done == bytes)
+		if (done == *bytes)
 			return true;
 	}
 	memset(writer->header.features, 0, sizeof(writer->header.features));
@@ -485,16 +503,15 @@ static bool take_name(struct perfdata_writer *writer)
 
 bool perfdata_finish(struct perfdata_writer *writer, char **error)
 {
+	size_t bytes = 0;
 	bool good;
 
 	*error = NULL;
 	flush(writer);
-	if (!write_features(writer)) {
+	if (!write_features(writer, &bytes)) {
 		/* The names of the events are worth more than the last samples. */
-		writer->written = writer->before;
-		writer->written_samples = writer->before_samples;
-		truncate_data(writer);
-		write_features(writer);
+		make_room(writer, bytes);
+		write_features(writer, &bytes);
 	}
 	good = write_header(writer) && take_name(writer);
 	if (!good && !writer->error)

@@ -39,6 +39,7 @@ struct modifiers {
 struct parser {
 	const struct spmu_model *model;
 	struct event_list *list;
+	const char *whole; /* the list as it was given */
 	char **error;
 	int group, groups;
 };
@@ -422,10 +423,13 @@ static bool parse_name(struct parser *parser, const char *text, struct modifiers
 		strcat(name, ":");
 		strcat(name, part);
 	}
-	if (!event_code_find(parser->model, name, &code))
-		unknown(parser, name);
-	else
+	if (event_code_find(parser->model, name, &code))
 		good = add_event(parser, text, &code, modifiers);
+	else if (event_code_find(parser->model, copy, &code))
+		wrong(parser, text, "'%s' is neither a modifier nor one of its unit masks",
+		      name + strlen(copy) + 1);
+	else
+		unknown(parser, name);
 out:
 	free(copy);
 	free(name);
@@ -510,7 +514,7 @@ static bool parse_list(struct parser *parser, char *text)
 		cut = *at;
 		*at = '\0';
 		if (!*text)
-			return wrong(parser, text, "a name is missing");
+			return wrong(parser, parser->whole, "a name is missing between commas");
 		if (*text == '{' ? !parse_group(parser, text) : !parse_event(parser, text))
 			return false;
 		if (!cut)
@@ -522,7 +526,8 @@ static bool parse_list(struct parser *parser, char *text)
 bool events_parse(struct event_list *list, const struct spmu_model *model, const char *text,
 		  char **error)
 {
-	struct parser parser = {.model = model, .list = list, .error = error, .group = -1};
+	struct parser parser = {
+		.model = model, .list = list, .whole = text, .error = error, .group = -1};
 	char *copy = tool_copy(text);
 	bool good;
 

@@ -2,8 +2,12 @@
 /*
  * main.c: find the subcommand and call it.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <softpmu/base.h>
 
@@ -57,11 +61,22 @@ static int unknown_command(const char *name)
 	return EXIT_BAD_USAGE;
 }
 
+/* Were a standard descriptor closed, a file of ours would get its number, and messages would go
+ * into it.  The program that is run still finds it closed. */
+static void keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			exit(EXIT_TOOL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static char help_option[] = "--help";
 	const char *name;
 
+	keep_standard_descriptors();
 	if (argc < 2) {
 		print_help();
 		return EXIT_BAD_USAGE;
