@@ -373,11 +373,8 @@ int cmd_annotate(int argc, char **argv)
 		case 'h':
 			help();
 			return output_finish("annotate", 0);
-		case ':':
-			return tool_usage_error("annotate", "%s needs a value", argv[optind - 1]);
 		default:
-			return tool_usage_error("annotate", "unknown option '%s'",
-						argv[optind - 1]);
+			return tool_bad_option("annotate", option, argv);
 		}
 	}
 	if (optind + 1 < argc)

@@ -386,10 +386,8 @@ int cmd_explain(int argc, char **argv)
 		case 'h':
 			help();
 			return output_finish("explain", 0);
-		case ':':
-			return tool_usage_error("explain", "%s needs a value", argv[optind - 1]);
 		default:
-			return tool_usage_error("explain", "unknown option '%s'", argv[optind - 1]);
+			return tool_bad_option("explain", option, argv);
 		}
 	}
 	explain.model = tool_model(model);

@@ -327,10 +327,8 @@ int cmd_list(int argc, char **argv)
 		case 'h':
 			help();
 			return output_finish("list", 0);
-		case ':':
-			return tool_usage_error("list", "%s needs a value", argv[optind - 1]);
 		default:
-			return tool_usage_error("list", "unknown option '%s'", argv[optind - 1]);
+			return tool_bad_option("list", option, argv);
 		}
 	}
 	list.model = tool_model(model);

@@ -176,7 +176,7 @@ int cmd_models(int argc, char **argv)
 			help();
 			return output_finish("models", 0);
 		default:
-			return tool_usage_error("models", "unknown option '%s'", argv[optind - 1]);
+			return tool_bad_option("models", option, argv);
 		}
 	}
 	for (i = optind; i < argc; i++) {

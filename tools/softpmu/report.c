@@ -397,10 +397,8 @@ int cmd_report(int argc, char **argv)
 		case 'h':
 			help();
 			return output_finish("report", 0);
-		case ':':
-			return tool_usage_error("report", "%s needs a value", argv[optind - 1]);
 		default:
-			return tool_usage_error("report", "unknown option '%s'", argv[optind - 1]);
+			return tool_bad_option("report", option, argv);
 		}
 	}
 	if (optind < argc)
