@@ -221,6 +221,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->version = LINK_VERSION;
 	link->bytes = sizeof(*link);
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
+	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;

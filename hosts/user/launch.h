@@ -16,6 +16,7 @@ extern const struct spmu_supply launch_supply;
 
 /* A program that can be run. */
 struct launch_program {
+	char *file;  /* what is executed: for a script, the script */
 	char *path;  /* the ELF file: for a script, its interpreter */
 	char **argv; /* NULL-terminated; for a script as the kernel builds it */
 	char *name;  /* as the user gave it, for messages */

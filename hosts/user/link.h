@@ -50,7 +50,8 @@ struct link {
 
 	/* tool to engine */
 	char model[32];
-	char program[LINK_PATH_MAX]; /* the file to run, found in PATH already */
+	char file[LINK_PATH_MAX];    /* what is executed, found in PATH already */
+	char program[LINK_PATH_MAX]; /* the ELF file to run: that, or a script's interpreter */
 	uint32_t events;
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];

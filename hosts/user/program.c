@@ -376,6 +376,11 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 	} else {
 		status = find_in_path(argv[0], &program->path, error);
 	}
+	if (!status) {
+		program->file = strdup(program->path);
+		if (!program->file)
+			status = refuse(error, CANNOT_RUN, "out of memory");
+	}
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
 			status = refuse(error, CANNOT_RUN, "too many levels of #! scripts");
@@ -384,7 +389,8 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 		if (status && depth)
 			name_script(program, error);
 	}
-	if (!status && strlen(program->path) >= LINK_PATH_MAX)
+	if (!status &&
+	    (strlen(program->path) >= LINK_PATH_MAX || strlen(program->file) >= LINK_PATH_MAX))
 		status = refuse(error, CANNOT_RUN, "%s: %s", program->name, strerror(ENAMETOOLONG));
 	if (status)
 		launch_forget(program);
@@ -396,6 +402,7 @@ void launch_forget(struct launch_program *program)
 	for (char **argv = program->argv; argv && *argv; argv++)
 		free(*argv);
 	free(program->argv);
+	free(program->file);
 	free(program->path);
 	free(program->name);
 	memset(program, 0, sizeof(*program));

@@ -55,6 +55,7 @@ struct loaded {
 };
 void load_program(const char *path, struct loaded *out);
 void load_vdso(uint64_t base);
+extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 
 /* memory.c: the program's executable memory */
 /* The window below 2 GiB that holds everything code runs from. */
@@ -166,6 +167,8 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	       int fd, const char *name);
 void ring_comm(const char *name, bool exec);
 void ring_wake(void);
+/* The file that a descriptor is open on; empty when there is none. */
+void name_of_fd(int fd, char *path, size_t bytes);
 
 /* syscalls.c: the system call that the program is making; context->pc is behind it */
 void syscall_run(void);

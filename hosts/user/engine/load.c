@@ -25,6 +25,8 @@ struct image {
 	char interpreter[256];
 };
 
+char program_path[LINK_PATH_MAX];
+
 static void read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	if (syscall4(__NR_pread64, fd, (long)to, (long)bytes, (long)offset) != (long)bytes)
@@ -56,7 +58,7 @@ static void image_open(struct image *image, const char *path)
 			read_at(image->fd, image->interpreter, s->p_filesz, s->p_offset);
 			image->interpreter[s->p_filesz] = 0;
 		}
-		if (s->p_type != PT_LOAD)
+		if (s->p_type != PT_LOAD || !s->p_memsz)
 			continue;
 		if (s->p_vaddr + s->p_memsz < s->p_vaddr || s->p_vaddr + s->p_memsz > UINT64_C(1) << 46 ||
 		    (s->p_vaddr - s->p_offset) % PAGE)
@@ -134,7 +136,7 @@ static void image_map(struct image *image)
 		engine_fail(126, "the addresses that the program is linked for are taken");
 	}
 	for (unsigned i = 0; i < image->header.e_phnum; i++)
-		if (image->segment[i].p_type == PT_LOAD)
+		if (image->segment[i].p_type == PT_LOAD && image->segment[i].p_memsz)
 			map_segment(image, &image->segment[i]);
 	syscall1(__NR_close, image->fd);
 }
@@ -156,6 +158,7 @@ void load_program(const char *path, struct loaded *out)
 	static struct image program, interpreter;
 
 	image_open(&program, path);
+	name_of_fd(program.fd, program_path, sizeof(program_path));
 	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
 	translate_start();
 	image_map(&program);

@@ -56,7 +56,7 @@ void ring_write(const struct link_record *record)
 		ring_wake();
 }
 
-static void name_of_fd(int fd, char *path)
+void name_of_fd(int fd, char *path, size_t bytes)
 {
 	char link_name[32];
 	struct text t;
@@ -65,7 +65,7 @@ static void name_of_fd(int fd, char *path)
 	text_start(&t, link_name, sizeof(link_name));
 	text_add(&t, "/proc/self/fd/");
 	text_add_number(&t, (uint64_t)fd);
-	n = syscall3(__NR_readlink, (long)link_name, (long)path, PATH_ROOM - 1);
+	n = syscall3(__NR_readlink, (long)link_name, (long)path, (long)bytes - 1);
 	path[is_error(n) ? 0 : n] = 0;
 }
 
@@ -85,7 +85,7 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	if (name)
 		text_add(&t, name);
 	else
-		name_of_fd(fd, r.m.path);
+		name_of_fd(fd, r.m.path, PATH_ROOM);
 	if (fd >= 0 && !is_error(syscall2(__NR_fstat, fd, (long)stat))) {
 		r.m.device_major = (uint32_t)(stat[0] >> 8 & 0xfff);
 		r.m.device_minor = (uint32_t)((stat[0] & 0xff) | (stat[0] >> 12 & 0xfff00));

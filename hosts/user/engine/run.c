@@ -184,7 +184,7 @@ static void run_step(void)
 			       ? insn_data_address(&now.insn, now.pc, context->gpr,
 						   read_fs_base(), 0)
 			       : 0;
-	if (now.insn.rep && !context->gpr[1])
+	if (now.insn.rep && !(now.insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (now.insn.kind == INSN_SYSCALL) {
 		context->pc = now.pc + now.insn.length;

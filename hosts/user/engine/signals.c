@@ -120,9 +120,9 @@ static void restore_borrowed(const struct block *b, unsigned index, struct sigco
 	regs->rcx = context->spill_rcx;
 }
 
-/* Put the meters as if the block had ended before the instruction at this code address;
- * context->pc becomes that instruction's. */
-static void settle(struct sigcontext *regs)
+/* Put the meters as if the block had ended before the instruction at this code address (behind
+ * it: retired is 1); context->pc becomes that instruction's. */
+static void settle(struct sigcontext *regs, unsigned retired)
 {
 	const struct block *b = block_of_code(regs->rip);
 	const struct step *s = step_of_code(regs->rip);
@@ -131,12 +131,15 @@ static void settle(struct sigcontext *regs)
 
 	if (s) {
 		step_left = true;
-		context->pc = s->pc;
+		context->pc = s->pc + (retired ? s->insn.length : 0);
+		if (retired)
+			counting_retire(s->pc, context->pc, s->insn.signals, 0);
 		return;
 	}
 	if (!b)
 		return; /* at an instruction boundary: context->pc is right */
-	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code, &charged);
+	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code, &charged) +
+		retired;
 	for (unsigned m = 0; m < meters; m++) {
 		if (charged)
 			context->lane[m][0] += block_occurrences(b, index, b->insns, m);
@@ -160,6 +163,12 @@ static void internal_error(int sig, uint64_t rip)
 	engine_unsupported(message);
 }
 
+static bool is_breakpoint(int sig, uint64_t rip)
+{
+	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
+	       *(const uint8_t *)(rip - 1) == 0xcc;
+}
+
 static void fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 {
 	uint64_t rip = regs->rip;
@@ -168,16 +177,24 @@ static void fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	if (in_engine && !bad_jump)
 		internal_error(sig, rip);
 	if (sig == SIGSEGV && regs->err & 2 && memory_unwatch((uint64_t)info->si_addr)) {
-		settle(regs);
+		settle(regs, 0);
 		flush_due = true;
 		regs->rip = (uint64_t)exit_step_jump;
 		return;
 	}
-	settle(regs);
+	if (is_breakpoint(sig, rip)) {
+		/* A trap: INT3 has retired and does not fault again. */
+		regs->rip = rip - 1;
+		settle(regs, 1);
+		regs->rip = rip;
+		syscall2(__NR_kill, engine_pid, sig);
+	} else {
+		settle(regs, 0);
+	}
 	if (program_action[sig].handler > 1)
 		cannot_deliver(sig);
 	finish();
-	default_action(sig); /* the instruction faults again and ends the program */
+	default_action(sig); /* a fault: the instruction does it again and ends the program */
 }
 
 static void handler(int sig, siginfo_t *info, struct ucontext *uc)
@@ -198,7 +215,7 @@ static void handler(int sig, siginfo_t *info, struct ucontext *uc)
 	}
 	if (program_action[sig].handler > 1)
 		cannot_deliver(sig);
-	settle(regs);
+	settle(regs, 0);
 	finish();
 	default_action(sig);
 	syscall2(__NR_kill, engine_pid, sig); /* it is blocked until this handler returns */

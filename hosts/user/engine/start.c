@@ -136,7 +136,7 @@ void engine_start(uint64_t *stack)
 	context = engine_memory(sizeof(*context));
 	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)context)))
 		engine_fail(126, "the GS base cannot be set");
-	name_program(engine_link->program);
+	name_program(engine_link->file);
 	load_program(engine_link->program, &program);
 	at = find_aux(aux, AT_SYSINFO_EHDR);
 	if (at)
@@ -146,7 +146,7 @@ void engine_start(uint64_t *stack)
 	set_aux(aux, AT_PHNUM, program.phnum);
 	set_aux(aux, AT_ENTRY, program.program_entry);
 	set_aux(aux, AT_BASE, program.interpreter);
-	set_aux(aux, AT_EXECFN, (uint64_t)engine_link->program);
+	set_aux(aux, AT_EXECFN, (uint64_t)engine_link->file);
 	context->pc = program.entry;
 	context->gpr[4] = (uint64_t)stack;
 	context->rflags = 0x202;

@@ -141,14 +141,14 @@ static bool names_own_image(uint64_t path)
 /* readlink of /proc/self/exe shows the program, not the engine. */
 static long do_readlink(struct call *c, uint64_t path, uint64_t buffer, uint64_t bytes)
 {
-	size_t n = strlen(engine_link->program);
+	size_t n = strlen(program_path);
 	long result = pass_on(c);
 
 	if (is_error(result) || !names_own_image(path))
 		return result;
 	if (n > bytes)
 		n = bytes;
-	memcpy((void *)buffer, engine_link->program, n);
+	memcpy((void *)buffer, program_path, n);
 	return (long)n;
 }
 
