@@ -31,7 +31,7 @@ struct row {
 	char *name, *description;
 	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
 	enum spmu_fidelity fidelity;
-	bool precise;
+	bool precise, shown;
 	const char *reason;		/* of being absent */
 	const struct spmu_event *event; /* the model's; NULL: none */
 };
@@ -160,20 +160,16 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 	add(list, &row, found->name, found->description);
 }
 
-/* Keep the rows that match, in place. */
-static void filter(struct list *list)
+/* Mark the rows that match; how many they are. */
+static size_t filter(struct list *list)
 {
-	size_t kept = 0, i;
+	size_t shown = 0, i;
 
 	for (i = 0; i < list->count; i++) {
-		if (matches(list, &list->rows[i])) {
-			list->rows[kept++] = list->rows[i];
-		} else {
-			free(list->rows[i].name);
-			free(list->rows[i].description);
-		}
+		list->rows[i].shown = matches(list, &list->rows[i]);
+		shown += list->rows[i].shown;
 	}
-	list->count = kept;
+	return shown;
 }
 
 static void print_json(const struct row *row)
@@ -221,7 +217,8 @@ static void print_wrapped(const char *text, size_t indent, size_t columns)
 	puts(text);
 }
 
-static void print_group(const struct list *list, enum group group, size_t columns)
+/* False when the group has nothing to show. */
+static bool print_group(const struct list *list, enum group group, size_t columns, bool first)
 {
 	static const char *const titles[GROUPS] = {"perf's generic events",
 						   "Events of the model's table",
@@ -233,7 +230,7 @@ static void print_group(const struct list *list, enum group group, size_t column
 	for (i = 0; i < list->count; i++) {
 		const struct row *row = &list->rows[i];
 
-		if (row->group != group)
+		if (row->group != group || !row->shown)
 			continue;
 		any = true;
 		code_text(row, code);
@@ -243,37 +240,31 @@ static void print_group(const struct list *list, enum group group, size_t column
 			code_width = strlen(code);
 	}
 	if (!any)
-		return;
-	printf("%s:\n  %-*s  %-*s  %-8s  %-7s  %s\n", titles[group], (int)name_width, "name",
-	       (int)code_width, "code", "fidelity", "precise", "description");
+		return false;
+	printf("%s%s:\n  %-*s  %-*s  %-8s  %-7s  %s\n", first ? "" : "\n", titles[group],
+	       (int)name_width, "name", (int)code_width, "code", "fidelity", "precise",
+	       "description");
 	for (i = 0; i < list->count; i++) {
 		const struct row *row = &list->rows[i];
 
-		if (row->group != group)
+		if (row->group != group || !row->shown)
 			continue;
 		code_text(row, code);
 		printf("  %-*s  %-*s  %-8s  %-7s  ", (int)name_width, row->name, (int)code_width,
 		       code, catalog_fidelity_text(row->fidelity), row->precise ? "precise" : "-");
 		print_wrapped(row->description, name_width + code_width + 25, columns);
 	}
+	return true;
 }
 
 static void print_groups(const struct list *list)
 {
 	size_t columns = output_is_terminal() ? output_columns() : 0;
-	enum group last = GROUPS;
-	size_t i;
+	bool first = true;
+	int group;
 
-	for (i = 0; i < list->count; i++) {
-		enum group group = list->rows[i].group;
-
-		if (group == last)
-			continue;
-		if (last != GROUPS)
-			putchar('\n');
-		print_group(list, group, columns);
-		last = group;
-	}
+	for (group = 0; group < GROUPS; group++)
+		first = !print_group(list, (enum group)group, columns, first) && first;
 }
 
 static int list_events(struct list *list, bool json)
@@ -287,13 +278,14 @@ static int list_events(struct list *list, bool json)
 	if (info.pfm && !catalog_each(info.pfm, add_libpfm, list))
 		tool_error("libpfm4 has no table '%s'; only the model's own events are listed",
 			   info.pfm);
-	filter(list);
-	if (list->count == 0) {
+	if (filter(list) == 0) {
 		tool_error("no event of %s matches '%s'", info.name, list->patterns[0]);
 		status = 1;
 	} else if (json) {
-		for (i = 0; i < list->count; i++)
-			print_json(&list->rows[i]);
+		for (i = 0; i < list->count; i++) {
+			if (list->rows[i].shown)
+				print_json(&list->rows[i]);
+		}
 	} else {
 		print_groups(list);
 	}
