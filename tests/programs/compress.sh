@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# compress.sh: xz, bzip2, gzip and zstd, both ways.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+# Text, machine code and noise.
+{
+	seq 1 150000
+	head -c 1500000 "$(readlink -f "$(command -v bash)")"
+	awk 'BEGIN { srand(1); for (i = 0; i < 60000; i++) printf "%c%d", 33 + int(rand() * 90), rand() * 1e6 }'
+} >"$SCRATCH/input"
+
+# both NAME EXTENSION COMPRESS... -- DECOMPRESS...
+both() {
+	local name=$1 extension=$2 compress=()
+	shift 2
+	need "${1}" || return
+	while [[ $1 != -- ]]; do
+		compress+=("$1")
+		shift
+	done
+	shift
+	FILES=("$SCRATCH/input")
+	identical "$name" "${compress[@]}" input
+	cp "$SCRATCH/native.files/input.$extension" "$SCRATCH/" || return
+	FILES=("$SCRATCH/input.$extension")
+	identical "$name, decompress" "$@" "input.$extension"
+	same_file "$name: what comes back" "$SCRATCH/input" "$SCRATCH/record.files/input"
+}
+
+both "xz" xz xz -T1 -3 -- xz -d
+both "bzip2" bz2 bzip2 -5 -- bzip2 -d
+both "gzip" gz gzip -n -6 -- gzip -d
+both "zstd" zst zstd -q --single-thread -7 -- zstd -q -d --single-thread
+FILES=()
+INPUT=$SCRATCH/input
+identical "gzip as a filter" gzip -nc1
+INPUT=$SCRATCH/nothing
+: >"$INPUT"
+need xz && identical "xz of nothing" xz -T1 -c
+finish
