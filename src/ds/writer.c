@@ -42,14 +42,10 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_insn *in
 }
 
 /* The index must stand in the buffer and a whole record fit below the maximum. */
-static enum pebs_result check_bounds(const struct spmu_ds_area *area, uint64_t record_bytes)
+static bool fits(const struct spmu_ds_area *area, uint64_t record_bytes)
 {
-	if (area->pebs_index < area->pebs_base || area->pebs_maximum < area->pebs_base)
-		return PEBS_SKIPPED;
-	if (area->pebs_index > area->pebs_maximum ||
-	    area->pebs_maximum - area->pebs_index < record_bytes)
-		return PEBS_FULL;
-	return PEBS_WRITTEN;
+	return area->pebs_index >= area->pebs_base && area->pebs_index <= area->pebs_maximum &&
+	       area->pebs_maximum - area->pebs_index >= record_bytes;
 }
 
 static bool read_area(struct spmu_core *core, unsigned lp, struct spmu_ds_area *area)
@@ -76,13 +72,11 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 	size_t record_bytes = spmu_pebs_record_bytes(core->model);
 	struct spmu_pebs_record record;
 	struct spmu_ds_area area;
-	enum pebs_result result;
 
 	if (!read_area(core, lp, &area))
 		return PEBS_SKIPPED;
-	result = check_bounds(&area, record_bytes);
-	if (result != PEBS_WRITTEN)
-		return result;
+	if (!fits(&area, record_bytes)) /* an index before the base is wrong, but not full */
+		return area.pebs_index >= area.pebs_base ? PEBS_FULL : PEBS_SKIPPED;
 	fill(core, lp, insn, counters, &record);
 	if (spmu_pebs_encode(core->model, &record, bytes, sizeof(bytes)) != SPMU_OK ||
 	    !core->host.write(core->host.opaque, lp, area.pebs_index, bytes, record_bytes))

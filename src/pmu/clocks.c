@@ -4,68 +4,78 @@
  *
  * Such a counter compares, in each clock, the occurrences with CMASK: at least
  * that many, or fewer with INV.  It counts the clocks in which that held, or with E
- * the clocks in which it held and did not in the one before.  Edge detection with CMASK 0
+ * those in which it held and did not in the clock before.  Edge detection with CMASK 0
  * takes "at least one"; INV then has no effect.
  *
- * Occurrences of instructions that retire in one clock add up; the verdict on a clock
- * falls when it ends, which is when a later one is reported.  A clock in which the
- * thread ran in a ring that the counter does not count never holds.
- * With AnyThread the clock is that of the thread whose counter it is.
+ * Occurrences of instructions that retire in one clock add up.  "At least" is
+ * counted when the threshold is reached, "fewer" when the clock is over.
+ * Only what happens in the rings that the counter counts moves its clocks: the time that
+ * another ring takes does not pass for it.  With AnyThread the clocks of the two
+ * threads are watched apart, each with its own occurrences.
  */
 #include "src/pmu/core.h"
 
-/* Whether the condition holds for a clock with so many occurrences. */
-static bool holds(const struct counter *counter, uint32_t count, unsigned ring)
+static bool inverted(const struct counter *counter)
 {
-	if (!(counter->rings & ring))
-		return false;
-	if (!counter->cmask)
-		return count >= 1;
-	return counter->invert ? count < counter->cmask : count >= counter->cmask;
+	return counter->cmask && counter->invert;
 }
 
-/* Judge `clocks` clocks, each with so many occurrences. */
-static uint64_t judge(struct thread *thread, unsigned c, uint64_t clocks, uint32_t count,
-		      unsigned ring)
+/* Whether the condition holds for a clock with so many occurrences. */
+bool clocks_hold(const struct counter *counter, uint64_t count)
 {
-	bool held = thread->state.clock_held >> c & 1;
-	bool now;
+	uint64_t threshold = counter->cmask ? counter->cmask : 1;
 
+	return (count >= threshold) != inverted(counter);
+}
+
+/* What `clocks` clocks in which the condition holds are worth after one like `held`. */
+static uint64_t worth(const struct counter *counter, bool held, uint64_t clocks)
+{
 	if (!clocks)
 		return 0;
-	now = holds(&thread->counter[c], count, ring);
-	thread->state.clock_held &= ~(1u << c);
-	thread->state.clock_held |= (uint32_t)now << c;
-	if (!now)
-		return 0;
-	if (thread->counter[c].edge)
-		return held ? 0 : 1;
-	return clocks;
+	return counter->edge ? !held : clocks;
+}
+
+static void set_held(struct thread *thread, unsigned c, unsigned source, bool held)
+{
+	thread->state.clock_held[source] &= ~(1u << c);
+	thread->state.clock_held[source] |= (uint32_t)held << c;
 }
 
 /*
- * `clocks` clocks begin, the last of which goes on: end the one that ran, then
- * judge those between, in each of which `between` occurrences fell at `ring`.
+ * `clocks` clocks of thread `source` begin, the last of which goes on: end the one that
+ * ran, then pass those between, in each of which `each` occurrences fell.  The
+ * last one's occurrences are for clocks_count().
  */
-uint64_t clocks_pass(struct thread *thread, unsigned c, uint64_t clocks, unsigned between,
-		     unsigned ring)
+uint64_t clocks_pass(struct thread *thread, unsigned c, unsigned source, uint64_t clocks,
+		     unsigned each)
 {
+	const struct counter *counter = &thread->counter[c];
+	bool held = thread->state.clock_held[source] >> c & 1;
+	bool now = clocks_hold(counter, thread->state.clock_count[source][c]);
+	bool then = clocks_hold(counter, each);
 	uint64_t add = 0;
 
 	if (!clocks)
 		return 0;
-	if (thread->state.clock_open >> c & 1)
-		add = judge(thread, c, 1, thread->state.clock_count[c], thread->state.clock_rings);
-	add += judge(thread, c, clocks - 1, between, ring);
-	thread->state.clock_count[c] = 0;
+	if (inverted(counter) && now)
+		add += worth(counter, held, 1);
+	if (then)
+		add += worth(counter, now, clocks - 1);
+	set_held(thread, c, source, clocks > 1 ? then : now);
+	thread->state.clock_count[source][c] = 0;
 	return add;
 }
 
-void clocks_count(struct thread *thread, unsigned c, unsigned occurrences)
+uint64_t clocks_count(struct thread *thread, unsigned c, unsigned source, unsigned occurrences)
 {
-	uint32_t *count = &thread->state.clock_count[c];
+	const struct counter *counter = &thread->counter[c];
+	uint32_t *count = &thread->state.clock_count[source][c];
+	bool before = clocks_hold(counter, *count);
 
-	thread->state.clock_open |= 1u << c;
 	/* CMASK is 8 bits wide: past that more makes no difference. */
-	*count = *count + occurrences > 0xffff ? 0xffff : *count + occurrences;
+	*count = *count + occurrences > CLOCK_COUNT_MAX ? CLOCK_COUNT_MAX : *count + occurrences;
+	if (inverted(counter) || before || !clocks_hold(counter, *count))
+		return 0;
+	return worth(counter, thread->state.clock_held[source] >> c & 1, 1);
 }

@@ -34,11 +34,10 @@ enum slot {
 struct thread_state {
 	uint64_t reg[SLOT_COUNT];
 	uint32_t lvt;
-	uint32_t pebs_armed;		    /* counters whose overflow armed PEBS */
-	uint32_t clock_rings;		    /* ring of the clock that runs; 0: none has begun */
-	uint32_t clock_open;		    /* counters that have seen the clock that runs */
-	uint32_t clock_held;		    /* counters whose condition held in the clock before */
-	uint32_t clock_count[COUNTERS_MAX]; /* occurrences in the clock that runs */
+	uint32_t pebs_armed; /* counters whose overflow armed PEBS */
+	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
+	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
+	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
 };
 
 /* A counter as its select register and the global ones make it. */
@@ -68,6 +67,7 @@ struct thread {
 	uint32_t active;  /* counters that count */
 	uint32_t clocked; /* those of them with a threshold or edge detection */
 	uint32_t any;	  /* those of them that count on both threads */
+	bool by_clock;	  /* some counter looks at each clock of this thread */
 	uint32_t meters;
 	struct meter meter[SPMU_METERS_MAX];
 };
@@ -86,10 +86,13 @@ uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
 void counters_update(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
 
-/* clocks.c: what the clocks that ended add to a counter. */
-uint64_t clocks_pass(struct thread *thread, unsigned counter, uint64_t clocks, unsigned between,
-		     unsigned ring);
-void clocks_count(struct thread *thread, unsigned counter, unsigned occurrences);
+/* clocks.c: what clocks and occurrences of thread `source` add to a counter. */
+#define CLOCK_COUNT_MAX 0xffffu
+bool clocks_hold(const struct counter *counter, uint64_t count);
+uint64_t clocks_pass(struct thread *thread, unsigned counter, unsigned source, uint64_t clocks,
+		     unsigned each);
+uint64_t clocks_count(struct thread *thread, unsigned counter, unsigned source,
+		      unsigned occurrences);
 
 /* pmi.c */
 bool pmi_request(struct spmu_core *core, struct thread *thread);
@@ -109,8 +112,8 @@ bool address_canonical(uint64_t linear);
 
 /* src/ds/writer.c: what became of a PEBS record. */
 enum pebs_result {
-	PEBS_SKIPPED, /* bounds or memory refused */
-	PEBS_FULL,    /* skipped for want of space */
+	PEBS_SKIPPED, /* memory or a wrong index refused */
+	PEBS_FULL,    /* no room up to the maximum */
 	PEBS_WRITTEN,
 	PEBS_THRESHOLD /* written, and the index reached the threshold */
 };

@@ -86,7 +86,6 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 static void update_thread(const struct spmu_core *core, struct thread *thread)
 {
 	uint64_t enabled = thread->state.reg[SLOT_GLOBAL_CTRL];
-	uint32_t before = thread->active;
 
 	thread->active = thread->clocked = thread->any = 0;
 	if (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, CTR_Frz))
@@ -106,14 +105,6 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 			thread->clocked |= 1u << c;
 		if (thread->counter[c].any)
 			thread->any |= 1u << c;
-	}
-	/* A counter that starts has not seen the clock in which it does. */
-	for (uint32_t set = ~(before & thread->clocked) & ((1u << COUNTERS_MAX) - 1); set;) {
-		unsigned c = take_lowest(&set);
-
-		thread->state.clock_open &= ~(1u << c);
-		thread->state.clock_held &= ~(1u << c);
-		thread->state.clock_count[c] = 0;
 	}
 }
 
@@ -182,10 +173,12 @@ void counters_update(struct spmu_core *core)
 		struct thread *thread = &core->thread[lp];
 
 		thread->meters = 0;
+		thread->by_clock = thread->clocked != 0;
 		meters_add(thread, thread, thread->active);
 		if (core->threads > 1) {
 			const struct thread *sibling = &core->thread[1 - lp];
 
+			thread->by_clock |= (sibling->clocked & sibling->any) != 0;
 			meters_add(thread, sibling, sibling->any);
 		}
 		meters_publish(thread);

@@ -143,6 +143,13 @@ static void write_register(const struct spmu_core *core, struct thread_state *st
 	case ROLE_STATUS_SET:
 		state->reg[SLOT_GLOBAL_STATUS] |= value;
 		break;
+	case ROLE_PERFEVTSEL: /* another event begins with a fresh clock */
+		state->reg[SLOT_PERFEVTSEL + msr->index] = value;
+		for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++) {
+			state->clock_held[lp] &= ~(1u << msr->index);
+			state->clock_count[lp][msr->index] = 0;
+		}
+		break;
 	case ROLE_PEBS_ENABLE: /* what is switched off is no longer armed */
 		state->reg[SLOT_PEBS_ENABLE] = value;
 		state->pebs_armed &= (uint32_t)value;

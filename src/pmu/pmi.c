@@ -28,8 +28,9 @@ bool pmi_request(struct spmu_core *core, struct thread *thread)
 }
 
 /*
- * Deliver through the LVT entry and mask it.  Nothing happens when it is masked, in a
- * reserved delivery mode, or fixed with a vector that is no interrupt's (0 to 15).
+ * Deliver through the LVT entry and mask it.  Nothing happens when it is masked or in a
+ * reserved delivery mode.  That vectors 0 to 15 are illegal (Vol. 3A 10.5.2) is for
+ * the host's APIC, which has the error status register.
  */
 unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 {
@@ -43,8 +44,6 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 		return 0;
 	switch (pmi.delivery) {
 	case SPMU_DELIVER_FIXED:
-		if (pmi.vector < 16)
-			return 0;
 		break;
 	case SPMU_DELIVER_SMI:
 	case SPMU_DELIVER_NMI:

@@ -10,7 +10,8 @@
  *	  bit is set, and arms PEBS when it is enabled for that;
  *	- a counter that was armed before and counts this instruction takes part in its record;
  *	- a record that is written clears the counters' status and reloads them; one
- *	  that is refused leaves both, and disarms;
+ *	  that is skipped leaves both, and the counters armed, so that software which makes
+ *	  room again goes on capturing;
  *	- at most one PMI comes out of it, last.
  */
 #include "src/pmu/core.h"
@@ -36,45 +37,28 @@ static void counter_add(struct spmu_core *core, struct thread *thread, unsigned 
 	*value = (*value + add) & mask;
 }
 
-static void count_own(struct spmu_core *core, struct thread *thread, const struct spmu_insn *insn,
-		      struct outcome *outcome)
+/*
+ * Count one instruction of thread `source` on counters of `thread`: its own, or those of
+ * the other thread that count on both (18.2.3).
+ */
+static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t counters,
+		       unsigned source, const struct spmu_insn *insn, struct outcome *outcome)
 {
 	unsigned ring = ring_of(insn->cpl);
 
-	for (uint32_t set = thread->active; set;) {
-		unsigned c = take_lowest(&set);
+	while (counters) {
+		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];
-		unsigned add =
-			counter->rings & ring ? occurrences(insn->signals, counter->signals) : 0;
+		unsigned n = occurrences(insn->signals, counter->signals);
+		uint64_t add = n;
 
-		if (thread->clocked >> c & 1) {
-			uint64_t clocks = clocks_pass(thread, c, insn->cycles, 0, ring);
-
-			clocks_count(thread, c, add);
-			counter_add(core, thread, c, clocks, outcome);
-		} else {
-			counter_add(core, thread, c, add, outcome);
-		}
-	}
-	thread->state.clock_rings = ring;
-}
-
-/* The counters of the other thread that count on both (18.2.3). */
-static void count_sibling(struct spmu_core *core, struct thread *sibling,
-			  const struct spmu_insn *insn, struct outcome *outcome)
-{
-	for (uint32_t set = sibling->any; set;) {
-		unsigned c = take_lowest(&set);
-		const struct counter *counter = &sibling->counter[c];
-		unsigned add;
-
-		if (!(counter->rings & ring_of(insn->cpl)))
+		if (!(counter->rings & ring))
 			continue;
-		add = occurrences(insn->signals, counter->signals);
-		if (sibling->clocked >> c & 1)
-			clocks_count(sibling, c, add);
-		else
-			counter_add(core, sibling, c, add, outcome);
+		if (thread->clocked >> c & 1) {
+			add = clocks_pass(thread, c, source, insn->cycles, 0);
+			add += clocks_count(thread, c, source, n);
+		}
+		counter_add(core, thread, c, add, outcome);
 	}
 }
 
@@ -85,7 +69,6 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, const struct sp
 	struct thread_state *state = &core->thread[lp].state;
 	enum pebs_result result = pebs_write(core, lp, insn, outcome->triggered);
 
-	state->pebs_armed &= ~outcome->triggered;
 	if (result == PEBS_FULL || result == PEBS_THRESHOLD)
 		state->reg[SLOT_GLOBAL_STATUS] |= FIELD(GLOBAL_STATUS, OvfBuf);
 	if (result == PEBS_SKIPPED || result == PEBS_FULL)
@@ -93,6 +76,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, const struct sp
 	for (uint32_t set = outcome->triggered; set;)
 		state->reg[SLOT_GLOBAL_STATUS] &=
 			~core->thread[lp].counter[take_lowest(&set)].status;
+	state->pebs_armed &= ~outcome->triggered;
 	outcome->overflowed &= ~outcome->triggered;
 	if (result == PEBS_THRESHOLD)
 		*pmi = true;
@@ -123,18 +107,18 @@ static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_
 	return events;
 }
 
-/* Conclude for all threads, grant headroom anew, then interrupt. */
-static unsigned finish(struct spmu_core *core, const unsigned lps[SPMU_THREADS_MAX],
-		       const struct spmu_insn *insn, struct outcome outcome[SPMU_THREADS_MAX])
+/* Conclude for all threads, grant headroom anew, then interrupt.  insn is thread lp's, or NULL. */
+static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
+		       struct outcome outcome[SPMU_THREADS_MAX])
 {
 	bool pmi[SPMU_THREADS_MAX] = {false};
 	bool stopped = false;
 	unsigned events = 0;
 
 	for (unsigned i = 0; i < core->threads; i++) {
-		events |= conclude(core, lps[i], i == 0 ? insn : NULL, &outcome[i], &pmi[i]);
+		events |= conclude(core, i, i == lp ? insn : NULL, &outcome[i], &pmi[i]);
 		if (pmi[i])
-			stopped |= pmi_request(core, &core->thread[lps[i]]);
+			stopped |= pmi_request(core, &core->thread[i]);
 	}
 	if (stopped)
 		counters_update(core);
@@ -142,22 +126,28 @@ static unsigned finish(struct spmu_core *core, const unsigned lps[SPMU_THREADS_M
 		meters_grant(core);
 	for (unsigned i = 0; i < core->threads; i++)
 		if (pmi[i])
-			events |= pmi_deliver(core, lps[i]);
+			events |= pmi_deliver(core, i);
 	return events;
+}
+
+/* The counters of a thread that thread lp moves: all of its own, of the other those that
+ * count on both (18.2.3). */
+static uint32_t moved_by(const struct thread *thread, bool own)
+{
+	return own ? thread->active : thread->any;
 }
 
 static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
-	unsigned lps[SPMU_THREADS_MAX] = {lp, 1 - lp};
 	uint32_t epoch = core->thread[lp].published->epoch;
 	unsigned events;
 
 	spmu_settle(core);
-	count_own(core, &core->thread[lp], insn, &outcome[0]);
-	if (core->threads > 1)
-		count_sibling(core, &core->thread[1 - lp], insn, &outcome[1]);
-	events = finish(core, lps, insn, outcome);
+	for (unsigned i = 0; i < core->threads; i++)
+		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
+			   &outcome[i]);
+	events = finish(core, lp, insn, outcome);
 	return core->thread[lp].published->epoch == epoch ? events : events | SPMU_EV_METERS;
 }
 
@@ -170,7 +160,7 @@ unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn
 	if (lp >= core->threads)
 		return 0;
 	thread = &core->thread[lp];
-	if (thread->clocked)
+	if (thread->by_clock)
 		return retire_exactly(core, lp, insn);
 	published = thread->published->meter;
 	for (unsigned i = 0; i < thread->meters; i++) {
@@ -187,18 +177,24 @@ unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn
 	return 0;
 }
 
-/* How many of `clocks` can pass before or until some counter wraps; at least 1. */
+/*
+ * How many of `clocks` can pass before or until some counter wraps; at least 1.
+ * Once a counter with a threshold has seen two clocks alike it gains the same in each.
+ */
 static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thread *thread,
-				  uint32_t counters, uint64_t signals, uint64_t clocks)
+				  uint32_t counters, uint64_t signals, uint64_t clocks,
+				  unsigned ring)
 {
 	while (counters) {
 		unsigned c = take_lowest(&counters);
+		const struct counter *counter = &thread->counter[c];
 		uint64_t room = counter_mask(core, c) - thread->state.reg[c];
-		unsigned each = occurrences(signals, thread->counter[c].signals);
+		unsigned each = occurrences(signals, counter->signals);
 
-		if (each < 2 || (thread->clocked >> c & 1))
-			each = 1;
-		clocks = room / each + 1 < clocks ? room / each + 1 : clocks;
+		if (thread->clocked >> c & 1)
+			each = clocks_hold(counter, each) && !counter->edge;
+		if (each && (counter->rings & ring))
+			clocks = room / each + 1 < clocks ? room / each + 1 : clocks;
 	}
 	return clocks;
 }
@@ -207,27 +203,25 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 			       uint64_t clocks, unsigned ring)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
-	unsigned lps[SPMU_THREADS_MAX] = {lp, 1 - lp};
 
 	for (unsigned i = 0; i < core->threads; i++) {
-		struct thread *thread = &core->thread[lps[i]];
+		struct thread *thread = &core->thread[i];
 
-		for (uint32_t set = i == 0 ? thread->active : thread->any; set;) {
+		for (uint32_t set = moved_by(thread, i == lp); set;) {
 			unsigned c = take_lowest(&set);
-			unsigned each = thread->counter[c].rings & ring
-						? occurrences(signals, thread->counter[c].signals)
-						: 0;
+			unsigned each = occurrences(signals, thread->counter[c].signals);
 			uint64_t add = clocks * each;
 
+			if (!(thread->counter[c].rings & ring))
+				continue;
 			if (thread->clocked >> c & 1) {
-				add = i == 0 ? clocks_pass(thread, c, clocks, each, ring) : 0;
-				clocks_count(thread, c, each);
+				add = clocks_pass(thread, c, lp, clocks, each);
+				add += clocks_count(thread, c, lp, each);
 			}
 			counter_add(core, thread, c, add, &outcome[i]);
 		}
 	}
-	core->thread[lp].state.clock_rings = ring;
-	return finish(core, lps, NULL, outcome);
+	return finish(core, lp, NULL, outcome);
 }
 
 /*
@@ -244,13 +238,14 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 		return 0;
 	epoch = core->thread[lp].published->epoch;
 	spmu_settle(core);
-	while (clocks) {
-		uint64_t piece = clocks_until_wrap(core, &core->thread[lp], core->thread[lp].active,
-						   signals, clocks);
+	for (unsigned pieces = 0; clocks; pieces++) {
+		bool alike = !core->thread[lp].by_clock || pieces >= 2;
+		uint64_t piece = alike ? clocks : 1;
 
-		if (core->threads > 1)
-			piece = clocks_until_wrap(core, &core->thread[1 - lp],
-						  core->thread[1 - lp].any, signals, piece);
+		for (unsigned i = 0; i < core->threads; i++)
+			piece = clocks_until_wrap(core, &core->thread[i],
+						  moved_by(&core->thread[i], i == lp), signals,
+						  piece, ring_of(cpl));
 		events |= clocks_exactly(core, lp, signals, piece, ring_of(cpl));
 		clocks -= piece;
 	}

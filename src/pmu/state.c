@@ -22,7 +22,9 @@ struct state_header {
 	char model[MODEL_BYTES];
 };
 _Static_assert(sizeof(struct state_header) == 48, "no holes");
-_Static_assert(sizeof(struct thread_state) == 8 * SLOT_COUNT + 4 * (5 + COUNTERS_MAX), "no holes");
+_Static_assert(sizeof(struct thread_state) ==
+		       8 * SLOT_COUNT + 4 * (2 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)),
+	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
 static size_t block_bytes(unsigned threads)
@@ -83,10 +85,29 @@ static bool register_valid(const struct spmu_core *core, const struct msr *msr, 
 	}
 }
 
+/* Only counters with a threshold or edge detection remember anything of a clock. */
+static bool clocks_valid(const struct spmu_core *core, const struct thread_state *thread)
+{
+	uint32_t clocked = 0;
+
+	for (unsigned n = 0; n < core->general; n++)
+		if (thread->reg[SLOT_PERFEVTSEL + n] &
+		    (FIELD(PERFEVTSEL, CMASK) | FIELD(PERFEVTSEL, E)))
+			clocked |= 1u << n;
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++) {
+		if (thread->clock_held[lp] & ~(lp < core->threads ? clocked : 0))
+			return false;
+		for (unsigned c = 0; c < COUNTERS_MAX; c++)
+			if (thread->clock_count[lp][c] >
+			    (lp < core->threads && (clocked >> c & 1) ? CLOCK_COUNT_MAX : 0))
+				return false;
+	}
+	return true;
+}
+
 static bool thread_valid(const struct spmu_core *core, const struct thread_state *thread)
 {
 	const struct msr_map *map = core->model->msrs;
-	uint32_t all = (1u << COUNTERS_MAX) - 1;
 	bool seen[SLOT_COUNT] = {false};
 
 	for (size_t i = 0; i < map->count; i++) {
@@ -101,38 +122,15 @@ static bool thread_valid(const struct spmu_core *core, const struct thread_state
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (!seen[slot] && thread->reg[slot])
 			return false;
-	for (unsigned c = 0; c < COUNTERS_MAX; c++)
-		if (thread->clock_count[c] > 0xffff)
-			return false;
 	return !(thread->lvt & ~LVT_WRITABLE) &&
 	       !(thread->pebs_armed & ~(uint32_t)thread->reg[SLOT_PEBS_ENABLE]) &&
 	       !(thread->pebs_armed & ~(uint32_t)core->model->counters->pebs_counters) &&
-	       thread->clock_rings <= SPMU_RINGX && !(thread->clock_open & ~all) &&
-	       !(thread->clock_held & ~all);
-}
-
-/* Clock-wise memory belongs to counters that count clock by clock, and to no other. */
-static bool clocks_valid(const struct spmu_core *core, const struct thread_state *saved)
-{
-	for (unsigned lp = 0; lp < core->threads; lp++)
-		for (unsigned c = 0; c < COUNTERS_MAX; c++)
-			if (!(core->thread[lp].clocked >> c & 1) &&
-			    ((saved[lp].clock_open >> c & 1) || (saved[lp].clock_held >> c & 1) ||
-			     saved[lp].clock_count[c]))
-				return false;
-	return true;
-}
-
-static void adopt(struct spmu_core *core, const struct thread_state *saved)
-{
-	for (unsigned lp = 0; lp < core->threads; lp++)
-		memcpy(&core->thread[lp].state, &saved[lp], sizeof(saved[lp]));
-	counters_update(core);
+	       clocks_valid(core, thread);
 }
 
 enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t bytes)
 {
-	struct thread_state saved[SPMU_THREADS_MAX], before[SPMU_THREADS_MAX];
+	struct thread_state saved[SPMU_THREADS_MAX];
 	struct state_header header;
 	char name[MODEL_BYTES];
 
@@ -154,19 +152,9 @@ enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t byte
 		if (!thread_valid(core, &saved[lp]))
 			return SPMU_E_CORRUPT;
 
-	spmu_settle(core);
-	for (unsigned lp = 0; lp < core->threads; lp++)
-		memcpy(&before[lp], &core->thread[lp].state, sizeof(before[lp]));
-	adopt(core, saved);
-	if (!clocks_valid(core, saved)) {
-		adopt(core, before);
-		for (unsigned lp = 0; lp < core->threads; lp++)
-			memcpy(&core->thread[lp].state, &before[lp], sizeof(before[lp]));
-		return SPMU_E_CORRUPT;
-	}
-	/* Starting counters forgets their clock; the saved one goes on. */
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		memcpy(&core->thread[lp].state, &saved[lp], sizeof(saved[lp]));
+	counters_update(core);
 	return SPMU_OK;
 }
 
