@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# stat.sh: event lists, and the forms in which stat shows counts.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# A program of 1 + 1000 * 2 + 3 instructions, 1000 branches of which 999 are taken, and a system call.
+cat >count.S <<'END'
+	.globl _start
+_start:
+	mov $1000, %ecx
+1:	dec %ecx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+END
+"$CC" -nostdlib -static -o count count.S || stop "building" count.S
+
+# counted NAME EVENT COUNT FIDELITY [SHOWN]: one event, as fields.
+counted() {
+	run stat -x, -e "$2" -- ./count
+	same "$1" "$3,${5:-$2},$4" "$(awk -F, '{ print $1 "," $3 "," $NF }' <<<"$err")"
+}
+counted "generic name" instructions:u 2004 exact
+counted "without a privilege letter" instructions 2004 exact instructions:u
+counted "Intel's name" BR_INST_RETIRED.NEAR_TAKEN:u 999 exact
+counted "Intel's name in small letters" br_inst_retired.near_taken:u 999 exact
+counted "libpfm4's name" BR_INST_RETIRED:NEAR_TAKEN:u 999 exact
+counted "libpfm4's full name" skl::BR_INST_RETIRED:NEAR_TAKEN:u 999 exact
+counted "raw" r20c4:u 999 exact
+counted "raw with all of the register" r5320c4:u 999 exact
+counted "both sides of a branch" br_inst_retired.conditional:u 1000 exact
+counted "letters for precision count the same" instructions:upp 2004 exact
+counted "absent" cycles:u "<not supported>" absent
+counted "the kernel's" instructions:k "<not supported>" absent
+counted "known to libpfm4 only" resource_stalls.all:u "<not supported>" absent
+counted "a threshold depends on the clock" inst_retired.any_p:c=1:u 2004 modelled
+counted "all 1s threshold" inst_retired.any_p:c=2:u 0 modelled
+
+# Commas within slashes are not those of -x.
+run stat -x';' -e 'cpu/event=0xc4,umask=0x20/u,cpu/inst_retired.any_p,name=mine/,{branches,instructions}:u' -- ./count
+same "terms, names and groups" "999;cpu/event=0xc4,umask=0x20/u 2004;mine 1001;branches:u 2004;instructions:u" \
+	"$(awk -F';' '{ print $1 ";" $3 }' <<<"$err" | xargs)"
+
+# More events than a unit has counters.
+list=instructions:u
+for _ in {1..20}; do
+	list+=,br_inst_retired.near_taken:u
+done
+run stat -x, -e "$list" -- ./count
+same "21 events: numbers" "1 2004 20 999" "$(cut -d, -f1 <<<"$err" | sort -nr | uniq -c | xargs)"
+
+# Wrong lists: one line that says what.
+for bad in '' ',' 'instructions,,branches' '{instructions' 'instructions}' 'cpu/' 'cpu//' 'cpu/event=0x100/' \
+	'cpu/event=1,instructions/' 'cpu/name=x/' 'other/event=1/' 'instructions:' 'instructions:upppp' \
+	'instructions/period=0/' 'inst_retired.any_p:c=256' 'nosuch::INST_RETIRED' rffffffffff; do
+	run stat -e "$bad" -- ./count
+	refuses "list '$bad'" 129 "softpmu: "
+done
+run stat -e br_inst_retired.near_takn ./count
+refuses "typing error" 129 "similar: BR_INST_RETIRED.NEAR_TAKEN"
+run stat -e near_taken ./count
+refuses "part of a name" 129 "BR_INST_RETIRED.NEAR_TAKEN"
+
+# Text.
+run stat -- ./count
+same "status" 0 "$status"
+has_line "heading" "$err" " Performance counter stats for './count':"
+has_line "count with its separator" "$err" " +2,004 +instructions:u +exact *"
+has_line "metric" "$err" " +1,000 +br_inst_retired.conditional:u exact +# +99.900 % of all branches *"
+has_line "absent" "$err" " +<not supported> +cycles:u +absent *"
+has_line "time" "$err" " +[0-9.]+ seconds time elapsed"
+has "why it is absent" "$err" " absent: cycles:u, branch-misses:u ("
+
+# JSON, as perf's keys have it.
+run stat -j -e instructions:u,cycles:u -- ./count
+number='[0-9]+(\.[0-9]+)?'
+tail="\"event-runtime\" : $number, \"pcnt-running\" : 100\.00, \"metric-value\" : $number, \"metric-unit\" : \"[a-z %]*\""
+has_line "JSON" "$err" \
+	"\{\"counter-value\" : \"2004\.000000\", \"unit\" : \"\", \"event\" : \"instructions:u\", $tail, \"fidelity\" : \"exact\"\}"
+has_line "JSON of what is absent" "$err" \
+	"\{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles:u\", $tail, \"fidelity\" : \"absent\"\}"
+same "JSON: an object a line" 2 "$(grep -c '^{.*}$' <<<"$err")"
+
+# Repeated, into a file, appended to it.
+run stat -r 3 -e instructions:u -- ./count
+has "runs in the heading" "$err" "'./count' (3 runs):"
+has_line "mean and spread" "$err" " +2,004 +instructions:u +exact .*\( \+-  0\.00% \)"
+run stat -o file -x, -e instructions:u -- ./count
+succeeds "-o"
+run stat -o file --append -x, -e branches:u -- ./count
+succeeds "--append"
+same "both are in the file" "instructions:u branches:u" "$(cut -d, -f3 file | xargs)"
+run stat -o file -x, -e branches:u -- ./count
+same "without --append only the last" "branches:u" "$(cut -d, -f3 file | xargs)"
+run stat -o new -- ./nosuch
+refuses "missing program" 127 "nosuch"
+same "nothing is left behind" no "$([[ -e new ]] && echo yes || echo no)"
+
+# The program's end is passed on.
+run stat -x, -e instructions:u -- sh -c 'exit 42'
+same "status of the program" 42 "$status"
+# shellcheck disable=SC2016
+run stat -e instructions:u -- sh -c 'kill -9 $$'
+same "killed: status" 137 "$status"
+has "killed: no count is made up" "$err" "<not counted>"
+has "killed: said" "$err" "sh: Killed"
+out=$(echo hello | "$SOFTPMU" stat -x, -e instructions:u -o file -- cat)
+same "standard input and output are the program's" hello "$out"
+
+# A closed standard error must not become one of our files.
+"$SOFTPMU" stat -x, -e instructions:u -o file -- ./count 0<&- 1>&- 2>&-
+same "closed descriptors: status" 0 $?
+same "closed descriptors: count" 2004 "$(cut -d, -f1 file)"
+finish
