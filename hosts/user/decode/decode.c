@@ -271,7 +271,8 @@ static bool denied(const struct parse *p, const struct decode_prop *prop)
 {
 	uint32_t deny = prop->deny;
 	unsigned reg = (p->modrm >> 3 & 7) | p->r << 3 | p->r2 << 4;
-	unsigned rm = (p->modrm & 7) | p->b << 3 | p->x << 4;
+	bool evex = p->page >= PAGE_EVEX && p->page < PAGE_XOP;
+	unsigned rm = (p->modrm & 7) | p->b << 3 | (evex ? p->x << 4 : 0);
 	uint32_t is = 0;
 
 	is |= p->has_lock ? DENY_LOCK : 0;

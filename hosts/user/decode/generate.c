@@ -70,7 +70,7 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 	opcode_end = assemble(p, t, bytes);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
 		die("an encoding is valid without its operands only");
-	if (prop_is_knc(&insn))
+	if (prop_is_foreign(&insn))
 		return 0;
 	*modrm = (insn.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
 	prop_from_zydis(&prop, &insn, operands, opcode_end);

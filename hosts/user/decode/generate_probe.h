@@ -169,12 +169,12 @@ static inline uint32_t deny_vector(const struct place *p, const struct trial *t)
 		deny |= DENY_V_IS_INDEX;
 	if (p->space != SPACE_EVEX)
 		return deny;
+	if (t->mod == 3 && DENIES(p, t, ext_x, 1))
+		deny |= DENY_X;
 	if (DENIES(p, t, ext_r2, 1))
 		deny |= DENY_R2;
 	if (DENIES(p, t, v, t->v | 16))
 		deny |= DENY_V2;
-	if (t->mod == 3 && DENIES(p, t, ext_x, 1))
-		deny |= DENY_X;
 	if (t->mod == 3 && DENIES(p, t, rm, t->reg))
 		deny |= DENY_REG_IS_RM;
 	if (t->mask)

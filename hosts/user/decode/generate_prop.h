@@ -84,11 +84,16 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 	return insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ? INSN_TRAP : INSN_PLAIN;
 }
 
-/* Zydis knows some of Knights Corner's instructions outside of its mode for that part. */
-static inline bool prop_is_knc(const ZydisDecodedInstruction *insn)
+/*
+ * Zydis knows some of Knights Corner's instructions outside of its mode for that
+ * part, and VIA's PadLock.  Intel's and AMD's processors have neither.
+ */
+static inline bool prop_is_foreign(const ZydisDecodedInstruction *insn)
 {
 	return insn->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
-	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCE || insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCV;
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_KNCV ||
+	       insn->meta.isa_ext == ZYDIS_ISA_EXT_PADLOCK;
 }
 
 /* Cache control names memory without a data access; MPX is switched off everywhere and does

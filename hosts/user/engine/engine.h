@@ -61,8 +61,10 @@ extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 /* The window below 2 GiB that holds everything code runs from. */
 #define CACHE_BASE UINT64_C(0x10000000)
 void memory_start(void);
-/* A free address for a mapping that code will run from, or 0. */
+/* A free address for a mapping that code will run from, or 0: from the top down, as the kernel
+ * places mappings; the program's own image, which the kernel places lower, from below. */
 uint64_t memory_place(uint64_t bytes);
+uint64_t memory_place_first(uint64_t bytes);
 void memory_mapped(uint64_t start, uint64_t bytes, int protection);
 void memory_unmapped(uint64_t start, uint64_t bytes);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */

@@ -119,12 +119,12 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 			  MAP_PRIVATE, image->fd, NULL);
 }
 
-static void image_map(struct image *image)
+static void image_map(struct image *image, bool first)
 {
 	uint64_t bytes = image->high - image->low;
 
 	if (image->header.e_type == ET_DYN) {
-		uint64_t at = memory_place(bytes);
+		uint64_t at = first ? memory_place_first(bytes) : memory_place(bytes);
 
 		if (!at)
 			engine_fail(126, "no room for the program below 2 GiB");
@@ -161,7 +161,7 @@ void load_program(const char *path, struct loaded *out)
 	name_of_fd(program.fd, program_path, sizeof(program_path));
 	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
 	translate_start();
-	image_map(&program);
+	image_map(&program, true);
 	out->program_entry = program.bias + program.header.e_entry;
 	out->entry = out->program_entry;
 	out->phdr = program_headers(&program);
@@ -171,7 +171,7 @@ void load_program(const char *path, struct loaded *out)
 	if (!program.interpreter[0])
 		return;
 	image_open(&interpreter, program.interpreter);
-	image_map(&interpreter);
+	image_map(&interpreter, false);
 	out->interpreter = interpreter.bias;
 	out->entry = interpreter.bias + interpreter.header.e_entry;
 }

@@ -18,6 +18,7 @@
 
 #define PAGE UINT64_C(4096)
 #define WINDOW_END UINT64_C(0x7fff0000)
+#define PLACE_STEP UINT64_C(0x100000)
 #define REGIONS_MAX 8192
 #define LOW_PAGES (UINT64_C(0x80000000) / PAGE)
 
@@ -28,7 +29,7 @@ struct region {
 
 static struct region *region; /* executable memory, in order, not overlapping */
 static unsigned regions;
-static uint64_t place_at;
+static uint64_t place_below;
 static uint8_t *page_translated; /* one bit a page below 2 GiB */
 static uint8_t *page_watched;    /* made read-only by us */
 static bool high_translated;     /* some code above 2 GiB was */
@@ -40,26 +41,41 @@ void memory_start(void)
 	page_watched = engine_memory(LOW_PAGES / 8);
 }
 
+static bool is_free(uint64_t at, uint64_t bytes)
+{
+	long got = map_memory(at, bytes, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+			      0);
+
+	if (!is_error(got))
+		syscall2(__NR_munmap, got, (long)bytes);
+	return (uint64_t)got == at;
+}
+
 uint64_t memory_place(uint64_t bytes)
 {
 	bytes = (bytes + PAGE - 1) & -PAGE;
-	if (!place_at)
-		place_at = ((uint64_t)cache_end + 0xffff) & ~UINT64_C(0xffff);
-	while (bytes < WINDOW_END && place_at + bytes <= WINDOW_END) {
-		uint64_t at = place_at;
-		long got = map_memory(at, bytes, PROT_NONE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-					      MAP_FIXED_NOREPLACE,
-				      -1, 0);
+	if (!place_below)
+		place_below = WINDOW_END;
+	while (bytes < place_below && place_below - bytes > (uint64_t)cache_end) {
+		uint64_t at = place_below - bytes;
 
-		place_at = (at + bytes + 0x1ffff) & ~UINT64_C(0xffff);
-		if ((uint64_t)got == at) {
-			syscall2(__NR_munmap, (long)at, (long)bytes);
+		if (is_free(at, bytes)) {
+			place_below = at;
 			return at;
 		}
-		if (!is_error(got))
-			syscall2(__NR_munmap, got, (long)bytes);
+		place_below -= PLACE_STEP;
 	}
+	return 0;
+}
+
+uint64_t memory_place_first(uint64_t bytes)
+{
+	uint64_t at = ((uint64_t)cache_end + PLACE_STEP) & -PLACE_STEP;
+
+	for (; bytes < WINDOW_END && at + bytes <= WINDOW_END; at += PLACE_STEP)
+		if (is_free(at, bytes))
+			return at;
 	return 0;
 }
 

@@ -35,7 +35,7 @@ static uint8_t *steps_code;
 void translate_start(void)
 {
 	steps = engine_memory(STEPS * sizeof(*steps));
-	steps_code = (uint8_t *)memory_place(STEPS * STEP_BYTES);
+	steps_code = (uint8_t *)memory_place_first(STEPS * STEP_BYTES);
 	if (!steps_code ||
 	    is_error(map_memory((uint64_t)steps_code, STEPS * STEP_BYTES, 7, 0x32, -1, 0)))
 		engine_fail(126, "no room for single steps below 2 GiB");

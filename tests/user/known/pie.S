@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A static PIE: loaded where the system likes, without an interpreter.
- *   lea, shr 32, jz fail (it is not below 4 GB): 3; mov store, SAME 2, call, (ret), EXIT 3
+ *   lea, shr 12, jz fail (it is not at 0): 3; mov store, SAME 2, call, (ret), EXIT 3
  *   = 3 + 1 + 2 + 2 + 3 = 11
  *
  * build: -fPIE -static-pie
@@ -12,7 +12,7 @@
 	.globl _start
 _start:
 	lea _start(%rip), %rax
-	shr $32, %rax
+	shr $12, %rax
 	jz fail_1
 	mov %rax, word(%rip)
 	SAME word(%rip), %rax
