@@ -72,7 +72,7 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 		break;
 	case OP_CLOCKS:
 		op->number = fuzz_byte(input) & 15;
-		op->value = take_value(input);
+		op->value = take_value(input) & UINT64_C(0x3ffffffffffff);
 		break;
 	case OP_CPUID:
 		op->number = fuzz_byte(input);
@@ -102,7 +102,7 @@ static void start_with_pebs(struct program *program)
 		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x38, .value = WORLD_MIDDLE + 0x720},
 		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x40, .value = UINT64_C(0) - 5},
 		{.kind = OP_WRMSR, .number = 0x600, .value = WORLD_MIDDLE},
-		{.kind = OP_WRMSR, .number = 0x186, .value = 0x4300c0},
+		{.kind = OP_WRMSR, .number = 0x186, .value = 0x4383d0},
 		{.kind = OP_WRMSR, .number = 0x4c1, .value = 0xfffffffffff0},
 		{.kind = OP_WRMSR, .number = 0x3f1, .value = 1},
 		{.kind = OP_LVT, .value = 0x400},

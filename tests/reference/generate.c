@@ -326,7 +326,8 @@ static void between(struct generator *g, unsigned lp)
 	} else if (what < 80) {
 		op = append(g, OP_CLOCKS, lp);
 		op->number = (uint32_t)below(g, 4) | 4 | (chance(g, 50) ? 8 : 0);
-		op->value = chance(g, 5) ? random_next(&g->random) >> below(g, 64) : below(g, 60);
+		op->value = chance(g, 5) ? random_next(&g->random) >> (50 + below(g, 14))
+					 : below(g, 60);
 	} else if (what < 84 && g->style == STYLE_WILD) {
 		op = append(g, OP_GUARD, lp);
 		op->number = 64 + (uint32_t)below(g, 40);

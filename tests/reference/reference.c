@@ -73,7 +73,10 @@ static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 		.status_bit = UINT64_C(1) << n,
 	};
 
-	/* Reading: an event counts on the counters that the table names, elsewhere nothing. */
+	/*
+	 * Reading: an event counts on the counters that the table names, elsewhere
+	 * nothing; and what no signal describes counts nothing, whatever CMASK and INV.
+	 */
 	if (event && (event->counters >> n & 1))
 		v.signals = event->signals;
 	return v;
@@ -110,7 +113,7 @@ static bool listens(const struct reference *unit, const struct view *v, bool sam
 		system = cpl <= 1;
 	if (!same_thread && (!v->any || unit->defect == REFERENCE_ANY_IGNORED))
 		return false;
-	return v->enabled && (system ? v->os : v->usr);
+	return v->signals && v->enabled && (system ? v->os : v->usr);
 }
 
 /* Vol. 3B 18.2.1.1: precise events ask for AnyThread, Edge, Invert and CMask of 0 (18.13.1). */
@@ -168,7 +171,8 @@ static bool by_edge(const struct reference *unit, const struct view *v)
  *
  * Reading of 18.2.1.1: a condition of the kind >= is met, and counted, by the
  * instruction that reaches the threshold (below); one of the kind < is known
- * when its clock is over, and then counted under the CPL at that moment.
+ * when its clock is over, and then counted under the CPL at that moment.  While
+ * the counter does not listen (disabled, another CPL) its clock stands still.
  */
 static uint64_t end_clock(const struct reference *unit, const struct view *v, unsigned source,
 			  uint64_t empty)
@@ -336,14 +340,20 @@ static bool fits(const struct reference *unit, const uint8_t *area)
 	return room >= RECORD_BYTES;
 }
 
+/* No room left; an index before the base says nothing of that kind. */
+static bool is_full(const uint8_t *area)
+{
+	return get64(area + DS_PEBS_INDEX) >= get64(area + DS_PEBS_BASE);
+}
+
 /*
  * The PEBS assist (18.4.2, 18.8.1.1): bounds check, record, index, status,
  * reload, threshold.  `applicable`: the counters whose event took place.
  *
  * Reading of "skipped entirely": nothing changes and PEBS stays armed, so that
- * software which makes room again continues to capture; the buffer that is
- * full sets OvfBuffer without an interrupt ("no signaling").  Memory that the
- * host refuses is like a bounds check that fails, but the buffer is not full.
+ * software which makes room again continues to capture.  A buffer without room
+ * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory that the host
+ * refuses is like a bounds check that fails, but says nothing about the buffer.
  */
 static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 		       uint64_t applicable)
@@ -357,7 +367,8 @@ static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_in
 	    !host->read(host->opaque, lp, t->ds_area, area, area_bytes))
 		return 0;
 	if (!fits(unit, area)) {
-		t->global_status |= STATUS_OVFBUF;
+		if (is_full(area))
+			t->global_status |= STATUS_OVFBUF;
 		return 0;
 	}
 
@@ -371,9 +382,8 @@ static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_in
 	if (!host->write(host->opaque, lp, t->ds_area + DS_PEBS_INDEX, next, sizeof(next)))
 		return 0;
 
-	/* 18.8.1.1: each counter that overflowed and is enabled for PEBS is reloaded. */
 	for (unsigned n = 0; n < PEBS_COUNTERS; n++) {
-		if (!t->general[n].armed || !is_pebs(unit, lp, n))
+		if (!(applicable >> n & 1))
 			continue;
 		t->general[n].armed = t->general[n].late = false;
 		if (unit->defect != REFERENCE_STATUS_KEPT)
@@ -459,61 +469,84 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
 	return events;
 }
 
-/* Clocks of one kind on one counter: each clock holds `each` occurrences. */
-static uint64_t clocks_gain(const struct reference *unit, const struct view *v, unsigned source,
-			    uint64_t each, uint64_t clocks)
+/*
+ * One clock in which `signals` take place and nothing retires.  gain[] gets
+ * what each counter gained; true when one overflowed.
+ */
+static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, unsigned cpl,
+		      uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED])
 {
-	struct reference_clock *clock = &v->counter->clock[source];
-	uint64_t gain;
+	bool overflowed = false;
 
-	if (!by_clock(unit, v))
-		return each * clocks;
-	if (!clocks)
-		return 0;
-	if (!each)
-		return end_clock(unit, v, source, clocks - 1);
-	gain = end_clock(unit, v, source, 0);
-	gain += in_clock(unit, v, source, each);
-	if (clocks == 1)
-		return gain;
-	/* The second clock and all after it are alike. */
-	bool holds = condition(unit, v, each);
-	if (inverted(v)) {
-		gain += end_clock(unit, v, source, 0);
-		clock->occurrences = each;
-		if (clocks > 2 && holds && !by_edge(unit, v))
-			gain += clocks - 2;
-		clock->asserted = holds;
-		return gain;
+	for (unsigned owner = 0; owner < unit->threads; owner++) {
+		bool interrupt = false;
+
+		for (unsigned n = 0; n < unit->generals + REFERENCE_FIXED; n++) {
+			struct view v = n < unit->generals
+						? view_general(unit, owner, n)
+						: view_fixed(unit, owner, n - unit->generals);
+			struct spmu_insn clock = {.signals = signals, .cycles = 1};
+			bool occurred;
+
+			gain[owner][n] = 0;
+			if (!listens(unit, &v, owner == lp, cpl))
+				continue;
+			gain[owner][n] = contribution(unit, &v, lp, &clock, &occurred);
+			if (!count(unit, owner, &v, gain[owner][n]))
+				continue;
+			overflowed = true;
+			interrupt |= v.interrupt;
+		}
+		if (interrupt)
+			request_pmi(unit, owner);
 	}
-	clock->asserted = holds;
-	clock->occurrences = each;
-	return gain + (holds && !by_edge(unit, v) ? clocks - 1 : 0);
+	return overflowed;
+}
+
+static struct reference_counter *counter_of(struct reference *unit, unsigned owner, unsigned n)
+{
+	struct reference_thread *t = &unit->thread[owner];
+
+	return n < unit->generals ? &t->general[n] : &t->fixed[n - unit->generals];
+}
+
+/*
+ * Clocks that are all alike: leave out those in which every counter gains what
+ * it gained in the last and none overflows.  How many were left out.
+ */
+static uint64_t skip(struct reference *unit, uint64_t clocks,
+		     uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED])
+{
+	unsigned counters = unit->generals + REFERENCE_FIXED;
+
+	for (unsigned owner = 0; owner < unit->threads; owner++)
+		for (unsigned n = 0; n < counters; n++) {
+			uint64_t room = WIDTH_MASK - counter_of(unit, owner, n)->value;
+
+			if (gain[owner][n] && room / gain[owner][n] < clocks)
+				clocks = room / gain[owner][n];
+		}
+	for (unsigned owner = 0; owner < unit->threads; owner++)
+		for (unsigned n = 0; n < counters; n++)
+			counter_of(unit, owner, n)->value += gain[owner][n] * clocks;
+	return clocks;
 }
 
 unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals, uint64_t clocks,
 			  unsigned cpl)
 {
-	unsigned events = 0;
+	uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED];
+	unsigned events = 0, quiet = 0;
 
 	signals &= SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES);
-	for (unsigned owner = 0; owner < unit->threads; owner++) {
-		for (unsigned n = 0; n < unit->generals + REFERENCE_FIXED; n++) {
-			struct view v = n < unit->generals
-						? view_general(unit, owner, n)
-						: view_fixed(unit, owner, n - unit->generals);
-			uint64_t each = (uint64_t)__builtin_popcountll(signals & v.signals);
-
-			if (!listens(unit, &v, owner == lp, cpl))
-				continue;
-			if (count(unit, owner, &v, clocks_gain(unit, &v, lp, each, clocks)) &&
-			    v.interrupt)
-				unit->thread[owner].pmi_requested = true;
-		}
-		if (unit->thread[owner].pmi_requested)
-			request_pmi(unit, owner);
+	while (clocks) {
+		quiet = one_clock(unit, lp, signals, cpl, gain) ? 0 : quiet + 1;
+		clocks--;
+		for (unsigned owner = 0; owner < unit->threads; owner++)
+			events |= deliver_pmi(unit, owner);
+		/* The third clock after an overflow is like all that follow it. */
+		if (quiet >= 3)
+			clocks -= skip(unit, clocks, gain);
 	}
-	for (unsigned owner = 0; owner < unit->threads; owner++)
-		events |= deliver_pmi(unit, owner);
 	return events;
 }

@@ -69,7 +69,7 @@ struct reference_thread {
 	struct reference_counter fixed[REFERENCE_FIXED];
 	uint64_t fixed_control, global_control, global_status;
 	uint64_t debugctl, misc_enable, pebs_enable, ds_area;
-	uint64_t pebs_ld_lat, pebs_frontend, offcore[2];
+	uint64_t pebs_ld_lat, pebs_frontend;
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };

@@ -71,6 +71,18 @@ static uint64_t in_use(const struct reference *unit, const struct reference_thre
 	return value | (interrupts ? UINT64_C(1) << 63 : 0);
 }
 
+/*
+ * Reading: PMC4 to PMC7, and what later models add (FIXED_CTR3,
+ * PERF_METRICS, PEBS_DATA_CFG), belong to the unit even where
+ * this one does not have them; an access is one to a register that is not
+ * there (Vol. 2B RDMSR), #GP.  Asked only for what is not implemented.
+ */
+static bool is_absent(uint32_t msr)
+{
+	return (msr >= 0xc1 && msr <= 0xc8) || (msr >= 0x4c1 && msr <= 0x4c8) ||
+	       (msr >= 0x186 && msr <= 0x18d) || msr == 0x30c || msr == 0x329 || msr == 0x3f2;
+}
+
 enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32_t msr,
 				     uint64_t *value)
 {
@@ -87,8 +99,6 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 		*value = t->fixed[msr - 0x309].value;
 	else if (msr == 0x1a0)
 		*value = t->misc_enable;
-	else if (msr == 0x1a6 || msr == 0x1a7)
-		*value = t->offcore[msr - 0x1a6];
 	else if (msr == 0x1d9)
 		*value = t->debugctl;
 	else if (msr == 0x345)
@@ -112,7 +122,7 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 	else if (msr == 0x600)
 		*value = t->ds_area;
 	else
-		return SPMU_NOT_OURS;
+		return is_absent(msr) ? SPMU_GP : SPMU_NOT_OURS;
 	return SPMU_DONE;
 }
 
@@ -182,9 +192,6 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
 		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
 		return SPMU_DONE;
-	case 0x1a6:
-	case 0x1a7:
-		return store(&t->offcore[msr - 0x1a6], value, UINT64_C(0x3fffffffff));
 	case 0x1d9:
 		return store(&t->debugctl, value, 0xffc3);
 	case 0x345:
@@ -210,14 +217,14 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 	case 0x3f6:
 		return store(&t->pebs_ld_lat, value, 0xffff);
 	case 0x3f7:
-		return store(&t->pebs_frontend, value, 0x7fffff);
+		return store(&t->pebs_frontend, value, 0x7fff17);
 	case 0x600: /* WRMSR: a linear address must be canonical */
 		if ((uint64_t)((int64_t)(value << 16) >> 16) != value)
 			return SPMU_GP;
 		t->ds_area = value;
 		return SPMU_DONE;
 	}
-	return SPMU_NOT_OURS;
+	return is_absent(msr) ? SPMU_GP : SPMU_NOT_OURS;
 }
 
 enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t ecx, unsigned cpl,
