@@ -92,9 +92,11 @@ static void ask_zydis(const uint8_t *code, size_t available, struct expected *e)
 		available = INSN_BYTES_MAX;
 	e->valid = ZYAN_SUCCESS(
 		ZydisDecoderDecodeFull(&decoder, code, available, &e->insn, e->operands));
-	/* Knights Corner's mask branches and prefetches: no other processor has them. */
-	if (e->valid && e->insn.meta.isa_set >= ZYDIS_ISA_SET_KNCE &&
-	    e->insn.meta.isa_set <= ZYDIS_ISA_SET_KNC_PF_HINT)
+	/* Knights Corner's mask branches and prefetches and VIA's PadLock are undefined on Intel
+	 * and AMD. */
+	if (e->valid && ((e->insn.meta.isa_set >= ZYDIS_ISA_SET_KNCE &&
+			  e->insn.meta.isa_set <= ZYDIS_ISA_SET_KNC_PF_HINT) ||
+			 expected_is(e, TWO_BYTE, 0xa6, 0xa7)))
 		e->valid = false;
 	if (!e->valid)
 		memset(&e->insn, 0, sizeof e->insn);
@@ -112,7 +114,6 @@ static unsigned layout_fields(const struct insn *insn, const struct expected *e,
 	bool string = i->meta.category == ZYDIS_CATEGORY_STRINGOP ||
 		      i->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 	unsigned repeat = 0;
-	unsigned segment = 0;
 	unsigned n = 0;
 
 	for (unsigned k = 0; k < i->raw.prefix_count; k++) {
@@ -120,8 +121,6 @@ static unsigned layout_fields(const struct insn *insn, const struct expected *e,
 
 		if (prefix == 0xf2 || prefix == 0xf3)
 			repeat = prefix;
-		if (prefix == 0x64 || prefix == 0x65)
-			segment = prefix;
 	}
 	/* Zydis calls 3DNow's suffix the opcode. */
 	f[n++] = (struct field){"opcode", insn->opcode,
@@ -130,8 +129,8 @@ static unsigned layout_fields(const struct insn *insn, const struct expected *e,
 	f[n++] = (struct field){"LOCK", insn->lock, expected_prefix(e, 0xf0)};
 	f[n++] = (struct field){"REP", insn->rep, string ? repeat : 0};
 	f[n++] = (struct field){"67H with RIP", insn->rip_address32,
-				expected_rip_offset(e) && i->address_width == 32};
-	f[n++] = (struct field){"segment", insn->segment, segment};
+				expected_rip_offset(e) && expected_prefix(e, 0x67)};
+	f[n++] = (struct field){"segment", insn->segment, expected_segment(e)};
 	return n;
 }
 

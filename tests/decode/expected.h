@@ -37,6 +37,17 @@ static inline bool expected_prefix(const struct expected *e, uint8_t value)
 	return false;
 }
 
+/* The last FS or GS prefix, 0: none. */
+static inline unsigned expected_segment(const struct expected *e)
+{
+	unsigned segment = 0;
+
+	for (unsigned i = 0; i < e->insn.raw.prefix_count; i++)
+		if ((e->insn.raw.prefixes[i].value | 1) == 0x65)
+			segment = e->insn.raw.prefixes[i].value;
+	return segment;
+}
+
 static inline enum insn_kind expected_kind_one_byte(const struct expected *e)
 {
 	unsigned reg = e->insn.raw.modrm.reg;
@@ -166,8 +177,8 @@ static inline unsigned expected_flags_written(const struct expected *e)
 	X(FMADD213)                                                                                \
 	X(FMADD231)                                                                                \
 	X(FMSUB132)                                                                                \
-	X(FMSUB213) X(FMSUB231) X(FNMADD132) X(FNMADD213) X(FNMADD231) X(FNMSUB132) X(FNMSUB213)   \
-		X(FNMSUB231)
+	X(FMSUB213)                                                                                \
+	X(FMSUB231) X(FNMADD132) X(FNMADD213) X(FNMADD231) X(FNMSUB132) X(FNMSUB213) X(FNMSUB231)
 #define EXPECTED_FMA_ALTERNATING(X)                                                                \
 	X(FMADDSUB132) X(FMADDSUB213) X(FMADDSUB231) X(FMSUBADD132) X(FMSUBADD213) X(FMSUBADD231)
 #define CASE_OF_(name) case ZYDIS_MNEMONIC_##name:
@@ -351,11 +362,10 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	uint64_t at;
 
 	if (e->valid && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO) {
+		unsigned segment = expected_segment(e);
+
 		at = e->insn.address_width == 32 ? (uint32_t)gpr[0] : gpr[0];
-		return at + (expected_prefix(e, 0x64) || expected_prefix(e, 0x65)
-				     ? (e->insn.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS ? fs_base
-											 : gs_base)
-				     : 0);
+		return at + (segment == 0x64 ? fs_base : segment == 0x65 ? gs_base : 0);
 	}
 	if (!o || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
 		return 0;
@@ -363,7 +373,8 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	/* Zydis 4.0 takes R13D for the base that is not there with 67H and REX.B. */
 	if (e->insn.raw.sib.offset && e->insn.raw.sib.base == 5 && e->insn.raw.modrm.mod == 0)
 		at = (uint64_t)e->insn.raw.disp.value;
-	if (e->insn.meta.isa_ext != ZYDIS_ISA_EXT_AMX_TILE)
+	/* the index of a tile load or store is the distance of its rows */
+	if (e->insn.meta.isa_ext != ZYDIS_ISA_EXT_AMX_TILE || e->insn.opcode != 0x4b)
 		at += expected_register(o->mem.index, gpr, next) * o->mem.scale;
 	if (e->insn.mnemonic == ZYDIS_MNEMONIC_XLAT)
 		at += gpr[0] & 255;
@@ -386,7 +397,7 @@ static inline bool expected_uses_gs(const struct expected *e)
 	if (!e->valid)
 		return false;
 	if (e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO)
-		return e->insn.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS;
+		return expected_segment(e) == 0x65;
 	for (unsigned i = 0; i < e->insn.operand_count; i++)
 		if (expected_is_data(e, &e->operands[i]) &&
 		    e->operands[i].mem.segment == ZYDIS_REGISTER_GS)
