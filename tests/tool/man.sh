@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# man.sh: the manual pages, --help and the completion know the same options; the sections that a reader
+# expects are there; the example of libsoftpmu(3) compiles.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tools/completion/softpmu.bash
+. "$ROOT/tools/completion/softpmu.bash"
+pages=$ROOT/docs/man
+
+# Options of a page: .Fl s Ar x , Fl -long Ar x  in its lists.
+page_options() {
+	sed -nE '/^\.It Fl/s/^\.It //p' "$1" | grep -oE 'Fl -?[A-Za-z-]+' |
+		sed -E 's/^Fl /-/' | sort -u
+}
+# Options of a help text: the first words of its indented lines.
+help_options() {
+	grep -E '^ +-' <<<"$1" | sed -E 's/^ +//; s/  .*//' | grep -oE -- '(^|[ ,])-{1,2}[A-Za-z][A-Za-z-]*' |
+		tr -d ' ,' | sort -u
+}
+
+run --help
+commands=$(awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' <<<"$out")
+same "commands" "annotate explain list models record report stat" "$(sort <<<"$commands" | xargs)"
+for command in $commands; do
+	page=$pages/softpmu-$command.1
+	[[ -f $page ]] || { fail "page of $command" "there is no $page" && continue; }
+	run "$command" --help
+	same "$command --help: status" 0 "$status"
+	helped=$(help_options "$out")
+	helped=$(sort -u <<<"$helped"$'\n'"-h"$'\n'"--help" | grep .)
+	same "options of $command in its page" "$helped" "$(page_options "$page")"
+	same "options of $command in the completion" "$helped" "$(_softpmu_options "$command" | tr -s "[:space:]" "\n" | sort -u)"
+	has "$command stands in softpmu(1)" "$(<"$pages/softpmu.1")" ".Xr softpmu-$command 1"
+done
+
+for page in "$pages"/*.[13]; do
+	name=$(basename "$page")
+	sections=$(sed -nE 's/^\.S[hs] //p' "$page")
+	for section in NAME SYNOPSIS DESCRIPTION "SEE ALSO"; do
+		has_line "$name: $section" "$sections" "$section"
+	done
+	case $name in
+	*.1)
+		has_line "$name: exit status" "$sections" "EXIT STATUS"
+		has_line "$name: errors" "$sections" "Errors"
+		;;
+	*.3)
+		has_line "$name: return values" "$sections" "RETURN VALUES"
+		has_line "$name: errors" "$sections" "ERRORS"
+		;;
+	esac
+	# Every page that is pointed to is there (perf's own are not ours).
+	while read -r other; do
+		if [[ -f $pages/$other ]]; then
+			pass "$name: $other"
+		else
+			fail "$name: $other" "there is no such page"
+		fi
+	done < <(sed -nE 's/^\.Xr ((lib)?softpmu[a-z-]*) ([13]).*/\1.\3/p' "$page")
+done
+
+# Each status of base.h stands in the page, and no other.
+same "statuses" \
+	"$(grep -oE 'SPMU_E_[A-Z]+' "$ROOT/include/softpmu/base.h" | sort -u)" \
+	"$(sed -nE 's/^\.It Bq Er //p' "$pages/libsoftpmu.3" | sort -u)"
+# Every function of the page is one of the headers.
+while read -r function; do
+	if grep -q "$function(" "$ROOT"/include/softpmu/*.h; then
+		pass "$function"
+	else
+		fail "$function" "no header declares it"
+	fi
+done < <(sed -nE 's/^\.F[no] (spmu_[a-z_]+).*/\1/p' "$pages/libsoftpmu.3" | sort -u)
+{
+	printf '#include <softpmu/softpmu.h>\n#include <stdio.h>\n#include <stdlib.h>\n'
+	printf 'void example(struct spmu_host host, size_t bytes);\n'
+	printf 'void example(struct spmu_host host, size_t bytes)\n{\n'
+	sed -n '/^\.Bd -literal/,/^\.Ed/p' "$pages/libsoftpmu.3" | sed '/^\./d; s/\\e/\\/g'
+	printf 'free(memory);\n}\n'
+} >"$SCRATCH/example.c"
+if "$CC" -std=c11 -Wall -Wextra -Werror -I"$ROOT/include" -c -o "$SCRATCH/example.o" "$SCRATCH/example.c"; then
+	pass "example"
+else
+	fail "example" "it does not compile"
+fi
+finish

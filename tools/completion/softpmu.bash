@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# softpmu.bash: completion of softpmu for bash.  Commands and options are listed here; models,
+# registers and events are asked of the tool itself.
+
+# The words of a command line up to the cursor are in COMP_WORDS; `:` and `=` split words, because
+# bash takes them for separators.
+
+_softpmu_options() {
+	case $1 in
+	stat)
+		echo "-e --event -M --model -r --repeat -j --json-output -x --field-separator \
+			-o --output --append -v --verbose -h --help"
+		;;
+	record)
+		echo "-e --event -c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
+			-q --quiet -v --verbose -h --help"
+		;;
+	report)
+		echo "-i --input -s --sort -n --show-nr-samples --percent-limit --header --symfs --stdio \
+			-h --help"
+		;;
+	annotate) echo "-i --input --intel --percent-limit --symfs --stdio -h --help" ;;
+	list) echo "-M --model -j --json -h --help" ;;
+	models) echo "-v --verbose -h --help" ;;
+	explain) echo "-M --model -t --threads --ascii -h --help" ;;
+	esac
+}
+
+_softpmu_models() {
+	"$1" models 2>/dev/null | awk 'NR > 1 && !/ absent / { print $1 }'
+}
+
+# MODEL may be empty.  Events that are absent are left out: they give no count.
+_softpmu_events() {
+	"$1" list -j ${2:+-M "$2"} 2>/dev/null |
+		sed -n '/"fidelity": "absent"/d; s/^{"name": "\([^"]*\)".*/\1/p'
+}
+
+_softpmu_registers() {
+	"$1" explain ${2:+-M "$2"} 2>/dev/null | awk '$1 ~ /^[0-9A-F]+H$/ { print $2 }'
+}
+
+# The position of the program that stat and record run, or nothing when the cursor stands before it.
+_softpmu_program() {
+	local i
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--) echo $((i + 1)) && return ;;
+		-e | -M | -r | -x | -o | -c | -F | --event | --model | --repeat | --field-separator | \
+			--output | --count | --freq) ((i++)) ;;
+		-* | = | :) ;;
+		*)
+			# What follows `=` or `:` belongs to the word before.
+			[[ ${COMP_WORDS[i - 1]} == [=:] || ${COMP_WORDS[i + 1]-} == [=:] ]] && continue
+			echo "$i" && return
+			;;
+		esac
+	done
+}
+
+# Complete the last of a comma-separated list of events; upper and lower case are the same.
+_softpmu_complete_events() {
+	local current=$1 tool=$2 model=$3 done='' last event
+	[[ $current == *,* ]] && done=${current%,*},
+	last=${current##*,}
+	compopt -o nospace 2>/dev/null
+	while read -r event; do
+		[[ ${event,,} == "${last,,}"* ]] && COMPREPLY+=("$done$event")
+	done < <(_softpmu_events "$tool" "$model")
+}
+
+_softpmu() {
+	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "stat record report annotate list models explain \
+			help --help --version" -- "$current")
+		return
+	fi
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == -M || ${COMP_WORDS[i]} == --model ]] && model=${COMP_WORDS[i + 1]}
+	done
+	# --option=value
+	[[ $previous == = ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}
+	[[ $current == = ]] && current='' && previous=${COMP_WORDS[COMP_CWORD - 1]}
+
+	if [[ $command == stat || $command == record ]]; then
+		program=$(_softpmu_program)
+		if [[ -n $program ]]; then
+			if declare -F _command_offset >/dev/null; then
+				_command_offset "$program"
+			elif ((COMP_CWORD == program)); then
+				mapfile -t COMPREPLY < <(compgen -c -- "$current")
+			else
+				mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			fi
+			return
+		fi
+	fi
+	case $previous in
+	-M | --model)
+		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current")
+		return
+		;;
+	-e | --event)
+		_softpmu_complete_events "$current" "$tool" "$model"
+		return
+		;;
+	-i | --input | -o | --output)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		return
+		;;
+	--symfs)
+		mapfile -t COMPREPLY < <(compgen -d -- "$current")
+		return
+		;;
+	-s | --sort)
+		mapfile -t COMPREPLY < <(compgen -W "comm dso sym comm,dso,sym" -- "$current")
+		return
+		;;
+	-t | --threads)
+		mapfile -t COMPREPLY < <(compgen -W "1 2" -- "$current")
+		return
+		;;
+	-c | --count | -F | --freq | -r | --repeat | -x | --field-separator | --percent-limit) return ;;
+	esac
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")
+		return
+	fi
+	case $command in
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record report annotate list models explain" -- "$current") ;;
+	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
+	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
+	explain)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_registers "$tool" "$model")" -- "${current^^}")
+		[[ cpuid == "${current,,}"* ]] && COMPREPLY+=(cpuid)
+		;;
+	stat | record) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+	esac
+}
+complete -F _softpmu softpmu
