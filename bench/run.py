@@ -17,6 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PERIOD = 100003
+SEARCH = "/usr/bin:/bin"  # Debian's programs, not what a user has in front of them
 
 
 class Program:
@@ -132,7 +133,7 @@ def programs(folder):
     with open("/proc/cpuinfo", encoding="ascii") as info:
         if "avx512f" in info.read():
             out.insert(11, Program("avx512", [kernel(folder, "avx512")]))
-    return [p for p in out if shutil.which(p.argv[0]) or print(f"{p.name}: not installed")]
+    return [p for p in out if shutil.which(p.argv[0], path=SEARCH) or print(f"{p.name}: not installed")]
 
 
 # --- the ways to run a program --------------------------------------------------------------
@@ -158,7 +159,7 @@ SLOW = ("callgrind", "qemu-user")
 
 
 def start(command, stdin):
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/"}
+    environment = {"PATH": SEARCH, "LC_ALL": "C", "HOME": "/"}
     with open(stdin or os.devnull, "rb") as source:
         return subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, env=environment)
@@ -166,7 +167,7 @@ def start(command, stdin):
 
 def full(prefix, program):
     """The command; a translator that does not search PATH gets the file."""
-    return prefix + [shutil.which(program.argv[0])] + program.argv[1:]
+    return prefix + [shutil.which(program.argv[0], path=SEARCH)] + program.argv[1:]
 
 
 def run(command, stdin):

@@ -11,7 +11,7 @@ set -u
 logs=$1
 shift
 jobs=${JOBS:-$(nproc)}
-limit=${TEST_TIMEOUT:-900}
+limit=${TEST_TIMEOUT:-600}
 mkdir -p "$logs"
 
 # "tests/tool/stat.sh" and "build/tests/unit/counters" by what they are called below tests/.
