@@ -52,26 +52,35 @@ check_samples() {
 	fi
 }
 
+# own_lines HOW STATUS: take out of the error output what the tool itself has to say: what record
+# recorded, and, as perf does, the name of a program that a signal ended.
+own_lines() {
+	[[ $1 == record ]] && sed -i '/^softpmu: \|^\[ /d' "$SCRATCH/record.err"
+	(($2 <= 128)) || sed -i '\|^[^ ]*: [A-Z][a-z/ ]*$|d' "$SCRATCH/$1.err"
+}
+
 # identical NAME COMMAND...
 identical() {
-	local name=$1 native soft said count
+	local name=$1 native soft said count last
 	shift
 	in_folder native "$@"
 	native=$status
 	in_folder stat "$SOFTPMU" stat -j -e instructions:u -o "$SCRATCH/json" -- "$@"
+	own_lines stat "$native"
 	said=$(differences stat "$native" "$status")
 	if [[ -n $said ]]; then
 		fail "$name under stat" "$said"
 	else
 		pass "$name under stat"
 	fi
-	count=$(count_of "$SCRATCH/json" 1)
+	count=$(count_of "$SCRATCH/json" 1 2>/dev/null)
 	in_folder record "$SOFTPMU" record -e instructions:upp -c $PERIOD -o "$SCRATCH/perf.data" -- "$@"
 	soft=$status
-	sed -i '/^softpmu: \|^\[ /d' "$SCRATCH/record.err"
+	last=$(tail -n 1 "$SCRATCH/record.err")
+	own_lines record "$native"
 	said=$(differences record "$native" "$soft")
 	if [[ -n $said ]]; then
-		fail "$name under record" "$said"
+		fail "$name under record" "$said; $last"
 	elif [[ ! $count =~ ^[0-9]+$ ]]; then
 		fail "$name" "no count: '$count'"
 	else
