@@ -137,10 +137,20 @@ static uint32_t moved_by(const struct thread *thread, bool own)
 	return own ? thread->active : thread->any;
 }
 
+/* Moves when the list of any thread does; a thread's counters may feed the other's. */
+static uint32_t epochs(const struct spmu_core *core)
+{
+	uint32_t sum = 0;
+
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		sum += core->thread[lp].published->epoch;
+	return sum;
+}
+
 static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
-	uint32_t epoch = core->thread[lp].published->epoch;
+	uint32_t epoch = epochs(core);
 	unsigned events;
 
 	spmu_settle(core);
@@ -148,7 +158,7 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);
 	events = finish(core, lp, insn, outcome);
-	return core->thread[lp].published->epoch == epoch ? events : events | SPMU_EV_METERS;
+	return epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
 unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
@@ -236,7 +246,7 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 
 	if (lp >= core->threads || !clocks)
 		return 0;
-	epoch = core->thread[lp].published->epoch;
+	epoch = epochs(core);
 	spmu_settle(core);
 	for (unsigned pieces = 0; clocks; pieces++) {
 		bool alike = !core->thread[lp].by_clock || pieces >= 2;
@@ -249,5 +259,5 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 		events |= clocks_exactly(core, lp, signals, piece, ring_of(cpl));
 		clocks -= piece;
 	}
-	return core->thread[lp].published->epoch == epoch ? events : events | SPMU_EV_METERS;
+	return epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
