@@ -114,6 +114,31 @@ same "no debug file: the address" "100.00% prog stripped [.] $(printf '0x%016x' 
 run report -i stripped.data
 same "no such file: the address" "100.00% prog stripped [.] $(printf '0x%016x' "$stripped_warm")" "$(rows "$out")"
 has "no such file: said" "$err" "softpmu: no symbols of /bin/stripped: it is not there any more"
+# Where a stripped file has an unwind table its functions are told apart by their address.
+cat >frames.c <<'EOF'
+int start(int x);
+__attribute__((noinline)) static int twice(int x) { __asm__(""); return 2 * x + 1; }
+int start(int x) { return twice(x) + twice(x + 1); }
+EOF
+"$CC" -O1 -nostdlib -static -no-pie -fasynchronous-unwind-tables -Wl,-e,start,--eh-frame-hdr,--build-id=sha1 \
+	-o frames frames.c || stop "build of frames" "$CC failed"
+twice=$(address frames twice) start=$(address frames start)
+strip frames
+{
+	echo "event instructions:u"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/frames" 0
+	samples 3 0 10 100 10 "$twice"
+	samples 2 0 10 200 10 $((twice + 1))
+	samples 4 0 10 300 10 $((start + 1))
+} | make_perfdata frames.data
+run report -n -i frames.data
+same "functions of a stripped file" "55.56% 5 prog frames [.] sub_$(printf %x "$twice")
+44.44% 4 prog frames [.] sub_$(printf %x "$start")" "$(rows "$out")"
+run annotate -i frames.data "sub_$(printf %x "$twice")"
+succeeds "annotate of a stripped file"
+has "annotate of a stripped file" "$out" "(5 samples, 55.56% of all"
+
 # A file that was built anew since has other addresses: its names must not be used.
 cp hot again
 {

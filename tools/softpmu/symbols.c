@@ -3,7 +3,8 @@
  * symbols.c: symbols and source lines of ELF files through elfutils.
  *
  * Symbols come from .symtab; for a stripped file from its debug file
- * (/usr/lib/debug/.build-id/XX/REST.debug) and, where there is none, from .dynsym.
+ * (/usr/lib/debug/.build-id/XX/REST.debug) and, where there is none, from .dynsym.  Functions
+ * that have none are found in the unwind table and called by their address.
  * Among names of one address the one that perf would choose wins.  Line tables
  * are searched through the compilation units' address ranges, because not every
  * compiler writes .debug_aranges.
@@ -19,12 +20,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/unwind.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 
@@ -36,6 +40,11 @@ struct entry {
 	struct symbol symbol;
 	uint8_t binding;
 	bool sized;
+};
+
+/* "sub_401000" */
+struct made_name {
+	char text[24];
 };
 
 struct elf_file {
@@ -52,6 +61,8 @@ struct symbol_file {
 	struct elf_file main, debug;
 	struct entry *entries; /* by start */
 	size_t count, room;
+	struct made_name *names; /* of functions without a symbol */
+	size_t unnamed;
 	bool dwarf_tried;
 	Dwarf *dwarf; /* NULL: no line tables */
 	Dwarf_Die unit;
@@ -108,6 +119,7 @@ void symbols_free(struct symbols *symbols)
 		elf_close(&file->main);
 		elf_close(&file->debug);
 		free(file->entries);
+		free(file->names);
 		free(file->path);
 		free(file);
 	}
@@ -163,6 +175,15 @@ static bool text_end(Elf *elf, const GElf_Sym *sym, uint64_t *end)
 		return false;
 	*end = header.sh_addr + header.sh_size;
 	return true;
+}
+
+static struct entry *new_entry(struct symbol_file *file)
+{
+	if (file->count == file->room) {
+		file->room = file->room ? 2 * file->room : 512;
+		file->entries = tool_grow(file->entries, file->room * sizeof(*file->entries));
+	}
+	return &file->entries[file->count++];
 }
 
 static void add_symbol(struct symbol_file *file, Elf *elf, const GElf_Sym *sym, const char *name)
@@ -271,6 +292,61 @@ static void settle_symbols(struct symbol_file *file)
 	}
 }
 
+/* The section of code that holds the address; false when there is none. */
+static bool code_section(Elf *elf, uint64_t address, GElf_Shdr *header, const char **name)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		if (gelf_getshdr(section, header) && header->sh_flags & SHF_EXECINSTR &&
+		    address >= header->sh_addr && address - header->sh_addr < header->sh_size) {
+			*name = elf_strptr(elf, names, header->sh_name);
+			return *name != NULL;
+		}
+	}
+	return false;
+}
+
+/*
+ * Functions without a symbol, as a stripped file has them, get a name from their address; a
+ * section of linkage stubs gets the section's.
+ */
+static void add_unnamed(struct symbol_file *file)
+{
+	size_t named = file->count, count, i;
+	uint64_t *starts = unwind_starts(file->main.elf, &count);
+	const char *section;
+	GElf_Shdr header;
+
+	if (!starts)
+		return;
+	file->names = tool_alloc(count * sizeof(*file->names));
+	for (i = 0; i < count; i++) {
+		const struct symbol *symbol;
+		struct entry *entry;
+
+		/* Only names are sorted; what is added behind them is looked at later. */
+		file->count = named;
+		symbol = symbol_file_find(file, starts[i]);
+		file->count = named + file->unnamed;
+		if (symbol || !code_section(file->main.elf, starts[i], &header, &section))
+			continue;
+		entry = new_entry(file);
+		snprintf(file->names[file->unnamed].text, sizeof(file->names[0].text),
+			 "sub_%" PRIx64, starts[i]);
+		*entry = (struct entry){.symbol = {strncmp(section, ".plt", 4)
+							   ? file->names[file->unnamed].text
+							   : section,
+						   starts[i], header.sh_addr + header.sh_size},
+					.binding = STB_LOCAL};
+		file->unnamed++;
+	}
+	free(starts);
+}
+
 static void open_debug_file(const struct symbols *symbols, struct symbol_file *file)
 {
 	char path[sizeof(DEBUG_FOLDER) + 2 * sizeof(file->build_id) + 16];
@@ -311,6 +387,8 @@ static void open_file(const struct symbols *symbols, struct symbol_file *file)
 	if (!read_table(file, &file->main, SHT_SYMTAB) &&
 	    !read_table(file, &file->debug, SHT_SYMTAB))
 		read_table(file, &file->main, SHT_DYNSYM);
+	settle_symbols(file);
+	add_unnamed(file);
 	settle_symbols(file);
 }
 
