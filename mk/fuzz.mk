@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                  -fno-omit-frame-pointer
-FUZZ_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O1 -g -MMD -MP $(FUZZ_SANITIZE)
+FUZZ_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O2 -g -MMD -MP $(FUZZ_SANITIZE)
 
 FUZZ_LIB_OBJ := $(LIB_SRC:%.c=$(B)/fuzz/obj/%.o)
 FUZZ_REFERENCE_OBJ := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(wildcard tests/reference/*.c))
