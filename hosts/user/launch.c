@@ -232,13 +232,15 @@ static void fill_request(struct link *link, const struct launch_program *program
 static bool prepare(struct run *run, const struct launch_program *program,
 		    const struct launch_request *request)
 {
+	/* Two symbols of one section: the difference is of addresses. */
+	size_t image_bytes = (uintptr_t)engine_image_end - (uintptr_t)engine_image;
+
 	if (request->events > LINK_EVENTS_MAX) {
 		errno = E2BIG;
 		return false;
 	}
 	run->image_fd = make_memory_file("softpmu", MFD_EXEC);
-	if (run->image_fd < 0 ||
-	    !write_all(run->image_fd, engine_image, (size_t)(engine_image_end - engine_image)))
+	if (run->image_fd < 0 || !write_all(run->image_fd, engine_image, image_bytes))
 		return false;
 	run->link_fd = make_memory_file("softpmu-link", 0);
 	if (run->link_fd < 0 || ftruncate(run->link_fd, sizeof(*run->link)))

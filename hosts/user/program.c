@@ -339,13 +339,15 @@ static bool copy_argv(struct launch_program *program, char **argv)
 	while (argv[count])
 		count++;
 	program->argv = calloc(count + 1, sizeof(*argv));
-	for (size_t i = 0; program->argv && i < count; i++) {
+	if (!count || !program->argv)
+		return false;
+	for (size_t i = 0; i < count; i++) {
 		program->argv[i] = strdup(argv[i]);
 		if (!program->argv[i])
 			return false;
 	}
 	program->name = strdup(argv[0]);
-	return program->argv && program->name;
+	return program->name;
 }
 
 /* What is wrong with an interpreter is told with the script that asks for it. */
@@ -377,7 +379,7 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 		status = find_in_path(argv[0], &program->path, error);
 	}
 	if (!status) {
-		program->file = strdup(program->path);
+		program->file = program->path ? strdup(program->path) : NULL;
 		if (!program->file)
 			status = refuse(error, CANNOT_RUN, "out of memory");
 	}

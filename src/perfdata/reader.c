@@ -248,13 +248,15 @@ static void join_command(struct perfdata_reader *reader)
 struct perfdata_reader *perfdata_open(const char *path, char **error)
 {
 	struct perfdata_reader *reader = calloc(1, sizeof(*reader));
-	const char *wrong = NULL;
+	const char *wrong;
 
 	*error = NULL;
-	if (!reader || !(reader->path = strdup(path)))
-		wrong = strerror(ENOMEM);
-	if (!wrong)
-		wrong = map_file(reader);
+	if (!reader)
+		goto no_memory;
+	reader->path = strdup(path);
+	if (!reader->path)
+		goto no_memory;
+	wrong = map_file(reader);
 	if (!wrong)
 		wrong = read_header(reader);
 	if (!wrong)
@@ -269,6 +271,11 @@ struct perfdata_reader *perfdata_open(const char *path, char **error)
 	read_names(reader);
 	join_command(reader);
 	return reader;
+
+no_memory:
+	*error = strdup("out of memory");
+	perfdata_close(reader);
+	return NULL;
 }
 
 void perfdata_close(struct perfdata_reader *reader)

@@ -12,22 +12,22 @@
 
 #include "commands.h"
 
-static void say(const char *format, va_list arguments, const char *tail)
+static void begin_message(void)
 {
-	/* What a terminal may show half of stands on the line before the message. */
+	/* What the program or we wrote before stands before it. */
 	fflush(stdout);
 	fputs("softpmu: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputs(tail, stderr);
 }
 
 int tool_error(const char *format, ...)
 {
 	va_list arguments;
 
+	begin_message();
 	va_start(arguments, format);
-	say(format, arguments, "\n");
+	vfprintf(stderr, format, arguments);
 	va_end(arguments);
+	fputc('\n', stderr);
 	return EXIT_TOOL;
 }
 
@@ -35,8 +35,9 @@ int tool_usage_error(const char *command, const char *format, ...)
 {
 	va_list arguments;
 
+	begin_message();
 	va_start(arguments, format);
-	say(format, arguments, "");
+	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fprintf(stderr, " (see softpmu %s --help)\n", command);
 	return EXIT_BAD_USAGE;
