@@ -374,15 +374,14 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 		status = refuse(error, NOT_FOUND, "'': command not found");
 	} else if (strchr(argv[0], '/')) {
 		program->path = strdup(argv[0]);
-		status = program->path ? 0 : refuse(error, CANNOT_RUN, "out of memory");
+		status = 0;
 	} else {
 		status = find_in_path(argv[0], &program->path, error);
 	}
-	if (!status) {
-		program->file = program->path ? strdup(program->path) : NULL;
-		if (!program->file)
-			status = refuse(error, CANNOT_RUN, "out of memory");
-	}
+	if (!status && program->path)
+		program->file = strdup(program->path);
+	if (!status && !program->file)
+		status = refuse(error, CANNOT_RUN, "out of memory");
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
 			status = refuse(error, CANNOT_RUN, "too many levels of #! scripts");
