@@ -380,7 +380,7 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 	}
 	if (!status && program->path)
 		program->file = strdup(program->path);
-	if (!status && !program->file)
+	if (!status && (!program->path || !program->file))
 		status = refuse(error, CANNOT_RUN, "out of memory");
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
