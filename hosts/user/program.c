@@ -361,26 +361,35 @@ static void name_script(const struct launch_program *program, char **error)
 	*error = full;
 }
 
+/* Where the program is; NULL with the reason in *status and *error. */
+static char *find_path(const char *name, int *status, char **error)
+{
+	char *path = NULL;
+
+	if (!name[0]) {
+		*status = refuse(error, NOT_FOUND, "'': command not found");
+	} else if (strchr(name, '/')) {
+		path = strdup(name);
+		if (!path)
+			*status = refuse(error, CANNOT_RUN, "out of memory");
+	} else {
+		*status = find_in_path(name, &path, error);
+	}
+	return path;
+}
+
 int launch_find(struct launch_program *program, char **argv, char **error)
 {
 	bool again = true;
-	int status;
+	int status = 0;
 
 	*error = NULL;
 	memset(program, 0, sizeof(*program));
-	if (!copy_argv(program, argv)) {
-		status = refuse(error, CANNOT_RUN, "out of memory");
-	} else if (!argv[0][0]) {
-		status = refuse(error, NOT_FOUND, "'': command not found");
-	} else if (strchr(argv[0], '/')) {
-		program->path = strdup(argv[0]);
-		status = 0;
-	} else {
-		status = find_in_path(argv[0], &program->path, error);
-	}
-	if (!status && program->path)
-		program->file = strdup(program->path);
-	if (!status && (!program->path || !program->file))
+	program->path = find_path(argv[0], &status, error);
+	if (!program->path)
+		return status;
+	program->file = strdup(program->path);
+	if (!program->file || !copy_argv(program, argv))
 		status = refuse(error, CANNOT_RUN, "out of memory");
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
