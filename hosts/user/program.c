@@ -389,8 +389,10 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 	if (!program->path)
 		return status;
 	program->file = strdup(program->path);
-	if (!program->file || !copy_argv(program, argv))
-		status = refuse(error, CANNOT_RUN, "out of memory");
+	if (!program->file || !copy_argv(program, argv)) {
+		launch_forget(program);
+		return refuse(error, CANNOT_RUN, "out of memory");
+	}
 	for (int depth = 0; !status && again; depth++) {
 		if (depth > SCRIPT_DEPTH)
 			status = refuse(error, CANNOT_RUN, "too many levels of #! scripts");
