@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.c: counters, rings, thresholds, overflow at the exact instruction, meters and
+ * headroom (Vol. 3B 18.2.1.1, 18.2.2, 18.2.3).
+ */
+#include "tests/unit/unit_host.h"
+
+#define I SPMU_SIGBIT(INSTRUCTIONS)
+#define C SPMU_SIGBIT(CYCLES)
+
+/* One instruction with these signals on a counter with this event. */
+static void check_events(void)
+{
+	static const struct {
+		int line;
+		uint32_t code;
+		uint64_t signals;
+		unsigned count;
+	} rows[] = {
+		{__LINE__, 0x00c0, 0, 1},
+		{__LINE__, 0x02c0, SPMU_SIGBIT(NOP), 1},
+		{__LINE__, 0x00c4, SPMU_SIGBIT(FAR), 1},
+		{__LINE__, 0x00c4, SPMU_SIGBIT(COND_NTAKEN), 1},
+		{__LINE__, 0x00c4, 0, 0},
+		{__LINE__, 0x01c4, SPMU_SIGBIT(COND_TAKEN), 1},
+		{__LINE__, 0x01c4, SPMU_SIGBIT(JMP_REL), 0},
+		{__LINE__, 0x02c4, SPMU_SIGBIT(CALL_IND), 1},
+		{__LINE__, 0x08c4, SPMU_SIGBIT(RET_NEAR), 1},
+		{__LINE__, 0x10c4, SPMU_SIGBIT(COND_NTAKEN), 1},
+		{__LINE__, 0x10c4, SPMU_SIGBIT(COND_TAKEN), 0},
+		{__LINE__, 0x20c4, SPMU_SIGBIT(JMP_IND), 1},
+		{__LINE__, 0x20c4, SPMU_SIGBIT(FAR), 0},
+		{__LINE__, 0x40c4, SPMU_SIGBIT(FAR), 1},
+		{__LINE__, 0x81d0, SPMU_SIGBIT(LOADS), 1},
+		{__LINE__, 0x82d0, SPMU_SIGBIT(STORES), 1},
+		{__LINE__, 0x21d0, SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(LOCK_LOADS), 1},
+		{__LINE__, 0x01c7, SPMU_SIGBIT(FP_SCALAR_DOUBLE), 1},
+		{__LINE__, 0x01c7, SPMU_SIGBIT(FP_SCALAR_DOUBLE) | SPMU_SIGBIT(FMA_SCALAR_DOUBLE),
+		 2},
+		{__LINE__, 0x20c7, SPMU_SIGBIT(FP_256_SINGLE) | SPMU_SIGBIT(FMA_256_SINGLE), 2},
+		{__LINE__, 0x003c, C, 0},     /* not supplied: absent */
+		{__LINE__, 0x1234, I | C, 0}, /* no such event */
+		{__LINE__, 0x0100, 0, 0},     /* only on the fixed counter */
+		{__LINE__, 0x01c0, 0, 0},     /* only on PMC1 */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].code);
+		retire(&host, 0x1000, rows[i].signals);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].count);
+		host_destroy(&host);
+	}
+}
+
+/* USR and OS, EN, GLOBAL_CTRL, the fixed counters' two bits. */
+static void check_rings(void)
+{
+	static const struct {
+		int line;
+		uint64_t select, global;
+		unsigned counts; /* bit n: counts at CPL n */
+	} rows[] = {
+		{__LINE__, 0x4100c0, 0xff, 0xe},
+		{__LINE__, 0x4200c0, 0xff, 0x1},
+		{__LINE__, 0x4300c0, 0xff, 0xf},
+		{__LINE__, 0x4000c0, 0xff, 0x0},
+		{__LINE__, 0x0300c0, 0xff, 0x0},
+		{__LINE__, 0x4300c0, 0xfe, 0x0},
+		{__LINE__, UINT64_C(0x1004300c0), 0xff, 0x0}, /* IN_TX: never inside */
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (unsigned cpl = 0; cpl < 4; cpl++) {
+			struct unit_host host;
+
+			host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+			WRMSR(&host, EVTSEL0, rows[i].select);
+			WRMSR(&host, GLOBAL_CTRL, rows[i].global);
+			retire_lp(&host, 0, 0x1000, I, cpl, 1);
+			CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].counts >> cpl & 1);
+			host_destroy(&host);
+		}
+}
+
+static void check_fixed(void)
+{
+	struct unit_host host;
+
+	host_create(&host, "skylake", 1, SUPPLY_ALL);
+	WRMSR(&host, FIXED_CTRL, 0x231);
+	retire_lp(&host, 0, 0, I | C, 0, 1);
+	CHECK_EQ(RDMSR(&host, FIXED0), 0); /* power-up: fixed counters are off in GLOBAL_CTRL */
+	WRMSR(&host, GLOBAL_CTRL, UINT64_C(7) << 32);
+	retire_lp(&host, 0, 0, I | C | SPMU_SIGBIT(REF_CYCLES), 0, 1);
+	retire_lp(&host, 0, 0, I | C | SPMU_SIGBIT(REF_CYCLES), 3, 1);
+	CHECK_EQ(RDMSR(&host, FIXED0), 1);
+	CHECK_EQ(RDMSR(&host, FIXED0 + 1), 2);
+	CHECK_EQ(RDMSR(&host, FIXED0 + 2), 1);
+	WRMSR(&host, FIXED0 + 1, MAX48);
+	WRMSR(&host, FIXED_CTRL, 0x0b0); /* counter 1 with PMI */
+	spmu_write_lvt(host.core, 0, LVT_NMI);
+	CHECK_EQ(retire_lp(&host, 0, 0, I | C, 3, 1) & SPMU_EV_PMI, SPMU_EV_PMI);
+	CHECK_EQ(RDMSR(&host, FIXED0 + 1), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), UINT64_C(1) << 33);
+	host_destroy(&host);
+}
+
+/* The counter wraps at the very instruction, once. */
+static void check_overflow(void)
+{
+	struct unit_host host;
+
+	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+	spmu_write_lvt(host.core, 0, 0xe0);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INT | 0xc0);
+	WRMSR(&host, PMC0, UINT64_C(0xfffffffb)); /* -5 */
+	CHECK_EQ(host.meters[0].count, 1);
+	CHECK_EQ(host.meters[0].meter[0].headroom, 4);
+	for (unsigned n = 0; n < 4; n++)
+		CHECK_EQ(retire(&host, n, 0), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(RDMSR(&host, PMC0), MAX48);
+	CHECK_EQ(retire(&host, 4, 0), SPMU_EV_PMI);
+	CHECK_EQ(RDMSR(&host, PMC0), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	CHECK_EQ(host.pmi.vector, 0xe0);
+	CHECK_EQ(retire(&host, 5, 0), 0);
+	CHECK_EQ(host.pmis, 1);
+	/* A double count goes past zero. */
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x01c7);
+	WRMSR(&host, A_PMC0 + 1, MAX48);
+	retire(&host, 6, SPMU_SIGBIT(FP_SCALAR_DOUBLE) | SPMU_SIGBIT(FMA_SCALAR_DOUBLE));
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), 1);
+	CHECK_EQ(RDMSR(&host, STATUS), 3);
+	host_destroy(&host);
+}
+
+/* unit.h: what a host subtracts is counted, and lists change with the epoch. */
+static void check_meters(void)
+{
+	struct unit_host host;
+	struct spmu_meters *meters;
+	uint32_t epoch;
+
+	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+	meters = &host.meters[0];
+	CHECK_EQ(meters->count, 0);
+	epoch = meters->epoch;
+	WRMSR(&host, EVTSEL0, COUNT_ALL | 0xc0);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0xc0); /* shares the meter */
+	CHECK_EQ(meters->count, 1);
+	CHECK(meters->epoch != epoch);
+	epoch = meters->epoch;
+	WRMSR(&host, EVTSEL0 + 2, COUNT_USER | 0xc0); /* other rings: a meter of its own */
+	WRMSR(&host, EVTSEL0 + 3, COUNT_ALL | 0xc4);
+	CHECK_EQ(meters->count, 3);
+	CHECK(meters->epoch != epoch);
+	epoch = meters->epoch;
+	WRMSR(&host, A_PMC0 + 1, MAX48 - 1000);
+	CHECK_EQ(meters->epoch, epoch); /* only headroom changed */
+	CHECK_EQ(meters->meter[0].headroom, 1000);
+	meters->meter[0].headroom -= 600;
+	CHECK_EQ(RDMSR(&host, PMC0), 600);
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), MAX48 - 400);
+	CHECK_EQ(RDMSR(&host, PMC0 + 2), 0);
+	CHECK_EQ(meters->meter[0].headroom, 400);
+	meters->meter[0].headroom -= 400;
+	retire(&host, 1, 0);
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 2);
+	CHECK_EQ(RDMSR(&host, PMC0), 1001);
+	WRMSR(&host, GLOBAL_CTRL, 0);
+	CHECK_EQ(meters->count, 0);
+	retire(&host, 1, 0);
+	CHECK_EQ(RDMSR(&host, PMC0), 1001);
+	host_destroy(&host);
+}
+
+/* 18.2.3: AnyThread counts what either thread retires. */
+static void check_any(void)
+{
+	struct unit_host host;
+
+	host_create(&host, "skylake", 2, SUPPLY_EXECUTION);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_ANY | SELECT_INT | 0xc0);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0xc0);
+	WRMSR(&host, A_PMC0, MAX48 - 10);
+	spmu_write_lvt(host.core, 0, LVT_NMI);
+	spmu_write_lvt(host.core, 1, LVT_NMI);
+	CHECK_EQ(host.meters[1].count, 1);
+	CHECK_EQ(host.meters[0].meter[0].headroom + host.meters[1].meter[0].headroom, 10);
+	host.meters[0].meter[0].headroom -= 3;
+	host.meters[1].meter[0].headroom -= 5;
+	CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 2);
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), 3);
+	for (unsigned n = 0; n < 3; n++)
+		retire_lp(&host, 1, 0x10 + n, I, 3, 1);
+	CHECK_EQ(RDMSR(&host, PMC0), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	CHECK_EQ(RDMSR_LP(&host, 1, STATUS), 0);
+	CHECK_EQ(host.pmis, 1);
+	CHECK_EQ(host.pmi_lp, 0); /* the interrupt is the owner's */
+	host_destroy(&host);
+}
+
+/* Threshold, invert and edge over a fixed sequence of clocks with 0 to 3 branches. */
+static void check_clocks(void)
+{
+	static const struct {
+		int line;
+		uint64_t bits;
+		unsigned count;
+	} rows[] = {
+		{__LINE__, CMASK(1), 5},
+		{__LINE__, CMASK(2), 3},
+		{__LINE__, CMASK(3), 1},
+		{__LINE__, CMASK(4), 0},
+		{__LINE__, CMASK(1) | SELECT_INV, 3},
+		{__LINE__, CMASK(2) | SELECT_INV, 5},
+		{__LINE__, CMASK(4) | SELECT_INV, 8},
+		{__LINE__, CMASK(1) | SELECT_E, 3},
+		{__LINE__, CMASK(2) | SELECT_E, 3},
+		{__LINE__, CMASK(1) | SELECT_E | SELECT_INV, 2},
+		{__LINE__, SELECT_E, 3},
+		{__LINE__, SELECT_E | SELECT_INV, 3}, /* CMASK 0: INV is ignored */
+		{__LINE__, SELECT_INV, 9},
+	};
+	static const unsigned branches[] = {2, 1, 0, 0, 3, 0, 1, 2};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		host_create(&host, "skylake", 1, SUPPLY_ALL);
+		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].bits | 0xc4);
+		for (unsigned clock = 0; clock < sizeof(branches) / sizeof(branches[0]); clock++) {
+			unsigned begins = clock ? 1 : 0; /* the first goes on from WRMSR */
+
+			if (branches[clock] == 0)
+				retire_lp(&host, 0, 0, I, 3, begins);
+			for (unsigned n = 0; n < branches[clock]; n++)
+				retire_lp(&host, 0, 0, I | SPMU_SIGBIT(JMP_REL), 3,
+					  n == 0 ? begins : 0);
+		}
+		retire_lp(&host, 0, 0, I, 3, 1); /* the last clock ends */
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].count);
+		host_destroy(&host);
+	}
+}
+
+/* Clocks without instructions: bulk equals one by one, also across a freeze. */
+static void check_idle(void)
+{
+	static const uint64_t bits[] = {0,
+					CMASK(1),
+					CMASK(1) | SELECT_INV,
+					CMASK(1) | SELECT_E,
+					CMASK(2) | SELECT_INV | SELECT_E,
+					SELECT_INT};
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		struct unit_host bulk, single;
+
+		host_create(&bulk, "skylake", 1, SUPPLY_ALL);
+		host_create(&single, "skylake", 1, SUPPLY_ALL);
+		for (unsigned h = 0; h < 2; h++) {
+			struct unit_host *host = h ? &single : &bulk;
+
+			WRMSR(host, DEBUGCTL, 1u << 12);
+			WRMSR(host, EVTSEL0, COUNT_ALL | bits[i] | 0x3c);
+			WRMSR(host, EVTSEL0 + 1, COUNT_ALL | 0x3c);
+			WRMSR(host, A_PMC0, MAX48 - 40);
+		}
+		spmu_clocks(bulk.core, 0, C, 100, 0);
+		for (unsigned n = 0; n < 100; n++)
+			spmu_clocks(single.core, 0, C, 1, 0);
+		for (unsigned n = 0; n < 2; n++)
+			CHECK_EQ(RDMSR(&bulk, PMC0 + n), RDMSR(&single, PMC0 + n));
+		CHECK_EQ(RDMSR(&bulk, STATUS), RDMSR(&single, STATUS));
+		if (bits[i] == SELECT_INT)
+			CHECK_EQ(RDMSR(&bulk, PMC0 + 1), 41);
+		host_destroy(&bulk);
+		host_destroy(&single);
+	}
+}
+
+int main(void)
+{
+	check_events();
+	check_rings();
+	check_fixed();
+	check_overflow();
+	check_meters();
+	check_any();
+	check_clocks();
+	check_idle();
+	return test_summary();
+}

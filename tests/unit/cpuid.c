@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpuid.c: leaves 01H and 0AH as real parts report them (public InstLatx64 dumps), and the
+ * RDPMC instruction (Vol. 2B).
+ */
+#include "tests/unit/unit_host.h"
+
+#define OURS_ECX 0x8014u /* DTES64, DS-CPL, PDCM */
+#define OURS_EDX 0x200000u
+
+static const struct {
+	int line;
+	const char *part;
+	const char *model;
+	unsigned threads;
+	uint32_t leaf_0a[4];
+	uint32_t leaf_1_ecx, leaf_1_edx;
+} parts[] = {
+	{__LINE__,
+	 "506E3 Skylake, two threads",
+	 "skylake",
+	 2,
+	 {0x07300404, 0, 0, 0x603},
+	 0x7ffafbbf,
+	 0xbfebfbff},
+	{__LINE__,
+	 "506E3 Skylake, one thread",
+	 "skl",
+	 1,
+	 {0x07300804, 0, 0, 0x603},
+	 0x7ffafbff,
+	 0xbfebfbff},
+	{__LINE__,
+	 "906E9 Kaby Lake",
+	 "kabylake",
+	 2,
+	 {0x07300404, 0, 0, 0x603},
+	 0x7ffafbbf,
+	 0xbfebfbff},
+	{__LINE__,
+	 "906EA Coffee Lake",
+	 "coffeelake",
+	 2,
+	 {0x07300404, 0, 0, 0x603},
+	 0x7ffafbff,
+	 0xbfebfbff},
+	{__LINE__,
+	 "906EB Coffee Lake, one thread",
+	 "coffeelake",
+	 1,
+	 {0x07300804, 0, 0, 0x603},
+	 0x7ffafbbf,
+	 0xbfebfbff},
+	{__LINE__,
+	 "50654 Skylake-X",
+	 "skylake-server",
+	 2,
+	 {0x07300404, 0, 0, 0x603},
+	 0x7ffefbff,
+	 0xbfebfbff},
+	{__LINE__,
+	 "50657 Cascade Lake",
+	 "cascadelake",
+	 2,
+	 {0x07300404, 0, 0, 0x603},
+	 0x7ffefbff,
+	 0xbfebfbff},
+};
+
+static void check_parts(void)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct unit_host host;
+		struct spmu_cpuid regs = {1, 2, 3, 4};
+
+		host_create(&host, parts[i].model, parts[i].threads, SUPPLY_EXECUTION);
+		CHECK_ROW(parts[i].line, spmu_cpuid(host.core, 0x0a, 0, &regs));
+		CHECK_ROW_EQ(parts[i].line, regs.eax, parts[i].leaf_0a[0]);
+		CHECK_ROW_EQ(parts[i].line, regs.ebx, parts[i].leaf_0a[1]);
+		CHECK_ROW_EQ(parts[i].line, regs.ecx, parts[i].leaf_0a[2]);
+		CHECK_ROW_EQ(parts[i].line, regs.edx, parts[i].leaf_0a[3]);
+		/* A host that knows nothing of the unit gets the part's own flags. */
+		regs = (struct spmu_cpuid){0x506e3, 0x800, parts[i].leaf_1_ecx & ~OURS_ECX,
+					   parts[i].leaf_1_edx & ~OURS_EDX};
+		CHECK_ROW(parts[i].line, spmu_cpuid(host.core, 1, 0, &regs));
+		CHECK_ROW_EQ(parts[i].line, regs.eax, 0x506e3);
+		CHECK_ROW_EQ(parts[i].line, regs.ebx, 0x800);
+		CHECK_ROW_EQ(parts[i].line, regs.ecx, parts[i].leaf_1_ecx);
+		CHECK_ROW_EQ(parts[i].line, regs.edx, parts[i].leaf_1_edx);
+		host_destroy(&host);
+	}
+}
+
+/* Other leaves are the host's. */
+static void check_others(void)
+{
+	struct unit_host host;
+	struct spmu_cpuid regs = {1, 2, 3, 4};
+
+	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+	CHECK(!spmu_cpuid(host.core, 0, 0, &regs));
+	CHECK(!spmu_cpuid(host.core, 7, 0, &regs));
+	CHECK(!spmu_cpuid(host.core, 0x80000001, 0, &regs));
+	CHECK(regs.eax == 1 && regs.ebx == 2 && regs.ecx == 3 && regs.edx == 4);
+	host_destroy(&host);
+}
+
+/* 18.2.1.2: EBX can say which architectural events are not there. */
+static void check_hidden(void)
+{
+	static struct spmu_meters meters;
+	static const struct {
+		int line;
+		struct spmu_supply supply;
+		uint32_t ebx;
+	} rows[] = {
+		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, 0}, 0x5d},
+		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, SPMU_SIGBIT(CYCLES)}, 0x5c},
+		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, SPMU_SIGBIT(BRANCH_MISS)}, 0x1d},
+		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL & ~SPMU_SIGBIT(FAR), 0}, 0x7d},
+		{__LINE__, {0, 0}, 0x7f},
+		{__LINE__, {UINT64_MAX, 0}, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct spmu_host host = {.supply = rows[i].supply};
+		struct spmu_core_config config = {
+			.model = spmu_model_find("skylake"),
+			.threads = 1,
+			.hide_absent = true,
+			.meters = {&meters},
+		};
+		void *memory = aligned_alloc(64, spmu_core_bytes());
+		struct spmu_cpuid regs = {0, 0, 0, 0};
+		struct spmu_core *core;
+
+		CHECK_ROW_EQ(rows[i].line,
+			     spmu_core_create(memory, spmu_core_bytes(), &config, &host, &core),
+			     SPMU_OK);
+		CHECK_ROW(rows[i].line, spmu_cpuid(core, 0x0a, 0, &regs));
+		CHECK_ROW_EQ(rows[i].line, regs.ebx, rows[i].ebx);
+		free(memory);
+	}
+}
+
+static void check_rdpmc(unsigned threads)
+{
+	struct unit_host host;
+	unsigned general = threads == 2 ? 4 : 8;
+	uint64_t value = 0;
+
+	host_create(&host, "skylake", threads, SUPPLY_EXECUTION);
+	for (unsigned n = 0; n < general; n++)
+		WRMSR(&host, A_PMC0 + n, UINT64_C(0xabc000000000) + n);
+	for (unsigned n = 0; n < 3; n++)
+		WRMSR(&host, FIXED0 + n, UINT64_C(0xdef000000000) + n);
+	for (uint32_t n = 0; n < 12; n++) {
+		CHECK_EQ(spmu_rdpmc(host.core, 0, n, 0, false, true, &value),
+			 n < general ? SPMU_DONE : SPMU_GP);
+		CHECK(n >= general || value == UINT64_C(0xabc000000000) + n);
+		CHECK_EQ(spmu_rdpmc(host.core, 0, 0x40000000 | n, 0, false, true, &value),
+			 n < 3 ? SPMU_DONE : SPMU_GP);
+		CHECK(n >= 3 || value == UINT64_C(0xdef000000000) + n);
+	}
+	/* Other bits of ECX; 31 selected fast reads on NetBurst only. */
+	for (unsigned bit = 4; bit < 32; bit++)
+		CHECK_EQ(spmu_rdpmc(host.core, 0, 1u << bit, 0, true, true, &value),
+			 bit == 30 ? SPMU_DONE : SPMU_GP);
+	/* (CR4.PCE = 1) or (CPL = 0) or (CR0.PE = 0) */
+	for (unsigned cpl = 0; cpl < 4; cpl++)
+		for (unsigned bits = 0; bits < 4; bits++)
+			CHECK_EQ(spmu_rdpmc(host.core, 0, 0, cpl, bits & 1, bits & 2, &value),
+				 cpl == 0 || (bits & 1) || !(bits & 2) ? SPMU_DONE : SPMU_GP);
+	host_destroy(&host);
+}
+
+int main(void)
+{
+	check_parts();
+	check_others();
+	check_hidden();
+	check_rdpmc(1);
+	check_rdpmc(2);
+	return test_summary();
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * models.c: models and their event tables, each event's code and precision held against
+ * libpfm4's tables as a second source.
+ */
+#include <perfmon/pfmlib.h>
+
+#include "tests/unit/unit_host.h"
+
+/* What libpfm4 4.13 lacks or spells otherwise, and why the table is right. */
+static const struct {
+	const char *name;
+	const char *pfm; /* NULL: it has none */
+} spellings[] = {
+	{"INST_RETIRED.ANY", NULL},		     /* the fixed counter's own name */
+	{"INST_RETIRED.NOP", NULL},		     /* in Intel's later event lists */
+	{"BR_INST_RETIRED.ALL_BRANCHES_PEBS", NULL}, /* table 18-56, unit mask 04H */
+	{"BR_MISP_RETIRED.ALL_BRANCHES_PEBS", NULL}, /* table 18-56, unit mask 04H */
+	{"CPU_CLK_UNHALTED.THREAD", NULL},	     /* fixed */
+	{"CPU_CLK_UNHALTED.REF_TSC", NULL},	     /* fixed */
+	{"CPU_CLK_UNHALTED.THREAD_P", "CPU_CLK_THREAD_UNHALTED:THREAD_P"},
+	{"CPU_CLK_UNHALTED.REF_XCLK", "CPU_CLK_THREAD_UNHALTED:REF_XCLK"},
+	{"FRONTEND_RETIRED", NULL},		  /* needs its extra register */
+	{"MEM_TRANS_RETIRED.LOAD_LATENCY", NULL}, /* needs its threshold */
+};
+
+/* Where Intel's lists and libpfm4 differ about precision: table 18-56 has the unit mask 04H form
+ * as the precise one, libpfm4 marks the whole event. */
+static const char *const precision_differs[] = {
+	"BR_INST_RETIRED.ALL_BRANCHES", "BR_MISP_RETIRED.ALL_BRANCHES",
+	"OTHER_ASSISTS.ANY", /* precise in table 18-56 only */
+};
+
+static const char *pfm_name(const struct spmu_event *event, char *buffer, size_t bytes)
+{
+	char *dot;
+
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++)
+		if (!strcmp(spellings[i].name, event->name))
+			return spellings[i].pfm;
+	snprintf(buffer, bytes, "%s", event->name);
+	dot = strchr(buffer, '.');
+	if (dot)
+		*dot = ':';
+	return buffer;
+}
+
+static bool differs_in_precision(const char *name)
+{
+	for (size_t i = 0; i < sizeof(precision_differs) / sizeof(precision_differs[0]); i++)
+		if (!strcmp(precision_differs[i], name))
+			return true;
+	return false;
+}
+
+/* Whether libpfm4 marks the unit mask precise. */
+static bool pfm_precise(int index, const char *mask)
+{
+	pfm_event_info_t info = {.size = sizeof(info)};
+
+	if (pfm_get_event_info(index, PFM_OS_NONE, &info) != PFM_SUCCESS)
+		return false;
+	for (int a = 0; a < info.nattrs; a++) {
+		pfm_event_attr_info_t attr = {.size = sizeof(attr)};
+
+		if (pfm_get_event_attr_info(index, a, PFM_OS_NONE, &attr) == PFM_SUCCESS &&
+		    attr.type == PFM_ATTR_UMASK && !strcmp(attr.name, mask))
+			return attr.is_precise;
+	}
+	return info.is_precise;
+}
+
+/* Returns 1 when libpfm4 knew the event. */
+static unsigned check_against_pfm(const struct spmu_model *model, const struct spmu_event *event)
+{
+	char buffer[128], full[160];
+	const char *name = pfm_name(event, buffer, sizeof(buffer)), *mask;
+	pfm_pmu_encode_arg_t arg = {.size = sizeof(arg)};
+	int status;
+
+	if (!name)
+		return 0;
+	snprintf(full, sizeof(full), "%s::%s", spmu_model_info(model).pfm, name);
+	status = pfm_get_os_event_encoding(full, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, &arg);
+	if (!CHECK(status == PFM_SUCCESS)) {
+		printf("  %s: %s\n", full, pfm_strerror(status));
+		return 0;
+	}
+	if (!CHECK_EQ(arg.codes[0] & 0xffff, event->code))
+		printf("  %s\n", full);
+	mask = strchr(name, ':');
+	if (mask && !differs_in_precision(event->name) &&
+	    !CHECK_EQ(pfm_precise(arg.idx, mask + 1), event->pebs_counters != 0))
+		printf("  %s\n", full);
+	free(arg.codes);
+	return 1;
+}
+
+static void check_event(const struct spmu_model *model, const struct spmu_event *event)
+{
+	uint64_t known = (UINT64_C(1) << SPMU_SIGNALS) - 1;
+
+	CHECK(spmu_event_by_code(model, event->code) == event); /* each code once */
+	CHECK(event->description && event->section && strlen(event->description) > 5);
+	CHECK_EQ(event->signals & ~known, 0);
+	CHECK_EQ(event->signals == 0, event->fidelity == SPMU_ABSENT);
+	CHECK_EQ(event->fidelity == SPMU_EXACT && (event->signals & ~SPMU_SIGSET_ARCHITECTURAL), 0);
+	CHECK_EQ(event->pebs_counters & ~event->counters, 0);
+	CHECK_EQ(event->pebs_counters & ~0xfu, 0); /* 18.13.1 */
+	CHECK(event->counters || event->fixed >= 0);
+	CHECK(event->fixed < 3);
+	CHECK(!event->data_address || event->pebs_counters);
+}
+
+static void check_models(void)
+{
+	unsigned known = 0;
+
+	CHECK(spmu_model_count() >= 2);
+	CHECK(spmu_model_at(spmu_model_count()) == NULL);
+	for (size_t m = 0; m < spmu_model_count(); m++) {
+		const struct spmu_model *model = spmu_model_at(m);
+		struct spmu_model_info info = spmu_model_info(model);
+		const struct spmu_facility *facility = spmu_model_facilities(model);
+		size_t count = spmu_event_count(model);
+
+		CHECK(spmu_model_find(info.name) == model);
+		CHECK(info.title && info.section && info.pfm);
+		CHECK_EQ(info.perfmon_version, 4);
+		CHECK_EQ(info.pebs_format, 3);
+		CHECK(count > 30);
+		CHECK(spmu_event_at(model, count) == NULL);
+		for (size_t e = 0; e < count; e++) {
+			check_event(model, spmu_event_at(model, e));
+			known += check_against_pfm(model, spmu_event_at(model, e));
+		}
+		for (unsigned f = 0; f < 3; f++)
+			CHECK_EQ(spmu_event_fixed(model, f)->fixed, (int)f);
+		CHECK(spmu_event_fixed(model, 3) == NULL);
+		for (; facility->facility; facility++)
+			CHECK(!strcmp(facility->state, "done") ||
+			      !strcmp(facility->state, "absent") ||
+			      !strncmp(facility->state, "partial: ", 9));
+	}
+	CHECK(known >= 150);
+}
+
+static void check_names(void)
+{
+	static const struct {
+		int line;
+		const char *name, *model;
+		uint32_t signature;
+	} rows[] = {
+		{__LINE__, "skl", "skylake", 0x506e3},
+		{__LINE__, "SkyLake", "skylake", 0x506e3},
+		{__LINE__, "kbl", "kabylake", 0x906e9},
+		{__LINE__, "cfl", "coffeelake", 0x906ea},
+		{__LINE__, "SKX", "skylake-server", 0x50654},
+		{__LINE__, "clx", "cascadelake", 0x50657},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct spmu_model *model = spmu_model_find(rows[i].name);
+
+		if (!CHECK_ROW(rows[i].line, model != NULL))
+			continue;
+		CHECK_ROW(rows[i].line, !strcmp(spmu_model_info(model).name, rows[i].model));
+		CHECK_ROW_EQ(rows[i].line, spmu_model_info(model).signature, rows[i].signature);
+	}
+	CHECK(spmu_model_find("") == NULL);
+	CHECK(spmu_model_find("skylak") == NULL);
+	CHECK(spmu_model_find("skylakes") == NULL);
+	CHECK(spmu_model_find(NULL) == NULL);
+	/* 512-bit events are the server's alone. */
+	CHECK(spmu_event_by_code(spmu_model_find("skl"), 0x40c7) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("skx"), 0x40c7) != NULL);
+}
+
+static void check_fidelity(void)
+{
+	const struct spmu_model *model = spmu_model_find("skylake");
+	const struct spmu_event *branches = spmu_event_by_code(model, 0x00c4);
+	const struct spmu_event *cycles = spmu_event_by_code(model, 0x003c);
+	struct spmu_supply supply = SUPPLY_EXECUTION;
+
+	CHECK_EQ(spmu_event_fidelity(branches, &supply), SPMU_EXACT);
+	CHECK_EQ(spmu_event_fidelity(cycles, &supply), SPMU_ABSENT);
+	supply.modelled = SPMU_SIGBIT(CYCLES);
+	CHECK_EQ(spmu_event_fidelity(cycles, &supply), SPMU_MODELLED);
+	supply.exact &= ~SPMU_SIGBIT(FAR); /* one missing kind is enough */
+	CHECK_EQ(spmu_event_fidelity(branches, &supply), SPMU_ABSENT);
+	supply.modelled |= SPMU_SIGBIT(FAR);
+	CHECK_EQ(spmu_event_fidelity(branches, &supply), SPMU_MODELLED);
+	CHECK_EQ(spmu_event_fidelity(spmu_event_by_code(model, 0x11d0), &SUPPLY_ALL), SPMU_ABSENT);
+	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+		CHECK(spmu_signal_meaning((enum spmu_signal)s) != NULL);
+	CHECK(spmu_signal_meaning(SPMU_SIGNALS) == NULL);
+}
+
+int main(void)
+{
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	if (pfm_initialize() != PFM_SUCCESS) {
+		printf("libpfm4 does not start\n");
+		return 1;
+	}
+	check_models();
+	check_names();
+	check_fidelity();
+	return test_summary();
+}

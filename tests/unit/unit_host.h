@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unit_host.h: a host for tests of the unit: a piece of linear memory, a log of
+ * interrupts, registers that can be told apart, and short names for what tests do often.
+ */
+#ifndef SPMU_TESTS_UNIT_HOST_H
+#define SPMU_TESTS_UNIT_HOST_H
+
+#include <stdlib.h>
+
+#include <softpmu/softpmu.h>
+
+#include "tests/unit/check.h"
+
+#define MEMORY_BASE  UINT64_C(0x7f0000000000)
+#define MEMORY_BYTES 0x4000
+#define DS_AREA	     MEMORY_BASE
+#define PEBS_BASE    (MEMORY_BASE + 0x1000)
+#define RECORD_BYTES 0xc8
+#define MAX48	     UINT64_C(0xffffffffffff)
+
+/* Registers by address, as a guest names them. */
+enum {
+	PMC0 = 0xc1,
+	A_PMC0 = 0x4c1,
+	EVTSEL0 = 0x186,
+	FIXED0 = 0x309,
+	FIXED_CTRL = 0x38d,
+	STATUS = 0x38e,
+	GLOBAL_CTRL = 0x38f,
+	STATUS_RESET = 0x390,
+	STATUS_SET = 0x391,
+	INUSE = 0x392,
+	CAPABILITIES = 0x345,
+	PEBS_ENABLE = 0x3f1,
+	DS_AREA_MSR = 0x600,
+	DEBUGCTL = 0x1d9,
+	MISC_ENABLE = 0x1a0,
+};
+
+/* IA32_PERFEVTSELx: enabled at all levels. */
+#define COUNT_ALL  0x430000u
+#define COUNT_USER 0x410000u
+#define SELECT_INT 0x100000u
+#define SELECT_ANY 0x200000u
+#define SELECT_E   0x040000u
+#define SELECT_INV 0x800000u
+#define CMASK(n)   ((uint64_t)(n) << 24)
+#define OVFBUF	   (UINT64_C(1) << 62)
+#define CTR_FRZ	   (UINT64_C(1) << 59)
+#define LBR_FRZ	   (UINT64_C(1) << 58)
+#define LVT_NMI	   0x400u
+#define LVT_MASKED 0x10000u
+
+struct unit_host {
+	struct spmu_core *core;
+	struct spmu_meters meters[SPMU_THREADS_MAX];
+	unsigned threads;
+	uint8_t memory[MEMORY_BYTES];
+	unsigned refuse_writes; /* refuse the n-th write from now; 0: none */
+	unsigned reads, writes;
+	unsigned pmis;
+	unsigned pmi_lp;
+	struct spmu_pmi pmi;
+	uint64_t tsc;
+	uint64_t next_ip;
+	void *core_memory;
+};
+
+static inline bool host_inside(uint64_t linear, size_t bytes)
+{
+	return linear >= MEMORY_BASE && linear - MEMORY_BASE <= MEMORY_BYTES &&
+	       MEMORY_BYTES - (linear - MEMORY_BASE) >= bytes;
+}
+
+static inline bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	struct unit_host *host = opaque;
+
+	(void)lp;
+	host->reads++;
+	if (!host_inside(linear, bytes))
+		return false;
+	memcpy(to, host->memory + (linear - MEMORY_BASE), bytes);
+	return true;
+}
+
+static inline bool host_write(void *opaque, unsigned lp, uint64_t linear, const void *from,
+			      size_t bytes)
+{
+	struct unit_host *host = opaque;
+
+	(void)lp;
+	if (host->refuse_writes && --host->refuse_writes == 0)
+		return false;
+	if (!host_inside(linear, bytes))
+		return false;
+	host->writes++;
+	memcpy(host->memory + (linear - MEMORY_BASE), from, bytes);
+	return true;
+}
+
+static inline void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	struct unit_host *host = opaque;
+
+	host->pmis++;
+	host->pmi_lp = lp;
+	host->pmi = pmi;
+}
+
+static inline uint64_t host_tsc(void *opaque, unsigned lp)
+{
+	struct unit_host *host = opaque;
+
+	(void)lp;
+	return host->tsc;
+}
+
+static inline void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	const struct unit_host *host = opaque;
+	uint64_t *word = (uint64_t *)out;
+
+	(void)lp;
+	for (unsigned i = 0; i < sizeof(*out) / 8; i++)
+		word[i] = 0x1100 + i;
+	out->rip = host->next_ip;
+}
+
+static inline void host_create(struct unit_host *host, const char *model, unsigned threads,
+			       struct spmu_supply supply)
+{
+	struct spmu_host callbacks = {
+		.opaque = host,
+		.read = host_read,
+		.write = host_write,
+		.pmi = host_pmi,
+		.tsc = host_tsc,
+		.registers = host_registers,
+		.supply = supply,
+	};
+	struct spmu_core_config config = {
+		.model = spmu_model_find(model),
+		.threads = threads,
+		.meters = {&host->meters[0], &host->meters[1]},
+	};
+
+	memset(host, 0, sizeof(*host));
+	host->threads = threads;
+	host->core_memory = aligned_alloc(64, spmu_core_bytes());
+	if (!host->core_memory || spmu_core_create(host->core_memory, spmu_core_bytes(), &config,
+						   &callbacks, &host->core) != SPMU_OK) {
+		printf("no core for %s\n", model);
+		exit(1);
+	}
+}
+
+static inline void host_destroy(struct unit_host *host)
+{
+	free(host->core_memory);
+}
+
+#define SUPPLY_EXECUTION ((struct spmu_supply){SPMU_SIGSET_ARCHITECTURAL, 0})
+#define SUPPLY_ALL                                                                                 \
+	((struct spmu_supply){SPMU_SIGSET_ARCHITECTURAL,                                           \
+			      (UINT64_C(1) << SPMU_SIGNALS) - 1 - SPMU_SIGSET_ARCHITECTURAL})
+
+static inline void wrmsr_at(int line, struct unit_host *host, unsigned lp, uint32_t msr,
+			    uint64_t value)
+{
+	check_equal_at("wrmsr", line, spmu_write_msr(host->core, lp, msr, value), SPMU_DONE,
+		       "outcome", "SPMU_DONE");
+}
+
+static inline uint64_t rdmsr_at(int line, struct unit_host *host, unsigned lp, uint32_t msr)
+{
+	uint64_t value = 0;
+
+	check_equal_at("rdmsr", line, spmu_read_msr(host->core, lp, msr, &value), SPMU_DONE,
+		       "outcome", "SPMU_DONE");
+	return value;
+}
+
+#define WRMSR(host, msr, value)	       wrmsr_at(__LINE__, host, 0, msr, value)
+#define RDMSR(host, msr)	       rdmsr_at(__LINE__, host, 0, msr)
+#define WRMSR_LP(host, lp, msr, value) wrmsr_at(__LINE__, host, lp, msr, value)
+#define RDMSR_LP(host, lp, msr)	       rdmsr_at(__LINE__, host, lp, msr)
+
+/* One instruction of thread lp. */
+static inline unsigned retire_lp(struct unit_host *host, unsigned lp, uint64_t ip, uint64_t signals,
+				 unsigned cpl, unsigned cycles)
+{
+	struct spmu_insn insn = {
+		.ip = ip,
+		.next_ip = ip + 4,
+		.signals = signals,
+		.data_address = ip << 8,
+		.cycles = cycles,
+		.cpl = (uint8_t)cpl,
+	};
+
+	host->tsc += 10;
+	host->next_ip = insn.next_ip;
+	return spmu_retire(host->core, lp, &insn);
+}
+
+static inline unsigned retire(struct unit_host *host, uint64_t ip, uint64_t signals)
+{
+	return retire_lp(host, 0, ip, signals | SPMU_SIGBIT(INSTRUCTIONS), 3, 1);
+}
+
+/* A DS save area for so many records, the threshold after `threshold` of them. */
+static inline void host_ds(struct unit_host *host, unsigned records, unsigned threshold,
+			   const uint64_t reset[4])
+{
+	struct spmu_ds_area area = {
+		.pebs_base = PEBS_BASE,
+		.pebs_index = PEBS_BASE,
+		.pebs_maximum = PEBS_BASE + (uint64_t)records * RECORD_BYTES,
+		.pebs_threshold = PEBS_BASE + (uint64_t)threshold * RECORD_BYTES,
+	};
+
+	if (reset)
+		memcpy(area.reset, reset, 4 * sizeof(*reset));
+	CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skylake")), &area, host->memory,
+				MEMORY_BYTES),
+		 SPMU_OK);
+	WRMSR(host, DS_AREA_MSR, DS_AREA);
+}
+
+static inline struct spmu_ds_area host_area(struct unit_host *host)
+{
+	struct spmu_ds_area area = {0};
+
+	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(spmu_model_find("skylake")), host->memory,
+				MEMORY_BYTES, &area),
+		 SPMU_OK);
+	return area;
+}
+
+static inline unsigned host_records(struct unit_host *host)
+{
+	return (unsigned)((host_area(host).pebs_index - PEBS_BASE) / RECORD_BYTES);
+}
+
+static inline struct spmu_pebs_record host_record(struct unit_host *host, unsigned n)
+{
+	struct spmu_pebs_record record = {0};
+
+	CHECK_EQ(spmu_pebs_decode(spmu_model_find("skylake"),
+				  host->memory + (PEBS_BASE - MEMORY_BASE) + n * RECORD_BYTES,
+				  RECORD_BYTES, &record),
+		 SPMU_OK);
+	return record;
+}
+
+#endif
