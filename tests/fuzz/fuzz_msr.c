@@ -124,8 +124,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.threads = 1 + (shape & 1),
 		.service = shape & 2,
 		.clocks = shape & 4,
-		.block_max = 1 + (shape >> 4),
+		.block_max = 1 + (shape >> 2 & 31),
 		.rings = shape & 8 ? 20 : 0,
+		.modelled = !(shape & 0x80),
+		.hide_absent = shape & 0x40,
 	};
 	if (fuzz_byte(&input) & 1)
 		start_with_pebs(&program);

@@ -35,7 +35,7 @@ static void create(void)
 
 	world_reset(&world);
 	world.read_status = no_status;
-	world_host(&world, &host);
+	world_host(&world, true, &host);
 	FUZZ_HOLDS(spmu_core_create(aligned_alloc(64, need), need, &config, &host, &core) ==
 		   SPMU_OK);
 	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x186, 0x5300c0) == SPMU_DONE);

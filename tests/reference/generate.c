@@ -70,7 +70,7 @@ static uint64_t span_of(struct generator *g)
 	static const uint64_t span[] = {2, 8, 40, 300};
 
 	if (g->style == STYLE_PLAIN)
-		return 200 + below(g, 2500);
+		return 50 + below(g, 900);
 	return span[below(g, 4)];
 }
 
@@ -197,7 +197,7 @@ static void set_up_counters(struct generator *g, unsigned lp, bool precise)
 	if (chance(g, 40)) {
 		uint64_t control = random_next(&g->random) & 0xfff;
 
-		if (g->style == STYLE_CLOCKS || g->program->threads == 1)
+		if (g->program->threads == 1)
 			control &= 0xbbb;
 		wrmsr(g, lp, 0x38d, control);
 		for (unsigned n = 0; n < 3; n++)
@@ -326,7 +326,7 @@ static void between(struct generator *g, unsigned lp)
 	} else if (what < 80) {
 		op = append(g, OP_CLOCKS, lp);
 		op->number = (uint32_t)below(g, 4) | 4 | (chance(g, 50) ? 8 : 0);
-		op->value = chance(g, 5) ? random_next(&g->random) >> (50 + below(g, 14))
+		op->value = chance(g, 5) ? random_next(&g->random) >> (14 + below(g, 50))
 					 : below(g, 60);
 	} else if (what < 84 && g->style == STYLE_WILD) {
 		op = append(g, OP_GUARD, lp);
@@ -360,6 +360,8 @@ void program_generate(struct program *program, enum program_style style, uint64_
 	program->ops = 0;
 	program->threads = 1 + (unsigned)below(&g, 2);
 	program->service = chance(&g, 60);
+	program->modelled = chance(&g, 70);
+	program->hide_absent = chance(&g, 30);
 	program->clocks = style == STYLE_CLOCKS || chance(&g, 50);
 	program->block_max = 1 + (unsigned)below(&g, 64);
 	program->rings = (unsigned)below(&g, 4) * 3;
@@ -407,10 +409,10 @@ void program_stream(const struct program *program, const struct operation *op,
 	static const uint32_t gaps[] = {0, 0, 1, 1, 1, 2, 3, 200};
 	struct random random = {op->value};
 	uint8_t cpl = cpls[random_below(&random, 8)];
-	uint64_t kinds[16];
+	uint64_t kinds[16], supplied = program->modelled ? ~UINT64_C(0) : SPMU_SIGSET_ARCHITECTURAL;
 
 	for (unsigned i = 0; i < 16; i++)
-		kinds[i] = pick_signals(&random);
+		kinds[i] = pick_signals(&random) & supplied;
 	for (unsigned i = 0; i < op->count; i++) {
 		uint64_t bits = random_next(&random);
 

@@ -88,6 +88,7 @@ static void config_of(const struct program *program, struct machine *m, unsigned
 	*config = (struct spmu_core_config){
 		.model = spmu_model_find(program->model),
 		.threads = program->threads,
+		.hide_absent = program->hide_absent,
 		.meters = {&m->meters[side][0], program->threads == 2 ? &m->meters[side][1] : NULL},
 	};
 }
@@ -101,7 +102,7 @@ static void create_core(const struct program *program, struct machine *m, unsign
 	if (!m->memory[side])
 		m->memory[side] = aligned_alloc(64, bytes);
 	config_of(program, m, side, &config);
-	world_host(&m->world, &host);
+	world_host(&m->world, program->modelled, &host);
 	m->side = side;
 	if (!m->memory[side] ||
 	    spmu_core_create(m->memory[side], bytes, &config, &host, &m->core) != SPMU_OK) {
@@ -115,6 +116,7 @@ static void machine_start(const struct program *program, struct machine *m, enum
 {
 	m->kind = kind;
 	m->bulk = 0;
+	m->reference.defect = defect;
 	world_reset(&m->world);
 	m->world.read_status = read_status;
 	m->world.unit = m;
@@ -123,7 +125,7 @@ static void machine_start(const struct program *program, struct machine *m, enum
 		struct spmu_host host;
 
 		config_of(program, m, 0, &config);
-		world_host(&m->world, &host);
+		world_host(&m->world, program->modelled, &host);
 		reference_create(&m->reference, &config, &host);
 		m->reference.defect = defect;
 	} else {
@@ -150,12 +152,41 @@ static void service(const struct program *program, struct machine *m)
 	}
 }
 
+/* The lists that the unit publishes are in order: no meter without signals, none overdrawn. */
+static bool meters_in_order(const struct program *program, const struct machine *m)
+{
+	for (unsigned lp = 0; m->kind != REFERENCE && lp < program->threads; lp++) {
+		const struct spmu_meters *meters = &m->meters[m->side][lp];
+
+		if (meters->count > SPMU_METERS_MAX)
+			return false;
+		for (unsigned i = 0; i < meters->count; i++)
+			if (!meters->meter[i].signals || !meters->meter[i].rings ||
+			    meters->meter[i].rings > (SPMU_RING0 | SPMU_RINGX) ||
+			    meters->meter[i].headroom < 0)
+				return false;
+	}
+	return true;
+}
+
+static uint64_t epochs(const struct machine *m)
+{
+	return (uint64_t)m->meters[m->side][0].epoch << 32 | m->meters[m->side][1].epoch;
+}
+
+/* Does a set of SPMU_EV_ bits say what happened since? */
+static bool is_told(const struct machine *m, unsigned events, uint64_t pmis, uint64_t epoch)
+{
+	if (!(events & SPMU_EV_PMI) != (m->world.pmi_count == pmis))
+		return false;
+	return m->kind == REFERENCE || !(events & SPMU_EV_METERS) == (epochs(m) == epoch);
+}
+
 /* Report one instruction; false when the answer contradicts what was seen. */
 static bool retire(const struct program *program, struct machine *m, unsigned lp,
 		   const struct spmu_insn *insn, unsigned *event)
 {
-	uint64_t pmis = m->world.pmi_count;
-	uint32_t epoch = m->meters[m->side][lp].epoch;
+	uint64_t pmis = m->world.pmi_count, epoch = epochs(m);
 	unsigned got;
 
 	m->world.insn = insn;
@@ -166,17 +197,15 @@ static bool retire(const struct program *program, struct machine *m, unsigned lp
 	m->world.insn = NULL;
 	m->world.position++;
 	*event = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
-	if (!(got & SPMU_EV_PMI) != (m->world.pmi_count == pmis))
-		return false;
-	if (m->kind != REFERENCE && !(got & SPMU_EV_METERS) &&
-	    epoch != m->meters[m->side][lp].epoch)
+	if (!is_told(m, got, pmis, epoch))
 		return false;
 	service(program, m);
 	return true;
 }
 
 /* unit.h: subtract; when a meter goes below zero give all back and go one by one. */
-static bool pass_in_bulk(struct spmu_meters *meters, const struct spmu_insn *insn, unsigned count)
+static bool pass_in_bulk(struct spmu_meters *meters, const struct spmu_insn *insn, unsigned count,
+			 enum reference_defect defect)
 {
 	int64_t taken[SPMU_METERS_MAX];
 	bool pass = true;
@@ -189,9 +218,13 @@ static bool pass_in_bulk(struct spmu_meters *meters, const struct spmu_insn *ins
 			if (meter->rings & (insn[k].cpl ? SPMU_RINGX : SPMU_RING0))
 				taken[i] += __builtin_popcountll(insn[k].signals & meter->signals);
 		meter->headroom -= taken[i];
-		if (meter->headroom < 0)
+		if (meter->headroom < (defect == REFERENCE_HOST_ONE_TOO_MANY ? -1 : 0))
 			pass = false;
 	}
+	if (defect == REFERENCE_HOST_IGNORES_HEADROOM)
+		return true;
+	if (defect == REFERENCE_HOST_KEEPS_TAKEN)
+		return pass;
 	if (!pass)
 		for (unsigned i = 0; i < meters->count; i++)
 			meters->meter[i].headroom += taken[i];
@@ -211,7 +244,8 @@ static bool run(const struct program *program, struct machine *m, const struct o
 			block += (unsigned)random_below(&random, program->block_max);
 			if (block > op->count - at)
 				block = op->count - at;
-			if (pass_in_bulk(&m->meters[m->side][op->lp], stream + at, block)) {
+			if (pass_in_bulk(&m->meters[m->side][op->lp], stream + at, block,
+					 m->reference.defect)) {
 				m->world.position += block;
 				m->bulk += block;
 				at += block;
@@ -230,14 +264,17 @@ static struct answer clocks(const struct program *program, struct machine *m,
 {
 	uint64_t signals = (op->number & 4 ? SPMU_SIGBIT(CYCLES) : 0) |
 			   (op->number & 8 ? SPMU_SIGBIT(REF_CYCLES) : 0);
-	unsigned cpl = op->number & 3;
+	uint64_t pmis = m->world.pmi_count, epoch = epochs(m);
+	unsigned cpl = op->number & 3, got;
 	struct answer answer = {SPMU_DONE, 0};
 
 	if (m->kind == REFERENCE)
-		answer.value = reference_clocks(&m->reference, op->lp, signals, op->value, cpl);
+		got = reference_clocks(&m->reference, op->lp, signals, op->value, cpl);
 	else
-		answer.value = spmu_clocks(m->core, op->lp, signals, op->value, cpl);
-	answer.value &= SPMU_EV_PMI | SPMU_EV_RECORD;
+		got = spmu_clocks(m->core, op->lp, signals, op->value, cpl);
+	answer.value = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
+	if (!is_told(m, got, pmis, epoch))
+		answer.outcome = SPMU_GP;
 	m->world.position++;
 	service(program, m);
 	return answer;
@@ -370,6 +407,9 @@ static bool compare_all(const struct program *program, struct program_totals *to
 			struct program_failure *failure)
 {
 	totals->comparisons++;
+	if (!meters_in_order(program, &machine[BULK]) ||
+	    !meters_in_order(program, &machine[SINGLE]))
+		return fail(failure, "a meter is out of order");
 	return compare(program, &machine[SINGLE], &machine[REFERENCE], failure) &&
 	       compare(program, &machine[BULK], &machine[SINGLE], failure) &&
 	       compare_states(failure);

@@ -48,6 +48,8 @@ struct program {
 	unsigned threads;
 	bool service;	    /* a PMI is answered: status cleared, index reset, LVT opened */
 	bool clocks;	    /* instructions carry clocks */
+	bool modelled;	    /* the host supplies cycles, caches and mispredictions, too */
+	bool hide_absent;   /* CPUID.0AH:EBX shows what it does not supply */
 	unsigned block_max; /* longest stretch that the bulk host tries at once */
 	unsigned rings;	    /* percent chance of another CPL at an instruction */
 	unsigned ops;

@@ -53,6 +53,12 @@ struct view {
 	uint64_t status_bit;
 };
 
+/* What the host supplies of an event; a signal that it does not is absent (signals.h). */
+static uint64_t supplied(const struct reference *unit, const struct spmu_event *event)
+{
+	return event ? event->signals & (unit->host.supply.exact | unit->host.supply.modelled) : 0;
+}
+
 /* 18.2.4.1: EN & GLOBAL_CTRL & !CTR_FRZ. */
 static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 {
@@ -78,7 +84,7 @@ static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 	 * nothing; and what no signal describes counts nothing, whatever CMASK and INV.
 	 */
 	if (event && (event->counters >> n & 1))
-		v.signals = event->signals;
+		v.signals = supplied(unit, event);
 	return v;
 }
 
@@ -90,7 +96,7 @@ static struct view view_fixed(struct reference *unit, unsigned lp, unsigned n)
 
 	return (struct view){
 		.counter = &t->fixed[n],
-		.signals = event ? event->signals : 0,
+		.signals = supplied(unit, event),
 		.enabled = (control & 3) && (t->global_control >> (32 + n) & 1) &&
 			   !(t->global_status & STATUS_CTRFRZ),
 		.os = control & 1,
@@ -352,8 +358,14 @@ static bool is_full(const uint8_t *area)
  *
  * Reading of "skipped entirely": nothing changes and PEBS stays armed, so that
  * software which makes room again continues to capture.  A buffer without room
- * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory that the host
- * refuses is like a bounds check that fails, but says nothing about the buffer.
+ * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory
+ * that the host refuses is like a bounds check that fails, but says nothing
+ * about the buffer.
+ *
+ * Reading of "reload" (18.4.2 "the counter", 18.8.1.1 "each counter that
+ * overflowed", 18.13.1 "applicable counters"): the counters whose event made
+ * the record are reloaded.  One that passes to 0 by the same instruction, or
+ * waits for its event, keeps its overflow and its claim to a record.
  */
 static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 		       uint64_t applicable)
@@ -413,7 +425,6 @@ static bool count(struct reference *unit, unsigned owner, const struct view *v, 
 static unsigned retire_on(struct reference *unit, unsigned owner, unsigned source,
 			  const struct spmu_insn *insn)
 {
-	struct reference_thread *t = &unit->thread[owner];
 	struct view views[REFERENCE_GENERAL + REFERENCE_FIXED];
 	unsigned generals = unit->generals, events = 0;
 	bool interrupt = false;
@@ -454,7 +465,6 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 		events |= assist(unit, owner, insn, triggered);
 	if (interrupt)
 		request_pmi(unit, owner);
-	(void)t;
 	return events;
 }
 

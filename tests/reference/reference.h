@@ -36,7 +36,10 @@
 	X(INVERT_IGNORED, "INV has no effect")                                                     \
 	X(EDGE_IGNORED, "E has no effect")                                                         \
 	X(LVT_NOT_MASKED, "a delivered PMI leaves the LVT entry open")                             \
-	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")
+	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")                      \
+	X(HOST_IGNORES_HEADROOM, "not the unit's: a bulk host that never goes one by one")         \
+	X(HOST_KEEPS_TAKEN, "not the unit's: a bulk host that does not give back what it took")    \
+	X(HOST_ONE_TOO_MANY, "not the unit's: a bulk host that goes one below zero")
 
 enum reference_defect {
 	REFERENCE_SOUND = 0,

@@ -107,7 +107,7 @@ static void world_registers(void *opaque, unsigned lp, struct spmu_registers *ou
 		world->out_of_place = true;
 }
 
-void world_host(struct world *world, struct spmu_host *host)
+void world_host(struct world *world, bool modelled, struct spmu_host *host)
 {
 	*host = (struct spmu_host){
 		.opaque = world,
@@ -117,8 +117,9 @@ void world_host(struct world *world, struct spmu_host *host)
 		.tsc = world_tsc,
 		.registers = world_registers,
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL,
-			   .modelled = ((UINT64_C(1) << SPMU_SIGNALS) - 1) &
-				       ~SPMU_SIGSET_ARCHITECTURAL},
+			   .modelled = modelled ? ((UINT64_C(1) << SPMU_SIGNALS) - 1) &
+							  ~SPMU_SIGSET_ARCHITECTURAL
+						: 0},
 	};
 }
 

@@ -46,7 +46,7 @@ struct world {
 };
 
 void world_reset(struct world *world);
-void world_host(struct world *world, struct spmu_host *host);
+void world_host(struct world *world, bool modelled, struct spmu_host *host);
 
 /* NULL, or in what two worlds differ. */
 const char *world_difference(const struct world *a, const struct world *b);
