@@ -81,6 +81,22 @@ same "no debug information" "100.00 $(printf %x "$warm") imul %rax, %rax
 0.00 $(printf %x $((warm + 4))) ret" "$(instructions "$out")"
 has_not "no source lines" "$out" "hot.S"
 
+# Debug information in a file of its own, found by build-id.
+id=$(build_id hot)
+mkdir -p "symfs/bin" "symfs/usr/lib/debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug hot "symfs/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -o symfs/bin/hot hot
+{
+	echo "event instructions:u"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/hot" 0 | sed "s|$SCRATCH|/bin|"
+	samples 2 0 10 100 1 $((hot + 7))
+} | make_perfdata apart.data
+run annotate -i apart.data --symfs "$SCRATCH/symfs"
+succeeds "debug file"
+has_line "debug file: source line" "$out" " +: +$line  1:.*add.*\\\$1, %rax"
+has_line "debug file: instruction" "$(instructions "$out")" "100\.00 $(printf %x $((hot + 7))) add .*"
+
 run annotate hit
 refuses "misspelt function" 1 "no samples in 'hit'; did you mean 'hot'?"
 run annotate other_function

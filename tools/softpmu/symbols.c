@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.c: symbols and source lines of ELF files through elfutils.
+ * symbols.c: symbols and bytes of ELF files through elfutils.
  *
  * Symbols come from .symtab; for a stripped file from its debug file
  * (/usr/lib/debug/.build-id/XX/REST.debug) and, where there is none, from .dynsym.  Functions
  * that have none are found in the unwind table and called by their address.
- * Among names of one address the one that perf would choose wins.  Line tables
- * are searched through the compilation units' address ranges, because not every
- * compiler writes .debug_aranges.
+ * Among names of one address the one that perf would choose wins.
  *
  * Simplified: no .gnu_debuglink, no .gnu_debugdata, no names for PLT entries, and
  * C++ names are not demangled.
  */
 #include "tools/softpmu/symbols.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +24,7 @@
 #include <unistd.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/lines.h"
 #include "tools/softpmu/unwind.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
@@ -63,18 +60,8 @@ struct symbol_file {
 	size_t count, room;
 	struct made_name *names; /* of functions without a symbol */
 	size_t unnamed;
-	bool dwarf_tried;
-	Dwarf *dwarf; /* NULL: no line tables */
-	Dwarf_Die unit;
-	bool unit_valid; /* `unit` is the one used last */
-	struct source_path *paths;
-};
-
-/* A source's name in the line table, and its full path. */
-struct source_path {
-	struct source_path *next;
-	const char *name;
-	char *path;
+	bool lines_tried;
+	struct lines *lines; /* NULL: there are none */
 };
 
 struct symbols {
@@ -103,19 +90,12 @@ static void elf_close(struct elf_file *file)
 void symbols_free(struct symbols *symbols)
 {
 	struct symbol_file *file, *next;
-	struct source_path *path;
 
 	if (!symbols)
 		return;
 	for (file = symbols->files; file; file = next) {
 		next = file->next;
-		while ((path = file->paths) != NULL) {
-			file->paths = path->next;
-			free(path->path);
-			free(path);
-		}
-		if (file->dwarf)
-			dwarf_end(file->dwarf);
+		lines_close(file->lines);
 		elf_close(&file->main);
 		elf_close(&file->debug);
 		free(file->entries);
@@ -499,68 +479,11 @@ size_t symbol_file_read(const struct symbol_file *file, uint64_t address, void *
 	return 0;
 }
 
-/* The compilation unit that covers the address. */
-static bool find_unit(struct symbol_file *file, uint64_t address)
-{
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-
-	if (file->unit_valid && dwarf_haspc(&file->unit, address) == 1)
-		return true;
-	while (dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
-		if (type == DW_UT_compile && dwarf_haspc(&die, address) == 1) {
-			file->unit = die;
-			file->unit_valid = true;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A name in the line table may be relative to where the compiler ran. */
-static const char *full_path(struct symbol_file *file, const char *name)
-{
-	struct source_path *path;
-	Dwarf_Attribute attribute;
-	const char *folder;
-
-	if (name[0] == '/')
-		return name;
-	for (path = file->paths; path; path = path->next) {
-		if (path->name == name)
-			return path->path;
-	}
-	folder = dwarf_formstring(dwarf_attr(&file->unit, DW_AT_comp_dir, &attribute));
-	if (!folder)
-		return name;
-	path = tool_alloc(sizeof(*path));
-	path->name = name;
-	path->path = tool_print("%s/%s", folder, name);
-	path->next = file->paths;
-	file->paths = path;
-	return path->path;
-}
-
 bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **source, int *line)
 {
-	Dwarf_Line *found;
-
-	if (!file->dwarf_tried) {
-		file->dwarf_tried = true;
-		if (file->main.elf)
-			file->dwarf = dwarf_begin_elf(file->main.elf, DWARF_C_READ, NULL);
-		if (!file->dwarf && file->debug.elf)
-			file->dwarf = dwarf_begin_elf(file->debug.elf, DWARF_C_READ, NULL);
+	if (!file->lines_tried) {
+		file->lines_tried = true;
+		file->lines = lines_open(file->main.elf, file->debug.elf);
 	}
-	if (!file->dwarf || !find_unit(file, address))
-		return false;
-	found = dwarf_getsrc_die(&file->unit, address);
-	if (!found || dwarf_lineno(found, line) != 0 || *line == 0)
-		return false;
-	*source = dwarf_linesrc(found, NULL, NULL);
-	if (!*source)
-		return false;
-	*source = full_path(file, *source);
-	return true;
+	return file->lines && lines_find(file->lines, address, source, line);
 }
