@@ -14,7 +14,7 @@ have perf || stop "perf" "is not installed"
 
 program=$BUILT/precise-program
 trace=$SCRATCH/trace
-run "$SCRATCH/step" "$BUILT/singlestep" -t "$trace" -o "$SCRATCH/counts" -- "$program"
+run "$SCRATCH/step" "$BUILT/singlestep" -t "$trace" -r "$trace.registers" -o "$SCRATCH/counts" -- "$program"
 expected_status=$status
 declare -A event
 while read -r key name; do
@@ -64,12 +64,38 @@ for key in loads stores; do
 	done
 done
 samples locks pp 1 address -d
-samples instructions pp 10 registers --intr-regs
+for period in 1 2 10; do
+	samples instructions pp $period registers --intr-regs
+done
 samples taken pp 3 registers --intr-regs
+samples stores pp 1 registers --intr-regs
 for period in 10 101 1009; do
 	samples instructions "" $period interrupt
 done
 samples taken "" 50 interrupt
+
+# Several events at once, each with its own counter; 5 and more take more than one unit.
+together() {
+	local key options=()
+	for key in "$@"; do
+		options+=(-e "${event[$key]}pp")
+	done
+	run "$SCRATCH/record" "$SOFTPMU" record "${options[@]}" -c 101 -o "$SCRATCH/perf.data" -- "$program"
+	run "$SCRATCH/script" perf script -i "$SCRATCH/perf.data" -F event,ip
+	for key in "$@"; do
+		# The event's name as given stands first; case and modifiers are perf's.
+		awk -v name="${event[$key]}pp:" 'tolower($1) == tolower(name) { print $2 }' \
+			"$SCRATCH/script.out" >"$SCRATCH/one"
+		if said=$("$BUILT/precise" "$trace" "$key" 101 pebs <"$SCRATCH/one"); then
+			pass "$key of $# events: $said"
+		else
+			fail "$key of $# events" "$said"
+		fi
+	done
+}
+together instructions branches
+together instructions taken loads stores
+together branches cond not_taken taken call ret loads stores locks
 
 # The comparison itself must notice a record that is off by one instruction, a missing and an
 # additional one.

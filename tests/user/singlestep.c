@@ -14,10 +14,11 @@
  *
  * Simplified: one thread; no signal handlers; only the first memory operand has an address.
  *
- * usage: singlestep -l | [-o COUNTS] [-t TRACE] [-m MAPS] -- PROGRAM ...
+ * usage: singlestep -l | [-o COUNTS] [-t TRACE] [-r REGISTERS] [-m MAPS] -- PROGRAM ...
  *   -o  counts as key=value lines (standard error without it)
  *   -t  one struct step (steps.h) for each retired instruction
  *   -l  list the keys and the events that they stand for, and stop
+ *   -r  one struct step_registers for each
  *   -m  the program's executable mappings, as lines of /proc/PID/maps, of all times
  */
 #define _GNU_SOURCE
@@ -48,7 +49,7 @@ struct decoded {
 static struct decoded cache[CACHE_SLOTS];
 static ZydisDecoder decoder;
 static uint64_t count[64];
-static FILE *trace, *maps;
+static FILE *trace, *registers, *maps;
 static pid_t child;
 static struct step pending; /* of the REP instruction in progress */
 static bool in_rep;
@@ -252,7 +253,8 @@ static struct step describe(const struct decoded *d, const struct user_regs_stru
 	return s;
 }
 
-static void retire(const struct step *s)
+/* `after` is NULL when the process has ended. */
+static void retire(const struct step *s, const struct user_regs_struct *after)
 {
 	uint64_t left;
 
@@ -260,6 +262,16 @@ static void retire(const struct step *s)
 		count[__builtin_ctzll(left)]++;
 	if (trace && fwrite(s, sizeof(*s), 1, trace) != 1)
 		die("trace");
+	if (registers && after) {
+		const struct user_regs_struct *r = after;
+		const struct step_registers all = {
+			{r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi, r->rbp, r->rsp, r->rip,
+			 r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->eflags},
+		};
+
+		if (fwrite(&all, sizeof(all), 1, registers) != 1)
+			die("registers");
+	}
 }
 
 /* The executable mappings now; run after each system call that may have changed them. */
@@ -312,7 +324,7 @@ static int step_all(void)
 		if (waitpid(child, &status, 0) < 0)
 			die("waitpid");
 		if (WIFEXITED(status)) {
-			retire(&s); /* the system call that ended it */
+			retire(&s, NULL); /* the system call that ended it */
 			return status;
 		}
 		if (WIFSIGNALED(status))
@@ -328,7 +340,7 @@ static int step_all(void)
 			note_maps();
 		}
 		if (d && d->insn.mnemonic == ZYDIS_MNEMONIC_INT3) {
-			retire(&s); /* a trap: reported after the instruction */
+			retire(&s, &r); /* a trap: reported after the instruction */
 			deliver = SIGTRAP;
 			continue;
 		}
@@ -338,7 +350,7 @@ static int step_all(void)
 			continue;
 		}
 		in_rep = false;
-		retire(&s);
+		retire(&s, &r);
 	}
 }
 
@@ -378,11 +390,13 @@ int main(int argc, char **argv)
 	FILE *out = stderr;
 	int opt, status = 0;
 
-	while ((opt = getopt(argc, argv, "+lo:t:m:")) != -1) {
+	while ((opt = getopt(argc, argv, "+lo:t:r:m:")) != -1) {
 		if (opt == 'o')
 			out = open_output(optarg);
 		else if (opt == 't')
 			trace = open_output(optarg);
+		else if (opt == 'r')
+			registers = open_output(optarg);
 		else if (opt == 'm')
 			maps = open_output(optarg);
 		else if (opt == 'l')
@@ -408,7 +422,8 @@ int main(int argc, char **argv)
 	ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL);
 	status = step_all();
 	print_counts(out);
-	if (fflush(out) || (trace && fclose(trace)) || (maps && fclose(maps)))
+	if (fflush(out) || (trace && fclose(trace)) || (registers && fclose(registers)) ||
+	    (maps && fclose(maps)))
 		die("output");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

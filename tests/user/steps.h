@@ -15,6 +15,16 @@ struct step {
 	uint64_t data_address; /* of the first memory operand; 0: none */
 };
 
+/* General registers after an instruction, in perf's names; `-r` of the single-stepper. */
+#define STEP_REGISTERS 18
+static const char *const step_register_names[STEP_REGISTERS] = {
+	"AX", "BX", "CX",  "DX",  "SI",	 "DI",	"BP",  "SP",  "IP",
+	"R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15", "FLAGS",
+};
+struct step_registers {
+	uint64_t value[STEP_REGISTERS];
+};
+
 struct step_event {
 	const char *key;   /* in counts and in `expect:` lines */
 	const char *event; /* for -e */
