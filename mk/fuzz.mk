@@ -29,7 +29,20 @@ $(B)/fuzz/fuzz_decode: $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o $(FUZZ_DECODE_OBJ)
 	$(FUZZ_LINK) -lZydis
 
 .SECONDARY: $(patsubst tests/fuzz/%.c,$(B)/fuzz/obj/tests/fuzz/%.o,$(wildcard tests/fuzz/fuzz_*.c))
-.PHONY: fuzz fuzz-build
+.PHONY: fuzz fuzz-build fuzz-selftest
 fuzz-build: $(FUZZ_TARGETS)
 fuzz: fuzz-build
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(B)/fuzz $(FUZZ_TARGETS)
+
+# Shows that `make fuzz` can fail: on a wrong oracle, and on a target that runs nothing.
+$(B)/fuzz/selftest/fuzz_msr: tests/fuzz/fuzz_msr.c $(FUZZ_REFERENCE_OBJ) $(FUZZ_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) -DFUZZ_DEFECT=REFERENCE_RELOAD_MISSING -fsanitize=fuzzer,address,undefined -o $@ $^
+
+fuzz-selftest: $(B)/fuzz/selftest/fuzz_msr
+	@! tests/fuzz/run.sh 60 $(B)/fuzz/selftest $< >$(B)/fuzz/selftest/log && \
+		grep -q FINDING $(B)/fuzz/selftest/log
+	@! tests/fuzz/run.sh 1 $(B)/fuzz/selftest true >$(B)/fuzz/selftest/log && \
+		grep -q 'NOTHING RAN' $(B)/fuzz/selftest/log
+	@! tests/fuzz/run.sh 1 $(B)/fuzz/selftest >$(B)/fuzz/selftest/log
+	@echo "3 passed, 0 failed"
