@@ -65,7 +65,7 @@ static void exercise(struct fuzz_input *input)
 		(void)spmu_retire(core, i & 1, &insn);
 		world.insn = NULL;
 	}
-	(void)spmu_clocks(core, 0, SPMU_SIGBIT(CYCLES), fuzz_word(input), 3);
+	(void)spmu_clocks(core, 0, SPMU_SIGBIT(CYCLES), fuzz_word(input) >> 16, 3);
 	spmu_settle(core);
 	for (unsigned lp = 0; lp < 2; lp++)
 		FUZZ_HOLDS(meters[lp].count <= SPMU_METERS_MAX);
