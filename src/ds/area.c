@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "src/ds/layout.h"
-#include "src/pmu/model.h"
+#include "data/ds/layout.h"
+#include "data/model.h"
 
 struct area_field {
 	uint16_t offset; /* in memory */

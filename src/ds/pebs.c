@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "src/ds/layout.h"
-#include "src/pmu/model.h"
+#include "data/ds/layout.h"
+#include "data/model.h"
 
 /* Every byte of a record belongs to exactly one 8-byte field. */
 #define FIELD_BYTES(offset, member) +8

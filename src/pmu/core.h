@@ -11,7 +11,7 @@
 
 #include <softpmu/unit.h>
 
-#include "src/pmu/model.h"
+#include "data/model.h"
 
 /* Where a register's value is kept; counters first, by counter number. */
 enum slot {
@@ -81,6 +81,12 @@ struct spmu_core {
 	struct thread thread[SPMU_THREADS_MAX];
 };
 
+/* General counters of a logical processor when `threads` share the core. */
+static inline unsigned model_general(const struct spmu_model *model, unsigned threads)
+{
+	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
+}
+
 /* meters.c */
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
 void counters_update(struct spmu_core *core);
@@ -103,14 +109,20 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
 #define LVT_WRITABLE (LVT_VECTOR | LVT_DELIVERY | LVT_MASK)
 #define LVT_RESET    LVT_MASK
 
-/* registers.c, msr.c */
+/* registers.c: the register at this address, NULL when the model has none. */
+const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
+
+/* models.c: whether the address lies where the registers of some unit stand. */
+bool msr_in_range(uint32_t address);
+
+/* msr.c */
 enum slot msr_slot(const struct msr *msr);
 bool msr_exists(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr);
 bool address_canonical(uint64_t linear);
 
-/* src/ds/writer.c: what became of a PEBS record. */
+/* pebs.c: what became of a PEBS record. */
 enum pebs_result {
 	PEBS_SKIPPED, /* memory or a wrong index refused */
 	PEBS_FULL,    /* no room up to the maximum */

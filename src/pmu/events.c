@@ -2,7 +2,7 @@
 /*
  * events.c: the event tables of data/events: look-up and fidelity (chapter 19).
  */
-#include "src/pmu/model.h"
+#include "data/model.h"
 
 size_t spmu_event_count(const struct spmu_model *model)
 {

@@ -4,7 +4,7 @@
  * them without a core.  Nothing here or elsewhere in the unit compares a model's name
  * or signature to decide what to do.
  */
-#include "src/pmu/model.h"
+#include "src/pmu/core.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MSR_ROW(address, name, list, role, index, reset, section)                                  \

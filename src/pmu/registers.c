@@ -3,7 +3,7 @@
  * registers.c: the field lists and address maps of data/registers as tables,
  * the proofs that they are whole, and their public face.
  */
-#include "src/pmu/model.h"
+#include "src/pmu/core.h"
 
 /* Each list: widths add up to 64 and masks cover all bits, so no bit is missing or twice. */
 #define WIDTH_F(T, name, low, width, access, meaning, section)	 +(width)

@@ -4,8 +4,8 @@
  *
  * FIELD(REGISTER, NAME) is the mask of a field, FIELD_LOW(REGISTER, NAME) its lowest bit.
  */
-#ifndef SPMU_SRC_FIELDS_H
-#define SPMU_SRC_FIELDS_H
+#ifndef SPMU_DATA_FIELDS_H
+#define SPMU_DATA_FIELDS_H
 
 #include <softpmu/registers.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.h: the largest of what the DS layouts of data/ds describe, for buffers. */
-#ifndef SPMU_SRC_DS_LAYOUT_H
-#define SPMU_SRC_DS_LAYOUT_H
+#ifndef SPMU_DATA_DS_LAYOUT_H
+#define SPMU_DATA_DS_LAYOUT_H
 
 #include "data/ds/layouts.inc"
 

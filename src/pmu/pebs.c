@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c: the unit writes a PEBS record into the DS save area (18.8.1.1, 18.13.1).
+ * pebs.c: the unit writes a PEBS record into the DS save area (18.8.1.1, 18.13.1).
  *
  * The order is: read the management area, check the bounds, write the record, advance the
  * index, reload the counters.  When any access is refused or the bounds fail,
@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "src/ds/layout.h"
+#include "data/ds/layout.h"
 #include "src/pmu/core.h"
 
 /* Whether an event with a data address takes part (18.13.1.3). */

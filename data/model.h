@@ -3,13 +3,13 @@
  * model.h: what a model is made of.  Every part is constant and may be shared
  * by several models; code asks a part for a capability.
  */
-#ifndef SPMU_SRC_MODEL_H
-#define SPMU_SRC_MODEL_H
+#ifndef SPMU_DATA_MODEL_H
+#define SPMU_DATA_MODEL_H
 
 #include <softpmu/ds.h>
 #include <softpmu/registers.h>
 
-#include "src/pmu/fields.h"
+#include "data/registers/fields.h"
 
 #define GENERAL_MAX  8 /* general counters of any model */
 #define FIXED_MAX    3 /* fixed counters of any model */
@@ -108,17 +108,5 @@ struct spmu_model {
 	const struct pebs_layout *pebs; /* NULL: no PEBS */
 	const struct spmu_facility *facilities;
 };
-
-/* General counters of a logical processor when `threads` share the core. */
-static inline unsigned model_general(const struct spmu_model *model, unsigned threads)
-{
-	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
-}
-
-/* The register at this address, NULL when the model has none. */
-const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
-
-/* Whether the address lies where the registers of some unit stand. */
-bool msr_in_range(uint32_t address);
 
 #endif
