@@ -15,7 +15,7 @@ src/pmu/*                 softpmu/* data/* src/pmu/* $free
 src/ds/*                  softpmu/* data/* src/ds/* $free
 src/driver/*              softpmu/* data/* src/driver/* $free
 src/perfdata/*            softpmu/* src/perfdata/* <*>
-hosts/user/engine/*       softpmu/* hosts/user/* $free <linux/*> <asm/*> <cpuid.h> <stdarg.h>
+hosts/user/engine/*       softpmu/* hosts/user/* $free <linux/*> <asm/*> <elf.h> <cpuid.h> <stdarg.h>
 hosts/user/decode/decode* softpmu/* hosts/user/decode/* decode_table.inc $free
 hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
 hosts/qemu/*              softpmu/* hosts/qemu/* <*>
