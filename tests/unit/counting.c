@@ -250,6 +250,33 @@ static void check_clocks(void)
 	}
 }
 
+/* insn.cycles above 1: the clocks between have no occurrence. */
+static void check_gaps(void)
+{
+	static const struct {
+		int line;
+		uint64_t bits;
+		unsigned count;
+	} rows[] = {
+		{__LINE__, CMASK(1), 3},
+		{__LINE__, CMASK(1) | SELECT_E, 2},
+		{__LINE__, CMASK(1) | SELECT_INV, 4},
+		{__LINE__, CMASK(1) | SELECT_INV | SELECT_E, 1},
+	};
+	static const unsigned cycles[] = {0, 1, 5};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		host_create(&host, "skylake", 1, SUPPLY_ALL);
+		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].bits | 0xc4);
+		for (unsigned n = 0; n < 3; n++)
+			retire_lp(&host, 0, 0, I | SPMU_SIGBIT(JMP_REL), 3, cycles[n]);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].count);
+		host_destroy(&host);
+	}
+}
+
 /* Clocks without instructions: bulk equals one by one, also across a freeze. */
 static void check_idle(void)
 {
@@ -295,6 +322,7 @@ int main(void)
 	check_meters();
 	check_any();
 	check_clocks();
+	check_gaps();
 	check_idle();
 	return test_summary();
 }

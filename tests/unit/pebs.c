@@ -72,6 +72,28 @@ static void record_contents(void)
 		memcpy(&word, host.memory + 0x1000 + 8 * i, 8);
 		CHECK_EQ(word, i == 1 ? 0x5004 : 0x1100 + i);
 	}
+	{
+		static const struct {
+			int line;
+			unsigned offset;
+			uint64_t value;
+		} rows[] = {
+			{__LINE__, 0x90, 1},
+			{__LINE__, 0x98, 0},
+			{__LINE__, 0xa0, 0},
+			{__LINE__, 0xa8, 0},
+			{__LINE__, 0xb0, 0x5000},
+			{__LINE__, 0xb8, 0},
+			{__LINE__, 0xc0, 0x123456 + 10},
+		};
+
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			uint64_t word;
+
+			memcpy(&word, host.memory + 0x1000 + rows[i].offset, 8);
+			CHECK_ROW_EQ(rows[i].line, word, rows[i].value);
+		}
+	}
 	host_destroy(&host);
 }
 
@@ -116,6 +138,21 @@ static void clears_and_reloads(void)
 	CHECK_EQ(host_records(&host), 11);
 	for (unsigned n = 0; n < 11; n++)
 		CHECK_EQ(host_record(&host, n).eventing_ip, 2 + 6 * n);
+	host_destroy(&host);
+}
+
+/* The event that makes the record wraps the counter once more: the reload undoes it. */
+static void wraps_again(void)
+{
+	struct unit_host host;
+
+	start(&host, 8, 8, 1);
+	retire(&host, 1, JUMP);
+	WRMSR(&host, A_PMC0, MAX48); /* armed as before */
+	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
+	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 4);
+	CHECK_EQ(retire(&host, 3, JUMP), 0); /* not armed any more */
 	host_destroy(&host);
 }
 
@@ -413,6 +450,7 @@ int main(void)
 	record_contents();
 	data_address();
 	clears_and_reloads();
+	wraps_again();
 	reload_is_cut();
 	others_not_reloaded();
 	shared_record();

@@ -169,6 +169,29 @@ static void refuses(void)
 	host_destroy(&host);
 }
 
+/* The LVT entry: bits that no write can set. */
+static void refuses_lvt(void)
+{
+	struct unit_host host;
+	uint8_t one[BLOCK_MAX], two[BLOCK_MAX];
+	size_t bytes, at = 0;
+
+	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+	bytes = spmu_state_bytes(host.core);
+	CHECK_EQ(spmu_save(host.core, one, bytes), SPMU_OK);
+	spmu_write_lvt(host.core, 0, 0x10001);
+	CHECK_EQ(spmu_save(host.core, two, bytes), SPMU_OK);
+	while (at < bytes && one[at] == two[at])
+		at++;
+	for (unsigned bit = 0; bit < 32; bit++) {
+		memcpy(two, one, bytes);
+		two[at + bit / 8] ^= (uint8_t)(1u << bit % 8);
+		CHECK_EQ(spmu_load(host.core, two, bytes),
+			 0x107ffu >> bit & 1 ? SPMU_OK : SPMU_E_CORRUPT);
+	}
+	host_destroy(&host);
+}
+
 static void creation(void)
 {
 	static struct spmu_meters meters;
@@ -206,6 +229,7 @@ int main(void)
 	saves_settled();
 	names_differences();
 	refuses();
+	refuses_lvt();
 	creation();
 	return test_summary();
 }
