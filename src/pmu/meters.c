@@ -10,8 +10,6 @@
  * asks for every instruction.  Hosts report nothing that happens inside a
  * transaction, so a counter with IN_TX counts nothing (18.11.5).
  */
-#include <string.h>
-
 #include "src/pmu/core.h"
 
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
