@@ -118,7 +118,7 @@ def programs(folder):
     out = [
         Program("xz", ["xz", "-6", "-T1", "-c", short]),
         Program("bzip2", ["bzip2", "-c", long]),
-        Program("zstd", ["zstd", "-q", "--single-thread", "-19", "-c", short]),
+        Program("zstd", ["zstd", "-q", "--single-thread", "--no-asyncio", "-19", "-c", short]),
         Program("gzip", ["gzip", "-6", "-c", long]),
         Program("openssl", ["openssl", "dgst", "-sha256"] + [zero] * 8),
         Program("cc1", [cc1, "-quiet", "-O2", source, "-o", "/dev/null"]),

@@ -24,6 +24,7 @@ $(B)/engine/%.o: %.S
 	@mkdir -p $(@D)
 	$(CC) $(ENGINE_FLAGS) -c $< -o $@
 
+# clang reaches data through a table of addresses; --no-relax leaves it be, so far from zero.
 $(B)/engine.elf: $(ENGINE_OBJ)
-	$(CC) -static -nostdlib -no-pie -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
-	      -Wl,--build-id=none -Wl,-z,norelro -o $@ $^ -lgcc
+	$(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
+	      -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax -o $@ $^ -lgcc
