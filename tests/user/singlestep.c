@@ -236,6 +236,25 @@ static uint64_t data_address(const struct decoded *d, const struct user_regs_str
 	return 0;
 }
 
+/* A shift by no place leaves the flags alone. */
+static bool shifts_nothing(const struct decoded *d, const struct user_regs_struct *r)
+{
+	unsigned last = d->insn.operand_count_visible - 1u;
+	const ZydisDecodedOperand *op = &d->operand[last];
+	uint64_t places;
+
+	if (d->insn.meta.category != ZYDIS_CATEGORY_SHIFT &&
+	    d->insn.meta.category != ZYDIS_CATEGORY_ROTATE)
+		return false;
+	if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		places = op->imm.value.u;
+	else if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == ZYDIS_REGISTER_CL)
+		places = r->rcx;
+	else
+		return false;
+	return (places & (d->insn.operand_width == 64 ? 63 : 31)) == 0;
+}
+
 static struct step describe(const struct decoded *d, const struct user_regs_struct *r)
 {
 	struct step s = {.ip = d->ip, .signals = d->signals};
@@ -249,7 +268,17 @@ static struct step describe(const struct decoded *d, const struct user_regs_stru
 	if (rep && counter_register(d, r) == 0) {
 		s.signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 		s.data_address = 0;
+	} else if (d->insn.cpu_flags && !shifts_nothing(d, r)) {
+		const ZydisAccessedFlags *f = d->insn.cpu_flags;
+
+		s.flags_read = f->tested & STEP_ARITHMETIC_FLAGS;
+		s.flags_written =
+			(f->modified | f->set_0 | f->set_1 | f->undefined) & STEP_ARITHMETIC_FLAGS;
 	}
+	/* The whole register is looked at. */
+	if (d->insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || d->insn.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+	    d->insn.meta.category == ZYDIS_CATEGORY_SYSCALL)
+		s.flags_read = STEP_ARITHMETIC_FLAGS;
 	return s;
 }
 

@@ -12,8 +12,13 @@
 struct step {
 	uint64_t ip;
 	uint64_t signals;
-	uint64_t data_address; /* of the first memory operand; 0: none */
+	uint64_t data_address;	/* of the first memory operand; 0: none */
+	uint32_t flags_read;	/* of RFLAGS */
+	uint32_t flags_written; /* undefined ones included */
 };
+
+/* CF, PF, AF, ZF, SF and OF: what arithmetic changes. */
+#define STEP_ARITHMETIC_FLAGS 0x8d5u
 
 /* General registers after an instruction, in perf's names; `-r` of the single-stepper. */
 #define STEP_REGISTERS 18
