@@ -18,6 +18,7 @@
 #include "sys.h"
 
 #define RESERVE (2 * CHECK_INSNS_MAX)
+#define SHARED_ROOM 32 /* with less, one lane has it all */
 #define DS_BYTES (64u << 10)
 #define LVT_NMI 0x400u /* delivery mode of the service routine, as kernels use */
 
@@ -255,7 +256,7 @@ static void share_out(unsigned m, int64_t room)
 		shift++;
 	sum = 0;
 	for (unsigned i = 0; i < LANES; i++)
-		sum += weight[i] = (meter[m].used[i] >> shift) + 32;
+		sum += weight[i] = (meter[m].used[i] >> shift) + 8;
 	for (unsigned i = 0; i < LANES; i++) {
 		lane[i] = (int64_t)((uint64_t)room / sum * weight[i]);
 		left -= lane[i];
@@ -271,7 +272,7 @@ static int64_t collect(unsigned m)
 	for (unsigned i = 0; i < LANES; i++) {
 		int64_t used = meter[m].granted[i] - context->lane[m][i];
 
-		meter[m].used[i] = meter[m].used[i] / 2 + (used > 0 ? (uint64_t)used : 0);
+		meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
 		room += context->lane[m][i];
 	}
 	return room;
@@ -281,9 +282,9 @@ bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 {
 	int64_t room = collect(m);
 
-	if (room >= 256)
+	if (room >= SHARED_ROOM)
 		share_out(m, room);
-	if (room < 256 || context->lane[m][lane] < n) {
+	if (room < SHARED_ROOM || context->lane[m][lane] < n) {
 		memset(context->lane[m], 0, sizeof(context->lane[m]));
 		context->lane[m][lane] = room;
 		memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
