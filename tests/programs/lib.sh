@@ -21,8 +21,10 @@ in_folder() {
 	rm -rf "$SCRATCH/work" "$SCRATCH/$how.files"
 	mkdir "$SCRATCH/work"
 	((${#FILES[@]} == 0)) || cp "${FILES[@]}" "$SCRATCH/work"
-	(cd "$SCRATCH/work" && timeout -s KILL "$LIMIT" "$@") <"$INPUT" >"$SCRATCH/$how.out" 2>"$SCRATCH/$how.err"
-	status=$?
+	{
+		(cd "$SCRATCH/work" && timeout -s KILL "$LIMIT" "$@") <"$INPUT" >"$SCRATCH/$how.out" 2>"$SCRATCH/$how.err"
+		status=$?
+	} 2>/dev/null # what the shell says about signals
 	mv "$SCRATCH/work" "$SCRATCH/$how.files"
 }
 

@@ -7,7 +7,7 @@
 # assemble NAME: the program on standard input
 assemble() {
 	cat >"$SCRATCH/$1.S"
-	"$CC" -nostdlib -static -no-pie -o "$BUILT/$1" "$SCRATCH/$1.S" || stop "$1" "does not build"
+	"$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/$1" "$SCRATCH/$1.S" || stop "$1" "does not build"
 }
 
 # A loop of 4 instructions, 2^31 times, and 8 around it: 2^33 + 8, more than 32 bits can hold.

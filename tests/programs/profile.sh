@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 kernels=$ROOT/tests/programs/kernels
 data=$SCRATCH/perf.data
-"$CC" -g -nostdlib -static -no-pie -o "$BUILT/hotspots" "$kernels/hotspots.S" || stop "hotspots" "does not build"
+"$ASSEMBLER" -g -nostdlib -static -no-pie -o "$BUILT/hotspots" "$kernels/hotspots.S" || stop "hotspots" "does not build"
 "$CC" -O2 -g -shared -fPIC -DLIBRARY -o "$BUILT/libspin.so" "$kernels/spin.c" || stop "libspin" "does not build"
 "$CC" -O2 -g -o "$BUILT/spin" "$kernels/spin.c" -L"$BUILT" -lspin -Wl,-rpath,"$BUILT" || stop "spin" "does not build"
 

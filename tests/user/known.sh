@@ -64,7 +64,7 @@ check() {
 	name=$(basename "$source" .S)
 	at=$SCRATCH/$name
 	read -ra flags <<<"$(header "$source" build)"
-	"$CC" -nostdlib -static -no-pie "${flags[@]}" -Wl,--build-id=none -o "$BUILT/$name" "$source" || {
+	"$ASSEMBLER" -nostdlib -static -no-pie "${flags[@]}" -Wl,--build-id=none -o "$BUILT/$name" "$source" || {
 		fail "$name" "does not build"
 		return
 	}

@@ -12,6 +12,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 B=${B:-$ROOT/build}
 SOFTPMU=${SOFTPMU:-$B/softpmu}
 CC=${CC:-gcc}
+ASSEMBLER=${ASSEMBLER:-gcc} # the assembly programs are in the dialect of GNU as
 LIMIT=${LIMIT:-120} # seconds for one program
 
 passed=0 failed=0 skipped=0

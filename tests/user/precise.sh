@@ -9,7 +9,7 @@
 compile singlestep -lZydis
 compile precise
 compile precise-program -O1 -ffreestanding -fno-pie -nostdlib -static \
-	-fno-stack-protector -fcf-protection=none -fno-tree-loop-distribute-patterns
+	-fno-stack-protector -fcf-protection=none
 have perf || stop "perf" "is not installed"
 
 program=$BUILT/precise-program

@@ -88,7 +88,7 @@ fi
 # Every exit status.
 # shellcheck disable=SC2016
 printf '.globl _start\n_start: mov (%%rsp), %%edi\n dec %%edi\n mov $231, %%eax\n syscall\n' >"$SCRATCH/exit.S"
-"$CC" -nostdlib -static -no-pie -o "$SCRATCH/exit" "$SCRATCH/exit.S" || stop "exit" "does not build"
+"$ASSEMBLER" -nostdlib -static -no-pie -o "$SCRATCH/exit" "$SCRATCH/exit.S" || stop "exit" "does not build"
 wrong=
 arguments=()
 for want in {0..255}; do
