@@ -48,8 +48,9 @@ struct insn {
 	uint8_t length;
 	uint8_t kind;	       /* enum insn_kind */
 	uint8_t flags_read;    /* may be read */
-	uint8_t flags_written; /* are always set, cleared or made undefined, whatever the operands
-				  (a shift by CL or a REP CMPS may write nothing: not listed) */
+	uint8_t flags_written; /* are always written, whatever the operands (a shift by CL or a REP
+				  CMPS may write nothing: not listed) and the processor (some keep
+				  what is undefined after a multiplication: not listed) */
 	uint8_t opcode;	       /* last opcode byte */
 	uint8_t opcode_offset; /* of it */
 	uint8_t modrm_offset;  /* 0: no ModRM */

@@ -130,6 +130,30 @@ static inline bool prop_is_string(const ZydisDecodedInstruction *insn)
 	       insn->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
+/* Flags that the manual calls undefined after these are left alone by some processors. */
+static inline bool prop_may_keep_flags(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_BT:
+	case ZYDIS_MNEMONIC_BTC:
+	case ZYDIS_MNEMONIC_BTR:
+	case ZYDIS_MNEMONIC_BTS:
+	case ZYDIS_MNEMONIC_MUL:
+	case ZYDIS_MNEMONIC_IMUL:
+	case ZYDIS_MNEMONIC_DIV:
+	case ZYDIS_MNEMONIC_IDIV:
+	case ZYDIS_MNEMONIC_BSF:
+	case ZYDIS_MNEMONIC_BSR:
+	case ZYDIS_MNEMONIC_LZCNT:
+	case ZYDIS_MNEMONIC_TZCNT:
+	case ZYDIS_MNEMONIC_SHLD:
+	case ZYDIS_MNEMONIC_SHRD:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static inline void prop_set_flags(struct decode_prop *prop, const ZydisDecodedInstruction *insn)
 {
 	const ZydisAccessedFlags *f = insn->cpu_flags;
@@ -153,7 +177,9 @@ static inline void prop_set_flags(struct decode_prop *prop, const ZydisDecodedIn
 	if (!f)
 		return;
 	prop->flags_read = prop_flags(f->tested);
-	prop->flags_written = prop_flags(f->modified | f->set_0 | f->set_1 | f->undefined);
+	prop->flags_written = prop_flags(f->modified | f->set_0 | f->set_1);
+	if (!prop_may_keep_flags(insn))
+		prop->flags_written |= prop_flags(f->undefined);
 	if (prop_is_string(insn) &&
 	    insn->attributes &
 		    (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))

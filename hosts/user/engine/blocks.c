@@ -18,15 +18,15 @@
 #include "engine.h"
 #include "sys.h"
 
-#define SLOTS_MAX (1u << 18)
-#define SLOT_BYTES 20
-#define CODE_BYTES (28u << 20)
-#define COLD_BYTES (20u << 20)
-#define GATE_BYTES 16
+#define SLOTS_MAX   (1u << 18)
+#define SLOT_BYTES  20
+#define CODE_BYTES  (28u << 20)
+#define COLD_BYTES  (20u << 20)
+#define GATE_BYTES  16
 #define GATES_BYTES 4096
 #define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES + COLD_BYTES)
-#define BLOCKS_MAX (1u << 20)
-#define MAP_BYTES (16u << 20)
+#define BLOCKS_MAX  (1u << 20)
+#define MAP_BYTES   (16u << 20)
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
 uint64_t blocks_flushes;
@@ -158,8 +158,9 @@ static void table_grow(void)
 
 bool blocks_full(void)
 {
-	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 || slots_made > SLOTS_MAX - 16 ||
-	       cache_at > cold_start - 16384 || cold_at > cache_end - 65536;
+	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
+	       slots_made > SLOTS_MAX - 16 || cache_at > cold_start - 16384 ||
+	       cold_at > cache_end - 65536;
 }
 
 struct block *block_new(uint64_t pc)
@@ -276,8 +277,8 @@ bool block_append(uint64_t patch, uint64_t target)
 {
 	uint64_t flushes = blocks_flushes;
 
-	if ((uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() ||
-	    cache_at[-5] != 0xe9 || !memory_code_end(target))
+	if ((uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() || cache_at[-5] != 0xe9 ||
+	    !memory_code_end(target))
 		return false;
 	cache_at -= 5;
 	block[blocks - 1].code_bytes -= 5;

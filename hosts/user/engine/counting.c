@@ -17,10 +17,10 @@
 #include "engine.h"
 #include "sys.h"
 
-#define RESERVE (2 * CHECK_INSNS_MAX)
+#define RESERVE	    (2 * CHECK_INSNS_MAX)
 #define SHARED_ROOM 32 /* with less, one lane has it all */
-#define DS_BYTES (64u << 10)
-#define LVT_NMI 0x400u /* delivery mode of the service routine, as kernels use */
+#define DS_BYTES    (64u << 10)
+#define LVT_NMI	    0x400u /* delivery mode of the service routine, as kernels use */
 
 struct unit {
 	struct spmu_core *core;
@@ -115,10 +115,22 @@ static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out
 	*out = (struct spmu_registers){
 		.rflags = context->rflags,
 		.rip = now_next_ip,
-		.rax = g[0], .rcx = g[1], .rdx = g[2], .rbx = g[3],
-		.rsp = g[4], .rbp = g[5], .rsi = g[6], .rdi = g[7],
-		.r8 = g[8], .r9 = g[9], .r10 = g[10], .r11 = g[11],
-		.r12 = g[12], .r13 = g[13], .r14 = g[14], .r15 = g[15],
+		.rax = g[0],
+		.rcx = g[1],
+		.rdx = g[2],
+		.rbx = g[3],
+		.rsp = g[4],
+		.rbp = g[5],
+		.rsi = g[6],
+		.rdi = g[7],
+		.r8 = g[8],
+		.r9 = g[9],
+		.r10 = g[10],
+		.r11 = g[11],
+		.r12 = g[12],
+		.r13 = g[13],
+		.r14 = g[14],
+		.r15 = g[15],
 	};
 }
 
@@ -209,9 +221,9 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.period = sample->period,
 		.data_address = r->data_address,
 		.regs = {r->regs.rflags, r->regs.rip, r->regs.rax, r->regs.rbx, r->regs.rcx,
-			 r->regs.rdx, r->regs.rsi, r->regs.rdi, r->regs.rbp, r->regs.rsp, r->regs.r8,
-			 r->regs.r9, r->regs.r10, r->regs.r11, r->regs.r12, r->regs.r13, r->regs.r14,
-			 r->regs.r15},
+			 r->regs.rdx, r->regs.rsi, r->regs.rdi, r->regs.rbp, r->regs.rsp,
+			 r->regs.r8, r->regs.r9, r->regs.r10, r->regs.r11, r->regs.r12, r->regs.r13,
+			 r->regs.r14, r->regs.r15},
 	};
 
 	(void)opaque;
@@ -386,7 +398,8 @@ void counting_finish(void)
 		engine_link->buffer_full += unit[u].driver.buffer_full;
 	}
 	for (unsigned e = 0; e < engine_link->events; e++)
-		engine_link->count[e] = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+		engine_link->count[e] =
+			spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
 	engine_link->units = units;
 }
 
@@ -409,8 +422,13 @@ static void unit_new(unsigned records_per_interrupt)
 		.registers = host_registers,
 		.supply = {SPMU_SIGSET_ARCHITECTURAL, 0},
 	};
-	struct spmu_port port = {u,		   port_rdmsr,	   port_wrmsr,	    port_cpuid,
-				 port_map_interrupt, port_write_lvt, port_interrupted};
+	struct spmu_port port = {u,
+				 port_rdmsr,
+				 port_wrmsr,
+				 port_cpuid,
+				 port_map_interrupt,
+				 port_write_lvt,
+				 port_interrupted};
 	void *memory = engine_memory(spmu_core_bytes());
 
 	if (units == UNITS_MAX)

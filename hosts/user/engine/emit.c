@@ -140,7 +140,7 @@ void emit_push_address(struct emit *e, uint64_t address)
 		return;
 	}
 	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x64, 0x24, 0xf8}, 5); /* LEA RSP, [RSP-8] */
-	emit_bytes(e, (const uint8_t[]){0xc7, 0x04, 0x24}, 3);              /* MOV DWORD [RSP] */
+	emit_bytes(e, (const uint8_t[]){0xc7, 0x04, 0x24}, 3);		   /* MOV DWORD [RSP] */
 	emit32(e, address);
 	emit_bytes(e, (const uint8_t[]){0xc7, 0x44, 0x24, 0x04}, 4); /* MOV DWORD [RSP+4] */
 	emit32(e, address >> 32);
@@ -187,7 +187,8 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 	emit8(e, rex);
 	emit8(e, 0x8b); /* MOV RCX, r/m64 */
 	emit8(e, (modrm & 0xc7) | RCX << 3);
-	emit_bytes(e, bytes + insn->modrm_offset + 1, (size_t)insn->length - insn->modrm_offset - 1);
+	emit_bytes(e, bytes + insn->modrm_offset + 1,
+		   (size_t)insn->length - insn->modrm_offset - 1);
 	if (insn->rip_offset)
 		emit_patch(e->at - 4, rip_target(insn, pc));
 }
@@ -197,7 +198,8 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
  * that the instruction does not use.  RSI, RDI and RBP are never implicit operands of
  * an instruction with a ModRM byte, and it names at most two others.
  */
-static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
+static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes,
+			  uint64_t pc)
 {
 	static const uint8_t candidates[] = {RSI, RDI, RBP};
 	unsigned reg = bytes[insn->modrm_offset] >> 3 & 7;
@@ -251,7 +253,8 @@ void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next)
 		emit32(e, 0 - pc);
 	} else {
 		emit_movabs(e, RAX, 0 - pc);
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01}, 4); /* LEA RCX, [RCX+RAX] */
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01},
+			   4); /* LEA RCX, [RCX+RAX] */
 	}
 	emit8(e, 0xe3); /* JRCXZ */
 	jrcxz = e->at++;

@@ -51,7 +51,8 @@ void emit_leave(struct emit *e, unsigned reason, uint32_t site);
 void emit_push_address(struct emit *e, uint64_t address);
 
 /* RCX = the operand of an indirect branch (register or memory) at program address pc. */
-void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
+void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t *bytes,
+			 uint64_t pc);
 
 /* The program's own instruction, its RIP-relative operand moved. */
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);

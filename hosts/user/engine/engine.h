@@ -46,12 +46,11 @@ _Noreturn void engine_fail(int exit_status, const char *message);
 /* End the run: the program did what cannot be run yet. */
 _Noreturn void engine_unsupported(const char *message);
 
-
 /* load.c */
 struct loaded {
-	uint64_t entry;       /* first program address to run */
+	uint64_t entry;				    /* first program address to run */
 	uint64_t phdr, phent, phnum, program_entry; /* for the auxiliary vector */
-	uint64_t interpreter; /* base of the interpreter, 0: none */
+	uint64_t interpreter;			    /* base of the interpreter, 0: none */
 };
 void load_program(const char *path, struct loaded *out);
 void load_vdso(uint64_t base);
@@ -81,25 +80,25 @@ void memory_forget_translations(void);
 /* blocks.c */
 struct block {
 	uint64_t pc;
-	uint32_t code;       /* offset in the cache */
-	uint32_t map;        /* offset of its lengths: emitted bytes of each instruction */
+	uint32_t code; /* offset in the cache */
+	uint32_t map;  /* offset of its lengths: emitted bytes of each instruction */
 	uint16_t code_bytes;
 	uint8_t insns;
-	uint8_t check_at;    /* instructions before the meters are charged */
+	uint8_t check_at; /* instructions before the meters are charged */
 };
 struct exit_slot {
 	uint64_t target; /* program address */
-	uint64_t patch;  /* address of the rel32 to set, 0: free */
+	uint64_t patch;	 /* address of the rel32 to set, 0: free */
 };
 extern uint8_t *cache_base, *cache_end;
-extern uint8_t *cache_at;   /* where the next block's code goes */
-extern uint8_t *cold_at;    /* where code that rarely runs, and thunks, go */
+extern uint8_t *cache_at; /* where the next block's code goes */
+extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
 void blocks_start(uint64_t program_end);
 void blocks_flush(void);
 uint64_t blocks_lookup(uint64_t pc); /* code address or 0 */
-extern uint64_t blocks_flushes; /* how often the cache has been emptied */
+extern uint64_t blocks_flushes;	     /* how often the cache has been emptied */
 struct block *block_at(uint32_t number);
-bool blocks_full(void);              /* the next block may not fit: flush first */
+bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 void block_publish(struct block *block, uint64_t entry);
@@ -172,7 +171,9 @@ void ring_wake(void);
 /* The file that a descriptor is open on; empty when there is none. */
 void name_of_fd(int fd, char *path, size_t bytes);
 
-/* syscalls.c: the system call that the program is making; context->pc is behind it */
+/* syscalls.c: the system call that the program is making; context->pc is behind it.  First
+ * what the SYSCALL instruction itself does: RCX = RIP, R11 = RFLAGS (Vol. 2B). */
+void syscall_registers(void);
 void syscall_run(void);
 
 /* signals.c */

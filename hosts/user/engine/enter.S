@@ -8,6 +8,8 @@
  */
 #include "context.h"
 
+#define RFLAGS_AC 0x40000
+
 	.text
 	.globl _start
 _start:
@@ -93,7 +95,11 @@ leave_common:
 	movq %gs:CTX_ENGINE_RSP, %rsp
 	pushfq
 	popq %gs:CTX_RFLAGS
-	cld
+	testl $RFLAGS_AC, %gs:CTX_RFLAGS
+	jz 1f
+	pushq $0		/* the engine's own accesses are not all aligned */
+	popfq
+1:	cld
 	popq %r15
 	popq %r14
 	popq %r13

@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "sys.h"
 
-#define PAGE UINT64_C(4096)
+#define PAGE	  UINT64_C(4096)
 #define PHDRS_MAX 64
 
 struct image {
@@ -60,7 +60,8 @@ static void image_open(struct image *image, const char *path)
 		}
 		if (s->p_type != PT_LOAD || !s->p_memsz)
 			continue;
-		if (s->p_vaddr + s->p_memsz < s->p_vaddr || s->p_vaddr + s->p_memsz > UINT64_C(1) << 46 ||
+		if (s->p_vaddr + s->p_memsz < s->p_vaddr ||
+		    s->p_vaddr + s->p_memsz > UINT64_C(1) << 46 ||
 		    (s->p_vaddr - s->p_offset) % PAGE)
 			engine_fail(126, "the program's segments are not usable");
 		if ((s->p_vaddr & -PAGE) < image->low)
@@ -90,9 +91,8 @@ static void map_zeros(const struct image *image, const Elf64_Phdr *s, int real)
 		return;
 	if (real & PROT_WRITE && page_end > file_end)
 		memset((void *)file_end, 0, page_end - file_end);
-	if (end > page_end &&
-	    is_error(map_memory(page_end, end - page_end, real,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+	if (end > page_end && is_error(map_memory(page_end, end - page_end, real,
+						  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
 		engine_fail(126, "no memory for the program's data");
 }
 
@@ -104,12 +104,11 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 	int asked = protection_of(s);
 	int real = (asked & ~PROT_EXEC) | (asked & PROT_EXEC ? PROT_READ : 0);
 
-	if (s->p_filesz &&
-	    is_error(map_memory(start, bytes, real, MAP_PRIVATE | MAP_FIXED, image->fd,
-				s->p_offset & -PAGE)))
+	if (s->p_filesz && is_error(map_memory(start, bytes, real, MAP_PRIVATE | MAP_FIXED,
+					       image->fd, s->p_offset & -PAGE)))
 		engine_fail(126, "the program cannot be mapped");
-	if (!s->p_filesz &&
-	    is_error(map_memory(start, whole, real, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+	if (!s->p_filesz && is_error(map_memory(start, whole, real,
+						MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
 		engine_fail(126, "no memory for the program");
 	if (s->p_filesz)
 		map_zeros(image, s, real);

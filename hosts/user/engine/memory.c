@@ -16,11 +16,11 @@
 #include "engine.h"
 #include "sys.h"
 
-#define PAGE UINT64_C(4096)
-#define WINDOW_END UINT64_C(0x7fff0000)
-#define PLACE_STEP UINT64_C(0x100000)
+#define PAGE	    UINT64_C(4096)
+#define WINDOW_END  UINT64_C(0x7fff0000)
+#define PLACE_STEP  UINT64_C(0x100000)
 #define REGIONS_MAX 8192
-#define LOW_PAGES (UINT64_C(0x80000000) / PAGE)
+#define LOW_PAGES   (UINT64_C(0x80000000) / PAGE)
 
 struct region {
 	uint64_t start, end;
@@ -31,8 +31,8 @@ static struct region *region; /* executable memory, in order, not overlapping */
 static unsigned regions;
 static uint64_t place_below;
 static uint8_t *page_translated; /* one bit a page below 2 GiB */
-static uint8_t *page_watched;    /* made read-only by us */
-static bool high_translated;     /* some code above 2 GiB was */
+static uint8_t *page_watched;	 /* made read-only by us */
+static bool high_translated;	 /* some code above 2 GiB was */
 
 void memory_start(void)
 {

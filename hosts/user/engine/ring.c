@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "sys.h"
 
-#define MASK (LINK_RING_BYTES - 1)
+#define MASK	  (LINK_RING_BYTES - 1)
 #define PATH_ROOM 4096
 
 void ring_wake(void)
@@ -42,7 +42,8 @@ void ring_write(const struct link_record *record)
 {
 	struct link *l = engine_link;
 	uint32_t at = (uint32_t)l->head & MASK;
-	uint32_t first = LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
+	uint32_t first =
+		LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
 	uint64_t used;
 
 	if (!wait_for_room(record->bytes))

@@ -114,6 +114,7 @@ static void run_bulk(void)
 		break;
 	case EXIT_SYSCALL:
 		context->pc = block_pc_of(b, b->insns);
+		syscall_registers();
 		syscall_run();
 		break;
 	case EXIT_STEP_ME:
@@ -133,8 +134,9 @@ static void step_special(const struct step *s)
 	if (insn->uses_gs || insn->kind == INSN_GSBASE)
 		engine_unsupported("the program uses the GS segment, which cannot be run yet");
 	if (insn->kind == INSN_FAR)
-		engine_unsupported("the program makes a far transfer (INT n, IRET, far CALL or JMP), "
-				   "which cannot be run yet");
+		engine_unsupported(
+			"the program makes a far transfer (INT n, IRET, far CALL or JMP), "
+			"which cannot be run yet");
 	/* XBEGIN: a transaction may abort at once, with no status, at its fallback. */
 	context->gpr[0] &= ~UINT64_C(0xffffffff);
 	context->pc = insn->target;
@@ -173,21 +175,22 @@ static void run_step(void)
 		signals_bad_jump();
 		return;
 	}
-	if (s->insn.kind == INSN_FAR || s->insn.kind == INSN_GSBASE || s->insn.kind == INSN_XBEGIN ||
-	    s->insn.uses_gs) {
+	if (s->insn.kind == INSN_FAR || s->insn.kind == INSN_GSBASE ||
+	    s->insn.kind == INSN_XBEGIN || s->insn.uses_gs) {
 		step_special(s);
 		return;
 	}
 	now = *s;
 	signals = now.insn.signals;
-	data_address = counting_wants_address(signals)
-			       ? insn_data_address(&now.insn, now.pc, context->gpr,
-						   read_fs_base(), 0)
-			       : 0;
+	data_address =
+		counting_wants_address(signals)
+			? insn_data_address(&now.insn, now.pc, context->gpr, read_fs_base(), 0)
+			: 0;
 	if (now.insn.rep && !(now.insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (now.insn.kind == INSN_SYSCALL) {
 		context->pc = now.pc + now.insn.length;
+		syscall_registers();
 		counting_retire(now.pc, context->pc, signals, 0);
 		syscall_run();
 		return;

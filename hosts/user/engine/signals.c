@@ -17,7 +17,7 @@
 #include "engine.h"
 #include "sys.h"
 
-#define SIGNALS 65
+#define SIGNALS	       65
 #define ALTSTACK_BYTES (64u << 10)
 
 struct kernel_action {
@@ -46,7 +46,8 @@ static long kernel_action(long sig, const struct kernel_action *new, struct kern
 static bool ends_by_default(long sig)
 {
 	return sig != SIGCHLD && sig != SIGCONT && sig != SIGURG && sig != SIGWINCH &&
-	       sig != SIGKILL && sig != SIGSTOP && sig != SIGTSTP && sig != SIGTTIN && sig != SIGTTOU;
+	       sig != SIGKILL && sig != SIGSTOP && sig != SIGTSTP && sig != SIGTTIN &&
+	       sig != SIGTTOU;
 }
 
 static bool is_fault(int sig, const siginfo_t *info)
@@ -138,7 +139,8 @@ static void settle(struct sigcontext *regs, unsigned retired)
 	}
 	if (!b)
 		return; /* at an instruction boundary: context->pc is right */
-	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code, &charged) +
+	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code,
+			       &charged) +
 		retired;
 	for (unsigned m = 0; m < meters; m++) {
 		if (charged)
@@ -200,8 +202,7 @@ static void fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 static void handler(int sig, siginfo_t *info, struct ucontext *uc)
 {
 	struct sigcontext *regs = &uc->uc_mcontext;
-	bool in_engine = regs->rip >= (uint64_t)__executable_start &&
-			 regs->rip < (uint64_t)etext;
+	bool in_engine = regs->rip >= (uint64_t)__executable_start && regs->rip < (uint64_t)etext;
 
 	if (is_fault(sig, info)) {
 		fault(sig, info, regs);
@@ -246,7 +247,7 @@ void signals_bad_jump(void)
 	engine_unsupported("the program jumped to memory that it may not execute");
 }
 
-static void catch(long sig)
+static void catch (long sig)
 {
 	struct kernel_action ours = {
 		.handler = (uint64_t)handler,
@@ -271,7 +272,7 @@ void signals_start(void)
 			continue;
 		kernel_action(sig, NULL, &program_action[sig]);
 		if (program_action[sig].handler == 0)
-			catch(sig);
+			catch (sig);
 	}
 }
 
@@ -289,7 +290,7 @@ long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
 		if (new.handler == 1 || (new.handler == 0 && !ends_by_default(sig)))
 			kernel_action(sig, &new, NULL);
 		else
-			catch(sig);
+			catch (sig);
 	}
 	if (old)
 		memcpy((void *)old, &before, sizeof(before));

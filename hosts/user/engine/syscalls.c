@@ -71,8 +71,8 @@ static long do_mmap(struct call *c)
 		code_changes((uint64_t)at, c->a[1]);
 	memory_mapped((uint64_t)at, c->a[1], (int)protection);
 	if (protection & PROT_EXEC)
-		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5], (int)protection,
-			  (int)flags, flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],
+		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5],
+			  (int)protection, (int)flags, flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],
 			  flags & MAP_ANONYMOUS ? "//anon" : NULL);
 	return at;
 }
@@ -201,11 +201,13 @@ static long run(struct call *c)
 		return signals_altstack(c->a[0], c->a[1]);
 	case __NR_clone:
 	case __NR_clone3:
-		engine_unsupported("the program starts a thread or a child process, which cannot be "
-				   "run yet");
+		engine_unsupported(
+			"the program starts a thread or a child process, which cannot be "
+			"run yet");
 	case __NR_fork:
 	case __NR_vfork:
-		engine_unsupported("the program starts a child process, which cannot be followed yet");
+		engine_unsupported(
+			"the program starts a child process, which cannot be followed yet");
 	case __NR_execve:
 	case __NR_execveat:
 		engine_unsupported("the program executes another program, which cannot be followed "
@@ -218,13 +220,16 @@ static long run(struct call *c)
 	}
 }
 
+void syscall_registers(void)
+{
+	context->gpr[1] = context->pc;
+	context->gpr[11] = context->rflags;
+}
+
 void syscall_run(void)
 {
 	uint64_t *g = context->gpr;
 	struct call c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 
-	/* SYSCALL itself: RCX = RIP, R11 = RFLAGS (Vol. 2B). */
-	g[1] = context->pc;
-	g[11] = context->rflags;
 	g[0] = (uint64_t)run(&c);
 }

@@ -16,10 +16,10 @@
 #include "engine.h"
 #include "sys.h"
 
-#define STEPS 4096
-#define STEP_BYTES 128
-#define PEEK_INSNS 6
-#define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
+#define STEPS	       4096
+#define STEP_BYTES     128
+#define PEEK_INSNS     6
+#define COND_SIGNALS   (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
 #define MEMORY_SIGNALS (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 struct decoded {
@@ -389,8 +389,8 @@ static void emit_indirect(struct emit *e, const struct insn *insn, uint64_t pc)
 {
 	emit_save(e, RAX, CTX_SPILL_RAX);
 	emit_indirect_target(e, insn, pc);
-	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3);             /* MOVZX EAX, CX */
-	emit_bytes(e, (const uint8_t[]){0x65, 0xff, 0x24, 0xc5}, 4);       /* JMP gs:[RAX*8+...] */
+	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3);	     /* MOVZX EAX, CX */
+	emit_bytes(e, (const uint8_t[]){0x65, 0xff, 0x24, 0xc5}, 4); /* JMP gs:[RAX*8+...] */
 	emit32(e, CTX_TARGETS);
 }
 
