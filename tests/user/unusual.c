@@ -119,11 +119,12 @@ static int rewrites(void)
 static int remaps(void)
 {
 	unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xc3};
+	unsigned char *at = NULL;
 	int sum = 0, round;
 
 	for (round = 0; round < 5; round++) {
-		unsigned char *at = mmap((void *)0x10000000, 4096, PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		at = mmap(at, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
 
 		if (at == MAP_FAILED)
 			return 1;
