@@ -122,7 +122,9 @@ void emit_jmp_far(struct emit *e, uint64_t target)
 {
 	emit8(e, 0xff);
 	emit8(e, 0x25);
-	emit32(e, 0);
+	emit32(e, 2); /* to an 8-byte boundary: the program may have set RFLAGS.AC */
+	emit8(e, 0xcc);
+	emit8(e, 0xcc);
 	emit64(e, target);
 }
 
