@@ -1,7 +1,7 @@
 # What is needed beyond gcc, make and git, as Debian 12 names it.  docs/dependencies.md
 # says what each is for.  As root the goals install what is missing; without root
 # they print the apt command and stop.
-DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev libzstd-dev
+DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
 DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf

@@ -1,6 +1,6 @@
 # build/softpmu: the command line with the engine's image inside.
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/tool/%.o)
-TOOL_LIBS := -lpfm -ldw -lelf -lzstd -lZydis -lm
+TOOL_LIBS := -lpfm -ldw -lelf -lZydis -lm
 
 $(B)/tool/%.o: %.c
 	@mkdir -p $(@D)

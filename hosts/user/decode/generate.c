@@ -269,7 +269,7 @@ static void blank_prefixes(void)
 
 static void print_pages(void)
 {
-	unsigned number[PAGES];
+	unsigned number[PAGES] = {0};
 	unsigned count = 0;
 
 	printf("static const struct decode_row decode_rows[][256] = {\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* known.h: what the programs of this folder share.  known.sh says how they are used. */
+/* clang-format off */
 
 /* Ends the process.  3 instructions; 1 branch, far. */
 .macro EXIT status=0
