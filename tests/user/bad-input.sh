@@ -7,7 +7,7 @@
 # 129 wrong usage; 1 from report and annotate, which run nothing.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-compile unusual -pthread
+compile unusual -pthread -z execstack
 
 mkdir "$SCRATCH/empty"
 cd "$SCRATCH/empty" || exit 1
@@ -170,7 +170,8 @@ else
 fi
 
 # What cannot be run yet says so; what can be run behaves as natively.
-for mode in threads forks spawns executes handles faults timers rewrites remaps ignores; do
+for mode in threads forks spawns executes handles faults timers rewrites remaps ignores stack-code \
+	aliases reads-code moves-code; do
 	run "$SCRATCH/native" "$BUILT/unusual" $mode
 	native=$status
 	run "$SCRATCH/soft" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/stat" -- "$BUILT/unusual" $mode

@@ -137,6 +137,80 @@ static int remaps(void)
 	return sum == 15 ? 28 : 1;
 }
 
+/* Code on the stack, as nested functions of GNU C have it; the program is linked so that its stack
+ * is executable. */
+static int stack_code(void)
+{
+	unsigned char code[64] = {0xb8, 1, 0, 0, 0, 0xc3};
+	int sum = 0, round;
+
+	for (round = 0; round < 5; round++) {
+		*(volatile unsigned char *)&code[1] = (unsigned char)(round + 1);
+		sum += ((int (*)(void))code)();
+	}
+	return sum == 15 ? 29 : 1;
+}
+
+/* Code is written through a second, writable mapping of the same memory. */
+static int aliases(void)
+{
+	unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xc3};
+	unsigned char *writable, *runs;
+	int sum = 0, round, fd = memfd_create("code", 0);
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		return 1;
+	writable = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	runs = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	if (writable == MAP_FAILED || runs == MAP_FAILED)
+		return 1;
+	for (round = 0; round < 5; round++) {
+		code[1] = (unsigned char)(round + 1);
+		memcpy(writable, code, sizeof(code));
+		sum += ((int (*)(void))runs)();
+	}
+	return sum == 15 ? 30 : 1;
+}
+
+/* The system writes code: read() into memory that has run. */
+static int reads_code(void)
+{
+	unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xc3};
+	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int sum = 0, round, fd[2];
+
+	if (at == MAP_FAILED || pipe(fd))
+		return 1;
+	for (round = 0; round < 5; round++) {
+		code[1] = (unsigned char)(round + 1);
+		if (write(fd[1], code, sizeof(code)) != sizeof(code) ||
+		    read(fd[0], at, sizeof(code)) != sizeof(code))
+			return 2;
+		sum += ((int (*)(void))at)();
+	}
+	return sum == 15 ? 31 : 1;
+}
+
+/* A moved mapping runs where it went. */
+static int moves_code(void)
+{
+	unsigned char code[] = {0xb8, 9, 0, 0, 0, 0xc3};
+	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int sum;
+
+	if (at == MAP_FAILED)
+		return 1;
+	memcpy(at, code, sizeof(code));
+	sum = ((int (*)(void))at)();
+	at = mremap(at, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, at + 4096);
+	if (at == MAP_FAILED)
+		return 1;
+	sum += ((int (*)(void))at)();
+	return sum == 18 ? 32 : 1;
+}
+
 static int ignores(void)
 {
 	signal(SIGUSR1, SIG_IGN);
