@@ -145,7 +145,8 @@ static int stack_code(void)
 	int sum = 0, round;
 
 	for (round = 0; round < 5; round++) {
-		*(volatile unsigned char *)&code[1] = (unsigned char)(round + 1);
+		code[1] = (unsigned char)(round + 1);
+		__asm__ volatile("" : : "r"(code) : "memory");
 		sum += ((int (*)(void))code)();
 	}
 	return sum == 15 ? 29 : 1;
@@ -235,10 +236,11 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} modes[] = {
-		{"threads", threads},	{"forks", forks},	{"spawns", spawns},
-		{"executes", executes}, {"handles", handles},	{"faults", faults},
-		{"timers", timers},	{"rewrites", rewrites}, {"remaps", remaps},
-		{"ignores", ignores},	{"forever", forever},
+		{"threads", threads},	    {"forks", forks},		{"spawns", spawns},
+		{"executes", executes},	    {"handles", handles},	{"faults", faults},
+		{"timers", timers},	    {"rewrites", rewrites},	{"remaps", remaps},
+		{"ignores", ignores},	    {"stack-code", stack_code}, {"aliases", aliases},
+		{"reads-code", reads_code}, {"moves-code", moves_code}, {"forever", forever},
 	};
 	unsigned n;
 
