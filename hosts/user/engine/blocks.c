@@ -26,6 +26,7 @@
 #define GATES_BYTES 4096
 #define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
+#define COLD_ROOM (1u << 20) /* the most that one block's cold code takes */
 #define MAP_BYTES   (16u << 20)
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
@@ -56,8 +57,7 @@ static const char *const gate[] = {
 	[EXIT_STEP_NEXT] = exit_step_next,
 	[EXIT_STEP_TAKEN] = exit_step_taken,
 	[EXIT_STEP_JUMP] = exit_step_jump,
-	[EXIT_HEADROOM_TAKEN] = exit_headroom_taken,
-	[EXIT_HEADROOM_NTAKEN] = exit_headroom_ntaken,
+	[EXIT_HEADROOM_EDGE] = exit_headroom_edge,
 	[EXIT_STEP_ME] = exit_step_me,
 };
 
@@ -120,7 +120,7 @@ void blocks_flush(void)
 	for (unsigned i = 0; i < TARGETS; i++)
 		context->target[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
 	memory_forget_translations();
-	translate_forget_steps();
+	steps_forget();
 }
 
 static uint32_t hash(uint64_t pc)
@@ -159,8 +159,8 @@ static void table_grow(void)
 bool blocks_full(void)
 {
 	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
-	       slots_made > SLOTS_MAX - 16 || cache_at > cold_start - 16384 ||
-	       cold_at > cache_end - 65536;
+	       slots_made > SLOTS_MAX - 512 || cache_at > cold_start - 16384 ||
+	       cold_at > cache_end - COLD_ROOM;
 }
 
 struct block *block_new(uint64_t pc)
@@ -174,16 +174,21 @@ struct block *block_new(uint64_t pc)
 	return b;
 }
 
-void block_publish(struct block *b, uint64_t entry)
+void block_publish(uint64_t key, uint64_t entry)
 {
 	struct entry *e;
 
 	if (table_used * 2 > table_size)
 		table_grow();
-	e = find(b->pc);
-	e->pc = b->pc;
+	e = find(key);
+	table_used += !e->code;
+	e->pc = key;
 	e->code = entry;
-	table_used++;
+}
+
+bool blocks_may_trace(uint64_t pc)
+{
+	return !blocks_lookup(pc | PLAIN_KEY);
 }
 
 struct block *block_at(uint32_t number)
@@ -229,26 +234,35 @@ const uint8_t *block_map(const struct block *b)
 	return maps + b->map;
 }
 
-uint64_t exit_slot_new(uint64_t target, uint64_t patch)
+static uint32_t slot_take(void)
 {
 	uint32_t n = slot_free_list;
-	uint8_t *code;
+	struct emit e;
 
 	if (n) {
-		n--;
-		slot_free_list = (uint32_t)slot[n].target;
-		code = slots_code + n * SLOT_BYTES;
-	} else {
-		struct emit e;
-
-		n = slots_made++;
-		code = slots_code + n * SLOT_BYTES;
-		e.at = code;
-		emit_leave(&e, EXIT_LINK, n);
+		slot_free_list = (uint32_t)slot[n - 1].target;
+		return n - 1;
 	}
-	slot[n].target = target;
-	slot[n].patch = patch;
-	return (uint64_t)code;
+	n = slots_made++;
+	e.at = slots_code + n * SLOT_BYTES;
+	emit_leave(&e, EXIT_LINK, n);
+	return n;
+}
+
+uint64_t exit_slot_new(uint64_t target, uint64_t patch, bool closes_loop)
+{
+	uint32_t n = slot_take();
+
+	slot[n] = (struct exit_slot){target, (uint32_t)patch, closes_loop};
+	return (uint64_t)(slots_code + n * SLOT_BYTES);
+}
+
+uint32_t exit_slot_keep(uint64_t target)
+{
+	uint32_t n = slot_take();
+
+	slot[n] = (struct exit_slot){.target = target};
+	return n;
 }
 
 struct exit_slot *exit_slot_at(uint32_t number)

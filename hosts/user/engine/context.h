@@ -48,11 +48,9 @@
 #define EXIT_STEP_NEXT	     5 /* single instruction done, continues behind it */
 #define EXIT_STEP_TAKEN	     6 /* single instruction done, its direct branch was taken */
 #define EXIT_STEP_JUMP	     7 /* single instruction done, PC holds where it went */
-#define EXIT_HEADROOM_TAKEN  8 /* as HEADROOM, behind the block's branch, which was taken */
-#define EXIT_HEADROOM_NTAKEN 9 /* likewise, not taken */
+#define EXIT_HEADROOM_EDGE   8 /* as HEADROOM, behind a branch; site: exit slot with its target */
 
-#define EXIT_STEP_ME                                                                               \
-	10 /* the block's only instruction has to be run as a single step; site: block */
+#define EXIT_STEP_ME 9 /* the block's only instruction has to be run as a single step; site: block */
 
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
@@ -95,7 +93,7 @@ void enter(void);
 
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],
-	exit_step_taken[], exit_step_jump[], exit_headroom_taken[], exit_headroom_ntaken[],
+	exit_step_taken[], exit_step_jump[], exit_headroom_edge[],
 	exit_step_me[];
 #endif
 

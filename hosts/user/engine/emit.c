@@ -246,6 +246,26 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 	}
 }
 
+uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes)
+{
+	emit_bytes(e, bytes, (size_t)insn->length - 1);
+	return e->at++;
+}
+
+void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc)
+{
+	emit_save(e, RCX, CTX_SPILL_RCX);
+	if (insn->kind == INSN_RET) {
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x0c, 0x24}, 4); /* MOV RCX, [RSP] */
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0xa4, 0x24}, 4); /* LEA RSP, [RSP+n] */
+		emit32(e, 8 + insn->immediate);
+		return;
+	}
+	emit_branch_operand(e, insn, (const uint8_t *)pc, pc);
+	if (insn->kind == INSN_CALL_IND)
+		emit_push_address(e, pc + insn->length);
+}
+
 void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next)
 {
 	uint8_t *jrcxz, *jrcxz_end;

@@ -54,6 +54,13 @@ void emit_push_address(struct emit *e, uint64_t address);
 void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t *bytes,
 			 uint64_t pc);
 
+/* JCXZ and LOOP have 8-bit displacements only: the result is where the distance of the taken
+ * way goes. */
+uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes);
+
+/* RCX = where the indirect branch at pc goes; the program's RCX is spilled, its stack adjusted. */
+void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc);
+
 /* The program's own instruction, its RIP-relative operand moved. */
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
 

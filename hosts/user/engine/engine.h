@@ -85,28 +85,37 @@ struct block {
 	uint16_t code_bytes;
 	uint8_t insns;
 	uint8_t check_at; /* instructions before the meters are charged */
+	bool trace;	  /* it goes on through branches; its map has the addresses */
 };
 struct exit_slot {
 	uint64_t target; /* program address */
-	uint64_t patch;	 /* address of the rel32 to set, 0: free */
+	uint32_t patch;	 /* address of the rel32 to set */
+	bool closes_loop;
 };
 extern uint8_t *cache_base, *cache_end;
 extern uint8_t *cache_at; /* where the next block's code goes */
 extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
 void blocks_start(uint64_t program_end);
 void blocks_flush(void);
-uint64_t blocks_lookup(uint64_t pc); /* code address or 0 */
+/* Code by program address, 0: none.  With PLAIN_KEY: the plain block where there is a trace. */
+#define PLAIN_KEY (UINT64_C(1) << 63)
+uint64_t blocks_lookup(uint64_t key);
+bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
 extern uint64_t blocks_flushes;	     /* how often the cache has been emptied */
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
-void block_publish(struct block *block, uint64_t entry);
+/* What blocks_lookup() finds from now on. */
+void block_publish(uint64_t key, uint64_t entry);
 uint32_t block_number(const struct block *block);
 struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
 const uint8_t *block_map(const struct block *block);
-uint64_t exit_slot_new(uint64_t target, uint64_t patch); /* address to jump to */
+/* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
+uint64_t exit_slot_new(uint64_t target, uint64_t patch, bool closes_loop);
+/* A slot that only holds a target, for as long as the cache: its number. */
+uint32_t exit_slot_keep(uint64_t target);
 struct exit_slot *exit_slot_at(uint32_t number);
 void exit_slot_free(uint32_t number);
 void target_add(uint64_t pc, uint64_t code);
@@ -115,10 +124,13 @@ void target_add(uint64_t pc, uint64_t code);
 bool block_append(uint64_t patch, uint64_t target);
 
 /* translate.c */
-#define BLOCK_INSNS_MAX 48
+#define PLAIN_INSNS_MAX 48
+#define BLOCK_INSNS_MAX 64
 #define CHECK_INSNS_MAX 4
 /* Translate the block at pc, or return 0 when pc cannot be executed. */
 uint64_t translate_block(uint64_t pc);
+/* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
+uint64_t translate_trace(uint64_t pc);
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
@@ -131,8 +143,8 @@ struct step {
 	struct insn insn;
 };
 struct step *translate_step(uint64_t pc);
-void translate_start(void);
-void translate_forget_steps(void);
+void steps_start(void);
+void steps_forget(void);
 
 /* The program address of instruction `index` of a block; block->insns: behind it. */
 uint64_t block_pc_of(const struct block *block, unsigned index);

@@ -58,8 +58,7 @@ enter:
 
 	leave_by exit_link, EXIT_LINK
 	leave_by exit_headroom, EXIT_HEADROOM
-	leave_by exit_headroom_taken, EXIT_HEADROOM_TAKEN
-	leave_by exit_headroom_ntaken, EXIT_HEADROOM_NTAKEN
+	leave_by exit_headroom_edge, EXIT_HEADROOM_EDGE
 	leave_by exit_syscall, EXIT_SYSCALL
 	leave_by exit_step_next, EXIT_STEP_NEXT
 	leave_by exit_step_taken, EXIT_STEP_TAKEN

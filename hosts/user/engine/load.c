@@ -159,7 +159,7 @@ void load_program(const char *path, struct loaded *out)
 	image_open(&program, path);
 	name_of_fd(program.fd, program_path, sizeof(program_path));
 	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
-	translate_start();
+	steps_start();
 	image_map(&program, true);
 	out->program_entry = program.bias + program.header.e_entry;
 	out->entry = out->program_entry;

@@ -11,8 +11,6 @@
 #include "engine.h"
 #include "sys.h"
 
-#define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
-
 /* Single steps that have to be done whatever the meters say: the rest of a block whose
  * charge did not fit, or an instruction that needs the engine. */
 static unsigned steps_due;
@@ -22,22 +20,20 @@ static uint64_t resume_at;
 
 static void link_exit(uint32_t number)
 {
-	uint64_t target = exit_slot_at(number)->target, patch = exit_slot_at(number)->patch;
-	uint64_t code = blocks_lookup(target);
+	struct exit_slot slot = *exit_slot_at(number);
+	uint64_t flushes = blocks_flushes, code;
 
-	context->pc = target;
-	if (!code) {
-		uint64_t flushes = blocks_flushes;
-
-		if (block_append(patch, target)) {
-			exit_slot_free(number);
-			return;
-		}
-		code = translate_block(target);
-		if (!code || blocks_flushes != flushes)
-			return; /* cannot run, or the cache was emptied and the slot with it */
+	context->pc = slot.target;
+	code = slot.closes_loop ? translate_trace(slot.target) : blocks_lookup(slot.target);
+	if (!code && block_append(slot.patch, slot.target)) {
+		exit_slot_free(number);
+		return;
 	}
-	emit_patch((uint8_t *)patch, code);
+	if (!code)
+		code = translate_block(slot.target);
+	if (!code || blocks_flushes != flushes)
+		return; /* cannot run, or the cache was emptied and the slot with it */
+	emit_patch((uint8_t *)(uint64_t)slot.patch, code);
 	exit_slot_free(number);
 }
 
@@ -59,24 +55,15 @@ static void headroom_exit(const struct block *b, unsigned which)
 		resume_at = block_check_code(b);
 		return;
 	}
+	if (b->trace) {
+		context->pc = b->pc;
+		resume_at = blocks_lookup(b->pc | PLAIN_KEY);
+		return;
+	}
 	for (unsigned m = 0; m < meters && b->check_at; m++)
 		context->lane[m][0] -= block_occurrences(b, 0, b->check_at, m);
 	context->pc = block_pc_of(b, b->check_at);
 	steps_due = b->insns - b->check_at;
-}
-
-/* The branch has been charged on meter `which`, not yet on those behind it. */
-static void edge_exit(const struct block *b, unsigned which, uint64_t outcome)
-{
-	struct insn insn;
-	uint64_t pc = block_pc_of(b, b->insns - 1u);
-
-	for (unsigned m = which + 1; m < meters; m++)
-		if ((meter_signals[m] & COND_SIGNALS) == outcome)
-			context->lane[m][0]--;
-	insn_decode((const uint8_t *)pc, memory_code_end(pc) - pc, pc, &insn);
-	context->pc = outcome == SPMU_SIGBIT(COND_TAKEN) ? insn.target : pc + insn.length;
-	steps_due = 1;
 }
 
 static void run_bulk(void)
@@ -106,11 +93,9 @@ static void run_bulk(void)
 	case EXIT_HEADROOM:
 		headroom_exit(b, site >> 24);
 		break;
-	case EXIT_HEADROOM_TAKEN:
-		edge_exit(b, site >> 24, SPMU_SIGBIT(COND_TAKEN));
-		break;
-	case EXIT_HEADROOM_NTAKEN:
-		edge_exit(b, site >> 24, SPMU_SIGBIT(COND_NTAKEN));
+	case EXIT_HEADROOM_EDGE:
+		context->pc = exit_slot_at(site)->target;
+		steps_due = 1;
 		break;
 	case EXIT_SYSCALL:
 		context->pc = block_pc_of(b, b->insns);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path.h: a stretch of program code that is translated as one block: the instructions in the
+ * order in which they run when every branch but the last goes the way that was followed.
+ */
+#ifndef SOFTPMU_ENGINE_PATH_H
+#define SOFTPMU_ENGINE_PATH_H
+
+#include "engine.h"
+
+#define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
+
+struct path {
+	struct insn insn[BLOCK_INSNS_MAX];
+	uint64_t pc[BLOCK_INSNS_MAX + 1]; /* pc[n]: behind the last, not where a branch goes */
+	unsigned n;
+};
+
+/* Decode one instruction that ends before `end`; false when it does not. */
+bool path_decode(uint64_t pc, uint64_t end, struct insn *insn);
+
+/* The path of a plain block: up to the first control transfer. */
+void path_of_block(struct path *p, uint64_t pc, uint64_t end);
+
+/*
+ * The path of a trace that begins at pc, the head of a loop: through branches, as far as code
+ * that has run before shows where they go.  False when it would be no longer than a block.
+ */
+bool path_of_trace(struct path *p, uint64_t pc);
+
+/* Must the engine look at this instruction each time it runs? */
+bool path_needs_engine(const struct insn *insn);
+
+bool is_conditional(const struct insn *insn);
+
+/* Which way branch i of the path, not its last, was followed. */
+bool path_taken(const struct path *p, unsigned i);
+
+/* Where the path is left when branch i does not go the way that was followed. */
+uint64_t path_side(const struct path *p, unsigned i);
+
+/* What instruction i produces on meter m; of the last instruction without the outcome of a
+ * conditional branch, unless the meter does not care which it is. */
+unsigned path_occurrences(const struct path *p, unsigned i, unsigned m);
+
+/*
+ * The first point, at most `limit` instructions in, at which the arithmetic flags are certainly
+ * overwritten before anything reads them; -1: there is none.
+ */
+int path_dead_flags(const struct path *p, unsigned limit);
+
+/* Are the flags certainly overwritten before anything at pc reads them? */
+bool flags_dead_at(uint64_t pc);
+
+#endif
