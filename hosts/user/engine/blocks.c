@@ -106,6 +106,12 @@ void blocks_start(uint64_t program_end)
 	blocks_flush();
 }
 
+static void targets_clear(uint64_t *target)
+{
+	for (unsigned i = 0; i < TARGETS; i++)
+		target[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
+}
+
 void blocks_flush(void)
 {
 	cache_at = code_start;
@@ -117,8 +123,9 @@ void blocks_flush(void)
 	slot_free_list = 0;
 	memset(table, 0, table_size * sizeof(*table));
 	table_used = 0;
-	for (unsigned i = 0; i < TARGETS; i++)
-		context->target[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
+	targets_clear(context->target);
+	if (context->careful_target[0])
+		targets_clear(context->careful_target);
 	memory_forget_translations();
 	steps_forget();
 }
@@ -188,7 +195,7 @@ void block_publish(uint64_t key, uint64_t entry)
 
 bool blocks_may_trace(uint64_t pc)
 {
-	return !blocks_lookup(pc | PLAIN_KEY);
+	return !blocks_lookup(pc | TRACED_KEY);
 }
 
 struct block *block_at(uint32_t number)
@@ -249,11 +256,11 @@ static uint32_t slot_take(void)
 	return n;
 }
 
-uint64_t exit_slot_new(uint64_t target, uint64_t patch, bool closes_loop)
+uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop)
 {
 	uint32_t n = slot_take();
 
-	slot[n] = (struct exit_slot){target, (uint32_t)patch, closes_loop};
+	slot[n] = (struct exit_slot){key, (uint32_t)patch, closes_loop};
 	return (uint64_t)(slots_code + n * SLOT_BYTES);
 }
 
@@ -277,25 +284,32 @@ void exit_slot_free(uint32_t number)
 	slot_free_list = number + 1;
 }
 
-void target_add(uint64_t pc, uint64_t code)
+void target_add(uint64_t key, uint64_t code)
 {
-	uint64_t *head = &context->target[(uint16_t)pc];
+	uint64_t *target = key & CAREFUL_KEY ? context->careful_target : context->target;
+	uint64_t *head = &target[(uint16_t)key];
 	struct emit e = {cold_at};
 
-	emit_thunk(&e, pc, code, *head);
+	emit_thunk(&e, key & ~CAREFUL_KEY, code, *head);
 	*head = (uint64_t)cold_at;
 	cold_at = e.at;
 }
 
-bool block_append(uint64_t patch, uint64_t target)
+void blocks_start_careful(void)
+{
+	if (!context->careful_target[0])
+		targets_clear(context->careful_target);
+}
+
+bool block_append(uint64_t patch, uint64_t key)
 {
 	uint64_t flushes = blocks_flushes;
 
 	if ((uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() || cache_at[-5] != 0xe9 ||
-	    !memory_code_end(target))
+	    !memory_code_end(key & ~CAREFUL_KEY))
 		return false;
 	cache_at -= 5;
 	block[blocks - 1].code_bytes -= 5;
-	translate_block(target);
+	translate_block(key);
 	return blocks_flushes == flushes;
 }

@@ -32,6 +32,7 @@
 #define CTX_WANTED	0xc0   /* 32 bits: occurrences that a meter had no room for */
 #define CTX_LANES	0x100  /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 #define CTX_TARGETS	0x4000 /* code addresses by the low 16 bits of a program address */
+#define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
 
 /* A meter's headroom is spread over several words and each block uses one of them, so that
  * the subtractions of successive blocks do not wait for each other. */
@@ -71,6 +72,7 @@ struct context {
 	int64_t lane[LANED_METERS][LANES];
 	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
 	uint64_t target[TARGETS];
+	uint64_t careful_target[TARGETS];
 };
 
 #define CTX_CHECK(field, offset)                                                                   \
@@ -87,6 +89,7 @@ CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
 CTX_CHECK(wanted, CTX_WANTED);
 CTX_CHECK(lane, CTX_LANES);
 CTX_CHECK(target, CTX_TARGETS);
+CTX_CHECK(careful_target, CTX_CAREFUL_TARGETS);
 
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);

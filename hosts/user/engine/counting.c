@@ -18,7 +18,7 @@
 #include "sys.h"
 
 #define RESERVE	    (2 * CHECK_INSNS_MAX)
-#define SHARED_ROOM 32 /* with less, one lane has it all */
+#define CAREFUL_ROOM 512 /* with less, lanes are not worth while: careful code runs */
 #define DS_BYTES    (64u << 10)
 #define LVT_NMI	    0x400u /* delivery mode of the service routine, as kernels use */
 
@@ -49,6 +49,7 @@ static struct {
 	uint64_t period;
 } event[LINK_EVENTS_MAX];
 static bool precise_mode;
+static bool careful_mode; /* the first lane has all the room */
 static bool wants_address;
 static uint64_t now_next_ip; /* of the instruction that is being retired */
 static uint64_t start_tsc, start_ns;
@@ -277,6 +278,23 @@ static void share_out(unsigned m, int64_t room)
 	memcpy(meter[m].granted, lane, sizeof(meter[m].granted));
 }
 
+static void grant_all(unsigned m, unsigned lane, int64_t room)
+{
+	memset(context->lane[m], 0, sizeof(context->lane[m]));
+	context->lane[m][lane] = room;
+	memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
+}
+
+static int64_t room_of(unsigned m)
+{
+	int64_t room = 0;
+
+	for (unsigned i = 0; i < LANES; i++)
+		room += context->lane[m][i];
+	return room;
+}
+
+/* What is left in all lanes; notes what each has used. */
 static int64_t collect(unsigned m)
 {
 	int64_t room = 0;
@@ -284,7 +302,8 @@ static int64_t collect(unsigned m)
 	for (unsigned i = 0; i < LANES; i++) {
 		int64_t used = meter[m].granted[i] - context->lane[m][i];
 
-		meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
+		if (!careful_mode)
+			meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
 		room += context->lane[m][i];
 	}
 	return room;
@@ -294,14 +313,25 @@ bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 {
 	int64_t room = collect(m);
 
-	if (room >= SHARED_ROOM)
-		share_out(m, room);
-	if (room < SHARED_ROOM || context->lane[m][lane] < n) {
-		memset(context->lane[m], 0, sizeof(context->lane[m]));
-		context->lane[m][lane] = room;
-		memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
-	}
-	return room >= (int64_t)n;
+	if (room < CAREFUL_ROOM)
+		return false;
+	share_out(m, room);
+	if (context->lane[m][lane] < n)
+		grant_all(m, lane, room);
+	return true;
+}
+
+bool counting_careful(void)
+{
+	careful_mode = false;
+	for (unsigned m = 0; m < meters; m++)
+		careful_mode = careful_mode || room_of(m) < CAREFUL_ROOM;
+	if (!careful_mode)
+		return false;
+	blocks_start_careful();
+	for (unsigned m = 0; m < meters; m++)
+		grant_all(m, 0, room_of(m));
+	return true;
 }
 
 void counting_precise(bool on)
@@ -322,14 +352,9 @@ void counting_precise(bool on)
 bool counting_bulk_possible(void)
 {
 	if (!precise_mode) {
-		for (unsigned m = 0; m < meters; m++) {
-			int64_t room = 0;
-
-			for (unsigned i = 0; i < LANES; i++)
-				room += context->lane[m][i];
-			if (room < 0)
+		for (unsigned m = 0; m < meters; m++)
+			if (room_of(m) < 0)
 				return false;
-		}
 		return true;
 	}
 	/* The service routine may have changed the lists. */

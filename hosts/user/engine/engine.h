@@ -86,9 +86,10 @@ struct block {
 	uint8_t insns;
 	uint8_t check_at; /* instructions before the meters are charged */
 	bool trace;	  /* it goes on through branches; its map has the addresses */
+	bool careful;
 };
 struct exit_slot {
-	uint64_t target; /* program address */
+	uint64_t target; /* key */
 	uint32_t patch;	 /* address of the rel32 to set */
 	bool closes_loop;
 };
@@ -97,9 +98,13 @@ extern uint8_t *cache_at; /* where the next block's code goes */
 extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
 void blocks_start(uint64_t program_end);
 void blocks_flush(void);
-/* Code by program address, 0: none.  With PLAIN_KEY: the plain block where there is a trace. */
-#define PLAIN_KEY (UINT64_C(1) << 63)
+/* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
+ * blocks that all use the first lane, run when little headroom is left. */
+#define CAREFUL_KEY (UINT64_C(1) << 63)
+#define TRACED_KEY (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
 uint64_t blocks_lookup(uint64_t key);
+/* The table of careful targets is about to be used. */
+void blocks_start_careful(void);
 bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
 extern uint64_t blocks_flushes;	     /* how often the cache has been emptied */
 struct block *block_at(uint32_t number);
@@ -113,22 +118,23 @@ struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
 const uint8_t *block_map(const struct block *block);
 /* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
-uint64_t exit_slot_new(uint64_t target, uint64_t patch, bool closes_loop);
+uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 /* A slot that only holds a target, for as long as the cache: its number. */
 uint32_t exit_slot_keep(uint64_t target);
 struct exit_slot *exit_slot_at(uint32_t number);
 void exit_slot_free(uint32_t number);
-void target_add(uint64_t pc, uint64_t code);
+void target_add(uint64_t key, uint64_t code);
 /* Translate `target` in place of the jump at the end of the newest block: its rel32 is at
  * `patch`.  False: it is not there, or cannot be done. */
-bool block_append(uint64_t patch, uint64_t target);
+bool block_append(uint64_t patch, uint64_t key);
 
 /* translate.c */
 #define PLAIN_INSNS_MAX 48
+#define CAREFUL_INSNS_MAX 8
 #define BLOCK_INSNS_MAX 64
 #define CHECK_INSNS_MAX 4
-/* Translate the block at pc, or return 0 when pc cannot be executed. */
-uint64_t translate_block(uint64_t pc);
+/* Translate the block of this key, or return 0 when it cannot be executed. */
+uint64_t translate_block(uint64_t key);
 /* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
 uint64_t translate_trace(uint64_t pc);
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
@@ -162,6 +168,8 @@ extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
 /* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
+/* So little headroom is left that careful code must run: all of it goes to the first lane. */
+bool counting_careful(void);
 void counting_start(void);
 /* Counts to the shared memory, records to the ring; the units are stopped. */
 void counting_finish(void);

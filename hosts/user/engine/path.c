@@ -42,10 +42,10 @@ bool path_decode(uint64_t pc, uint64_t end, struct insn *insn)
 	return insn_decode((const uint8_t *)pc, available, pc, insn);
 }
 
-void path_of_block(struct path *p, uint64_t pc, uint64_t end)
+void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit)
 {
 	p->n = 0;
-	while (p->n < PLAIN_INSNS_MAX && pc < end) {
+	while (p->n < limit && pc < end) {
 		struct insn *insn = &p->insn[p->n];
 
 		if (!path_decode(pc, end, insn)) {

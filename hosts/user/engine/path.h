@@ -19,8 +19,8 @@ struct path {
 /* Decode one instruction that ends before `end`; false when it does not. */
 bool path_decode(uint64_t pc, uint64_t end, struct insn *insn);
 
-/* The path of a plain block: up to the first control transfer. */
-void path_of_block(struct path *p, uint64_t pc, uint64_t end);
+/* The path of a plain block: up to the first control transfer, at most `limit` instructions. */
+void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit);
 
 /*
  * The path of a trace that begins at pc, the head of a loop: through branches, as far as code

@@ -18,12 +18,20 @@ static unsigned steps_due;
 /* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
 static uint64_t resume_at;
 
+/* Little headroom is left: run careful code. */
+static bool careful;
+
+static uint64_t key_of(uint64_t pc)
+{
+	return careful ? pc | CAREFUL_KEY : pc;
+}
+
 static void link_exit(uint32_t number)
 {
 	struct exit_slot slot = *exit_slot_at(number);
 	uint64_t flushes = blocks_flushes, code;
 
-	context->pc = slot.target;
+	context->pc = slot.target & ~CAREFUL_KEY;
 	code = slot.closes_loop ? translate_trace(slot.target) : blocks_lookup(slot.target);
 	if (!code && block_append(slot.patch, slot.target)) {
 		exit_slot_free(number);
@@ -39,42 +47,44 @@ static void link_exit(uint32_t number)
 
 static void indirect_exit(void)
 {
-	uint64_t code = blocks_lookup(context->pc);
+	uint64_t key = key_of(context->pc), code = blocks_lookup(key);
 
 	if (!code)
-		code = translate_block(context->pc);
+		code = translate_block(key);
 	if (code)
-		target_add(context->pc, code);
+		target_add(key, code);
 }
 
-/* Meter `which` had no room for the block; it has taken back its charges.  Move room to its
- * lane, or charge what ran before the check and go on with single steps. */
+/*
+ * Meter `which` had no room for the block, which has taken back its charges.  Move room to its
+ * lane; where that is no longer worth while go on with careful code, and from there with
+ * single steps.
+ */
 static void headroom_exit(const struct block *b, unsigned which)
 {
-	if (counting_rebalance(which, block_number(b) % LANES, context->wanted)) {
+	if (!b->careful && counting_rebalance(which, block_number(b) % LANES, context->wanted)) {
 		resume_at = block_check_code(b);
 		return;
 	}
-	if (b->trace) {
-		context->pc = b->pc;
-		resume_at = blocks_lookup(b->pc | PLAIN_KEY);
-		return;
-	}
+	/* What ran before the check has not been charged. */
 	for (unsigned m = 0; m < meters && b->check_at; m++)
 		context->lane[m][0] -= block_occurrences(b, 0, b->check_at, m);
 	context->pc = block_pc_of(b, b->check_at);
-	steps_due = b->insns - b->check_at;
+	if (b->careful)
+		steps_due = b->insns - b->check_at;
+	else
+		careful = counting_careful();
 }
 
 static void run_bulk(void)
 {
-	uint64_t code = resume_at ? resume_at : blocks_lookup(context->pc);
+	uint64_t code = resume_at ? resume_at : blocks_lookup(key_of(context->pc));
 	const struct block *b;
 	uint32_t site;
 
 	resume_at = 0;
 	if (!code)
-		code = translate_block(context->pc);
+		code = translate_block(key_of(context->pc));
 	if (!code) {
 		signals_bad_jump();
 		return;
@@ -202,5 +212,6 @@ void run_program(void)
 			signals_check();
 		} while (steps_due || !counting_bulk_possible());
 		counting_precise(false);
+		careful = counting_careful();
 	}
 }

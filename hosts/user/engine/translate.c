@@ -50,10 +50,11 @@ static struct charge charged[WAYS_OUT_MAX];
 static struct side side[BLOCK_INSNS_MAX + 1];
 static unsigned ways_out, charges, sides;
 static uint32_t number; /* of the block in hand */
+static bool careful;
 
 static unsigned lane_offset(unsigned m)
 {
-	return CTX_LANES + (m * LANES + number % LANES) * 8;
+	return CTX_LANES + (m * LANES + (careful ? 0 : number % LANES)) * 8;
 }
 
 /* --- charging --- */
@@ -175,11 +176,12 @@ static void emit_ways_out(void)
  * loop goes to a slot first, so that the loop's head can become a trace. */
 static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
 {
-	uint64_t code = blocks_lookup(pc);
+	uint64_t key = careful ? pc | CAREFUL_KEY : pc;
+	uint64_t code = blocks_lookup(key);
 
-	if (code && !(closes_loop && blocks_may_trace(pc)))
+	if (code && (careful || !closes_loop || !blocks_may_trace(pc)))
 		return code;
-	return exit_slot_new(pc, rel32, closes_loop);
+	return exit_slot_new(key, rel32, closes_loop && !careful);
 }
 
 static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
@@ -233,7 +235,7 @@ static void emit_indirect(struct emit *e, const struct insn *insn, uint64_t pc)
 	emit_indirect_target(e, insn, pc);
 	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3);	     /* MOVZX EAX, CX */
 	emit_bytes(e, (const uint8_t[]){0x65, 0xff, 0x24, 0xc5}, 4); /* JMP gs:[RAX*8+...] */
-	emit32(e, CTX_TARGETS);
+	emit32(e, careful ? CTX_CAREFUL_TARGETS : CTX_TARGETS);
 }
 
 static void emit_last(struct emit *e)
@@ -355,6 +357,7 @@ static uint64_t translate_path(uint64_t key, bool trace)
 	watch_path();
 	b = block_new(d.pc[0]);
 	b->trace = trace;
+	b->careful = careful;
 	number = block_number(b);
 	block_publish(key, (uint64_t)cache_at); /* loops jump to themselves */
 	e.at = cache_at;
@@ -371,16 +374,17 @@ static uint64_t translate_path(uint64_t key, bool trace)
 	return (uint64_t)cache_base + b->code;
 }
 
-uint64_t translate_block(uint64_t pc)
+uint64_t translate_block(uint64_t key)
 {
-	uint64_t end = memory_code_end(pc);
+	uint64_t pc = key & ~CAREFUL_KEY, end = memory_code_end(pc);
 
 	if (!end)
 		return 0;
 	if (blocks_full())
 		blocks_flush();
-	path_of_block(&d, pc, end);
-	return translate_path(pc, false);
+	careful = key & CAREFUL_KEY;
+	path_of_block(&d, pc, end, careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
+	return translate_path(key, false);
 }
 
 uint64_t translate_trace(uint64_t pc)
@@ -389,9 +393,10 @@ uint64_t translate_trace(uint64_t pc)
 
 	if (!plain || !blocks_may_trace(pc) || blocks_full() || meters > TRACED_METERS_MAX)
 		return plain;
-	block_publish(pc | PLAIN_KEY, plain);
+	block_publish(pc | TRACED_KEY, plain);
 	if (!path_of_trace(&d, pc))
 		return plain;
+	careful = false;
 	return translate_path(pc, true);
 }
 
@@ -402,7 +407,8 @@ static void path_again(const struct block *b)
 	const uint8_t *pcs = block_map(b) + 2 + b->insns;
 
 	if (!b->trace) {
-		path_of_block(&d, b->pc, memory_code_end(b->pc));
+		path_of_block(&d, b->pc, memory_code_end(b->pc),
+			      b->careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
 		return;
 	}
 	d.n = b->insns;
