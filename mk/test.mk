@@ -3,14 +3,16 @@
 #
 #   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
 #   tests/decode/*.c     the translator's decoder against Zydis
+#   tests/examples/*.sh  examples/*.c as a stranger builds them
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator
 #   tests/programs/*.sh  real programs, byte by byte (long)
-TESTS_QUICK := unit decode tool user
+TESTS_QUICK := unit decode examples tool user
 PROPERTY_LONG_SEEDS ?= 200
 
 UNIT_TESTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
 DECODE_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/decode/*.c))
+EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))
 LONG_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/programs/*.sh))
@@ -59,7 +61,7 @@ check: deps-test
 check-run: all tests
 	@for group in $(TESTS_QUICK); do ls tests/$$group/*.c tests/$$group/*.sh 2>/dev/null | \
 		grep -qv '/lib\.sh$$' || { echo "no tests in tests/$$group" >&2; exit 1; }; done
-	@$(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
+	@$(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS) $(EXAMPLE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
 
 check-unit: $(UNIT_TESTS)
 	@$(RUN_TESTS) $(UNIT_TESTS)

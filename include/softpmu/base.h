@@ -6,6 +6,8 @@
  * Two kinds of result never mix.  `enum spmu_status` tells the embedding
  * program (the host) whether its call was right.  `enum spmu_outcome` tells
  * the host what the architecture does to the guest's instruction.
+ *
+ * Example: examples/base.c.
  */
 #ifndef SOFTPMU_BASE_H
 #define SOFTPMU_BASE_H

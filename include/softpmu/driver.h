@@ -7,6 +7,8 @@
  * memory only through the port, so it runs on silicon (a port of RDMSR and WRMSR),
  * in an emulator, and inside hosts/user.  It allocates nothing.
  * One driver serves one logical processor.
+ *
+ * Example: examples/driver.c.
  */
 #ifndef SOFTPMU_DRIVER_H
 #define SOFTPMU_DRIVER_H

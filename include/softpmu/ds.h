@@ -2,6 +2,8 @@
 /*
  * ds.h: the DS save area: its management area and the PEBS records, as layouts
  * that the unit's writer and software's reader share (Vol. 3B 17.4.9, 18.13.1).
+ *
+ * Example: examples/ds.c.
  */
 #ifndef SOFTPMU_DS_H
 #define SOFTPMU_DS_H

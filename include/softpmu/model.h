@@ -4,6 +4,8 @@
  *
  * A model is constant.  Code that uses one asks for a capability, never for a
  * family number.
+ *
+ * Example: examples/model.c.
  */
 #ifndef SOFTPMU_MODEL_H
 #define SOFTPMU_MODEL_H

@@ -5,6 +5,8 @@
  *
  * The fields of a register stand from bit 0 up, without gap or overlap, and
  * cover all 64 bits; reserved bits are fields too.
+ *
+ * Example: examples/registers.c.
  */
 #ifndef SOFTPMU_REGISTERS_H
 #define SOFTPMU_REGISTERS_H

@@ -12,6 +12,8 @@
  * occurrence is a signal of its own (SPMU_SIG_FMA_...), and the event's set
  * holds both.  So an instruction's contribution to an event is
  * popcount(instruction's signals & event's signals).
+ *
+ * Example: examples/signals.c.
  */
 #ifndef SOFTPMU_SIGNALS_H
 #define SOFTPMU_SIGNALS_H

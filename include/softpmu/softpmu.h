@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softpmu.h: all of libsoftpmu's public headers. */
+/* softpmu.h: all of libsoftpmu's public headers.  Example: examples/softpmu.c. */
 #ifndef SOFTPMU_SOFTPMU_H
 #define SOFTPMU_SOFTPMU_H
 

@@ -5,6 +5,8 @@
  * The block is for snapshots, migration and differential tests.  It begins
  * with a magic number, a format version, the model's name and the number of threads.
  * It is little-endian and has no pointers.
+ *
+ * Example: examples/state.c.
  */
 #ifndef SOFTPMU_STATE_H
 #define SOFTPMU_STATE_H

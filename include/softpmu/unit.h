@@ -24,6 +24,8 @@
  * Nothing is lost by asking late: a counter is read as what it had plus what
  * passed since.  Every function here that looks at a counter settles the
  * meters first, so a host may call it at any instruction boundary.
+ *
+ * Example: examples/unit.c.
  */
 #ifndef SOFTPMU_UNIT_H
 #define SOFTPMU_UNIT_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh: install below a DESTDIR, use what is there as a stranger would, uninstall.
+# run.sh: install below a DESTDIR, use what is there through pkg-config, uninstall.
 # Needs B, the build folder, and MAKE.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -39,28 +39,13 @@ expect "pkg-config finds it" pkg-config --exact-version=0.1.0 softpmu
 expect "pkg-config names the prefix" grep -q '^prefix=/opt/softpmu$' "$root/lib/pkgconfig/softpmu.pc"
 flags=$(pkg-config --cflags --libs softpmu)
 
-cat >"$stage/user.c" <<'C'
-#include <stdio.h>
-#include <string.h>
-#include <softpmu/softpmu.h>
-
-int main(void)
-{
-	const struct spmu_model *model = spmu_model_find("skylake");
-
-	if (!model || strcmp(spmu_version(), SPMU_VERSION_STRING))
-		return 1;
-	printf("%s\n", spmu_model_info(model).name);
-	return 0;
-}
-C
 # shellcheck disable=SC2086 # flags are words
 expect "a program links the shared library" \
-	gcc -std=c11 -Wall -Werror "$stage/user.c" $flags -o "$stage/user"
+	gcc -std=c11 -Wall -Werror "$top/examples/model.c" $flags -o "$stage/user"
 expect "and runs with it" env LD_LIBRARY_PATH="$root/lib" "$stage/user"
 expect "and asks for the soname" sh -c "objdump -p '$stage/user' | grep -q 'NEEDED.*libsoftpmu.so.0'"
 expect "a program links the static library" \
-	gcc -std=c11 "$stage/user.c" -I"$root/include" "$root/lib/libsoftpmu.a" -o "$stage/user-static"
+	gcc -std=c11 "$top/examples/model.c" -I"$root/include" "$root/lib/libsoftpmu.a" -o "$stage/user-static"
 expect "and runs" "$stage/user-static"
 expect "the installed tool runs" "$root/bin/softpmu" models
 

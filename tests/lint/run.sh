@@ -111,6 +111,7 @@ arrows() {
 	arrow no hosts/user/a.c '"src/pmu/core.h"'
 	arrow no hosts/user/engine/a.c '<unistd.h>'
 	arrow no hosts/user/decode/decode.c '<Zydis/Zydis.h>'
+	arrow no examples/a.c '"src/pmu/core.h"'
 	arrow no tools/softpmu/a.c '"src/pmu/core.h"'
 	arrow no tools/softpmu/a.c '"hosts/user/engine/engine.h"'
 }

@@ -7,8 +7,8 @@
  * Events that do not fit the counters of one unit go to another one that sees the same
  * instructions, so nothing is multiplexed and every count is exact.
  *
- * Bulk code charges the meters up to RESERVE occurrences late, so while it
- * runs that much of each headroom is kept back.
+ * Bulk code charges the meters a few instructions late, so while it runs a reserve of
+ * each headroom is kept back.
  */
 #include <asm/unistd.h>
 
@@ -17,7 +17,6 @@
 #include "engine.h"
 #include "sys.h"
 
-#define RESERVE	    (2 * CHECK_INSNS_MAX)
 #define CAREFUL_ROOM 512 /* with less, lanes are not worth while: careful code runs */
 #define DS_BYTES    (64u << 10)
 #define LVT_NMI	    0x400u /* delivery mode of the service routine, as kernels use */
@@ -271,11 +270,23 @@ static void share_out(unsigned m, int64_t room)
 	for (unsigned i = 0; i < LANES; i++)
 		sum += weight[i] = (meter[m].used[i] >> shift) + 8;
 	for (unsigned i = 0; i < LANES; i++) {
-		lane[i] = (int64_t)((uint64_t)room / sum * weight[i]);
+		lane[i] = (int64_t)((uint64_t)room * weight[i] / sum); /* below 2^(48+12) */
 		left -= lane[i];
 	}
 	lane[0] += left;
 	memcpy(meter[m].granted, lane, sizeof(meter[m].granted));
+}
+
+/* What the instructions before a block's check may produce, at the most. */
+static int64_t reserve_of(uint64_t signals)
+{
+	unsigned each = 0;
+
+	if (!(signals & ~SPMU_SIGSET_BRANCHES))
+		return CHECK_INSNS_MAX; /* one kind of branch an instruction */
+	for (; signals; signals &= signals - 1)
+		each++;
+	return (int64_t)each * CHECK_INSNS_MAX;
 }
 
 static void grant_all(unsigned m, unsigned lane, int64_t room)
@@ -313,7 +324,7 @@ bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 {
 	int64_t room = collect(m);
 
-	if (room < CAREFUL_ROOM)
+	if (room < CAREFUL_ROOM || room < (int64_t)n)
 		return false;
 	share_out(m, room);
 	if (context->lane[m][lane] < n)
@@ -342,10 +353,12 @@ void counting_precise(bool on)
 	if (!on && refresh_meters())
 		blocks_flush();
 	for (unsigned m = 0; m < meters; m++) {
+		int64_t reserve = reserve_of(meter_signals[m]);
+
 		if (on)
-			meter[m].unit->headroom = collect(m) + RESERVE;
+			meter[m].unit->headroom = collect(m) + reserve;
 		else
-			share_out(m, meter[m].unit->headroom - RESERVE);
+			share_out(m, meter[m].unit->headroom - reserve);
 	}
 }
 
@@ -359,10 +372,12 @@ bool counting_bulk_possible(void)
 	}
 	/* The service routine may have changed the lists. */
 	for (unsigned u = 0; u < units; u++)
-		for (unsigned i = 0; i < unit[u].meters.count; i++)
-			if (unit[u].meters.meter[i].headroom < RESERVE &&
-			    unit[u].meters.meter[i].rings & SPMU_RINGX)
+		for (unsigned i = 0; i < unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &unit[u].meters.meter[i];
+
+			if (m->rings & SPMU_RINGX && m->headroom < reserve_of(m->signals))
 				return false;
+		}
 	return true;
 }
 

@@ -434,6 +434,8 @@ unsigned block_occurrences(const struct block *b, unsigned first, unsigned last,
 
 uint64_t block_pc_of(const struct block *b, unsigned index)
 {
+	if (!index)
+		return b->pc;
 	path_again(b);
 	return d.pc[index < d.n ? index : d.n];
 }
