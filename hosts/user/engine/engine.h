@@ -130,7 +130,7 @@ bool block_append(uint64_t patch, uint64_t key);
 
 /* translate.c */
 #define PLAIN_INSNS_MAX 48
-#define CAREFUL_INSNS_MAX 8
+#define CAREFUL_INSNS_MAX 4
 #define BLOCK_INSNS_MAX 64
 #define CHECK_INSNS_MAX 4
 /* Translate the block of this key, or return 0 when it cannot be executed. */

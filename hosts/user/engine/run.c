@@ -163,7 +163,6 @@ static uint64_t run_alone(const struct step *s, uint64_t *signals)
 static void run_step(void)
 {
 	const struct step *s = translate_step(context->pc);
-	struct step now;
 	uint64_t signals, data_address;
 
 	if (!s) {
@@ -175,25 +174,24 @@ static void run_step(void)
 		step_special(s);
 		return;
 	}
-	now = *s;
-	signals = now.insn.signals;
+	signals = s->insn.signals;
 	data_address =
 		counting_wants_address(signals)
-			? insn_data_address(&now.insn, now.pc, context->gpr, read_fs_base(), 0)
+			? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(), 0)
 			: 0;
-	if (now.insn.rep && !(now.insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
+	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
-	if (now.insn.kind == INSN_SYSCALL) {
-		context->pc = now.pc + now.insn.length;
+	if (s->insn.kind == INSN_SYSCALL) {
+		context->pc = s->pc + s->insn.length;
 		syscall_registers();
-		counting_retire(now.pc, context->pc, signals, 0);
+		counting_retire(s->pc, context->pc, signals, 0);
 		syscall_run();
 		return;
 	}
 	step_left = false;
-	context->pc = run_alone(&now, &signals);
+	context->pc = run_alone(s, &signals);
 	if (!step_left)
-		counting_retire(now.pc, context->pc, signals, data_address);
+		counting_retire(s->pc, context->pc, signals, data_address);
 }
 
 void run_program(void)
