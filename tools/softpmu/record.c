@@ -232,6 +232,12 @@ static int not_precise(const struct record *record, const struct event *event)
 			  twin ? twin->name : "", twin ? " counts the same and can" : "");
 }
 
+/* A counter starts at the period below its overflow: the longest starts at 1. */
+static uint64_t longest_period(const struct record *record)
+{
+	return (UINT64_C(1) << spmu_model_info(record->model).counter_bits) - 1;
+}
+
 /* Each event must be one that can be sampled; then it gets its period. */
 static int check_events(struct record *record)
 {
@@ -245,12 +251,17 @@ static int check_events(struct record *record)
 					  event->name, event->absent_reason);
 		if (event->precise && !event->counters)
 			return not_precise(record, event);
-		if (event->period || event->frequency)
-			continue;
-		event->period = record->period;
-		if (!record->period)
-			event->frequency =
-				record->frequency ? record->frequency : DEFAULT_FREQUENCY;
+		if (!event->period && !event->frequency) {
+			event->period = record->period;
+			if (!record->period)
+				event->frequency =
+					record->frequency ? record->frequency : DEFAULT_FREQUENCY;
+		}
+		if (event->period > longest_period(record))
+			return tool_usage_error(
+				"record", "a period of %llu does not fit a counter; at most %llu",
+				(unsigned long long)event->period,
+				(unsigned long long)longest_period(record));
 	}
 	return -1;
 }
