@@ -26,7 +26,7 @@
 #define GATES_BYTES 4096
 #define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
-#define COLD_ROOM (1u << 20) /* the most that one block's cold code takes */
+#define COLD_ROOM   (1u << 20) /* the most that one block's cold code takes */
 #define MAP_BYTES   (16u << 20)
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
@@ -50,14 +50,10 @@ static struct entry *table;
 static uint32_t table_size, table_used;
 
 static const char *const gate[] = {
-	[EXIT_LINK] = exit_link,
-	[EXIT_INDIRECT] = exit_indirect,
-	[EXIT_HEADROOM] = exit_headroom,
-	[EXIT_SYSCALL] = exit_syscall,
-	[EXIT_STEP_NEXT] = exit_step_next,
-	[EXIT_STEP_TAKEN] = exit_step_taken,
-	[EXIT_STEP_JUMP] = exit_step_jump,
-	[EXIT_HEADROOM_EDGE] = exit_headroom_edge,
+	[EXIT_LINK] = exit_link,	   [EXIT_INDIRECT] = exit_indirect,
+	[EXIT_HEADROOM] = exit_headroom,   [EXIT_SYSCALL] = exit_syscall,
+	[EXIT_STEP_NEXT] = exit_step_next, [EXIT_STEP_TAKEN] = exit_step_taken,
+	[EXIT_STEP_JUMP] = exit_step_jump, [EXIT_HEADROOM_EDGE] = exit_headroom_edge,
 	[EXIT_STEP_ME] = exit_step_me,
 };
 

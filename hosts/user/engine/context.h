@@ -10,28 +10,28 @@
 #define SOFTPMU_ENGINE_CONTEXT_H
 
 /* gpr[16] in encoding order stands at offset 0. */
-#define CTX_RAX		0x00
-#define CTX_RCX		0x08
-#define CTX_RDX		0x10
-#define CTX_RBX		0x18
-#define CTX_RSP		0x20
-#define CTX_RBP		0x28
-#define CTX_RSI		0x30
-#define CTX_RDI		0x38
-#define CTX_R8		0x40
-#define CTX_R15		0x78
-#define CTX_RFLAGS	0x80
-#define CTX_PC		0x88
-#define CTX_RESUME	0x90 /* where enter() jumps */
-#define CTX_ENGINE_RSP	0x98
-#define CTX_SITE	0xa0 /* 32 bits: which exit or block left */
-#define CTX_REASON	0xa4 /* 32 bits: enum exit_reason */
-#define CTX_SPILL_RAX	0xa8 /* across an indirect branch */
-#define CTX_SPILL_RCX	0xb0
-#define CTX_SPILL_FLAGS 0xb8   /* RAX while flags are kept in AX */
-#define CTX_WANTED	0xc0   /* 32 bits: occurrences that a meter had no room for */
-#define CTX_LANES	0x100  /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
-#define CTX_TARGETS	0x4000 /* code addresses by the low 16 bits of a program address */
+#define CTX_RAX		    0x00
+#define CTX_RCX		    0x08
+#define CTX_RDX		    0x10
+#define CTX_RBX		    0x18
+#define CTX_RSP		    0x20
+#define CTX_RBP		    0x28
+#define CTX_RSI		    0x30
+#define CTX_RDI		    0x38
+#define CTX_R8		    0x40
+#define CTX_R15		    0x78
+#define CTX_RFLAGS	    0x80
+#define CTX_PC		    0x88
+#define CTX_RESUME	    0x90 /* where enter() jumps */
+#define CTX_ENGINE_RSP	    0x98
+#define CTX_SITE	    0xa0 /* 32 bits: which exit or block left */
+#define CTX_REASON	    0xa4 /* 32 bits: enum exit_reason */
+#define CTX_SPILL_RAX	    0xa8 /* across an indirect branch */
+#define CTX_SPILL_RCX	    0xb0
+#define CTX_SPILL_FLAGS	    0xb8    /* RAX while flags are kept in AX */
+#define CTX_WANTED	    0xc0    /* 32 bits: occurrences that a meter had no room for */
+#define CTX_LANES	    0x100   /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
+#define CTX_TARGETS	    0x4000  /* code addresses by the low 16 bits of a program address */
 #define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
 
 /* A meter's headroom is spread over several words and each block uses one of them, so that
@@ -42,16 +42,17 @@
 #define TARGETS 65536
 
 /* Why translated code came back. */
-#define EXIT_LINK	     1 /* a direct branch whose target is not linked yet; site: exit slot */
-#define EXIT_INDIRECT	     2 /* no translation known for the program address in RCX */
-#define EXIT_HEADROOM	     3 /* a meter ran out; site: block number */
-#define EXIT_SYSCALL	     4 /* site: block number; pc is behind it */
-#define EXIT_STEP_NEXT	     5 /* single instruction done, continues behind it */
-#define EXIT_STEP_TAKEN	     6 /* single instruction done, its direct branch was taken */
-#define EXIT_STEP_JUMP	     7 /* single instruction done, PC holds where it went */
-#define EXIT_HEADROOM_EDGE   8 /* as HEADROOM, behind a branch; site: exit slot with its target */
+#define EXIT_LINK	   1 /* a direct branch whose target is not linked yet; site: exit slot */
+#define EXIT_INDIRECT	   2 /* no translation known for the program address in RCX */
+#define EXIT_HEADROOM	   3 /* a meter ran out; site: block number */
+#define EXIT_SYSCALL	   4 /* site: block number; pc is behind it */
+#define EXIT_STEP_NEXT	   5 /* single instruction done, continues behind it */
+#define EXIT_STEP_TAKEN	   6 /* single instruction done, its direct branch was taken */
+#define EXIT_STEP_JUMP	   7 /* single instruction done, PC holds where it went */
+#define EXIT_HEADROOM_EDGE 8 /* as HEADROOM, behind a branch; site: exit slot with its target */
 
-#define EXIT_STEP_ME 9 /* the block's only instruction has to be run as a single step; site: block */
+#define EXIT_STEP_ME                                                                               \
+	9 /* the block's only instruction has to be run as a single step; site: block */
 
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
@@ -96,8 +97,7 @@ void enter(void);
 
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],
-	exit_step_taken[], exit_step_jump[], exit_headroom_edge[],
-	exit_step_me[];
+	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[];
 #endif
 
 #endif

@@ -17,9 +17,9 @@
 #include "engine.h"
 #include "sys.h"
 
-#define CAREFUL_ROOM 512 /* with less, lanes are not worth while: careful code runs */
-#define DS_BYTES    (64u << 10)
-#define LVT_NMI	    0x400u /* delivery mode of the service routine, as kernels use */
+#define CAREFUL_ROOM 256 /* with less, lanes are not worth while: careful code runs */
+#define DS_BYTES     (64u << 10)
+#define LVT_NMI	     0x400u /* delivery mode of the service routine, as kernels use */
 
 struct unit {
 	struct spmu_core *core;
@@ -48,7 +48,7 @@ static struct {
 	uint64_t period;
 } event[LINK_EVENTS_MAX];
 static bool precise_mode;
-static bool careful_mode; /* the first lane has all the room */
+static bool careful_mode; /* one lane has all the room: nothing is learnt of their use */
 static bool wants_address;
 static uint64_t now_next_ip; /* of the instruction that is being retired */
 static uint64_t start_tsc, start_ns;
@@ -322,13 +322,24 @@ static int64_t collect(unsigned m)
 
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 {
-	int64_t room = collect(m);
+	int64_t room = room_of(m);
 
 	if (room < CAREFUL_ROOM || room < (int64_t)n)
 		return false;
-	share_out(m, room);
+	share_out(m, collect(m));
 	if (context->lane[m][lane] < n)
 		grant_all(m, lane, room);
+	return true;
+}
+
+bool counting_give(unsigned m, unsigned lane, unsigned n)
+{
+	int64_t room = room_of(m);
+
+	if (room < (int64_t)n)
+		return false;
+	careful_mode = true;
+	grant_all(m, lane, room);
 	return true;
 }
 

@@ -54,6 +54,7 @@ struct loaded {
 };
 void load_program(const char *path, struct loaded *out);
 void load_vdso(uint64_t base);
+extern bool program_stack_executable;	 /* its file asks for that */
 extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 
 /* memory.c: the program's executable memory */
@@ -72,6 +73,8 @@ uint64_t memory_code_end(uint64_t pc);
 void memory_watch_page(uint64_t pc);
 /* A write fault at this address: was it ours?  Then it is writable again. */
 bool memory_unwatch(uint64_t address);
+/* The kernel is going to write there: were pages ours?  Translations have to be forgotten. */
+bool memory_unwatch_range(uint64_t start, uint64_t bytes);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Does the range hold code that was translated? */
 bool memory_has_translations(uint64_t start, uint64_t bytes);
@@ -101,12 +104,12 @@ void blocks_flush(void);
 /* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
  * blocks that all use the first lane, run when little headroom is left. */
 #define CAREFUL_KEY (UINT64_C(1) << 63)
-#define TRACED_KEY (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
+#define TRACED_KEY  (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
 uint64_t blocks_lookup(uint64_t key);
 /* The table of careful targets is about to be used. */
 void blocks_start_careful(void);
 bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
-extern uint64_t blocks_flushes;	     /* how often the cache has been emptied */
+extern uint64_t blocks_flushes;	    /* how often the cache has been emptied */
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);
@@ -129,10 +132,10 @@ void target_add(uint64_t key, uint64_t code);
 bool block_append(uint64_t patch, uint64_t key);
 
 /* translate.c */
-#define PLAIN_INSNS_MAX 48
+#define PLAIN_INSNS_MAX	  48
 #define CAREFUL_INSNS_MAX 4
-#define BLOCK_INSNS_MAX 64
-#define CHECK_INSNS_MAX 4
+#define BLOCK_INSNS_MAX	  64
+#define CHECK_INSNS_MAX	  4
 /* Translate the block of this key, or return 0 when it cannot be executed. */
 uint64_t translate_block(uint64_t key);
 /* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
@@ -168,6 +171,8 @@ extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
 /* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
+/* Give it all the room there is, if that is enough. */
+bool counting_give(unsigned m, unsigned lane, unsigned n);
 /* So little headroom is left that careful code must run: all of it goes to the first lane. */
 bool counting_careful(void);
 void counting_start(void);

@@ -22,10 +22,12 @@ struct image {
 	uint64_t low, high; /* of PT_LOAD, in whole pages */
 	uint64_t bias;
 	int fd;
+	bool stack_executable;
 	char interpreter[256];
 };
 
 char program_path[LINK_PATH_MAX];
+bool program_stack_executable;
 
 static void read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
@@ -50,6 +52,7 @@ static void image_open(struct image *image, const char *path)
 	image->low = UINT64_MAX;
 	image->high = 0;
 	image->bias = 0;
+	image->stack_executable = true; /* a file that does not say means that */
 	image->interpreter[0] = 0;
 	for (unsigned i = 0; i < h->e_phnum; i++) {
 		const Elf64_Phdr *s = &image->segment[i];
@@ -58,6 +61,8 @@ static void image_open(struct image *image, const char *path)
 			read_at(image->fd, image->interpreter, s->p_filesz, s->p_offset);
 			image->interpreter[s->p_filesz] = 0;
 		}
+		if (s->p_type == PT_GNU_STACK)
+			image->stack_executable = s->p_flags & PF_X;
 		if (s->p_type != PT_LOAD || !s->p_memsz)
 			continue;
 		if (s->p_vaddr + s->p_memsz < s->p_vaddr ||
@@ -161,6 +166,7 @@ void load_program(const char *path, struct loaded *out)
 	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
 	steps_start();
 	image_map(&program, true);
+	program_stack_executable = program.stack_executable;
 	out->program_entry = program.bias + program.header.e_entry;
 	out->entry = out->program_entry;
 	out->phdr = program_headers(&program);

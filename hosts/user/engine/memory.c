@@ -162,6 +162,9 @@ void memory_watch_page(uint64_t pc)
 	unsigned i;
 
 	if (page >= LOW_PAGES) {
+		if (region[region_after(pc)].writable)
+			engine_unsupported("the program runs code from writable memory above 2 GiB "
+					   "(a stack, say), which cannot be run yet");
 		high_translated = true;
 		return;
 	}
@@ -184,6 +187,16 @@ bool memory_unwatch(uint64_t address)
 	page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
 	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ | PROT_WRITE);
 	return true;
+}
+
+bool memory_unwatch_range(uint64_t start, uint64_t bytes)
+{
+	bool any = false;
+
+	for (uint64_t page = start / PAGE; page < LOW_PAGES && page * PAGE < start + bytes; page++)
+		if (page_watched[page / 8] & 1u << page % 8)
+			any |= memory_unwatch(page * PAGE);
+	return any;
 }
 
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes)

@@ -7,9 +7,9 @@
 
 #include "sys.h"
 
-#define PEEK_INSNS 6
+#define PEEK_INSNS	   6
 #define TRACE_BRANCHES_MAX 12
-#define MEMORY_SIGNALS (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
+#define MEMORY_SIGNALS	   (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 bool is_conditional(const struct insn *insn)
 {
@@ -108,7 +108,8 @@ bool path_of_trace(struct path *p, uint64_t pc)
 		uint64_t end = memory_code_end(pc), next;
 		struct insn *insn = &p->insn[p->n];
 
-		if (!end || pc > UINT32_MAX || !path_decode(pc, end, insn) || path_needs_engine(insn))
+		if (!end || pc > UINT32_MAX || !path_decode(pc, end, insn) ||
+		    path_needs_engine(insn))
 			break;
 		p->pc[p->n] = pc;
 		next = follow(p, insn, pc);
@@ -185,8 +186,7 @@ static unsigned live_behind(const struct path *p, bool look)
 	if (last->kind == INSN_JMP_REL || last->kind == INSN_CALL_REL)
 		return live_at(last->target, look);
 	if (is_conditional(last))
-		return live_at(last->target, look) |
-		       live_at(p->pc[p->n - 1] + last->length, look);
+		return live_at(last->target, look) | live_at(p->pc[p->n - 1] + last->length, look);
 	return is_straight(last) ? live_at(p->pc[p->n], look) : FLAGS_ALL;
 }
 

@@ -22,12 +22,16 @@ void ring_wake(void)
 static bool wait_for_room(uint64_t bytes)
 {
 	struct link *l = engine_link;
+	static long parent; /* the tool; when it is gone nobody reads */
 
+	if (!parent)
+		parent = syscall1(__NR_getppid, 0);
 	while (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) > LINK_RING_BYTES) {
 		uint32_t seen = __atomic_load_n(&l->tail_futex, __ATOMIC_SEQ_CST);
 		long timeout[2] = {0, 100000000};
 
-		if (__atomic_load_n(&l->tool_gone, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&l->tool_gone, __ATOMIC_ACQUIRE) ||
+		    syscall1(__NR_getppid, 0) != parent)
 			return false;
 		__atomic_store_n(&l->engine_waits, 1, __ATOMIC_SEQ_CST);
 		ring_wake();

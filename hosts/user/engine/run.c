@@ -18,12 +18,40 @@ static unsigned steps_due;
 /* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
 static uint64_t resume_at;
 
-/* Little headroom is left: run careful code. */
-static bool careful;
+#define SEEN 4096
+
+/* Little headroom is left: run careful code (the next block whether that pays or not). */
+static bool careful, careful_for_once;
 
 static uint64_t key_of(uint64_t pc)
 {
 	return careful ? pc | CAREFUL_KEY : pc;
+}
+
+/*
+ * Is careful code for pc there, or worth making?  What comes up at the end of one period only
+ * is not: it runs as it is, with the room moved to the lane of each block.
+ */
+static bool careful_pays(uint64_t pc)
+{
+	static uint32_t seen[SEEN];
+	uint32_t *last = &seen[pc % SEEN];
+	bool again = *last == (uint32_t)pc;
+
+	*last = (uint32_t)pc;
+	return again || blocks_lookup(pc | CAREFUL_KEY);
+}
+
+/* The code to run at context->pc, 0: it cannot be executed. */
+static uint64_t code_here(void)
+{
+	uint64_t code;
+
+	if (careful && !careful_for_once && !careful_pays(context->pc))
+		careful = false;
+	careful_for_once = false;
+	code = blocks_lookup(key_of(context->pc));
+	return code ? code : translate_block(key_of(context->pc));
 }
 
 static void link_exit(uint32_t number)
@@ -32,6 +60,10 @@ static void link_exit(uint32_t number)
 	uint64_t flushes = blocks_flushes, code;
 
 	context->pc = slot.target & ~CAREFUL_KEY;
+	if (careful && !careful_pays(context->pc)) {
+		careful = false;
+		return;
+	}
 	code = slot.closes_loop ? translate_trace(slot.target) : blocks_lookup(slot.target);
 	if (!code && block_append(slot.patch, slot.target)) {
 		exit_slot_free(number);
@@ -47,44 +79,54 @@ static void link_exit(uint32_t number)
 
 static void indirect_exit(void)
 {
-	uint64_t key = key_of(context->pc), code = blocks_lookup(key);
+	bool was = careful;
+	uint64_t code = code_here();
 
-	if (!code)
-		code = translate_block(key);
-	if (code)
-		target_add(key, code);
+	if (code && careful == was)
+		target_add(key_of(context->pc), code);
 }
 
 /*
- * Meter `which` had no room for the block, which has taken back its charges.  Move room to its
- * lane; where that is no longer worth while go on with careful code, and from there with
- * single steps.
+ * Meter `which` had no room for the block, which has taken back its charges.  While there is
+ * much, share it out anew; then go on with careful code, where that pays, or move all of it to
+ * the lane of the block; when there is not enough for the block go on with single steps.
  */
 static void headroom_exit(const struct block *b, unsigned which)
 {
-	if (!b->careful && counting_rebalance(which, block_number(b) % LANES, context->wanted)) {
-		resume_at = block_check_code(b);
-		return;
+	unsigned lane = block_number(b) % LANES, n = context->wanted;
+
+	if (!b->careful) {
+		if (counting_rebalance(which, lane, n)) {
+			resume_at = block_check_code(b);
+			return;
+		}
+		if (!b->check_at && careful_pays(b->pc) && counting_careful()) {
+			careful = true;
+			context->pc = b->pc;
+			return;
+		}
+		if (counting_give(which, lane, n)) {
+			resume_at = block_check_code(b);
+			return;
+		}
 	}
 	/* What ran before the check has not been charged. */
 	for (unsigned m = 0; m < meters && b->check_at; m++)
 		context->lane[m][0] -= block_occurrences(b, 0, b->check_at, m);
 	context->pc = block_pc_of(b, b->check_at);
-	if (b->careful)
+	if (b->careful || b->insns <= CAREFUL_INSNS_MAX)
 		steps_due = b->insns - b->check_at;
 	else
-		careful = counting_careful();
+		careful = careful_for_once = counting_careful();
 }
 
 static void run_bulk(void)
 {
-	uint64_t code = resume_at ? resume_at : blocks_lookup(key_of(context->pc));
+	uint64_t code = resume_at ? resume_at : code_here();
 	const struct block *b;
 	uint32_t site;
 
 	resume_at = 0;
-	if (!code)
-		code = translate_block(key_of(context->pc));
 	if (!code) {
 		signals_bad_jump();
 		return;
@@ -175,10 +217,9 @@ static void run_step(void)
 		return;
 	}
 	signals = s->insn.signals;
-	data_address =
-		counting_wants_address(signals)
-			? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(), 0)
-			: 0;
+	data_address = counting_wants_address(signals)
+			       ? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(), 0)
+			       : 0;
 	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (s->insn.kind == INSN_SYSCALL) {
@@ -211,5 +252,6 @@ void run_program(void)
 		} while (steps_due || !counting_bulk_possible());
 		counting_precise(false);
 		careful = counting_careful();
+		careful_for_once = false;
 	}
 }

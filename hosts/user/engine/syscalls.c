@@ -4,6 +4,7 @@
  * Those that change executable memory, signals or the process itself are seen to
  * here; what cannot be run yet ends the run with one line.
  */
+#include <asm/errno.h>
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -33,6 +34,26 @@ static long pass_on(const struct call *c)
 	return result;
 }
 
+/* The kernel writes to memory of the program where code may have been translated. */
+static long pass_on_writing(const struct call *c, uint64_t start, uint64_t bytes)
+{
+	if (memory_unwatch_range(start, bytes))
+		blocks_flush();
+	return pass_on(c);
+}
+
+static long pass_on_any(const struct call *c)
+{
+	long result = pass_on(c);
+
+	/* A write-protected page of code may have been in the way. */
+	if (result == -EFAULT && memory_unwatch_range(0, UINT64_C(1) << 31)) {
+		blocks_flush();
+		result = pass_on(c);
+	}
+	return result;
+}
+
 static int without_exec(uint64_t protection)
 {
 	return (int)((protection & ~(uint64_t)PROT_EXEC) |
@@ -52,6 +73,17 @@ static void refuse_overlap(uint64_t start, uint64_t bytes)
 				   "be run yet");
 }
 
+/* Can the shared memory be written through another mapping? */
+static bool is_writable(uint64_t flags, int fd)
+{
+	long mode;
+
+	if (flags & MAP_ANONYMOUS)
+		return true;
+	mode = syscall2(__NR_fcntl, fd, F_GETFL);
+	return is_error(mode) || (mode & O_ACCMODE) != O_RDONLY;
+}
+
 static long do_mmap(struct call *c)
 {
 	uint64_t protection = c->a[2], flags = c->a[3];
@@ -59,6 +91,9 @@ static long do_mmap(struct call *c)
 	bool module = !(flags & MAP_ANONYMOUS) && flags & MAP_DENYWRITE_FLAG;
 	long at;
 
+	if (protection & PROT_EXEC && flags & MAP_SHARED && is_writable(flags, (int)c->a[4]))
+		engine_unsupported("the program maps code that can be written through another "
+				   "mapping, which cannot be run yet");
 	if (fixed)
 		refuse_overlap(c->a[0], c->a[1]);
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
@@ -178,6 +213,10 @@ static long run(struct call *c)
 	case __NR_exit:
 	case __NR_exit_group:
 		engine_exit((int)c->a[0]);
+	case __NR_read:
+	case __NR_pread64:
+	case __NR_recvfrom:
+		return pass_on_writing(c, c->a[1], c->a[2]);
 	case __NR_mmap:
 		return do_mmap(c);
 	case __NR_munmap:
@@ -216,7 +255,7 @@ static long run(struct call *c)
 		engine_unsupported("the program returns from a signal handler, which cannot be run "
 				   "yet");
 	default:
-		return pass_on(c);
+		return pass_on_any(c);
 	}
 }
 

@@ -16,7 +16,7 @@
 #include "path.h"
 #include "sys.h"
 
-#define WAYS_OUT_MAX 2048
+#define WAYS_OUT_MAX	  2048
 #define TRACED_METERS_MAX 64
 
 struct charge {
