@@ -40,8 +40,8 @@ endif
 all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
 	echo 'built: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so'
 
-include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/lint.mk mk/bench.mk mk/fuzz.mk \
-         mk/install.mk mk/deps.mk mk/demo.mk
+include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/docs.mk mk/lint.mk mk/bench.mk \
+         mk/fuzz.mk mk/install.mk mk/deps.mk mk/demo.mk
 
 .PHONY: clean help
 clean:
@@ -54,6 +54,7 @@ help:
 	@echo 'make check-long     real programs and more random cases'
 	@echo 'make check-sanitize, check-clang, check-install, fuzz'
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
+	@echo 'make docs           the pages of docs/reference'
 	@echo 'make bench          speed beside native, callgrind and qemu-user'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
 	@echo 'make deps           packages that the above need'

@@ -202,12 +202,33 @@ others() {
 	refuses 'an unknown macro' 'Bogus' man
 }
 
+# pages: those of the project, as they should be.
+pages() {
+	mkdir -p "$tree/docs/reference"
+	"${B:-$lint/../../build}/reference" "$tree/docs/reference"
+}
+
+reference() {
+	pages
+	accepts 'pages just made' reference
+	pages
+	sed -i 's/exact/modelled/' "$tree/docs/reference/skylake.md"
+	refuses 'a page that says something else' 'docs/reference/skylake.md' reference
+	pages
+	rm "$tree/docs/reference/skylake.md"
+	refuses 'a missing page' 'No such file' reference
+	pages
+	touch "$tree/docs/reference/old.md"
+	refuses 'a page that nothing makes' 'docs/reference/old.md' reference
+}
+
 formatting
 analysers
 arrows
 words
 symbols
 registers
+reference
 others
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reference.c: writes the reference pages of docs/reference into a folder, from the library's own
+ * lists: every register of a model with its fields, every event of its table.  Models
+ * whose lists are the same share a page, which has the first one's name.
+ *
+ * usage: reference FOLDER
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <softpmu/registers.h>
+
+#define PATH_BYTES 4096
+
+static const char *access_text(enum spmu_access access)
+{
+	static const char *const text[] = {
+		[SPMU_RW] = "read, write",     [SPMU_RO] = "read",
+		[SPMU_W1C] = "1 clears",       [SPMU_W1S] = "1 sets",
+		[SPMU_RESERVED] = "must be 0", [SPMU_IGNORED] = "kept for the host",
+	};
+
+	return text[access];
+}
+
+static const char *fidelity_text(const struct spmu_event *event)
+{
+	const struct spmu_supply execution = {.exact = SPMU_SIGSET_ARCHITECTURAL};
+
+	switch (spmu_event_fidelity(event, &execution)) {
+	case SPMU_EXACT:
+		return "exact";
+	case SPMU_MODELLED:
+		return "modelled";
+	default:
+		return "absent";
+	}
+}
+
+static bool same_lists(const struct spmu_model *a, const struct spmu_model *b)
+{
+	struct spmu_register in_a, in_b;
+	bool more = true;
+
+	if (spmu_event_count(a) != spmu_event_count(b))
+		return false;
+	for (size_t i = 0; i < spmu_event_count(a); i++) {
+		if (spmu_event_at(a, i) != spmu_event_at(b, i))
+			return false;
+	}
+	for (size_t i = 0; more; i++) {
+		more = spmu_register_at(a, i, &in_a);
+		if (spmu_register_at(b, i, &in_b) != more)
+			return false;
+		if (more && (in_a.msr != in_b.msr || in_a.reset != in_b.reset ||
+			     in_a.fields != in_b.fields))
+			return false;
+	}
+	return true;
+}
+
+static void print_field(FILE *page, const struct spmu_field *field)
+{
+	if (field->width == 1)
+		fprintf(page, "| %u ", field->low);
+	else
+		fprintf(page, "| %u:%u ", field->low + field->width - 1u, field->low);
+	fprintf(page, "| %s | %s | %s | %s |\n", field->name ? field->name : "",
+		access_text(field->access), field->meaning ? field->meaning : "",
+		field->section ? field->section : "");
+}
+
+/* One heading for a row of registers that differ in name and number only. */
+static void print_registers(FILE *page, const struct spmu_model *model)
+{
+	struct spmu_register first, last, next;
+	bool more = spmu_register_at(model, 0, &first);
+	size_t index = 1;
+
+	fprintf(page, "## Registers\n");
+	while (more) {
+		last = first;
+		while ((more = spmu_register_at(model, index, &next)) &&
+		       next.fields == first.fields && next.reset == first.reset &&
+		       next.msr == last.msr + 1) {
+			last = next;
+			index++;
+		}
+		fprintf(page, "\n### %s (%XH)", first.name, first.msr);
+		if (last.msr != first.msr)
+			fprintf(page, " to %s (%XH)", last.name, last.msr);
+		fprintf(page, "\n\nSection %s; after reset %llXH.\n\n", first.section,
+			(unsigned long long)first.reset);
+		fprintf(page,
+			"| bits | name | access | meaning | section |\n|---|---|---|---|---|\n");
+		for (size_t f = 0; f < first.field_count; f++)
+			print_field(page, &first.fields[f]);
+		first = next;
+		index++;
+	}
+}
+
+/* A set of counters as "0-3". */
+static void print_counters(FILE *page, uint32_t set)
+{
+	if (!set)
+		fprintf(page, " |");
+	else if (!(set & (set - 1)))
+		fprintf(page, " %d |", __builtin_ctz(set));
+	else
+		fprintf(page, " %d-%d |", __builtin_ctz(set), 31 - __builtin_clz(set));
+}
+
+static void print_events(FILE *page, const struct spmu_model *model)
+{
+	fprintf(page,
+		"\n## Events\n\n"
+		"Fidelity is that of a host that reports what execution shows.  PEBS: the general "
+		"counters on which the event is precise.\n\n"
+		"| code | name | fidelity | counters | PEBS | fixed | address | meaning | section "
+		"|\n"
+		"|---|---|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < spmu_event_count(model); i++) {
+		const struct spmu_event *event = spmu_event_at(model, i);
+
+		fprintf(page, "| %04XH | %s | %s |", event->code, event->name,
+			fidelity_text(event));
+		print_counters(page, event->counters);
+		print_counters(page, event->pebs_counters);
+		if (event->fixed >= 0)
+			fprintf(page, " %d |", event->fixed);
+		else
+			fprintf(page, " |");
+		fprintf(page, " %s | %s | %s |\n", event->data_address ? "yes" : "",
+			event->description, event->section);
+	}
+}
+
+static bool write_page(const char *folder, size_t index)
+{
+	const struct spmu_model *model = spmu_model_at(index);
+	struct spmu_model_info info = spmu_model_info(model);
+	char path[PATH_BYTES];
+	FILE *page;
+	bool good;
+
+	if (snprintf(path, sizeof(path), "%s/%s.md", folder, info.name) >= (int)sizeof(path))
+		return false;
+	page = fopen(path, "w");
+	if (!page)
+		return false;
+	fprintf(page,
+		"<!-- SPDX-License-Identifier: MIT -->\n"
+		"<!-- Made by `make docs` from the lists in data/; do not edit. -->\n# %s\n\n",
+		info.name);
+	for (size_t i = index; i < spmu_model_count(); i++) {
+		if (same_lists(model, spmu_model_at(i)))
+			fprintf(page, "- `%s`: %s\n", spmu_model_info(spmu_model_at(i)).name,
+				spmu_model_info(spmu_model_at(i)).title);
+	}
+	fprintf(page, "\nSections are those of Intel's manual.\n\n");
+	print_registers(page, model);
+	print_events(page, model);
+	good = !ferror(page);
+	return !fclose(page) && good;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: reference FOLDER\n");
+		return 2;
+	}
+	for (size_t i = 0; i < spmu_model_count(); i++) {
+		size_t first = 0;
+
+		while (!same_lists(spmu_model_at(first), spmu_model_at(i)))
+			first++;
+		if (first == i && !write_page(argv[1], i)) {
+			fprintf(stderr, "reference: cannot write below %s\n", argv[1]);
+			return 1;
+		}
+	}
+	return 0;
+}

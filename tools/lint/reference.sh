@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# reference.sh [TREE]: the pages of docs/reference are those that `make docs` would write.
+# $B/reference must have been made.
+# shellcheck source=tools/lint/lib.sh
+. "$(dirname "$0")/lib.sh"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+"$build/reference" "$made" || fail "cannot make the pages"
+for page in "$made"/*.md docs/reference/*.md; do
+	name=$(basename "$page")
+	check "docs/reference/$name" "$(diff -u "docs/reference/$name" "$made/$name" 2>&1 | head -n 20)"
+done
+finish
