@@ -3,45 +3,28 @@
 # run.sh: each public header names an example that includes it, and each example, compiled as
 # strict C11 against the installed headers and library, prints what its header comment says.
 # Needs B, the build folder.
-set -u
-top=$(cd "$(dirname "$0")/../.." && pwd)
-stage=$(mktemp -d)
-trap 'rm -rf "$stage"' EXIT
-passed=0 failed=0
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib.sh"
 
-# expect NAME COMMAND...
-expect() {
-	local name=$1
-	shift
-	if "$@" >"$stage/said" 2>&1; then
-		((++passed))
-	else
-		((++failed))
-		echo "FAILED: $name:"
-		cat "$stage/said"
-	fi
-}
-
-expect "make install" env -u MAKEFLAGS -u MFLAGS make -s -C "$top" B="$B" PREFIX=/usr/local \
-	DESTDIR="$stage" install
-root=$stage/usr/local
+expect "make install" env -u MAKEFLAGS -u MFLAGS make -s -C "$ROOT" B="$B" PREFIX=/usr/local \
+	DESTDIR="$SCRATCH" install
+root=$SCRATCH/usr/local
 
 for header in "$root"/include/softpmu/*.h; do
 	name=$(basename "$header")
 	example=$(grep -oE 'examples/[a-z]+\.c' "$header" | head -n 1)
-	expect "$name names an example" test -n "$example" -a -f "$top/$example"
-	expect "$name: $example includes it" grep -q "^#include <softpmu/$name>" "$top/$example"
+	expect "$name names an example" test -n "$example" -a -f "$ROOT/$example"
+	expect "$name: $example includes it" grep -q "^#include <softpmu/$name>" "$ROOT/$example"
 done
 
-for source in "$top"/examples/*.c; do
+for source in "$ROOT"/examples/*.c; do
 	name=$(basename "$source" .c)
-	expect "$name is compiled" "${CC:-gcc}" -std=c11 -pedantic -Wall -Wextra -Wshadow -Werror -O1 \
-		-I"$root/include" "$source" "$root/lib/libsoftpmu.a" -o "$stage/$name"
-	sed -nE '/^ \* Prints:$/,/^ \*\//s/^ \*\t//p' "$source" >"$stage/$name.told"
-	expect "$name says what it prints" test -s "$stage/$name.told"
-	"$stage/$name" >"$stage/$name.printed" 2>&1
+	expect "$name is compiled" "$CC" -std=c11 -pedantic -Wall -Wextra -Wshadow -Werror -O1 \
+		-I"$root/include" "$source" "$root/lib/libsoftpmu.a" -o "$SCRATCH/$name"
+	sed -nE '/^ \* Prints:$/,/^ \*\//s/^ \*\t//p' "$source" >"$SCRATCH/$name.told"
+	expect "$name says what it prints" test -s "$SCRATCH/$name.told"
+	"$SCRATCH/$name" >"$SCRATCH/$name.printed" 2>&1
 	expect "$name: status" test $? -eq 0
-	expect "$name: output" diff -u "$stage/$name.told" "$stage/$name.printed"
+	expect "$name: output" diff -u "$SCRATCH/$name.told" "$SCRATCH/$name.printed"
 done
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -4,60 +4,17 @@
 # lib.sh: what the scripts of tests/tool share.  A script sources it, runs the tool with `run`, checks
 # what came out and ends with `finish`.
 #
-# SOFTPMU is the tool under test, B the build folder, CC the compiler.
-set -u
-export LC_ALL=C
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 unset COLUMNS
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-B=${B:-$ROOT/build}
-SOFTPMU=${SOFTPMU:-$B/softpmu}
-CC=${CC:-gcc}
 LIMIT=${LIMIT:-60} # seconds for one run
-
-passed=0 failed=0
-out='' err='' status=0 # of the last run
-SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/softpmu-tool.XXXXXX")
-trap 'rm -rf "$SCRATCH"' EXIT
-
-pass() {
-	passed=$((passed + 1))
-	[[ -z ${VERBOSE:-} ]] || echo "ok: $1"
-}
-
-# fail NAME [DETAIL]
-fail() {
-	failed=$((failed + 1))
-	echo "FAILED: $1${2:+: $2}"
-}
-
-finish() {
-	echo "$passed passed, $failed failed"
-	((failed == 0 && passed > 0))
-	exit
-}
-
-# stop NAME DETAIL: nothing further makes sense.
-stop() {
-	fail "$@"
-	finish
-}
-
-[[ -x $SOFTPMU ]] || stop "the tool" "there is no $SOFTPMU"
+out='' err=''	   # of the last run
 
 # run ARGUMENT...: the tool's standard output, standard error and exit status into out, err and status.
 run() {
 	timeout -s KILL "$LIMIT" "$SOFTPMU" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
 	status=$?
 	out=$(<"$SCRATCH/out") err=$(<"$SCRATCH/err")
-}
-
-# same NAME EXPECTED ACTUAL
-same() {
-	if [[ $2 == "$3" ]]; then
-		pass "$1"
-	else
-		fail "$1" "expected '$2', got '$3'"
-	fi
 }
 
 # has NAME TEXT PART: PART stands in TEXT as it is.

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# shellcheck disable=SC2034
+# lib.sh: what the test scripts share: counting, comparing, a scratch folder, the last line.  A script
+# calls pass, fail or one of the checks below, and ends with finish.
+#
+# SOFTPMU is the tool under test, B the build folder, CC the compiler.  What a check cannot do on
+# this machine is not_run: it is reported, and counts neither as passed nor as failed.
+set -u
+export LC_ALL=C
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+B=${B:-$ROOT/build}
+SOFTPMU=${SOFTPMU:-$B/softpmu}
+CC=${CC:-gcc}
+
+passed=0 failed=0 skipped=0
+status=0 # of the last run
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/softpmu-test.XXXXXX")
+trap 'rm -rf "$SCRATCH"' EXIT
+
+pass() {
+	passed=$((passed + 1))
+	[[ -z ${VERBOSE:-} ]] || echo "ok: $1"
+}
+
+# fail NAME [DETAIL]
+fail() {
+	failed=$((failed + 1))
+	echo "FAILED: $1${2:+: $2}"
+}
+
+not_run() {
+	skipped=$((skipped + 1))
+	echo "not run: $1: $2"
+}
+
+# same NAME EXPECTED ACTUAL
+same() {
+	if [[ $2 == "$3" ]]; then
+		pass "$1"
+	else
+		fail "$1" "expected '$2', got '$3'"
+	fi
+}
+
+# same_file NAME EXPECTED ACTUAL
+same_file() {
+	if cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		fail "$1" "$(cmp "$2" "$3" 2>&1 | head -n 1)"
+	fi
+}
+
+# expect NAME COMMAND...: the command succeeds; what it says is shown when it does not.
+expect() {
+	local name=$1
+	shift
+	if "$@" >"$SCRATCH/said" 2>&1; then
+		pass "$name"
+	else
+		fail "$name" "$(<"$SCRATCH/said")"
+	fi
+}
+
+finish() {
+	((skipped == 0)) || echo "$skipped not run on this machine"
+	echo "$passed passed, $failed failed"
+	((failed == 0 && passed > 0))
+	exit
+}
+
+# stop NAME DETAIL: nothing further makes sense.
+stop() {
+	fail "$@"
+	finish
+}
+
+[[ -x $SOFTPMU ]] || stop "the tool" "there is no $SOFTPMU"
