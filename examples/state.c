@@ -37,6 +37,13 @@ static void compare(const char *when, const void *a, const void *b, size_t bytes
 		printf("%s: nothing differs\n", when);
 }
 
+/* Everything here must succeed; an example does not go on otherwise. */
+static void must(bool good)
+{
+	if (!good)
+		exit(1);
+}
+
 int main(void)
 {
 	const struct spmu_host host = {.tsc = tsc, .pmi = pmi};
@@ -51,23 +58,22 @@ int main(void)
 	size_t bytes;
 	char *before, *after;
 
-	if (!memory || spmu_core_create(memory, core_bytes, &config, &host, &core) != SPMU_OK)
-		return 1;
+	must(memory && spmu_core_create(memory, core_bytes, &config, &host, &core) == SPMU_OK);
 	bytes = spmu_state_bytes(core);
 	before = malloc(bytes);
 	after = malloc(bytes);
-	if (!before || !after || spmu_save(core, before, bytes) != SPMU_OK ||
-	    spmu_save(core, after, bytes) != SPMU_OK)
-		return 1;
+	must(before && after);
+
+	must(spmu_save(core, before, bytes) == SPMU_OK);
+	must(spmu_save(core, after, bytes) == SPMU_OK);
 	compare("equal", before, after, bytes);
 
-	if (spmu_write_msr(core, 0, 0x186, 0x4100c0) != SPMU_DONE ||
-	    spmu_save(core, after, bytes) != SPMU_OK)
-		return 1;
+	must(spmu_write_msr(core, 0, 0x186, 0x4100c0) == SPMU_DONE);
+	must(spmu_save(core, after, bytes) == SPMU_OK);
 	compare("after a write", before, after, bytes);
 
-	if (spmu_load(core, before, bytes) != SPMU_OK || spmu_save(core, after, bytes) != SPMU_OK)
-		return 1;
+	must(spmu_load(core, before, bytes) == SPMU_OK);
+	must(spmu_save(core, after, bytes) == SPMU_OK);
 	compare("after the load", before, after, bytes);
 
 	printf("a truncated state: %s\n", spmu_status_text(spmu_load(core, before, bytes - 8)));
