@@ -52,7 +52,7 @@ help:
 	@echo 'make demo           profile two programs and show their hot spots'
 	@echo 'make check          the tests, a few minutes'
 	@echo 'make check-long     real programs and more random cases'
-	@echo 'make check-sanitize, check-clang, check-install, fuzz'
+	@echo 'make check-sanitize, check-clang, check-install, fuzz, fuzz-selftest'
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
 	@echo 'make docs           the pages of docs/reference'
 	@echo 'make bench          speed beside native, callgrind and qemu-user'
