@@ -121,8 +121,8 @@ static void add_generic(struct list *list)
 		const struct spmu_event *event = spmu_event_by_code(list->model, code);
 		struct row row = {.group = GROUP_GENERIC, .select = code, .event = event};
 
-		if (event)
-			row.precise = event->pebs_counters != 0;
+		/* A generic name takes the code that can be precise. */
+		row.precise = events_precise_twin(list->model, event) != NULL;
 		add(list, &row, name, event ? event->name : "not in the model's table");
 	}
 }
