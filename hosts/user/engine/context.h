@@ -30,6 +30,7 @@
 #define CTX_SPILL_RCX	    0xb0
 #define CTX_SPILL_FLAGS	    0xb8    /* RAX while flags are kept in AX */
 #define CTX_WANTED	    0xc0    /* 32 bits: occurrences that a meter had no room for */
+#define CTX_CHECK_AT	    0xc4    /* 32 bits: address of the check that failed */
 #define CTX_LANES	    0x100   /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 #define CTX_TARGETS	    0x4000  /* code addresses by the low 16 bits of a program address */
 #define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
@@ -69,7 +70,8 @@ struct context {
 	uint32_t reason;
 	uint64_t spill_rax, spill_rcx, spill_flags;
 	uint32_t wanted;
-	uint32_t reserved[(CTX_LANES - CTX_WANTED) / 4 - 1];
+	uint32_t check;
+	uint32_t reserved[(CTX_LANES - CTX_CHECK_AT) / 4 - 1];
 	int64_t lane[LANED_METERS][LANES];
 	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
 	uint64_t target[TARGETS];
@@ -88,6 +90,7 @@ CTX_CHECK(spill_rax, CTX_SPILL_RAX);
 CTX_CHECK(spill_rcx, CTX_SPILL_RCX);
 CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
 CTX_CHECK(wanted, CTX_WANTED);
+CTX_CHECK(check, CTX_CHECK_AT);
 CTX_CHECK(lane, CTX_LANES);
 CTX_CHECK(target, CTX_TARGETS);
 CTX_CHECK(careful_target, CTX_CAREFUL_TARGETS);

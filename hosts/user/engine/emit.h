@@ -39,6 +39,16 @@ void emit_flags_restore(struct emit *e);
 /* JMP rel32, Jcc rel32; the result is the address of the rel32. */
 uint8_t *emit_jmp(struct emit *e, uint64_t target);
 uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
+/*
+ * The check of a meter: JS rel32 among NOPs; emit_move_check() gives it another place there.  A
+ * processor keeps no record of a branch that has never been taken, so such a branch costs next to
+ * nothing; once taken, it takes part in branch prediction each time.  At another place it is a
+ * new branch.
+ */
+uint8_t *emit_check(struct emit *e);
+void emit_check_target(uint8_t *check, uint64_t target);
+void emit_move_check(uint8_t *check);
+
 void emit_patch(uint8_t *rel32, uint64_t target);
 
 /* JMP through an absolute address that stands behind it. */

@@ -30,7 +30,7 @@ struct charge {
  * what is still to be charged.
  */
 struct way_out {
-	uint8_t *rel32;
+	uint8_t *check;
 	uint16_t first, last;
 	uint32_t site;
 	bool edge;
@@ -63,7 +63,7 @@ static void charge(struct emit *e, struct charge c, struct way_out out)
 {
 	charged[charges++] = c;
 	emit_charge(e, c.offset, c.n);
-	out.rel32 = emit_jcc(e, 8 /* S */, 0); /* patched when the cold code is written */
+	out.check = emit_check(e); /* its target comes with the cold code */
 	way_out[ways_out++] = out;
 }
 
@@ -154,7 +154,7 @@ static void emit_ways_out(void)
 	for (unsigned i = 0; i < ways_out; i++) {
 		const struct way_out *out = &way_out[i];
 
-		emit_patch(out->rel32, (uint64_t)e.at);
+		emit_check_target(out->check, (uint64_t)e.at);
 		for (unsigned c = out->first; c < out->last; c++) {
 			if (out->edge)
 				emit_charge(&e, charged[c].offset, charged[c].n);
@@ -163,6 +163,8 @@ static void emit_ways_out(void)
 		}
 		if (!out->edge)
 			emit_note(&e, CTX_WANTED, charged[out->last - 1].n);
+		if (!out->edge)
+			emit_note(&e, CTX_CHECK_AT, (uint32_t)(uint64_t)out->check);
 		if (out->flags_kept)
 			emit_flags_restore(&e);
 		emit_leave(&e, out->edge ? EXIT_HEADROOM_EDGE : EXIT_HEADROOM, out->site);
