@@ -17,7 +17,7 @@
 #include "engine.h"
 #include "sys.h"
 
-#define CAREFUL_ROOM 256 /* with less, lanes are not worth while: careful code runs */
+#define CAREFUL_ROOM 128 /* with less, lanes are not worth while: careful code runs */
 #define DS_BYTES     (64u << 10)
 #define LVT_NMI	     0x400u /* delivery mode of the service routine, as kernels use */
 

@@ -18,7 +18,8 @@ static unsigned steps_due;
 /* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
 static uint64_t resume_at;
 
-#define SEEN 4096
+#define SEEN 16384
+#define CAREFUL_TIMES 32 /* what making it costs, in moves of room */
 
 /* Little headroom is left: run careful code (the next block whether that pays or not). */
 static bool careful, careful_for_once;
@@ -29,17 +30,22 @@ static uint64_t key_of(uint64_t pc)
 }
 
 /*
- * Is careful code for pc there, or worth making?  What comes up at the end of one period only
+ * Is careful code for pc there, or worth making?  What seldom comes up at the end of a period
  * is not: it runs as it is, with the room moved to the lane of each block.
  */
 static bool careful_pays(uint64_t pc)
 {
-	static uint32_t seen[SEEN];
-	uint32_t *last = &seen[pc % SEEN];
-	bool again = *last == (uint32_t)pc;
+	static struct {
+		uint32_t pc;
+		uint32_t times;
+	} seen[SEEN];
+	uint32_t i = (uint32_t)pc % SEEN;
 
-	*last = (uint32_t)pc;
-	return again || blocks_lookup(pc | CAREFUL_KEY);
+	if (seen[i].pc != (uint32_t)pc) {
+		seen[i].pc = (uint32_t)pc;
+		seen[i].times = 0;
+	}
+	return ++seen[i].times > CAREFUL_TIMES || blocks_lookup(pc | CAREFUL_KEY);
 }
 
 /* The code to run at context->pc, 0: it cannot be executed. */
