@@ -140,9 +140,9 @@ static struct entry *find(uint64_t pc)
 	return table + i;
 }
 
-uint64_t blocks_lookup(uint64_t pc)
+uint64_t blocks_lookup(uint64_t key)
 {
-	return find(pc)->code;
+	return find(key)->code;
 }
 
 static void table_grow(void)

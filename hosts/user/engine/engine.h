@@ -173,8 +173,9 @@ extern unsigned meters;
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 /* Give it all the room there is, if that is enough. */
 bool counting_give(unsigned m, unsigned lane, unsigned n);
-/* So little headroom is left that careful code must run: all of it goes to the first lane. */
-bool counting_careful(void);
+/* Is so little headroom left (or is it wanted anyway) that careful code must run?  Then all of it
+ * goes to the first lane. */
+bool counting_careful(bool anyway);
 void counting_start(void);
 /* Counts to the shared memory, records to the ring; the units are stopped. */
 void counting_finish(void);

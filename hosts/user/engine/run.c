@@ -18,7 +18,7 @@ static unsigned steps_due;
 /* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
 static uint64_t resume_at;
 
-#define SEEN 16384
+#define SEEN	      16384
 #define CAREFUL_TIMES 32 /* what making it costs, in moves of room */
 
 /* Little headroom is left: run careful code (the next block whether that pays or not). */
@@ -107,7 +107,7 @@ static void headroom_exit(const struct block *b, unsigned which)
 			resume_at = block_check_code(b);
 			return;
 		}
-		if (!b->check_at && careful_pays(b->pc) && counting_careful()) {
+		if (!b->check_at && careful_pays(b->pc) && counting_careful(false)) {
 			careful = true;
 			context->pc = b->pc;
 			return;
@@ -124,7 +124,7 @@ static void headroom_exit(const struct block *b, unsigned which)
 	if (b->careful || b->insns <= CAREFUL_INSNS_MAX)
 		steps_due = b->insns - b->check_at;
 	else
-		careful = careful_for_once = counting_careful();
+		careful = careful_for_once = counting_careful(true);
 }
 
 static void run_bulk(void)
@@ -258,7 +258,7 @@ void run_program(void)
 			signals_check();
 		} while (steps_due || !counting_bulk_possible());
 		counting_precise(false);
-		careful = counting_careful();
+		careful = counting_careful(false);
 		careful_for_once = false;
 	}
 }
