@@ -121,14 +121,13 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target)
 /* A check is JS rel32 at one of a few places among NOPs. */
 #define CHECK_PLACES 3
 
-static void write_check(uint8_t *at, unsigned place, uint64_t target)
+static void write_check(struct emit *e, unsigned place, uint64_t target)
 {
 	static const uint8_t nop[CHECK_PLACES][CHECK_PLACES - 1] = {{0}, {0x90}, {0x66, 0x90}};
-	struct emit e = {at};
 
-	emit_bytes(&e, nop[place], place);
-	emit_jcc(&e, 8 /* S */, target);
-	emit_bytes(&e, nop[CHECK_PLACES - 1 - place], CHECK_PLACES - 1 - place);
+	emit_bytes(e, nop[place], place);
+	emit_jcc(e, 8 /* S */, target);
+	emit_bytes(e, nop[CHECK_PLACES - 1 - place], CHECK_PLACES - 1 - place);
 }
 
 static unsigned check_place(const uint8_t *at)
@@ -142,26 +141,28 @@ static unsigned check_place(const uint8_t *at)
 
 uint8_t *emit_check(struct emit *e)
 {
-	uint8_t *at = e->at;
+	uint8_t *check = e->at;
 
-	write_check(at, 0, 0);
-	e->at += 6 + CHECK_PLACES - 1;
-	return at;
+	write_check(e, 0, 0);
+	return check;
 }
 
 void emit_check_target(uint8_t *check, uint64_t target)
 {
-	write_check(check, 0, target);
+	struct emit e = {check};
+
+	write_check(&e, 0, target);
 }
 
 void emit_move_check(uint8_t *check)
 {
 	unsigned place = check_place(check);
 	const uint8_t *rel32 = check + place + 2;
+	struct emit e = {check};
 	int32_t relative;
 
 	__builtin_memcpy(&relative, rel32, 4);
-	write_check(check, (place + 1) % CHECK_PLACES, (uint64_t)(rel32 + 4 + relative));
+	write_check(&e, (place + 1) % CHECK_PLACES, (uint64_t)(rel32 + 4 + relative));
 }
 
 void emit_jmp_far(struct emit *e, uint64_t target)
