@@ -6,8 +6,10 @@
  *	load.c       maps the ELF program and its interpreter
  *	memory.c     which memory of the program can hold code
  *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
- *	translate.c  program code to counted blocks and to single steps
- *	emit.c       the bytes that translate.c writes
+ *	path.c       which program code becomes one block, and what is known of it
+ *	translate.c  program code to counted blocks
+ *	step.c       one instruction in a form that comes back
+ *	emit.c       the bytes that translate.c and step.c write
  *	run.c        the dispatcher: bulk and precise execution
  *	counting.c   the units, their drivers, samples
  *	ring.c       records to the tool
@@ -126,8 +128,9 @@ uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 uint32_t exit_slot_keep(uint64_t target);
 struct exit_slot *exit_slot_at(uint32_t number);
 void exit_slot_free(uint32_t number);
+/* Indirect branches find this code from now on; asks for room (blocks_full()). */
 void target_add(uint64_t key, uint64_t code);
-/* Translate `target` in place of the jump at the end of the newest block: its rel32 is at
+/* Translate `key` in place of the jump at the end of the newest block: its rel32 is at
  * `patch`.  False: it is not there, or cannot be done. */
 bool block_append(uint64_t patch, uint64_t key);
 
@@ -145,7 +148,10 @@ uint64_t translate_trace(uint64_t pc);
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
 /* Where the block charges its meters. */
 uint64_t block_check_code(const struct block *block);
-/* One instruction in a form that comes back.  NULL: cannot be executed. */
+/* The program address of instruction `index` of a block; block->insns: behind it. */
+uint64_t block_pc_of(const struct block *block, unsigned index);
+
+/* step.c: one instruction in a form that comes back.  NULL: cannot be executed. */
 struct step {
 	uint64_t pc;
 	uint64_t code;
@@ -154,10 +160,7 @@ struct step {
 struct step *translate_step(uint64_t pc);
 void steps_start(void);
 void steps_forget(void);
-
-/* The program address of instruction `index` of a block; block->insns: behind it. */
-uint64_t block_pc_of(const struct block *block, unsigned index);
-struct step *step_of_code(uint64_t address);
+struct step *step_of_code(uint64_t address); /* NULL: not in a step */
 
 /* run.c */
 _Noreturn void run_program(void);

@@ -86,8 +86,13 @@ static void link_exit(uint32_t number)
 static void indirect_exit(void)
 {
 	bool was = careful;
-	uint64_t code = code_here();
+	uint64_t code;
 
+	if (blocks_full()) {
+		blocks_flush();
+		return;
+	}
+	code = code_here();
 	if (code && careful == was)
 		target_add(key_of(context->pc), code);
 }
