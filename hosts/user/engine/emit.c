@@ -147,18 +147,18 @@ uint8_t *emit_check(struct emit *e)
 	return check;
 }
 
-void emit_check_target(uint8_t *check, uint64_t target)
+void emit_check_target(uint64_t check, uint64_t target)
 {
-	struct emit e = {check};
+	struct emit e = {(uint8_t *)check};
 
 	write_check(&e, 0, target);
 }
 
-void emit_move_check(uint8_t *check)
+void emit_move_check(uint64_t check)
 {
-	unsigned place = check_place(check);
-	const uint8_t *rel32 = check + place + 2;
-	struct emit e = {check};
+	unsigned place = check_place((const uint8_t *)check);
+	const uint8_t *rel32 = (const uint8_t *)check + place + 2;
+	struct emit e = {(uint8_t *)check};
 	int32_t relative;
 
 	__builtin_memcpy(&relative, rel32, 4);

@@ -46,8 +46,8 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
  * new branch.
  */
 uint8_t *emit_check(struct emit *e);
-void emit_check_target(uint8_t *check, uint64_t target);
-void emit_move_check(uint8_t *check);
+void emit_check_target(uint64_t check, uint64_t target);
+void emit_move_check(uint64_t check);
 
 void emit_patch(uint8_t *rel32, uint64_t target);
 

@@ -107,7 +107,7 @@ static void headroom_exit(const struct block *b, unsigned which)
 	unsigned lane = block_number(b) % LANES, n = context->wanted;
 
 	if (!b->careful) {
-		emit_move_check((uint8_t *)(uint64_t)context->check);
+		emit_move_check(context->check);
 		if (counting_rebalance(which, lane, n)) {
 			resume_at = block_check_code(b);
 			return;

@@ -154,7 +154,7 @@ static void emit_ways_out(void)
 	for (unsigned i = 0; i < ways_out; i++) {
 		const struct way_out *out = &way_out[i];
 
-		emit_check_target(out->check, (uint64_t)e.at);
+		emit_check_target((uint64_t)out->check, (uint64_t)e.at);
 		for (unsigned c = out->first; c < out->last; c++) {
 			if (out->edge)
 				emit_charge(&e, charged[c].offset, charged[c].n);
