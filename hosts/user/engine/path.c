@@ -21,10 +21,15 @@ static bool is_straight(const struct insn *insn)
 	return insn->kind == INSN_PLAIN || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC;
 }
 
+bool is_special(const struct insn *insn)
+{
+	return insn->kind == INSN_FAR || insn->kind == INSN_GSBASE || insn->kind == INSN_XBEGIN ||
+	       insn->uses_gs;
+}
+
 bool path_needs_engine(const struct insn *insn)
 {
-	if (insn->kind == INSN_FAR || insn->kind == INSN_GSBASE || insn->kind == INSN_XBEGIN ||
-	    insn->uses_gs)
+	if (is_special(insn))
 		return true;
 	if (insn->rep && insn->signals & MEMORY_SIGNALS)
 		for (unsigned m = 0; m < meters; m++)

@@ -33,6 +33,9 @@ bool path_needs_engine(const struct insn *insn);
 
 bool is_conditional(const struct insn *insn);
 
+/* An instruction that is not run as it is: the engine refuses it or acts for it. */
+bool is_special(const struct insn *insn);
+
 /* Which way branch i of the path, not its last, was followed. */
 bool path_taken(const struct path *p, unsigned i);
 

@@ -8,7 +8,7 @@
  * has.
  */
 #include "emit.h"
-#include "engine.h"
+#include "path.h"
 #include "sys.h"
 
 /* Single steps that have to be done whatever the meters say: the rest of a block whose
@@ -196,7 +196,7 @@ static void step_special(const struct step *s)
 static uint64_t run_alone(const struct step *s, uint64_t *signals)
 {
 	const struct insn *insn = &s->insn;
-	bool conditional = insn->kind == INSN_JCC || insn->kind == INSN_JCXZ;
+	bool conditional = is_conditional(insn);
 
 	context->resume = s->code;
 	enter();
@@ -223,8 +223,7 @@ static void run_step(void)
 		signals_bad_jump();
 		return;
 	}
-	if (s->insn.kind == INSN_FAR || s->insn.kind == INSN_GSBASE ||
-	    s->insn.kind == INSN_XBEGIN || s->insn.uses_gs) {
+	if (is_special(&s->insn)) {
 		step_special(s);
 		return;
 	}
