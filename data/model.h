@@ -7,12 +7,14 @@
 #define SPMU_DATA_MODEL_H
 
 #include <softpmu/ds.h>
+#include <softpmu/lbr.h>
 #include <softpmu/registers.h>
 
 #include "data/registers/fields.h"
 
 #define GENERAL_MAX  8 /* general counters of any model */
-#define FIXED_MAX    3 /* fixed counters of any model */
+#define FIXED_MAX    4 /* fixed counters of any model */
+#define OFFCORE_MAX  2 /* MSR_OFFCORE_RSP registers */
 #define COUNTERS_MAX (GENERAL_MAX + FIXED_MAX)
 
 /* Counters and their capabilities (18.2). */
@@ -23,6 +25,7 @@ struct counter_layout {
 	uint8_t fixed_counters, fixed_bits;
 	uint8_t event_bits;    /* CPUID.0AH:EAX[31:24] */
 	uint8_t pebs_counters; /* bit n: PMCn supports PEBS */
+	uint8_t pebs_fixed;    /* bit n: fixed counter n supports PEBS */
 	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
 	uint64_t capabilities; /* IA32_PERF_CAPABILITIES */
 	uint32_t feature_ecx;  /* CPUID.01H flags of the unit: present ... */
@@ -55,6 +58,15 @@ enum msr_role {
 	ROLE_DS_AREA,
 	ROLE_DEBUGCTL,
 	ROLE_MISC_ENABLE,
+	ROLE_PEBS_DATA_CFG,
+	ROLE_OFFCORE_RSP,
+	ROLE_LBR_SELECT,
+	ROLE_LBR_TOS,
+	ROLE_LBR_FROM, /* index: entry of the stack */
+	ROLE_LBR_TO,
+	ROLE_LBR_INFO,
+	ROLE_LER_FROM,
+	ROLE_LER_TO,
 	ROLE_COUNT
 };
 
@@ -105,7 +117,8 @@ struct spmu_model {
 	const struct msr_map *msrs;
 	const struct event_table *events;
 	const struct spmu_ds_layout *ds;
-	const struct pebs_layout *pebs; /* NULL: no PEBS */
+	const struct pebs_layout *pebs;	   /* NULL: no PEBS */
+	const struct spmu_lbr_layout *lbr; /* NULL: no last branch records */
 	const struct spmu_facility *facilities;
 };
 

@@ -40,6 +40,7 @@ enum spmu_status {
 	SPMU_E_EVENT,	    /* an event that the model does not have */
 	SPMU_E_COUNTER,	    /* no free counter can count the event */
 	SPMU_E_UNAVAILABLE, /* the facility is not there (CPUID or MISC_ENABLE) */
+	SPMU_E_FORMAT,	    /* bytes that are not a record of the format */
 	SPMU_E_FAULT,	    /* linear memory that the procedure needs cannot be used */
 };
 

@@ -77,6 +77,9 @@ enum spmu_signal {
 	 SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR) | SPMU_SIGBIT(JMP_REL) |                    \
 	 SPMU_SIGBIT(JMP_IND) | SPMU_SIGBIT(FAR))
 
+/* Branches that were taken. */
+#define SPMU_SIGSET_TAKEN (SPMU_SIGSET_BRANCHES & ~SPMU_SIGBIT(COND_NTAKEN))
+
 /* Signals that follow from execution alone, without a timing or cache model. */
 #define SPMU_SIGSET_ARCHITECTURAL (SPMU_SIGBIT(CYCLES) - 1)
 

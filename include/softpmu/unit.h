@@ -46,6 +46,28 @@ struct spmu_meter {
 };
 
 /*
+ * What the unit wants to hear of taken branches (last branch records and branch trace
+ * store, 17.4).  While `signals` is not 0 a host that runs in bulk gathers each taken branch of
+ * those kinds and rings, and hands them over in order with spmu_branches() before it calls
+ * anything else of the core.  Of an instruction that it reports with spmu_retire() the unit
+ * takes the branch itself.
+ *
+ * `newest`: so many of the newest suffice, older ones may be dropped; 0: none may.
+ * `room`: how many may be gathered before they must be handed over, so that an interrupt at
+ * the threshold of the BTS buffer is not late.
+ * `bts_next`: when not 0 the host may store BTS records (struct at 17.4.9) itself from
+ * this linear address on, `room` of them without a gap, and then says
+ * spmu_branches_stored() instead.  Last branch records follow from them.
+ */
+struct spmu_branch_tap {
+	uint64_t signals;
+	uint32_t rings;
+	uint32_t newest;
+	uint64_t room;
+	uint64_t bts_next;
+};
+
+/*
  * The meters of one logical processor, in memory of the host so that translated code can
  * reach them.  `epoch` changes whenever the list (not the headroom) changes:
  * a host whose code has the list built in looks at it after each call into the
@@ -55,6 +77,7 @@ struct spmu_meters {
 	uint32_t epoch;
 	uint32_t count;
 	struct spmu_meter meter[SPMU_METERS_MAX];
+	struct spmu_branch_tap tap; /* `room` and `bts_next` move without a new epoch */
 };
 
 /* Registers as a PEBS record stores them: values after the instruction. */
@@ -85,6 +108,8 @@ struct spmu_host {
 	void (*pmi)(void *opaque, unsigned lp, struct spmu_pmi pmi);
 	uint64_t (*tsc)(void *opaque, unsigned lp);
 	void (*registers)(void *opaque, unsigned lp, struct spmu_registers *out);
+	/* XMM0 to XMM15, for the adaptive records that hold them; NULL: they are stored as 0. */
+	void (*vectors)(void *opaque, unsigned lp, uint8_t xmm[16][16]);
 	struct spmu_supply supply;
 };
 
@@ -154,6 +179,7 @@ struct spmu_insn {
 				  clock.  Threshold, edge and invert work on clocks
 				  (Vol. 3B 18.2.1.1). */
 	uint8_t cpl;
+	uint8_t next_cpl; /* privilege level at next_ip; looked at for FAR only */
 };
 
 /* What a retired instruction led to, as a set. */
@@ -167,6 +193,50 @@ struct spmu_insn {
  * number of enabled counters.
  */
 SPMU_API unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
+
+/* A taken branch, as last branch records and branch traces know it (17.4.8, 17.4.9). */
+struct spmu_branch {
+	uint64_t from, to; /* linear addresses: of the branch, and where execution goes on */
+	uint32_t cycles;   /* core clocks since the branch before; 0: not known */
+	uint8_t signal;	   /* its kind: one of SPMU_SIGSET_TAKEN, as enum spmu_signal */
+	uint8_t cpl;	   /* at `from` */
+	uint8_t next_cpl;  /* at `to` */
+	uint8_t flags;	   /* SPMU_BRANCH_ */
+};
+#define SPMU_BRANCH_MISPREDICTED 1u
+#define SPMU_BRANCH_IN_TX	 2u
+#define SPMU_BRANCH_ABORT	 4u
+#define SPMU_BRANCH_EVENT                                                                          \
+	8u /* exception or interrupt: no instruction retired with it; moves                        \
+	      the last exception record too.  signal is FAR. */
+
+/*
+ * Branches that were taken: retired in bulk (see struct spmu_branch_tap), or exceptions and
+ * interrupts, which hosts of all kinds report here.  In order.  Branches that nothing
+ * wants are passed over.  Returns SPMU_EV_ bits.  Cost: linear in count.
+ */
+SPMU_API unsigned spmu_branches(struct spmu_core *core, unsigned lp,
+				const struct spmu_branch *branches, size_t count);
+
+/* The host stored `records` BTS records itself, from tap.bts_next on; at most tap.room. */
+SPMU_API unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size_t records);
+
+/*
+ * Whether single-stepping (EFLAGS.TF) must trap at taken branches only (IA32_DEBUGCTL.BTF,
+ * 17.4.3), and what #DB does to the unit before its handler runs: LBR, BTF and TR
+ * are cleared as the model has it (17.4.1 to 17.4.4).
+ */
+SPMU_API bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp);
+SPMU_API void spmu_debug_exception(struct spmu_core *core, unsigned lp);
+
+/* SMI delivery and RSM: what IA32_DEBUGCTL.FREEZE_WHILE_SMM asks for (17.4.1). */
+SPMU_API void spmu_smm(struct spmu_core *core, unsigned lp, bool entered);
+
+/*
+ * Whether IA-32e mode is active (IA32_EFER.LMA); false after creation and reset.  Where CPUID
+ * has no DTES64 it chooses the layout of the DS save area (17.4.9.2).
+ */
+SPMU_API void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active);
 
 /*
  * Clocks that pass while nothing retires (a halted or stalled processor).

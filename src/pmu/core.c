@@ -101,6 +101,8 @@ const char *spmu_status_text(enum spmu_status status)
 		return "no free counter can count the event";
 	case SPMU_E_UNAVAILABLE:
 		return "the facility is not available";
+	case SPMU_E_FORMAT:
+		return "the bytes are not a record of the format";
 	case SPMU_E_FAULT:
 		return "linear memory that is needed cannot be used";
 	}

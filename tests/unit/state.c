@@ -5,7 +5,7 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define BLOCK_MAX 2048
+#define BLOCK_MAX 8192
 #define HEADER	  48
 #define JUMP	  SPMU_SIGBIT(JMP_REL)
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lbr.h: last branch records: where a model has its stack and what an entry of it says
+ * (Vol. 3B 17.4.8 and the section of each family in chapter 17).
+ *
+ * Example: examples/lbr.c.
+ */
+#ifndef SOFTPMU_LBR_H
+#define SOFTPMU_LBR_H
+
+#include <softpmu/unit.h>
+
+#define SPMU_LBR_DEPTH_MAX 32
+
+/* IA32_PERF_CAPABILITIES.LBR_FMT (17.4.8.1). */
+enum spmu_lbr_format {
+	SPMU_LBR_32 = 0,    /* 32-bit addresses, both in one register */
+	SPMU_LBR_LIP = 1,   /* 64-bit linear addresses */
+	SPMU_LBR_EIP = 2,   /* 64-bit offsets in the code segment */
+	SPMU_LBR_FLAGS = 3, /* FROM[63] says mispredicted */
+	SPMU_LBR_TSX = 4,   /* FROM[62:61] speak of transactions too */
+	SPMU_LBR_INFO = 5,  /* misprediction, transactions and clocks in a third register */
+	SPMU_LBR_TIME = 6,  /* clocks in TO[63:48] */
+	SPMU_LBR_INFO2 = 7, /* as 5, with the kind of a branch */
+};
+
+/* Registers by address; 0 where the model has none. */
+struct spmu_lbr_layout {
+	uint8_t depth;
+	uint8_t format;		 /* enum spmu_lbr_format */
+	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
+	uint32_t from, to, info; /* of entry 0; entry n stands n further */
+	uint32_t tos, select;
+	uint32_t ler_from, ler_to, ler_info; /* last exception record */
+};
+
+/* The model's layout; NULL when it has no last branch records. */
+SPMU_API const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *model);
+
+/* MSR_LBR_SELECT (17.7.2, 17.8): what is not recorded. */
+#define SPMU_LBR_NO_CPL0     (1u << 0)
+#define SPMU_LBR_NO_CPLX     (1u << 1)
+#define SPMU_LBR_NO_JCC	     (1u << 2)
+#define SPMU_LBR_NO_CALL_REL (1u << 3)
+#define SPMU_LBR_NO_CALL_IND (1u << 4)
+#define SPMU_LBR_NO_RET	     (1u << 5)
+#define SPMU_LBR_NO_JMP_IND  (1u << 6)
+#define SPMU_LBR_NO_JMP_REL  (1u << 7)
+#define SPMU_LBR_NO_FAR	     (1u << 8)
+#define SPMU_LBR_CALL_STACK  (1u << 9)
+
+/*
+ * One entry's registers from and to what they say.  Encode for the unit, decode for
+ * software.  Of a branch the format keeps: addresses (canonical, signed from bit 47), and
+ * flags and cycles as far as it has them; signal and privilege levels only for format 7.
+ */
+struct spmu_lbr_entry {
+	uint64_t from, to, info;
+};
+SPMU_API void spmu_lbr_encode(const struct spmu_lbr_layout *layout,
+			      const struct spmu_branch *branch, struct spmu_lbr_entry *entry);
+SPMU_API void spmu_lbr_decode(const struct spmu_lbr_layout *layout,
+			      const struct spmu_lbr_entry *entry, struct spmu_branch *branch);
+
+#endif
