@@ -394,7 +394,7 @@ static bool drain(struct run *run)
 		end_text(record);
 		if (run->request->sink)
 			run->request->sink(run->request->opaque, record,
-					   time_of(run, tsc_of(record)));
+					   time_of(run, tsc_of(record)), NULL);
 		run->tail += record->bytes;
 		if (run->tail - released >= RELEASE_STEP) {
 			release_room(run);
@@ -437,7 +437,7 @@ static int serve(struct run *run, struct rusage *usage)
 		if (now - tick >= TICK_NS) {
 			tick = now;
 			if (request->sink)
-				request->sink(request->opaque, NULL, now);
+				request->sink(request->opaque, NULL, now, NULL);
 		}
 		if (!some)
 			wait_for_records(run, seen);

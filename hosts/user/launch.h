@@ -31,16 +31,20 @@ void launch_forget(struct launch_program *program);
 
 /*
  * Called with each record of the ring and its TSC as CLOCK_MONOTONIC's nanoseconds, and about every
- * 100 ms with NULL and the time.
+ * 100 ms with NULL and the time.  With LINK_REC_TRACE `trace` is its BTS records, valid
+ * until the call returns; else NULL.
  */
-typedef void launch_sink(void *opaque, const struct link_record *record, uint64_t time_ns);
+typedef void launch_sink(void *opaque, const struct link_record *record, uint64_t time_ns,
+			 const void *trace);
 
 struct launch_request {
 	const char *model;
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;
-	launch_sink *sink; /* NULL: records are dropped */
+	uint32_t want;	     /* LINK_WANT_ */
+	uint64_t lbr_select; /* MSR_LBR_SELECT */
+	launch_sink *sink;   /* NULL: records are dropped */
 	void *opaque;
 };
 

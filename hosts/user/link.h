@@ -16,12 +16,14 @@
 
 #include <stdint.h>
 
-#define LINK_MAGIC	UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	1u
-#define LINK_FD_OFFSET	1
-#define LINK_EVENTS_MAX 64
-#define LINK_PATH_MAX	4096
-#define LINK_RING_BYTES (1u << 20) /* a power of two */
+#define LINK_MAGIC	   UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
+#define LINK_VERSION	   2u
+#define LINK_FD_OFFSET	   1
+#define LINK_EVENTS_MAX	   64
+#define LINK_PATH_MAX	   4096
+#define LINK_RING_BYTES	   (1u << 20) /* a power of two */
+#define LINK_TRACE_BUFFERS 4
+#define LINK_TRACE_BYTES   (3u << 20) /* of each buffer: whole BTS records and whole pages */
 
 /* What the tool asks of each event.  select and fixed are as in struct spmu_request. */
 struct link_event {
@@ -33,6 +35,10 @@ struct link_event {
 	uint32_t precise;   /* sample with PEBS */
 	uint32_t reserved;
 };
+
+/* What the tool asks besides events. */
+#define LINK_WANT_LBR 1u /* last branch records with each sample, filtered by lbr_select */
+#define LINK_WANT_BTS 2u /* every taken branch, in the trace buffers */
 
 enum link_state {
 	LINK_STARTING = 0,
@@ -55,6 +61,8 @@ struct link {
 	uint32_t events;
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];
+	uint64_t lbr_select; /* MSR_LBR_SELECT */
+	uint32_t want;	     /* LINK_WANT_ */
 
 	/* engine to tool */
 	uint32_t state;	     /* enum link_state; stored last, with release order */
@@ -75,7 +83,11 @@ struct link {
 	uint32_t tail_futex;
 	uint32_t engine_waits;
 	uint32_t tool_gone; /* tool: nobody drains any more */
+	/* The trace buffers: BTS records as the unit stored them.  The engine sets `full` and sends
+	 * LINK_REC_TRACE; the tool clears it when it has read them, and wakes the engine. */
+	uint32_t trace_full[LINK_TRACE_BUFFERS];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
+	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_BTS is set. */
 };
 
 /* Records in the ring: a header, then the body; sizes are multiples of 8 and include
@@ -84,6 +96,7 @@ enum link_record_type {
 	LINK_REC_MMAP = 1, /* struct link_mmap: a mapping that code can run from */
 	LINK_REC_COMM,	   /* struct link_comm */
 	LINK_REC_SAMPLE,   /* struct link_sample */
+	LINK_REC_TRACE,	   /* struct link_trace */
 };
 
 struct link_record {
@@ -116,14 +129,28 @@ struct link_sample {
 	uint32_t pid, tid;
 	uint32_t event; /* index into link.event */
 	uint32_t cpu;
-	uint32_t precise; /* ip is the eventing IP of a PEBS record */
-	uint32_t reserved;
+	uint32_t precise;  /* ip is the eventing IP of a PEBS record */
+	uint32_t branches; /* struct link_branch that follow, newest first */
 	uint64_t tsc;
 	uint64_t ip;
 	uint64_t period;
 	uint64_t data_address;
 	/* rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15: after the instruction */
 	uint64_t regs[18];
+};
+
+/* A last branch record; flags as in perf's struct perf_branch_entry: bit 0 mispredicted, 1
+ * predicted, 2 in a transaction, 3 abort, 19:4 cycles, 23:20 type. */
+struct link_branch {
+	uint64_t from, to, flags;
+};
+
+/* `count` BTS records in trace buffer `buffer`, oldest first. */
+struct link_trace {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc; /* when the last of them was stored */
+	uint32_t buffer, count;
 };
 
 #endif

@@ -443,10 +443,12 @@ static void show_progress(struct record *record, uint64_t now_ns)
 	record->next_progress_ns = now_ns + PROGRESS_NS;
 }
 
-static void take_record(void *opaque, const struct link_record *link, uint64_t time_ns)
+static void take_record(void *opaque, const struct link_record *link, uint64_t time_ns,
+			const void *trace)
 {
 	struct record *record = opaque;
 
+	(void)trace;
 	if (!link) {
 		show_progress(record, time_ns);
 		return;
