@@ -10,6 +10,7 @@
 #include <softpmu/lbr.h>
 #include <softpmu/registers.h>
 
+#include "data/ds/layout.h"
 #include "data/registers/fields.h"
 
 #define GENERAL_MAX  8 /* general counters of any model */
@@ -96,18 +97,6 @@ struct event_table {
 	uint16_t fixed_code[FIXED_MAX]; /* codes of the fixed counters' events */
 };
 
-/* Where a 64-bit member of struct spmu_pebs_record stands in a record. */
-struct pebs_field {
-	uint16_t offset; /* in the record */
-	uint16_t member; /* in struct spmu_pebs_record */
-};
-struct pebs_layout {
-	uint8_t format;
-	uint8_t field_count;
-	uint16_t bytes;
-	const struct pebs_field *field;
-};
-
 #define ALIASES_MAX 4
 struct spmu_model {
 	const char *name, *title, *section, *pfm;
@@ -116,9 +105,9 @@ struct spmu_model {
 	const struct counter_layout *counters;
 	const struct msr_map *msrs;
 	const struct event_table *events;
-	const struct spmu_ds_layout *ds;
-	const struct pebs_layout *pebs;	   /* NULL: no PEBS */
-	const struct spmu_lbr_layout *lbr; /* NULL: no last branch records */
+	const struct spmu_ds_layout *ds;	/* with DTES64, else in IA-32e mode; NULL: none */
+	const struct spmu_ds_layout *ds_legacy; /* outside IA-32e mode; NULL with DTES64 */
+	const struct spmu_lbr_layout *lbr;	/* NULL: no last branch records */
 	const struct spmu_facility *facilities;
 };
 

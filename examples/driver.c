@@ -160,7 +160,11 @@ static enum spmu_status make_core(struct machine *m, void *memory, size_t bytes)
 		.meters = {&m->meters, &m->sibling},
 	};
 
-	return spmu_core_create(memory, bytes, &config, &host, &m->core);
+	enum spmu_status status = spmu_core_create(memory, bytes, &config, &host, &m->core);
+
+	if (status == SPMU_OK) /* records hold 64-bit registers only in IA-32e mode */
+		spmu_set_ia32e(m->core, 0, true);
+	return status;
 }
 
 static enum spmu_status sample(struct machine *m)

@@ -19,8 +19,8 @@ int main(void)
 {
 	static uint8_t page[2 * HEAD]; /* what the area's linear addresses stand for */
 	const struct spmu_model *model = spmu_model_find("skylake");
-	const struct spmu_ds_layout *layout = model ? spmu_ds_layout(model) : NULL;
-	size_t bytes = model ? spmu_pebs_record_bytes(model) : 0;
+	const struct spmu_ds_layout *layout = model ? spmu_ds_layout(model, true) : NULL;
+	size_t bytes = spmu_pebs_record_bytes(layout, 0);
 	const struct spmu_pebs_record made = {
 		.regs.rip = 0x401139,
 		.eventing_ip = 0x401136,
@@ -35,11 +35,12 @@ int main(void)
 	struct spmu_pebs_record seen;
 
 	if (!layout || spmu_ds_encode(layout, &area, page, HEAD) != SPMU_OK ||
-	    spmu_pebs_encode(model, &made, page + HEAD, bytes) != SPMU_OK)
+	    spmu_pebs_encode(layout, 0, &made, page + HEAD, bytes) != SPMU_OK)
 		return 1;
 
 	if (spmu_ds_decode(layout, page, HEAD, &area) != SPMU_OK ||
-	    spmu_pebs_decode(model, page + (area.pebs_base - LINEAR), bytes, &seen) != SPMU_OK)
+	    spmu_pebs_decode(layout, page + (area.pebs_base - LINEAR), bytes, &seen, NULL) !=
+		    SPMU_OK)
 		return 1;
 	printf("management area: %u bytes, resets at %u\n", layout->bytes, layout->reset_offset);
 	printf("record: %zu bytes\n", bytes);

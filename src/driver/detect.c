@@ -59,7 +59,7 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
 	struct spmu_model_info info = spmu_model_info(driver->model);
-	const struct spmu_ds_layout *layout = spmu_ds_layout(driver->model);
+	const struct spmu_ds_layout *layout = drv_ds_layout(driver);
 	struct spmu_cpuid regs;
 	uint64_t value;
 
@@ -82,7 +82,7 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 		/* A format or an area that is not the model's could not be read. */
 		f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) && layout &&
 			  (f->ds64 || layout->field_bytes == 4) &&
-			  spmu_pebs_record_bytes(driver->model) > 0 &&
+			  spmu_pebs_record_bytes(drv_ds_layout(driver), 0) > 0 &&
 			  f->pebs_format == info.pebs_format;
 	}
 	return true;

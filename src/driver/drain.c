@@ -18,8 +18,9 @@ static const unsigned char *at_linear(const struct spmu_driver *driver, uint64_t
 static bool decode_at(const struct spmu_driver *driver, uint64_t linear,
 		      struct spmu_pebs_record *record)
 {
-	return spmu_pebs_decode(driver->model, at_linear(driver, linear),
-				spmu_pebs_record_bytes(driver->model), record) == SPMU_OK;
+	return spmu_pebs_decode(drv_ds_layout(driver), at_linear(driver, linear),
+				spmu_pebs_record_bytes(drv_ds_layout(driver), 0), record,
+				NULL) == SPMU_OK;
 }
 
 static bool caused_by(const struct spmu_driver *driver, unsigned slot,
@@ -107,7 +108,7 @@ static void restart_skipped(struct spmu_driver *driver)
 
 void spmu_driver_drain(struct spmu_driver *driver)
 {
-	size_t bytes = spmu_pebs_record_bytes(driver->model);
+	size_t bytes = spmu_pebs_record_bytes(drv_ds_layout(driver), 0);
 	uint64_t index;
 
 	if (!driver->area || driver->draining)
@@ -150,7 +151,7 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	} while (spmu_drv_pebs_index(driver) != index);
 
 	for (uint64_t at = driver->pebs_next; at < index;
-	     at += spmu_pebs_record_bytes(driver->model)) {
+	     at += spmu_pebs_record_bytes(drv_ds_layout(driver), 0)) {
 		struct spmu_pebs_record record;
 
 		if (!decode_at(driver, at, &record) || !caused_by(driver, slot, &record))

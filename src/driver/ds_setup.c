@@ -14,7 +14,7 @@
 
 bool spmu_drv_store_area(struct spmu_driver *driver, uint64_t pebs_index)
 {
-	const struct spmu_ds_layout *layout = spmu_ds_layout(driver->model);
+	const struct spmu_ds_layout *layout = drv_ds_layout(driver);
 	struct spmu_ds_area area = {
 		.pebs_base = driver->pebs_base,
 		.pebs_index = pebs_index,
@@ -33,12 +33,12 @@ bool spmu_drv_store_area(struct spmu_driver *driver, uint64_t pebs_index)
 
 uint64_t spmu_drv_pebs_index(const struct spmu_driver *driver)
 {
-	size_t record = spmu_pebs_record_bytes(driver->model);
+	size_t record = spmu_pebs_record_bytes(drv_ds_layout(driver), 0);
 	struct spmu_ds_area area;
 	uint64_t index;
 
-	if (!driver->area || spmu_ds_decode(spmu_ds_layout(driver->model), driver->area,
-					    driver->area_bytes, &area) != SPMU_OK)
+	if (!driver->area || spmu_ds_decode(drv_ds_layout(driver), driver->area, driver->area_bytes,
+					    &area) != SPMU_OK)
 		return driver->pebs_base;
 	index = area.pebs_index;
 	if (index < driver->pebs_base)
@@ -80,8 +80,8 @@ static bool area_in_use(const struct spmu_driver *driver)
 enum spmu_status spmu_driver_setup_ds(struct spmu_driver *driver, void *memory, uint64_t linear,
 				      size_t bytes, unsigned records_per_interrupt)
 {
-	const struct spmu_ds_layout *layout = spmu_ds_layout(driver->model);
-	uint64_t record = spmu_pebs_record_bytes(driver->model);
+	const struct spmu_ds_layout *layout = drv_ds_layout(driver);
+	uint64_t record = spmu_pebs_record_bytes(drv_ds_layout(driver), 0);
 	uint64_t base, records;
 
 	if (!driver->facilities.ds || !driver->facilities.pebs || !layout)

@@ -15,6 +15,8 @@
  * Totals are brought up and the status is cleared before anything goes to the
  * sink: the sink may block, and may read and change any counter.
  */
+#include <string.h>
+
 #include "internal.h"
 
 /* Overflow indications of PEBS counters: the unit clears them when it takes the record. */
@@ -62,10 +64,11 @@ static void reload(struct spmu_driver *driver, unsigned slot)
 /* A sample of the interrupted context for each slot in the set. */
 static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 {
-	struct spmu_pebs_record record = {0};
+	struct spmu_pebs_record record;
 
 	if (!slots)
 		return;
+	memset(&record, 0, offsetof(struct spmu_pebs_record, xmm));
 	driver->port.interrupted(driver->port.opaque, &record.regs, &record.tsc);
 	record.eventing_ip = record.regs.rip;
 	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * area.c: the DS buffer management area in memory (17.4.9, 18.8.1.1): encode and
- * decode over one list of offsets.
+ * decode over one list of addresses.  An area of 4-byte fields holds low halves.
  */
 #include <string.h>
 
-#include "data/ds/layout.h"
 #include "data/model.h"
 
-struct area_field {
-	uint16_t offset; /* in memory */
-	uint16_t member; /* in struct spmu_ds_area */
-};
-#define AREA_ROW(offset, name) {offset, offsetof(struct spmu_ds_area, name)},
-static const struct area_field area_fields[] = {DS_AREA_64(AREA_ROW)};
-#define AREA_FIELDS (sizeof(area_fields) / sizeof(area_fields[0]))
-
-const struct spmu_ds_layout *spmu_ds_layout(const struct spmu_model *model)
-{
-	return model->ds;
-}
+#define AREA_ROW(n, name) [n] = offsetof(struct spmu_ds_area, name),
+static const uint16_t area_members[] = {DS_AREA(AREA_ROW)};
+#define AREA_FIELDS (sizeof(area_members) / sizeof(area_members[0]))
 
 static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,
 			      const struct spmu_ds_area *area, size_t bytes)
 {
-	if (!layout || !memory || !area || layout->field_bytes != 8 ||
-	    layout->resets > SPMU_DS_RESETS_MAX)
+	if (!layout || !memory || !area)
 		return SPMU_E_ARGUMENT;
 	return bytes < layout->bytes ? SPMU_E_SPACE : SPMU_OK;
 }
@@ -40,9 +29,10 @@ enum spmu_status spmu_ds_encode(const struct spmu_ds_layout *layout,
 		return status;
 	memset(out, 0, layout->bytes);
 	for (size_t i = 0; i < AREA_FIELDS; i++)
-		memcpy(out + area_fields[i].offset, (const uint8_t *)area + area_fields[i].member,
-		       8);
+		memcpy(out + i * layout->field_bytes, (const uint8_t *)area + area_members[i],
+		       layout->field_bytes);
 	memcpy(out + layout->reset_offset, area->reset, 8u * layout->resets);
+	memcpy(out + layout->fixed_reset_offset, area->fixed_reset, 8u * layout->fixed_resets);
 	return SPMU_OK;
 }
 
@@ -56,7 +46,9 @@ enum spmu_status spmu_ds_decode(const struct spmu_ds_layout *layout, const void 
 		return status;
 	memset(area, 0, sizeof(*area));
 	for (size_t i = 0; i < AREA_FIELDS; i++)
-		memcpy((uint8_t *)area + area_fields[i].member, in + area_fields[i].offset, 8);
+		memcpy((uint8_t *)area + area_members[i], in + i * layout->field_bytes,
+		       layout->field_bytes);
 	memcpy(area->reset, in + layout->reset_offset, 8u * layout->resets);
+	memcpy(area->fixed_reset, in + layout->fixed_reset_offset, 8u * layout->fixed_resets);
 	return SPMU_OK;
 }

@@ -1,58 +1,231 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pebs.c: a PEBS record in memory: encode for the unit, decode for software, over the
- * model's one list of offsets (18.13.1.1, table 18-55).
+ * model's one list of fields (17.4.9, 18.4.4, 18.8.1.1, 18.11.2, 18.13.1.1; adaptive records:
+ * 10th generation Core).
+ *
+ * The vectors and branches of struct spmu_pebs_record are most of its size and few
+ * records have them, so they are touched only for those.  An adaptive record holds at
+ * most as many branches as a stack has; a configuration that asks for more gets that many,
+ * and the format word says so.
  */
 #include <string.h>
 
-#include "data/ds/layout.h"
 #include "data/model.h"
 
-/* Every byte of a record belongs to exactly one 8-byte field. */
-#define FIELD_BYTES(offset, member) +8
-_Static_assert(PEBS_FORMAT_3(FIELD_BYTES) == PEBS_FORMAT_3_BYTES, "format 3 has no holes");
+_Static_assert(offsetof(struct spmu_pebs_record, xmm) + 256 ==
+		       offsetof(struct spmu_pebs_record, branch),
+	       "what few records have stands last");
+#define HEAD_BYTES offsetof(struct spmu_pebs_record, xmm)
 
-size_t spmu_pebs_record_bytes(const struct spmu_model *model)
+/* What MSR_PEBS_DATA_CFG selects, as the format word says it. */
+static uint64_t format_of(uint64_t data_cfg)
 {
-	return model->pebs ? model->pebs->bytes : 0;
+	uint64_t format = data_cfg & PEBS_FORMAT_GROUPS;
+	uint64_t entries = (data_cfg >> PEBS_FORMAT_ENTRIES) & 0xff;
+
+	if (!(format & SPMU_PEBS_LBR))
+		return format;
+	if (entries >= SPMU_LBR_DEPTH_MAX)
+		entries = SPMU_LBR_DEPTH_MAX - 1;
+	return format | entries << PEBS_FORMAT_ENTRIES;
 }
 
-static enum spmu_status check(const struct spmu_model *model, const void *memory,
-			      const struct spmu_pebs_record *record, size_t bytes)
+static unsigned branches_of(uint64_t format)
 {
-	if (!model || !memory || !record)
+	if (!(format & SPMU_PEBS_LBR))
+		return 0;
+	return (unsigned)(format >> PEBS_FORMAT_ENTRIES & 0xff) + 1;
+}
+
+static size_t bytes_of(const struct pebs_layout *pebs, uint64_t format)
+{
+	size_t bytes = 0;
+
+	for (unsigned g = 0; g < pebs->group_count; g++)
+		if ((pebs->group[g].group & format) == pebs->group[g].group)
+			bytes += pebs->group[g].bytes;
+	if (format & SPMU_PEBS_XMM)
+		bytes += PEBS_VECTORS_BYTES;
+	return bytes + (size_t)branches_of(format) * PEBS_BRANCH_BYTES;
+}
+
+size_t spmu_pebs_record_bytes(const struct spmu_ds_layout *layout, uint64_t data_cfg)
+{
+	if (!layout || !layout->pebs)
+		return 0;
+	return bytes_of(layout->pebs, layout->pebs->adaptive ? format_of(data_cfg) : 0);
+}
+
+static void put_fields(const struct pebs_layout *pebs, const struct pebs_group *group,
+		       const struct spmu_pebs_record *record, uint8_t *out)
+{
+	for (unsigned i = 0; i < group->field_count; i++)
+		memcpy(out + group->field[i].offset,
+		       (const uint8_t *)record + group->field[i].member, pebs->word_bytes);
+}
+
+/* `record` is 0 where a field is not as wide as its member. */
+static void get_fields(const struct pebs_layout *pebs, const struct pebs_group *group,
+		       const uint8_t *in, struct spmu_pebs_record *record)
+{
+	for (unsigned i = 0; i < group->field_count; i++)
+		memcpy((uint8_t *)record + group->field[i].member, in + group->field[i].offset,
+		       pebs->word_bytes);
+}
+
+/* An LBR entry of a record is as the registers of format SPMU_LBR_INFO have it. */
+#define INFO_CYCLES	  UINT64_C(0xffff)
+#define INFO_ABORT	  (UINT64_C(1) << 61)
+#define INFO_IN_TX	  (UINT64_C(1) << 62)
+#define INFO_MISPREDICTED (UINT64_C(1) << 63)
+
+static void put_branch(const struct spmu_branch *branch, uint8_t *out)
+{
+	uint64_t word[3] = {branch->from, branch->to,
+			    branch->cycles < INFO_CYCLES ? branch->cycles : INFO_CYCLES};
+
+	if (branch->flags & SPMU_BRANCH_MISPREDICTED)
+		word[2] |= INFO_MISPREDICTED;
+	if (branch->flags & SPMU_BRANCH_IN_TX)
+		word[2] |= INFO_IN_TX;
+	if (branch->flags & SPMU_BRANCH_ABORT)
+		word[2] |= INFO_ABORT;
+	memcpy(out, word, sizeof(word));
+}
+
+static void get_branch(const uint8_t *in, struct spmu_branch *branch)
+{
+	uint64_t word[3];
+
+	memcpy(word, in, sizeof(word));
+	*branch = (struct spmu_branch){
+		.from = word[0],
+		.to = word[1],
+		.cycles = (uint32_t)(word[2] & INFO_CYCLES),
+		.flags = (uint8_t)((word[2] & INFO_MISPREDICTED ? SPMU_BRANCH_MISPREDICTED : 0) |
+				   (word[2] & INFO_IN_TX ? SPMU_BRANCH_IN_TX : 0) |
+				   (word[2] & INFO_ABORT ? SPMU_BRANCH_ABORT : 0)),
+	};
+}
+
+static void put_adaptive(const struct pebs_layout *pebs, uint64_t format,
+			 const struct spmu_pebs_record *record, uint8_t *out)
+{
+	uint64_t word = format | (uint64_t)bytes_of(pebs, format) << PEBS_FORMAT_SIZE;
+
+	memcpy(out, &word, sizeof(word));
+	for (unsigned g = 0; g < pebs->group_count; g++) {
+		const struct pebs_group *group = &pebs->group[g];
+
+		if ((group->group & format) != group->group)
+			continue;
+		put_fields(pebs, group, record, out);
+		out += group->bytes;
+	}
+	if (format & SPMU_PEBS_XMM) {
+		memcpy(out, record->xmm, PEBS_VECTORS_BYTES);
+		out += PEBS_VECTORS_BYTES;
+	}
+	for (unsigned i = 0; i < branches_of(format); i++, out += PEBS_BRANCH_BYTES) {
+		if (i < record->branch_count)
+			put_branch(&record->branch[i], out);
+		else
+			memset(out, 0, PEBS_BRANCH_BYTES);
+	}
+}
+
+static void get_adaptive(const struct pebs_layout *pebs, uint64_t format, const uint8_t *in,
+			 struct spmu_pebs_record *record)
+{
+	for (unsigned g = 0; g < pebs->group_count; g++) {
+		const struct pebs_group *group = &pebs->group[g];
+
+		if ((group->group & format) != group->group)
+			continue;
+		get_fields(pebs, group, in, record);
+		in += group->bytes;
+	}
+	if (format & SPMU_PEBS_XMM) {
+		memcpy(record->xmm, in, PEBS_VECTORS_BYTES);
+		in += PEBS_VECTORS_BYTES;
+	}
+	record->groups = (uint32_t)(format & PEBS_FORMAT_GROUPS);
+	record->branch_count = branches_of(format);
+	for (unsigned i = 0; i < record->branch_count; i++, in += PEBS_BRANCH_BYTES)
+		get_branch(in, &record->branch[i]);
+}
+
+static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,
+			      const struct spmu_pebs_record *record)
+{
+	if (!layout || !memory || !record)
 		return SPMU_E_ARGUMENT;
-	if (!model->pebs)
-		return SPMU_E_UNAVAILABLE;
-	return bytes < model->pebs->bytes ? SPMU_E_SPACE : SPMU_OK;
+	return layout->pebs ? SPMU_OK : SPMU_E_UNAVAILABLE;
 }
 
-enum spmu_status spmu_pebs_encode(const struct spmu_model *model,
+enum spmu_status spmu_pebs_encode(const struct spmu_ds_layout *layout, uint64_t data_cfg,
 				  const struct spmu_pebs_record *record, void *to, size_t bytes)
 {
-	enum spmu_status status = check(model, to, record, bytes);
-	uint8_t *out = to;
+	enum spmu_status status = check(layout, to, record);
+	const struct pebs_layout *pebs;
 
 	if (status != SPMU_OK)
 		return status;
-	memset(out, 0, model->pebs->bytes);
-	for (unsigned i = 0; i < model->pebs->field_count; i++)
-		memcpy(out + model->pebs->field[i].offset,
-		       (const uint8_t *)record + model->pebs->field[i].member, 8);
+	pebs = layout->pebs;
+	if (bytes < spmu_pebs_record_bytes(layout, data_cfg))
+		return SPMU_E_SPACE;
+	if (pebs->straight)
+		memcpy(to, record, pebs->group[0].bytes);
+	else if (pebs->adaptive)
+		put_adaptive(pebs, format_of(data_cfg), record, to);
+	else
+		put_fields(pebs, &pebs->group[0], record, to);
 	return SPMU_OK;
 }
 
-enum spmu_status spmu_pebs_decode(const struct spmu_model *model, const void *from, size_t bytes,
-				  struct spmu_pebs_record *record)
+/* What an adaptive record says of itself; its length must be what its groups add up to. */
+static enum spmu_status read_format(const struct pebs_layout *pebs, const uint8_t *in, size_t bytes,
+				    uint64_t *format, size_t *need)
 {
-	enum spmu_status status = check(model, from, record, bytes);
-	const uint8_t *in = from;
+	uint64_t word;
+
+	if (bytes < sizeof(word))
+		return SPMU_E_SPACE;
+	memcpy(&word, in, sizeof(word));
+	*need = word >> PEBS_FORMAT_SIZE;
+	*format = word & ((UINT64_C(1) << PEBS_FORMAT_SIZE) - 1);
+	if (*format != format_of(*format) || *need != bytes_of(pebs, *format))
+		return SPMU_E_FORMAT;
+	return SPMU_OK;
+}
+
+enum spmu_status spmu_pebs_decode(const struct spmu_ds_layout *layout, const void *from,
+				  size_t bytes, struct spmu_pebs_record *record, size_t *used)
+{
+	enum spmu_status status = check(layout, from, record);
+	const struct pebs_layout *pebs;
+	uint64_t format = 0;
+	size_t need;
 
 	if (status != SPMU_OK)
 		return status;
-	memset(record, 0, sizeof(*record));
-	for (unsigned i = 0; i < model->pebs->field_count; i++)
-		memcpy((uint8_t *)record + model->pebs->field[i].member,
-		       in + model->pebs->field[i].offset, 8);
+	pebs = layout->pebs;
+	need = pebs->group[0].bytes;
+	if (pebs->adaptive)
+		status = read_format(pebs, from, bytes, &format, &need);
+	if (status != SPMU_OK)
+		return status;
+	if (bytes < need)
+		return SPMU_E_SPACE;
+	memset(record, 0, HEAD_BYTES);
+	if (pebs->straight)
+		memcpy(record, from, need);
+	else if (pebs->adaptive)
+		get_adaptive(pebs, format, from, record);
+	else
+		get_fields(pebs, &pebs->group[0], from, record);
+	if (used)
+		*used = need;
 	return SPMU_OK;
 }

@@ -75,6 +75,12 @@ void spmu_init(struct spmu_core *core, unsigned lp)
 		core->thread[lp].state.lvt = LVT_RESET;
 }
 
+void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active)
+{
+	if (lp < core->threads)
+		core->thread[lp].state.ia32e = active;
+}
+
 const char *spmu_version(void)
 {
 	return SPMU_VERSION_STRING;

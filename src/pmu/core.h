@@ -44,6 +44,8 @@ struct thread_state {
 	uint64_t reg[SLOT_COUNT];
 	uint32_t lvt;
 	uint32_t pebs_armed; /* counters whose overflow armed PEBS */
+	uint32_t ia32e;	     /* spmu_set_ia32e() */
+	uint32_t reserved;
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
 	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
 	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
@@ -130,6 +132,13 @@ bool msr_exists(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr);
 bool address_canonical(uint64_t linear);
+
+/* The layout in which this thread stores now; NULL without DS. */
+static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *core,
+						     const struct thread *thread)
+{
+	return spmu_ds_layout(core->model, thread->state.ia32e);
+}
 
 /* pebs.c: what became of a PEBS record. */
 enum pebs_result {

@@ -32,7 +32,7 @@ static bool is_precise(const struct spmu_core *core, const struct thread *thread
 	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E) |
 				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
 
-	return core->model->pebs && (thread->state.reg[SLOT_PEBS_ENABLE] >> counter & 1) &&
+	return (thread->state.reg[SLOT_PEBS_ENABLE] >> counter & 1) &&
 	       (core->model->counters->pebs_counters >> counter & 1) &&
 	       (event->pebs_counters >> counter & 1) && !(select & forbidden);
 }

@@ -11,7 +11,6 @@
 	{address, ROLE_##role, index, #name, &field_list_##list, reset, section},
 #define EVENT_ROW(code, name, signals, fidelity, counters, pebs, fixed, data, section, text)       \
 	{name, text, code, signals, fidelity, counters, pebs, fixed, data, section},
-#define PEBS_ROW(offset, member) {offset, offsetof(struct spmu_pebs_record, member)},
 
 #include "data/models.inc"
 
@@ -59,6 +58,7 @@ const struct spmu_model *spmu_model_find(const char *name)
 struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 {
 	const struct counter_layout *counters = model->counters;
+	const struct pebs_layout *pebs = model->ds ? model->ds->pebs : NULL;
 
 	return (struct spmu_model_info){
 		.name = model->name,
@@ -72,7 +72,7 @@ struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 		.fixed_counters = counters->fixed_counters,
 		.counter_bits = counters->counter_bits,
 		.fixed_bits = counters->fixed_bits,
-		.pebs_format = model->pebs ? (int8_t)model->pebs->format : (int8_t)-1,
+		.pebs_format = pebs ? (int8_t)pebs->format : (int8_t)-1,
 	};
 }
 

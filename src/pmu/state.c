@@ -23,7 +23,7 @@ struct state_header {
 };
 _Static_assert(sizeof(struct state_header) == 48, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
-		       8 * SLOT_COUNT + 4 * (2 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)),
+		       8 * SLOT_COUNT + 4 * (4 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)),
 	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
@@ -122,7 +122,7 @@ static bool thread_valid(const struct spmu_core *core, const struct thread_state
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (!seen[slot] && thread->reg[slot])
 			return false;
-	return !(thread->lvt & ~LVT_WRITABLE) &&
+	return !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && !thread->reserved &&
 	       !(thread->pebs_armed & ~(uint32_t)thread->reg[SLOT_PEBS_ENABLE]) &&
 	       !(thread->pebs_armed & ~(uint32_t)core->model->counters->pebs_counters) &&
 	       clocks_valid(core, thread);
@@ -196,6 +196,8 @@ static const char *thread_difference(const struct state_header *header,
 		return "LVT";
 	if (a->pebs_armed != b->pebs_armed)
 		return "PEBS armed";
+	if (a->ia32e != b->ia32e)
+		return "IA-32e mode";
 	return memcmp(a, b, sizeof(*a)) != 0 ? "clock" : NULL;
 }
 

@@ -109,6 +109,8 @@ static void create_core(const struct program *program, struct machine *m, unsign
 		fprintf(stderr, "no core of model %s\n", program->model);
 		abort();
 	}
+	for (unsigned lp = 0; lp < config.threads; lp++)
+		spmu_set_ia32e(m->core, lp, true);
 }
 
 static void machine_start(const struct program *program, struct machine *m, enum machine_kind kind,
@@ -477,10 +479,12 @@ static struct answer operate(const struct program *program, struct machine *m,
 			answer.outcome = SPMU_GP;
 		break;
 	case OP_RESET:
-		if (m->kind == REFERENCE)
+		if (m->kind == REFERENCE) {
 			reference_reset(&m->reference, op->lp);
-		else
+		} else {
 			spmu_reset(m->core, op->lp);
+			spmu_set_ia32e(m->core, op->lp, true);
+		}
 		break;
 	case OP_INIT:
 		if (m->kind == REFERENCE)

@@ -373,7 +373,7 @@ static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_in
 	struct reference_thread *t = &unit->thread[lp];
 	const struct spmu_host *host = &unit->host;
 	uint8_t area[DS_BYTES_MAX], record[RECORD_BYTES], next[8];
-	size_t area_bytes = spmu_ds_layout(unit->model)->bytes;
+	size_t area_bytes = spmu_ds_layout(unit->model, true)->bytes;
 
 	if (area_bytes > sizeof(area) ||
 	    !host->read(host->opaque, lp, t->ds_area, area, area_bytes))

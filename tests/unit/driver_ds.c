@@ -6,7 +6,7 @@ static struct spmu_ds_area area_of(struct host *host, size_t offset)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model), host->area + offset,
+	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model, true), host->area + offset,
 				HOST_AREA_BYTES - offset, &area),
 		 SPMU_OK);
 	return area;
@@ -16,12 +16,12 @@ static struct spmu_ds_area area_of(struct host *host, size_t offset)
 static void check_restrictions(struct host *host, size_t offset, size_t bytes)
 {
 	struct spmu_ds_area area = area_of(host, offset);
-	size_t record = spmu_pebs_record_bytes(host->model);
+	size_t record = spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
 	uint64_t end = HOST_AREA + offset + bytes;
 
 	CHECK_EQ(host_msr(host, 0x600), HOST_AREA + offset);
 	CHECK_EQ(area.pebs_base % 64, 0);
-	CHECK(area.pebs_base >= HOST_AREA + offset + spmu_ds_layout(host->model)->bytes);
+	CHECK(area.pebs_base >= HOST_AREA + offset + spmu_ds_layout(host->model, true)->bytes);
 	CHECK_EQ(area.pebs_index, area.pebs_base);
 	CHECK_EQ((area.pebs_maximum - area.pebs_base) % record, 0);
 	CHECK(area.pebs_maximum <= end);
@@ -61,7 +61,9 @@ static void check_threshold(unsigned records, unsigned wanted, unsigned is)
 
 	host_ready(&host, 1, records, wanted);
 	area = area_of(&host, 0);
-	CHECK_EQ((area.pebs_threshold - area.pebs_base) / spmu_pebs_record_bytes(host.model), is);
+	CHECK_EQ((area.pebs_threshold - area.pebs_base) /
+			 spmu_pebs_record_bytes(spmu_ds_layout(host.model, true), 0),
+		 is);
 	host_free(&host);
 }
 

@@ -344,6 +344,8 @@ static inline void host_make(struct host *host, unsigned threads)
 		printf("no unit\n0 passed, 1 failed\n");
 		exit(1);
 	}
+	for (unsigned lp = 0; lp < threads; lp++)
+		spmu_set_ia32e(host->core, lp, true);
 	memset(host->area, 0xa5, HOST_AREA_BYTES);
 	host->random = UINT64_C(0x9e3779b97f4a7c15);
 	host->max_leaf = 0x16;
@@ -373,9 +375,9 @@ static inline enum spmu_status host_detect(struct host *host)
 /* Memory for `records` PEBS records behind the management area. */
 static inline size_t host_area_bytes(const struct host *host, unsigned records)
 {
-	size_t head = (spmu_ds_layout(host->model)->bytes + 63u) & ~(size_t)63;
+	size_t head = (spmu_ds_layout(host->model, true)->bytes + 63u) & ~(size_t)63;
 
-	return head + records * spmu_pebs_record_bytes(host->model);
+	return head + records * spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
 }
 
 /* Unit, driver and a DS save area; everything must succeed. */

@@ -10,9 +10,11 @@ static uint64_t waiting_records(struct host *host)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model), host->area, HOST_AREA_BYTES, &area),
+	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model, true), host->area, HOST_AREA_BYTES,
+				&area),
 		 SPMU_OK);
-	return (area.pebs_index - area.pebs_base) / spmu_pebs_record_bytes(host->model);
+	return (area.pebs_index - area.pebs_base) /
+	       spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
 }
 
 static void check_totals(struct host *host)
@@ -434,7 +436,7 @@ static void check_index(uint64_t index, uint64_t records)
 	struct host host;
 
 	host_ready(&host, 1, 20, 3);
-	layout = spmu_ds_layout(host.model);
+	layout = spmu_ds_layout(host.model, true);
 	CHECK_EQ(spmu_ds_decode(layout, host.area, HOST_AREA_BYTES, &area), SPMU_OK);
 	area.pebs_index = area.pebs_base + index;
 	CHECK_EQ(spmu_ds_encode(layout, &area, host.area, HOST_AREA_BYTES), SPMU_OK);

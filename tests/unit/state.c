@@ -142,7 +142,7 @@ static void refuses(void)
 	CHECK_EQ(spmu_load(host.core, good, 10), SPMU_E_CORRUPT);
 	CHECK_EQ(spmu_load(host.core, good, bytes - 1), SPMU_E_CORRUPT);
 	memcpy(bad, good, bytes);
-	bad[8] = 2;
+	bad[8] = SPMU_STATE_VERSION + 1;
 	CHECK_EQ(spmu_load(host.core, bad, bytes), SPMU_E_VERSION);
 	host_create(&other, "skylake", 1, SUPPLY_ALL);
 	CHECK_EQ(spmu_load(other.core, good, bytes), SPMU_E_VERSION);

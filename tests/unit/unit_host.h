@@ -154,6 +154,8 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 		printf("no core for %s\n", model);
 		exit(1);
 	}
+	for (unsigned lp = 0; lp < threads; lp++)
+		spmu_set_ia32e(host->core, lp, true);
 }
 
 static inline void host_destroy(struct unit_host *host)
@@ -223,8 +225,8 @@ static inline void host_ds(struct unit_host *host, unsigned records, unsigned th
 
 	if (reset)
 		memcpy(area.reset, reset, 4 * sizeof(*reset));
-	CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skylake")), &area, host->memory,
-				MEMORY_BYTES),
+	CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skylake"), true), &area,
+				host->memory, MEMORY_BYTES),
 		 SPMU_OK);
 	WRMSR(host, DS_AREA_MSR, DS_AREA);
 }
@@ -233,7 +235,7 @@ static inline struct spmu_ds_area host_area(struct unit_host *host)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(spmu_model_find("skylake")), host->memory,
+	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(spmu_model_find("skylake"), true), host->memory,
 				MEMORY_BYTES, &area),
 		 SPMU_OK);
 	return area;
@@ -248,9 +250,9 @@ static inline struct spmu_pebs_record host_record(struct unit_host *host, unsign
 {
 	struct spmu_pebs_record record = {0};
 
-	CHECK_EQ(spmu_pebs_decode(spmu_model_find("skylake"),
+	CHECK_EQ(spmu_pebs_decode(spmu_ds_layout(spmu_model_find("skylake"), true),
 				  host->memory + (PEBS_BASE - MEMORY_BASE) + n * RECORD_BYTES,
-				  RECORD_BYTES, &record),
+				  RECORD_BYTES, &record, NULL),
 		 SPMU_OK);
 	return record;
 }

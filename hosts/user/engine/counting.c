@@ -487,6 +487,7 @@ static void unit_new(unsigned records_per_interrupt)
 	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
+	spmu_set_ia32e(u->core, 0, true);
 	u->ds_linear = (uint64_t)engine_memory(DS_BYTES);
 	if (u->driver.facilities.pebs &&
 	    spmu_driver_setup_ds(&u->driver, (void *)u->ds_linear, u->ds_linear, DS_BYTES,
