@@ -2,16 +2,20 @@
 # check-sanitize and check-clang.  tests/run.sh runs programs and adds up their counts.
 #
 #   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
+#   tests/scenarios/     what the manual says, as small texts for all models
 #   tests/decode/*.c     the translator's decoder against Zydis
 #   tests/examples/*.sh  examples/*.c as a stranger builds them
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator
 #   tests/programs/*.sh  real programs, byte by byte (long)
-TESTS_QUICK := unit decode examples tool user
+TESTS_QUICK := unit scenarios decode examples tool user
 PROPERTY_LONG_SEEDS ?= 200
 
 UNIT_TESTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
 DECODE_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/decode/*.c))
+SCENARIO_TESTS := $(wildcard tests/scenarios/*.sh)
+SCENARIO_OBJ := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/scenarios/*.c)) \
+                $(B)/tests/obj/reference/family.o
 EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))
@@ -44,15 +48,19 @@ $(B)/tests/unit/%: $(B)/tests/obj/unit/%.o $(B)/libsoftpmu.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
 
+$(B)/tests/scenarios/run: $(SCENARIO_OBJ) $(B)/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -o $@ $^
+
 $(B)/tests/decode/%: $(B)/tests/obj/decode/%.o $(B)/tests/obj/decoder.o $(B)/libsoftpmu.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lZydis -lelf
 
 .SECONDARY: $(patsubst $(B)/tests/%,$(B)/tests/obj/%.o,$(UNIT_TESTS) $(DECODE_TESTS)) $(REFERENCE_OBJ)
 
-.PHONY: check check-run check-unit check-decode check-tool check-user check-long check-long-run \
+.PHONY: check check-run check-unit check-scenarios check-decode check-tool check-user check-long check-long-run \
         check-sanitize check-clang tests
-tests: $(UNIT_TESTS) $(DECODE_TESTS)
+tests: $(UNIT_TESTS) $(DECODE_TESTS) $(B)/tests/scenarios/run
 
 check: deps-test
 	@$(MAKE) --no-print-directory check-run
@@ -61,10 +69,12 @@ check: deps-test
 check-run: all tests
 	@for group in $(TESTS_QUICK); do ls tests/$$group/*.c tests/$$group/*.sh 2>/dev/null | \
 		grep -qv '/lib\.sh$$' || { echo "no tests in tests/$$group" >&2; exit 1; }; done
-	@$(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS) $(EXAMPLE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
+	@$(RUN_TESTS) $(UNIT_TESTS) $(SCENARIO_TESTS) $(DECODE_TESTS) $(EXAMPLE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
 
 check-unit: $(UNIT_TESTS)
 	@$(RUN_TESTS) $(UNIT_TESTS)
+check-scenarios: $(B)/tests/scenarios/run
+	@$(RUN_TESTS) $(SCENARIO_TESTS)
 check-decode: $(DECODE_TESTS)
 	@$(RUN_TESTS) $(DECODE_TESTS)
 check-tool: all
@@ -83,7 +93,7 @@ check-sanitize: deps-test
 		check-sanitize-run
 .PHONY: check-sanitize-run
 check-sanitize-run: tests
-	@ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 $(RUN_TESTS) $(UNIT_TESTS) $(DECODE_TESTS)
+	@ASAN_OPTIONS=detect_leaks=0:abort_on_error=0 $(RUN_TESTS) $(UNIT_TESTS) $(SCENARIO_TESTS) $(DECODE_TESTS)
 
 check-clang: deps-test
 	@$(MAKE) --no-print-directory B=$(B)/clang CC=clang check-run

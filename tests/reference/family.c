@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * family.c: the families as the manual's sections and CPUID leaf 0AH describe
+ * them (18.3 to 18.13; 17.5 to 17.13 for last branch records).
+ */
+#include "family.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* 17.12: eight pairs in one register each, from in the low half. */
+static const struct family_lbr lbr_core = {.depth = 8,
+					   .format = 0,
+					   .from = 0x40,
+					   .to = 0x40,
+					   .tos = 0x1c9,
+					   .ler_from = 0x1de,
+					   .ler_to = 0x1dd};
+/* 17.5 */
+static const struct family_lbr lbr_core2 = {.depth = 4,
+					    .format = 2,
+					    .from = 0x40,
+					    .to = 0x60,
+					    .tos = 0x1c9,
+					    .ler_from = 0x1dd,
+					    .ler_to = 0x1de};
+static const struct family_lbr lbr_bonnell = {.depth = 8,
+					      .format = 2,
+					      .from = 0x40,
+					      .to = 0x60,
+					      .tos = 0x1c9,
+					      .ler_from = 0x1dd,
+					      .ler_to = 0x1de};
+/* 17.6.1 */
+static const struct family_lbr lbr_silvermont = {.depth = 8,
+						 .format = 2,
+						 .from = 0x40,
+						 .to = 0x60,
+						 .tos = 0x1c9,
+						 .select = 0x1c8,
+						 .ler_from = 0x1dd,
+						 .ler_to = 0x1de};
+/* 17.7: the top 16 bits of TO hold clocks. */
+static const struct family_lbr lbr_goldmont = {.depth = 32,
+					       .format = 6,
+					       .from = 0x680,
+					       .to = 0x6c0,
+					       .tos = 0x1c9,
+					       .select = 0x1c8,
+					       .ler_from = 0x1dd,
+					       .ler_to = 0x1de,
+					       .call_stack = true};
+static const struct family_lbr lbr_goldmont_plus = {.depth = 32,
+						    .format = 5,
+						    .from = 0x680,
+						    .to = 0x6c0,
+						    .info = 0xdc0,
+						    .tos = 0x1c9,
+						    .select = 0x1c8,
+						    .ler_from = 0x1dd,
+						    .ler_to = 0x1de,
+						    .call_stack = true};
+/* 17.8 */
+static const struct family_lbr lbr_nehalem = {.depth = 16,
+					      .format = 3,
+					      .from = 0x680,
+					      .to = 0x6c0,
+					      .tos = 0x1c9,
+					      .select = 0x1c8,
+					      .ler_from = 0x1dd,
+					      .ler_to = 0x1de};
+/* 17.10, 17.11 */
+static const struct family_lbr lbr_haswell = {.depth = 16,
+					      .format = 4,
+					      .from = 0x680,
+					      .to = 0x6c0,
+					      .tos = 0x1c9,
+					      .select = 0x1c8,
+					      .ler_from = 0x1dd,
+					      .ler_to = 0x1de,
+					      .call_stack = true};
+static const struct family_lbr lbr_skylake = {.depth = 32,
+					      .format = 5,
+					      .from = 0x680,
+					      .to = 0x6c0,
+					      .info = 0xdc0,
+					      .tos = 0x1c9,
+					      .select = 0x1c8,
+					      .ler_from = 0x1dd,
+					      .ler_to = 0x1de,
+					      .call_stack = true};
+
+/* Figure 17-5: eight addresses, then the counter resets. */
+static const struct family_area area_32 = {
+	.field = 4, .resets = 1, .reset_at = 0x20, .bts_bytes = 12};
+static const struct family_area area_64 = {
+	.field = 8, .resets = 1, .reset_at = 0x40, .bts_bytes = 24};
+/* Figure 18-22. */
+static const struct family_area area_nehalem = {
+	.field = 8, .resets = 4, .reset_at = 0x40, .bts_bytes = 24};
+static const struct family_area area_goldmont_plus = {.field = 8,
+						      .resets = 8,
+						      .reset_at = 0x40,
+						      .fixed_resets = 3,
+						      .fixed_reset_at = 0x80,
+						      .bts_bytes = 24};
+static const struct family_area area_icelake = {.field = 8,
+						.resets = 8,
+						.reset_at = 0x40,
+						.fixed_resets = 4,
+						.fixed_reset_at = 0x80,
+						.bts_bytes = 24};
+
+#define CORE2_PARTS                                                                                \
+	.version = 2, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
+	.pebs_format = 0, .pebs_generals = 1, .dtes64 = true, .lbr = &lbr_core2, .area = &area_64
+#define ATOM_PARTS                                                                                 \
+	.version = 3, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
+	.pebs_generals = 1, .any_thread = true, .dtes64 = true
+#define CORE3_PARTS                                                                                \
+	.version = 3, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,                  \
+	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem
+#define NEHALEM_PARTS CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem
+#define SANDYBRIDGE_PARTS                                                                          \
+	CORE3_PARTS, .generals = 8, .pebs_format = 1, .full_width = true, .lbr = &lbr_nehalem
+#define HASWELL_PARTS                                                                              \
+	CORE3_PARTS, .generals = 8, .pebs_format = 2, .full_width = true, .tsx = true,             \
+		     .lbr = &lbr_haswell
+#define SKYLAKE_PARTS                                                                              \
+	.version = 4, .generals = 8, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
+	.pebs_format = 3, .pebs_generals = 15, .any_thread = true, .full_width = true,             \
+	.tsx = true, .dtes64 = true, .lbr = &lbr_skylake, .area = &area_nehalem
+#define GOLDMONT_PARTS                                                                             \
+	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
+	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true
+#define ICELAKE_PARTS                                                                              \
+	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
+	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
+	.tsx = true, .adaptive = true, .extended_pebs = true, .dtes64 = true, .lbr = &lbr_skylake, \
+	.area = &area_icelake
+
+static const struct family families[] = {
+	{.model = "core",
+	 .version = 1,
+	 .generals = 2,
+	 .generals_ht = 2,
+	 .bits = 40,
+	 .pebs_format = -1,
+	 .lbr = &lbr_core,
+	 .area = &area_32,
+	 .area_legacy = &area_32},
+	{.model = "core2", CORE2_PARTS},
+	{.model = "core2-45nm", CORE2_PARTS},
+	{.model = "bonnell", ATOM_PARTS, .pebs_format = 0, .lbr = &lbr_bonnell, .area = &area_64},
+	/* Table 18-13: the record ends with EventingRIP and a reserved field. */
+	{.model = "silvermont",
+	 ATOM_PARTS,
+	 .pebs_format = 2,
+	 .full_width = true,
+	 .lbr = &lbr_silvermont,
+	 .area = &area_nehalem},
+	{.model = "airmont",
+	 ATOM_PARTS,
+	 .pebs_format = 2,
+	 .full_width = true,
+	 .lbr = &lbr_silvermont,
+	 .area = &area_nehalem},
+	{.model = "goldmont",
+	 GOLDMONT_PARTS,
+	 .pebs_generals = 1,
+	 .any_thread = true,
+	 .lbr = &lbr_goldmont,
+	 .area = &area_nehalem},
+	{.model = "goldmont-plus",
+	 GOLDMONT_PARTS,
+	 .pebs_generals = 15,
+	 .pebs_fixed = 7,
+	 .lbr = &lbr_goldmont_plus,
+	 .area = &area_goldmont_plus},
+	{.model = "nehalem", NEHALEM_PARTS},
+	{.model = "westmere", NEHALEM_PARTS},
+	{.model = "sandybridge", SANDYBRIDGE_PARTS},
+	{.model = "ivybridge", SANDYBRIDGE_PARTS},
+	{.model = "haswell", HASWELL_PARTS},
+	{.model = "haswell-server", HASWELL_PARTS},
+	{.model = "broadwell", HASWELL_PARTS},
+	{.model = "broadwell-server", HASWELL_PARTS},
+	{.model = "skylake", SKYLAKE_PARTS},
+	{.model = "kabylake", SKYLAKE_PARTS},
+	{.model = "coffeelake", SKYLAKE_PARTS},
+	{.model = "skylake-server", SKYLAKE_PARTS},
+	{.model = "cascadelake", SKYLAKE_PARTS},
+	{.model = "icelake", ICELAKE_PARTS},
+	{.model = "icelake-server", ICELAKE_PARTS},
+	{.model = "tigerlake", ICELAKE_PARTS},
+};
+
+const struct family *family_at(unsigned index)
+{
+	return index < sizeof(families) / sizeof(families[0]) ? &families[index] : NULL;
+}
+
+const struct family *family_find(const char *model)
+{
+	for (unsigned i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (!strcmp(families[i].model, model))
+			return &families[i];
+	return NULL;
+}
+
+/* "IA32_PMC3" against "IA32_PMC": 3; -1: another name. */
+static long numbered(const char *name, const char *stem)
+{
+	size_t length = strlen(stem);
+	char *end;
+	long n;
+
+	if (strncmp(name, stem, length) || name[length] < '0' || name[length] > '9')
+		return -1;
+	n = strtol(name + length, &end, 10);
+	return *end ? -1 : n;
+}
+
+static bool lbr_register(const struct family_lbr *lbr, const char *name, uint32_t *msr)
+{
+	long n;
+
+	if (!lbr)
+		return false;
+	*msr = !strcmp(name, "MSR_LASTBRANCH_TOS") ? lbr->tos
+	       : !strcmp(name, "MSR_LBR_SELECT")   ? lbr->select
+	       : !strcmp(name, "MSR_LER_FROM_LIP") ? lbr->ler_from
+	       : !strcmp(name, "MSR_LER_TO_LIP")   ? lbr->ler_to
+						   : 0;
+	if ((n = numbered(name, "MSR_LASTBRANCH_FROM_")) >= 0 && n < lbr->depth)
+		*msr = lbr->from + (uint32_t)n;
+	if ((n = numbered(name, "MSR_LASTBRANCH_TO_")) >= 0 && n < lbr->depth)
+		*msr = lbr->to + (uint32_t)n;
+	if ((n = numbered(name, "MSR_LBR_INFO_")) >= 0 && n < lbr->depth && lbr->info)
+		*msr = lbr->info + (uint32_t)n;
+	return *msr != 0;
+}
+
+bool family_register(const struct family *family, const char *name, uint32_t *msr)
+{
+	static const struct {
+		const char *name;
+		uint32_t msr;
+	} single[] = {
+		{"IA32_MISC_ENABLE", 0x1a0},
+		{"IA32_DEBUGCTL", 0x1d9},
+		{"IA32_PERF_CAPABILITIES", 0x345},
+		{"IA32_FIXED_CTR_CTRL", 0x38d},
+		{"IA32_PERF_GLOBAL_STATUS", 0x38e},
+		{"IA32_PERF_GLOBAL_CTRL", 0x38f},
+		{"IA32_PERF_GLOBAL_OVF_CTRL", 0x390},
+		{"IA32_PERF_GLOBAL_STATUS_RESET", 0x390},
+		{"IA32_PERF_GLOBAL_STATUS_SET", 0x391},
+		{"IA32_PERF_GLOBAL_INUSE", 0x392},
+		{"IA32_PEBS_ENABLE", 0x3f1},
+		{"MSR_PEBS_DATA_CFG", 0x3f2},
+		{"MSR_PEBS_LD_LAT", 0x3f6},
+		{"MSR_PEBS_FRONTEND", 0x3f7},
+		{"IA32_DS_AREA", 0x600},
+		{"MSR_OFFCORE_RSP_0", 0x1a6},
+		{"MSR_OFFCORE_RSP_1", 0x1a7},
+		{"MSR_PERF_METRICS", 0x329},
+	};
+	static const struct {
+		const char *stem;
+		uint32_t msr;
+	} many[] = {{"IA32_PMC", 0xc1},
+		    {"IA32_A_PMC", 0x4c1},
+		    {"IA32_PERFEVTSEL", 0x186},
+		    {"IA32_FIXED_CTR", 0x309}};
+
+	for (unsigned i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		if (!strcmp(name, single[i].name)) {
+			*msr = single[i].msr;
+			return true;
+		}
+	for (unsigned i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
+		long n = numbered(name, many[i].stem);
+
+		if (n >= 0 && n < 8) {
+			*msr = many[i].msr + (uint32_t)n;
+			return true;
+		}
+	}
+	return lbr_register(family->lbr, name, msr);
+}

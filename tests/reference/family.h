@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * family.h: what the manual says each family has, typed once more by hand and
+ * shared by the reference unit and the scenarios.  Nothing here comes from the
+ * library's rows, so that a wrong row is seen.
+ */
+#ifndef SOFTPMU_FAMILY_H
+#define SOFTPMU_FAMILY_H
+
+#include <softpmu/softpmu.h>
+
+/* Last branch records (Vol. 3B 17.4.8 and the families' sections of chapter 17). */
+struct family_lbr {
+	uint8_t depth, format;
+	bool call_stack;
+	uint32_t from, to, info, tos, select, ler_from, ler_to;
+};
+
+/* The DS management area in one mode (17.4.9, figures 17-5 and 18-22). */
+struct family_area {
+	uint8_t field; /* bytes of an address */
+	uint8_t resets, fixed_resets, bts_bytes;
+	uint16_t reset_at, fixed_reset_at, bytes;
+};
+
+struct family {
+	const char *model;   /* the library's name of it */
+	uint8_t version;     /* of architectural perfmon */
+	uint8_t generals;    /* counters when the core runs one thread ... */
+	uint8_t generals_ht; /* ... and two */
+	uint8_t bits;	     /* of a general counter */
+	uint8_t fixed, fixed_bits;
+	int8_t pebs_format;    /* -1: none */
+	uint8_t pebs_generals; /* bit n: PMCn */
+	uint8_t pebs_fixed;
+	bool any_thread, full_width, tsx, adaptive;
+	bool extended_pebs; /* any event may make records */
+	bool dtes64;
+	const struct family_lbr *lbr;
+	const struct family_area *area;	       /* IA-32e mode, or both with DTES64 */
+	const struct family_area *area_legacy; /* the others */
+};
+
+/* NULL when no family has that name. */
+const struct family *family_find(const char *model);
+const struct family *family_at(unsigned index);
+
+/* The address of a register that the manual calls so; false: the family has none. */
+bool family_register(const struct family *family, const char *name, uint32_t *msr);
+
+static inline uint64_t family_mask(const struct family *family)
+{
+	return (UINT64_C(1) << family->bits) - 1;
+}
+
+#endif
