@@ -9,6 +9,7 @@ FUZZ_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O2 -g -MMD -MP $(FUZZ
 FUZZ_LIB_OBJ := $(LIB_SRC:%.c=$(B)/fuzz/obj/%.o)
 FUZZ_REFERENCE_OBJ := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(wildcard tests/reference/*.c))
 FUZZ_DECODE_OBJ := $(DECODE_SRC:%.c=$(B)/fuzz/obj/%.o)
+FUZZ_PERFDATA_OBJ := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(wildcard src/perfdata/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 $(B)/fuzz/obj/%.o: %.c
@@ -27,6 +28,8 @@ $(B)/fuzz/fuzz_ds: $(B)/fuzz/obj/tests/fuzz/fuzz_ds.o $(FUZZ_LIB_OBJ)
 	$(FUZZ_LINK)
 $(B)/fuzz/fuzz_decode: $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o $(FUZZ_DECODE_OBJ)
 	$(FUZZ_LINK) -lZydis
+$(B)/fuzz/fuzz_perfdata: $(B)/fuzz/obj/tests/fuzz/fuzz_perfdata.o $(FUZZ_PERFDATA_OBJ)
+	$(FUZZ_LINK) -ldw -lelf
 
 .SECONDARY: $(patsubst tests/fuzz/%.c,$(B)/fuzz/obj/tests/fuzz/%.o,$(wildcard tests/fuzz/fuzz_*.c))
 .PHONY: fuzz fuzz-build fuzz-selftest

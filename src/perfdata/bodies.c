@@ -2,8 +2,8 @@
 /*
  * bodies.c: the record bodies, each said once for reading and for writing.
  *
- * Order and sizes are those of perf_event_open(2) and linux/perf_event.h.  Call
- * chains, branch stacks and other parts that are not written here are stepped over when read.
+ * Order and sizes are those of perf_event_open(2), linux/perf_event.h and, of trace records, of
+ * perf's own list.  Parts that are not written here are stepped over when read.
  */
 #include <string.h>
 
@@ -74,16 +74,25 @@ void cursor_text(struct cursor *cursor, const char **text)
 
 /* --- samples ------------------------------------------------------------------- */
 
-/* A counted list of items of a fixed size. */
-static void skip_list(struct cursor *cursor, uint64_t item_bytes)
+/* A counted list of items of a fixed size; `between` bytes stand between count and items. */
+static const void *list(struct cursor *cursor, const void *items, uint64_t *count,
+			size_t item_bytes, size_t between)
 {
-	uint64_t count = 0;
+	const void *at;
 
-	cursor_u64(cursor, &count);
-	if (count > RECORD_BYTES_MAX)
+	cursor_u64(cursor, count);
+	cursor_skip(cursor, between);
+	if (*count > RECORD_BYTES_MAX)
 		cursor->bad = true;
-	else
-		cursor_skip(cursor, count * item_bytes);
+	if (cursor->writing) {
+		cursor_bytes(cursor, (void *)items, *count * item_bytes);
+		return items;
+	}
+	at = cursor->at;
+	cursor_skip(cursor, *count * item_bytes);
+	if (cursor->bad)
+		*count = 0;
+	return at;
 }
 
 static void skip_read_values(struct cursor *cursor, uint64_t format)
@@ -126,6 +135,11 @@ static void skip_stack(struct cursor *cursor)
 		cursor_skip(cursor, 8);
 }
 
+static bool has_hardware_index(const struct perf_event_attr *attr)
+{
+	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
+}
+
 /* Registers in the order of their bits, behind a word that says whether there are any. */
 static void registers(struct cursor *cursor, uint64_t mask, struct perfdata_sample *sample)
 {
@@ -146,29 +160,23 @@ static void registers(struct cursor *cursor, uint64_t mask, struct perfdata_samp
 	}
 }
 
-/* The parts between the period and the registers; never written. */
-static void skip_middle(struct cursor *cursor, const struct perf_event_attr *attr)
+/* The parts between the period and the registers; call chain and branches alone are written. */
+static void middle(struct cursor *cursor, const struct perf_event_attr *attr,
+		   struct perfdata_sample *sample)
 {
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
 		skip_read_values(cursor, attr->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		skip_list(cursor, 8);
+		sample->chain = list(cursor, sample->chain, &sample->chain_count,
+				     sizeof(*sample->chain), 0);
 	if (type & PERF_SAMPLE_RAW)
 		skip_raw(cursor);
-	if (type & PERF_SAMPLE_BRANCH_STACK) {
-		/* With a hardware index the word stands behind the count. */
-		uint64_t count = 0;
-
-		cursor_u64(cursor, &count);
-		if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-			cursor_skip(cursor, 8);
-		if (count > RECORD_BYTES_MAX)
-			cursor->bad = true;
-		else
-			cursor_skip(cursor, count * sizeof(struct perf_branch_entry));
-	}
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		sample->branches =
+			list(cursor, sample->branches, &sample->branch_count,
+			     sizeof(*sample->branches), has_hardware_index(attr) ? 8 : 0);
 	if (type & PERF_SAMPLE_REGS_USER)
 		registers(cursor, attr->sample_regs_user, NULL);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -179,6 +187,29 @@ static void skip_middle(struct cursor *cursor, const struct perf_event_attr *att
 		cursor_skip(cursor, 8);
 	if (type & PERF_SAMPLE_TRANSACTION)
 		cursor_skip(cursor, 8);
+}
+
+static size_t count_of(uint64_t type, uint64_t parts)
+{
+	return (size_t)__builtin_popcountll(type & parts);
+}
+
+size_t body_sample_bytes(const struct perf_event_attr *attr, const struct perfdata_sample *sample)
+{
+	static const uint64_t words = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	uint64_t type = attr->sample_type;
+	size_t count = count_of(type, words);
+
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		count += 1 + sample->chain_count;
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		count += 1 + has_hardware_index(attr) +
+			 sample->branch_count * sizeof(*sample->branches) / 8;
+	if (type & PERF_SAMPLE_REGS_INTR)
+		count += 1 + count_of(attr->sample_regs_intr, UINT64_MAX);
+	return 8 * count;
 }
 
 void body_sample(struct cursor *cursor, const struct perf_event_attr *attr,
@@ -208,7 +239,7 @@ void body_sample(struct cursor *cursor, const struct perf_event_attr *attr,
 	}
 	if (type & PERF_SAMPLE_PERIOD)
 		cursor_u64(cursor, &sample->period);
-	skip_middle(cursor, attr);
+	middle(cursor, attr, sample);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		registers(cursor, attr->sample_regs_intr, sample);
 }
@@ -263,6 +294,37 @@ void body_task(struct cursor *cursor, struct perfdata_task *task)
 	cursor_u32(cursor, &task->tid);
 	cursor_u32(cursor, &task->ptid);
 	cursor_u64(cursor, &task->time_ns);
+}
+
+/* --- traces ----------------------------------------------------------------------- */
+
+void body_trace_info(struct cursor *cursor, struct trace_info *info)
+{
+	uint64_t may_convert = 1, snapshots = 0;
+
+	cursor_u32(cursor, &info->type);
+	cursor_skip(cursor, 4);
+	if (info->type != PERFDATA_TRACE_INTEL_BTS)
+		return;
+	cursor_u64(cursor, &info->events);
+	cursor_u64(cursor, &info->shift);
+	cursor_u64(cursor, &info->mult);
+	cursor_u64(cursor, &info->zero);
+	cursor_u64(cursor, &may_convert);
+	cursor_u64(cursor, &snapshots);
+}
+
+void body_trace_header(struct cursor *cursor, struct trace_header *header)
+{
+	uint32_t index = 0, no_cpu = UINT32_MAX;
+
+	cursor_u64(cursor, &header->bytes);
+	cursor_u64(cursor, &header->offset);
+	cursor_u64(cursor, &header->reference);
+	cursor_u32(cursor, &index);
+	cursor_u32(cursor, &header->tid);
+	cursor_u32(cursor, &no_cpu); /* it follows the thread */
+	cursor_skip(cursor, 4);
 }
 
 /* --- the trailer ------------------------------------------------------------------ */

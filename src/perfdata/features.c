@@ -198,6 +198,46 @@ static bool put_events(struct body *body, const struct feature_source *source)
 	return true;
 }
 
+/* Samples of a call-stack mode are for call graphs, not to be shown as branches. */
+static bool put_branch_stack(struct body *body, const struct feature_source *source)
+{
+	(void)body;
+	for (size_t i = 0; i < source->event_count; i++) {
+		const struct perf_event_attr *attr = &source->events[i].attr;
+
+		if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+			return true;
+	}
+	return false;
+}
+
+static bool put_pmus(struct body *body, const struct feature_source *source)
+{
+	for (size_t i = 0; i < source->event_count; i++) {
+		if (source->events[i].attr.type != PERFDATA_TYPE_INTEL_BTS)
+			continue;
+		put_u32(body, 1);
+		put_u32(body, PERFDATA_TYPE_INTEL_BTS);
+		put_text(body, "intel_bts");
+		return true;
+	}
+	return false;
+}
+
+/* Where the stretches of traces are. */
+static bool put_traces(struct body *body, const struct feature_source *source)
+{
+	if (!source->trace_count)
+		return false;
+	put_u64(body, source->trace_count);
+	for (size_t i = 0; i < source->trace_count; i++) {
+		put_u64(body, source->traces[i].offset);
+		put_u64(body, source->traces[i].bytes);
+	}
+	return true;
+}
+
 static bool put_times(struct body *body, const struct feature_source *source)
 {
 	if (!source->last_ns)
@@ -225,8 +265,9 @@ static const struct {
 	{FEATURE_ARCH, put_arch},	    {FEATURE_NRCPUS, put_cpus},
 	{FEATURE_CPUDESC, put_cpu_name},    {FEATURE_CPUID, put_cpu_id},
 	{FEATURE_TOTAL_MEM, put_memory},    {FEATURE_CMDLINE, put_command},
-	{FEATURE_EVENT_DESC, put_events},   {FEATURE_SAMPLE_TIME, put_times},
-	{FEATURE_CLOCKID, put_clock},
+	{FEATURE_EVENT_DESC, put_events},   {FEATURE_BRANCH_STACK, put_branch_stack},
+	{FEATURE_PMU_MAPPINGS, put_pmus},   {FEATURE_AUXTRACE, put_traces},
+	{FEATURE_SAMPLE_TIME, put_times},   {FEATURE_CLOCKID, put_clock},
 };
 
 #define FEATURES (sizeof(features) / sizeof(features[0]))

@@ -41,6 +41,9 @@ enum perfdata_feature {
 	FEATURE_TOTAL_MEM = 10,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
+	FEATURE_BRANCH_STACK = 15, /* without a body: samples have branches to be shown */
+	FEATURE_PMU_MAPPINGS = 16,
+	FEATURE_AUXTRACE = 18,
 	FEATURE_SAMPLE_TIME = 21,
 	FEATURE_CLOCKID = 23,
 	FEATURES_MAX = 256,
@@ -56,8 +59,6 @@ enum perfdata_feature {
 #define BUILD_ID_ENTRY_PATH  36
 #define MISC_BUILD_ID_SIZE   (1u << 15) /* the byte after the id is its length */
 
-/* Records of perf's own that have no place in the kernel's list. */
-#define RECORD_AUXTRACE	  71 /* followed by as many bytes as its first word says */
 #define RECORD_COMPRESSED 81
 
 #define RECORD_BYTES_MAX 65528 /* the size field has 16 bits; records are multiples of 8 */
@@ -84,10 +85,36 @@ void cursor_text(struct cursor *cursor, const char **text);
 /* `id` is the event's; on reading 0 when the sample has none. */
 void body_sample(struct cursor *cursor, const struct perf_event_attr *attr,
 		 struct perfdata_sample *sample, uint64_t *id);
+/* How long the sample will be. */
+size_t body_sample_bytes(const struct perf_event_attr *attr, const struct perfdata_sample *sample);
 void body_mmap(struct cursor *cursor, struct perfdata_mmap *map);
 void body_mmap2(struct cursor *cursor, struct perfdata_mmap *map, bool with_build_id);
 void body_comm(struct cursor *cursor, struct perfdata_comm *comm);
 void body_task(struct cursor *cursor, struct perfdata_task *task);
+
+/* AUXTRACE_INFO of an Intel BTS trace: how the references of its stretches become times.
+ * time = zero + reference * mult >> shift */
+struct trace_info {
+	uint32_t type;	 /* PERFDATA_TRACE_; the rest is read of Intel BTS only */
+	uint64_t events; /* perf_event_attr.type of its events */
+	uint64_t shift, mult, zero;
+};
+#define TRACE_INFO_BYTES (8 + 6 * 8)
+void body_trace_info(struct cursor *cursor, struct trace_info *info);
+
+/* AUXTRACE; `bytes` of trace data stand behind the record. */
+struct trace_header {
+	uint64_t bytes;
+	uint64_t offset; /* in the whole trace */
+	uint64_t reference;
+	uint32_t tid;
+};
+#define TRACE_HEADER_BYTES (3 * 8 + 4 * 4)
+void body_trace_header(struct cursor *cursor, struct trace_header *header);
+
+/* perf 6.1 does not decode the last BTS record of a stretch, so each ends with one of zeros, which
+ * any version passes over. */
+#define TRACE_PADDING sizeof(struct perfdata_bts)
 
 /* What sample_id_all puts behind other records than samples. */
 struct sample_id {
@@ -114,6 +141,11 @@ struct feature_source {
 	size_t event_count;
 	struct known_file *files;
 	size_t file_count;
+	struct trace_place {
+		uint64_t offset; /* of the AUXTRACE record in the file */
+		uint64_t bytes;	 /* of the record without its data */
+	} * traces;
+	size_t trace_count;
 	uint64_t first_ns, last_ns;
 };
 

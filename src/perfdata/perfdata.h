@@ -34,12 +34,36 @@ enum perfdata_reg {
 	PERFDATA_R8 = 16,
 };
 
+/* perf_event_attr.type of intel_bts events: a number that kernels give out at run time.  This one
+ * is beyond theirs; the file names it in AUXTRACE_INFO and PMU_MAPPINGS. */
+#define PERFDATA_TYPE_INTEL_BTS 1000
+
+/* Records of perf's own that have no place in the kernel's list. */
+#define PERFDATA_RECORD_AUXTRACE_INFO 70
+#define PERFDATA_RECORD_AUXTRACE      71
+
+/* perf's kinds of traces that are known here. */
+#define PERFDATA_TRACE_INTEL_BTS 2
+
 /* An event that was recorded. */
 struct perfdata_event {
 	const char *name; /* "instructions:upp"; never NULL from the reader */
 	struct perf_event_attr attr;
 	uint64_t id; /* what its samples carry (the first of several) */
 };
+
+/* In files nothing is sure to be aligned, so these may stand anywhere. */
+struct perfdata_branch { /* flags as in struct perf_branch_entry */
+	uint64_t from, to, flags;
+} __attribute__((packed));
+
+struct perfdata_bts { /* a BTS record (Vol. 3B 17.4.9.2); bit 4 of misc: predicted */
+	uint64_t from, to, misc;
+} __attribute__((packed));
+
+struct perfdata_address {
+	uint64_t ip; /* or one of PERF_CONTEXT_ */
+} __attribute__((packed));
 
 struct perfdata_sample {
 	size_t event; /* index of the event */
@@ -49,6 +73,17 @@ struct perfdata_sample {
 	uint64_t ip, address, period;
 	uint64_t regs_mask; /* which of regs are there */
 	uint64_t regs[PERFDATA_REGS];
+	const struct perfdata_address *chain;	/* of callers, innermost first */
+	const struct perfdata_branch *branches; /* newest first */
+	uint64_t chain_count, branch_count;
+};
+
+/* A stretch of a branch trace. */
+struct perfdata_trace {
+	uint32_t pid, tid;		    /* pid: 0 when read */
+	uint64_t time_ns;		    /* when the last of them was stored */
+	const struct perfdata_bts *records; /* oldest first; NULL: not an Intel BTS trace */
+	uint64_t count;
 };
 
 struct perfdata_mmap {
@@ -107,10 +142,16 @@ bool perfdata_add_sample(struct perfdata_writer *writer, const struct perfdata_s
 bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mmap *map);
 bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_comm *comm);
 bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
+
+/* Before the first trace: that there are BTS traces, and of which thread from when on. */
+bool perfdata_begin_trace(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
+			  uint64_t time_ns);
+bool perfdata_add_trace(struct perfdata_writer *writer, const struct perfdata_trace *trace);
 int perfdata_write_error(const struct perfdata_writer *writer); /* an errno, 0 for none */
 
-/* Samples and bytes that are kept so far. */
+/* Samples, traced branches and bytes that are kept so far. */
 uint64_t perfdata_samples(const struct perfdata_writer *writer);
+uint64_t perfdata_traced(const struct perfdata_writer *writer);
 uint64_t perfdata_bytes(const struct perfdata_writer *writer);
 
 /* Bring what there is to the file and its header up to date: were the tool to be killed now, the
@@ -150,13 +191,14 @@ size_t perfdata_build_id(const struct perfdata_reader *reader, const char *path,
 
 /* One record; pointers stay valid until the reader is closed. */
 struct perfdata_record {
-	uint32_t type; /* PERF_RECORD_SAMPLE, _MMAP (given as mmap), _MMAP2, _COMM, _FORK, _EXIT;
-			  other types have no body here */
+	uint32_t type; /* PERF_RECORD_SAMPLE, _MMAP (given as mmap), _MMAP2, _COMM, _FORK, _EXIT,
+			  PERFDATA_RECORD_AUXTRACE; other types have no body here */
 	union {
 		struct perfdata_sample sample;
 		struct perfdata_mmap mmap;
 		struct perfdata_comm comm;
 		struct perfdata_task task;
+		struct perfdata_trace trace;
 	};
 };
 

@@ -32,8 +32,9 @@ struct perfdata_reader {
 	struct read_event *events;
 	size_t event_count;
 	struct perfdata_section feature[FEATURES_MAX];
-	char *command;	  /* its words joined */
-	uint64_t at, end; /* of the records */
+	struct trace_info trace; /* from AUXTRACE_INFO */
+	char *command;		 /* its words joined */
+	uint64_t at, end;	 /* of the records */
 };
 
 /* --- places in the file -------------------------------------------------------------- */
@@ -399,8 +400,46 @@ static bool read_sample(const struct perfdata_reader *reader, struct cursor curs
 	return true;
 }
 
+/* --- traces: their data stands outside of records, behind the one that announces it -------- */
+
+/* A reference as the clock's time: the fractions are taken apart as the kernel has it. */
+static uint64_t trace_time(const struct trace_info *info, uint64_t reference)
+{
+	uint64_t fraction;
+
+	if (info->shift > 63)
+		return 0;
+	fraction = reference & ((UINT64_C(1) << info->shift) - 1);
+	return info->zero + (reference >> info->shift) * info->mult +
+	       (fraction * info->mult >> info->shift);
+}
+
+/* Step over the data; false when the file does not have all of it. */
+static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
+		       struct perfdata_trace *trace)
+{
+	struct trace_header header = {0};
+	const uint8_t *data = reader->file + reader->at;
+
+	body_trace_header(&cursor, &header);
+	if (cursor.bad || header.bytes > reader->end - reader->at)
+		return false;
+	reader->at += header.bytes;
+	trace->tid = header.tid;
+	trace->time_ns = trace_time(&reader->trace, header.reference);
+	if (reader->trace.type == PERFDATA_TRACE_INTEL_BTS) {
+		trace->records = (const struct perfdata_bts *)data;
+		trace->count = header.bytes / sizeof(*trace->records);
+	}
+	/* Padding. */
+	while (trace->count && !trace->records[trace->count - 1].from &&
+	       !trace->records[trace->count - 1].to)
+		trace->count--;
+	return true;
+}
+
 /* 1: there is a body, 0: none that we read, -1: it is damaged. */
-static int read_body(const struct perfdata_reader *reader, const struct perf_event_header *header,
+static int read_body(struct perfdata_reader *reader, const struct perf_event_header *header,
 		     struct cursor cursor, struct perfdata_record *record)
 {
 	const struct perf_event_attr *attr = &reader->events[0].event.attr;
@@ -411,6 +450,10 @@ static int read_body(const struct perfdata_reader *reader, const struct perf_eve
 	if (header->type == PERF_RECORD_SAMPLE) {
 		record->sample.misc = header->misc;
 		return read_sample(reader, cursor, &record->sample) ? 1 : -1;
+	}
+	if (header->type == PERFDATA_RECORD_AUXTRACE_INFO) {
+		body_trace_info(&cursor, &reader->trace);
+		return cursor.bad ? -1 : 0;
 	}
 	if (header->type > PERF_RECORD_MMAP2)
 		return 0;
@@ -455,25 +498,10 @@ static int damaged(const struct perfdata_reader *reader, const char *what, char 
 	return -1;
 }
 
-/* Data that stands outside of records behind the one that announces it. */
-static bool skip_announced(struct perfdata_reader *reader, uint64_t body)
-{
-	uint64_t bytes;
-
-	if (reader->end - body < sizeof(bytes))
-		return false;
-	memcpy(&bytes, reader->file + body, sizeof(bytes));
-	if (bytes > reader->end - reader->at)
-		return false;
-	reader->at += bytes;
-	return true;
-}
-
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error)
 {
 	struct perf_event_header header;
 	struct cursor cursor = {0};
-	uint64_t body;
 
 	*error = NULL;
 	memset(record, 0, sizeof(*record));
@@ -489,14 +517,13 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record
 	if (header.type == RECORD_COMPRESSED)
 		return damaged(reader, "compressed records are not read", error);
 
-	body = reader->at + sizeof(header);
-	cursor.at = reader->file + body;
+	cursor.at = reader->file + reader->at + sizeof(header);
 	cursor.end = reader->file + reader->at + header.size;
 	record->type = header.type;
 	if (read_body(reader, &header, cursor, record) < 0)
 		return damaged(reader, "a damaged record", error);
 	reader->at += header.size;
-	if (header.type == RECORD_AUXTRACE && !skip_announced(reader, body))
+	if (header.type == PERFDATA_RECORD_AUXTRACE && !read_trace(reader, cursor, &record->trace))
 		return damaged(reader, "the file ends within trace data", error);
 	return 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c: append records to a perf.data.
+ * writer.c: a perf.data that grows: its beginning, its end, and what a full disk leaves of it.
  *
  * The file grows under a temporary name and gets its own at the end.  When the
  * disk is full the file is cut after the last whole record; what cannot
@@ -16,28 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <src/perfdata/layout.h>
-
-#define BUFFER_BYTES (256u << 10)
-
-struct perfdata_writer {
-	int fd;
-	char *path, *temporary; /* temporary: NULL when the file is written directly */
-	struct perfdata_header header;
-	struct feature_source about;
-
-	uint8_t *buffer; /* records that are not in the file yet */
-	size_t buffered;
-	uint64_t buffered_samples;
-	uint64_t written, written_samples; /* whole records in the file */
-	uint64_t before, before_samples;   /* the same before the last stretch */
-	int error;
-};
+#include <src/perfdata/writer.h>
 
 /* --- the file ---------------------------------------------------------------------- */
 
-/* How many bytes got there; errno tells why not all. */
-static size_t write_at(int fd, const void *bytes, size_t count, uint64_t offset)
+size_t writer_put(int fd, const void *bytes, size_t count, uint64_t offset)
 {
 	const uint8_t *at = bytes;
 	size_t done = 0;
@@ -72,24 +55,34 @@ static size_t whole_records(const struct perfdata_writer *writer, size_t bytes, 
 	return at;
 }
 
-static void truncate_data(struct perfdata_writer *writer)
+void writer_cut(struct perfdata_writer *writer)
 {
 	/* A device cannot be cut; then the header's length is what counts. */
 	if (ftruncate(writer->fd, (off_t)(writer->header.data.offset + writer->written)))
 		return;
 }
 
-static void flush(struct perfdata_writer *writer)
+void writer_forget_traces(struct perfdata_writer *writer)
+{
+	struct feature_source *about = &writer->about;
+	uint64_t end = writer->header.data.offset + writer->written;
+
+	while (about->trace_count && about->traces[about->trace_count - 1].offset >= end)
+		about->trace_count--;
+}
+
+void writer_flush(struct perfdata_writer *writer)
 {
 	size_t bytes = writer->buffered, done;
 	uint64_t samples = writer->buffered_samples;
 
 	if (!bytes || writer->error)
 		return;
-	done = write_at(writer->fd, writer->buffer, bytes,
-			writer->header.data.offset + writer->written);
+	done = writer_put(writer->fd, writer->buffer, bytes,
+			  writer->header.data.offset + writer->written);
 	writer->before = writer->written;
 	writer->before_samples = writer->written_samples;
+	writer->trace_last = false;
 	if (done < bytes) {
 		writer->error = errno ? errno : EIO;
 		bytes = whole_records(writer, done, &samples);
@@ -99,19 +92,19 @@ static void flush(struct perfdata_writer *writer)
 	writer->buffered = 0;
 	writer->buffered_samples = 0;
 	if (writer->error)
-		truncate_data(writer);
+		writer_cut(writer);
 }
 
 static bool write_header(struct perfdata_writer *writer)
 {
 	writer->header.data.bytes = writer->written;
-	return write_at(writer->fd, &writer->header, sizeof(writer->header), 0) ==
+	return writer_put(writer->fd, &writer->header, sizeof(writer->header), 0) ==
 	       sizeof(writer->header);
 }
 
 void perfdata_sync(struct perfdata_writer *writer)
 {
-	flush(writer);
+	writer_flush(writer);
 	write_header(writer);
 }
 
@@ -129,6 +122,7 @@ static void release(struct perfdata_writer *writer)
 	for (size_t i = 0; i < about->file_count; i++)
 		free(about->files[i].path);
 	free(about->files);
+	free(about->traces);
 	for (char **each = about->command; each && *each; each++)
 		free(*each);
 	free(about->command);
@@ -237,7 +231,7 @@ static bool write_front(struct perfdata_writer *writer)
 	header->header_bytes = sizeof(*header);
 	header->attr_bytes = sizeof(struct perf_event_attr) + sizeof(struct perfdata_section);
 	for (size_t i = 0; i < about->event_count; i++, at += sizeof(uint64_t)) {
-		if (write_at(writer->fd, &about->events[i].id, sizeof(uint64_t), at) !=
+		if (writer_put(writer->fd, &about->events[i].id, sizeof(uint64_t), at) !=
 		    sizeof(uint64_t))
 			return false;
 	}
@@ -250,7 +244,7 @@ static bool write_front(struct perfdata_writer *writer)
 
 		memcpy(entry, &about->events[i].attr, sizeof(struct perf_event_attr));
 		memcpy(entry + sizeof(struct perf_event_attr), &ids, sizeof(ids));
-		if (write_at(writer->fd, entry, sizeof(entry), at) != sizeof(entry))
+		if (writer_put(writer->fd, entry, sizeof(entry), at) != sizeof(entry))
 			return false;
 	}
 	header->data.offset = at;
@@ -279,154 +273,7 @@ failed:
 	return NULL;
 }
 
-/* --- records --------------------------------------------------------------------------- */
-
-/* Room for a record of that size, its header filled in; bad when there is none. */
-static struct cursor begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc,
-				  size_t body_bytes)
-{
-	size_t bytes = sizeof(struct perf_event_header) + body_bytes;
-	struct perf_event_header header = {.type = type, .misc = misc, .size = (uint16_t)bytes};
-	struct cursor cursor = {.writing = true};
-
-	if (writer->buffered + bytes > BUFFER_BYTES)
-		flush(writer);
-	if (writer->error || bytes > RECORD_BYTES_MAX) {
-		cursor.bad = true;
-		return cursor;
-	}
-	cursor.at = writer->buffer + writer->buffered;
-	cursor.end = cursor.at + bytes;
-	cursor_bytes(&cursor, &header, sizeof(header));
-	return cursor;
-}
-
-/* The record counts when its body filled its room exactly. */
-static bool end_record(struct perfdata_writer *writer, const struct cursor *cursor)
-{
-	if (cursor->bad || cursor->at != cursor->end)
-		return false;
-	writer->buffered = (size_t)(cursor->end - writer->buffer);
-	return true;
-}
-
-static void end_with_id(struct perfdata_writer *writer, struct cursor *cursor, uint32_t pid,
-			uint32_t tid, uint64_t time_ns)
-{
-	const struct perfdata_event *first = &writer->about.events[0];
-	struct sample_id trailer = {.pid = pid, .tid = tid, .time_ns = time_ns, .id = first->id};
-
-	body_sample_id(cursor, &first->attr, &trailer);
-}
-
-static size_t trailer_bytes(const struct perfdata_writer *writer)
-{
-	return sample_id_bytes(&writer->about.events[0].attr);
-}
-
-static size_t text_bytes(const char *text)
-{
-	return (strlen(text) + 8) & ~(size_t)7;
-}
-
-/* The size of an event's samples follows from its attr. */
-static size_t sample_bytes(const struct perf_event_attr *attr)
-{
-	static const uint64_t words = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-				      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-	size_t count = (size_t)__builtin_popcountll(attr->sample_type & words);
-
-	if (attr->sample_type & PERF_SAMPLE_REGS_INTR)
-		count += 1 + (size_t)__builtin_popcountll(attr->sample_regs_intr);
-	return 8 * count;
-}
-
-bool perfdata_add_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
-{
-	struct feature_source *about = &writer->about;
-	struct perfdata_sample copy = *sample;
-	const struct perf_event_attr *attr;
-	struct cursor cursor;
-	uint64_t id;
-
-	if (sample->event >= about->event_count)
-		return false;
-	attr = &about->events[sample->event].attr;
-	id = about->events[sample->event].id;
-	cursor = begin_record(writer, PERF_RECORD_SAMPLE, sample->misc, sample_bytes(attr));
-	body_sample(&cursor, attr, &copy, &id);
-	if (!end_record(writer, &cursor))
-		return false;
-	writer->buffered_samples++;
-	if (!about->first_ns || sample->time_ns < about->first_ns)
-		about->first_ns = sample->time_ns;
-	if (sample->time_ns > about->last_ns)
-		about->last_ns = sample->time_ns;
-	return true;
-}
-
-static void remember_file(struct feature_source *about, const struct perfdata_mmap *map)
-{
-	struct known_file *grown;
-
-	for (size_t i = 0; i < about->file_count; i++) {
-		if (!strcmp(about->files[i].path, map->path))
-			return;
-	}
-	/* Without memory the file's id stands in its mapping alone. */
-	grown = realloc(about->files, (about->file_count + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	about->files = grown;
-	grown += about->file_count;
-	memcpy(grown->build_id, map->build_id, sizeof(grown->build_id));
-	grown->build_id_bytes = map->build_id_bytes;
-	grown->path = strdup(map->path);
-	if (grown->path)
-		about->file_count++;
-}
-
-bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mmap *map)
-{
-	struct perfdata_mmap copy = *map;
-	uint16_t misc = PERF_RECORD_MISC_USER;
-	struct cursor cursor;
-
-	if (map->build_id_bytes) {
-		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-		remember_file(&writer->about, map);
-	}
-	/* pid and tid, three words of place, three of identity, protection and flags */
-	cursor = begin_record(writer, PERF_RECORD_MMAP2, misc,
-			      8 * 8 + text_bytes(map->path) + trailer_bytes(writer));
-	body_mmap2(&cursor, &copy, map->build_id_bytes);
-	end_with_id(writer, &cursor, map->pid, map->tid, map->time_ns);
-	return end_record(writer, &cursor);
-}
-
-bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_comm *comm)
-{
-	struct perfdata_comm copy = *comm;
-	uint16_t misc = comm->exec ? PERF_RECORD_MISC_COMM_EXEC : 0;
-	struct cursor cursor = begin_record(writer, PERF_RECORD_COMM, misc,
-					    8 + text_bytes(comm->comm) + trailer_bytes(writer));
-
-	body_comm(&cursor, &copy);
-	end_with_id(writer, &cursor, comm->pid, comm->tid, comm->time_ns);
-	return end_record(writer, &cursor);
-}
-
-bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task)
-{
-	struct perfdata_task copy = *task;
-	struct cursor cursor =
-		begin_record(writer, PERF_RECORD_EXIT, 0, 3 * 8 + trailer_bytes(writer));
-
-	body_task(&cursor, &copy);
-	end_with_id(writer, &cursor, task->pid, task->tid, task->time_ns);
-	return end_record(writer, &cursor);
-}
+/* --- what there is ------------------------------------------------------------------------ */
 
 int perfdata_write_error(const struct perfdata_writer *writer)
 {
@@ -436,6 +283,11 @@ int perfdata_write_error(const struct perfdata_writer *writer)
 uint64_t perfdata_samples(const struct perfdata_writer *writer)
 {
 	return writer->written_samples + writer->buffered_samples;
+}
+
+uint64_t perfdata_traced(const struct perfdata_writer *writer)
+{
+	return writer->traced;
 }
 
 uint64_t perfdata_bytes(const struct perfdata_writer *writer)
@@ -455,11 +307,12 @@ static void make_room(struct perfdata_writer *writer, size_t bytes)
 
 	/* File systems give room by the page, and both ends may share one. */
 	bytes += 2 * (size_t)sysconf(_SC_PAGESIZE);
-	if (stretch > bytes)
+	if (stretch > bytes && !writer->trace_last)
 		kept = whole_records(writer, stretch - bytes, &samples);
 	writer->written = writer->before + kept;
 	writer->written_samples = writer->before_samples + samples;
-	truncate_data(writer);
+	writer_cut(writer);
+	writer_forget_traces(writer);
 }
 
 /* On failure *bytes is what there should have been room for. */
@@ -472,7 +325,7 @@ static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 	if (!features) {
 		errno = ENOMEM;
 	} else {
-		done = write_at(writer->fd, features, *bytes, offset);
+		done = writer_put(writer->fd, features, *bytes, offset);
 		free(features);
 		if (done == *bytes)
 			return true;
@@ -480,7 +333,7 @@ static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 	memset(writer->header.features, 0, sizeof(writer->header.features));
 	if (!writer->error)
 		writer->error = errno;
-	truncate_data(writer);
+	writer_cut(writer);
 	return false;
 }
 
@@ -507,7 +360,7 @@ bool perfdata_finish(struct perfdata_writer *writer, char **error)
 	bool good;
 
 	*error = NULL;
-	flush(writer);
+	writer_flush(writer);
 	if (!write_features(writer, &bytes)) {
 		/* The names of the events are worth more than the last samples. */
 		make_room(writer, bytes);

@@ -3,13 +3,14 @@
  * make_perfdata.c FILE: writes a perf.data from a description on standard input, for
  * tests of its readers.  Numbers as strtoull() takes them; a line is one of
  *
- *	event NAME
- *	comm PID TID TIME EXEC NAME
- *	mmap PID TIME START LENGTH OFFSET BUILD-ID|- PATH
- *	sample EVENT PID TID TIME PERIOD IP
+ *	branches TYPE				samples have branch stacks; perf's
+ *PERF_SAMPLE_BRANCH_ event NAME bts NAME				an intel_bts event comm PID
+ *TID TIME EXEC NAME mmap PID TIME START LENGTH OFFSET BUILD-ID|- PATH sample EVENT PID TID TIME
+ *PERIOD IP [FROM:TO:FLAGS ...] trace PID TID TIME [FROM:TO ...]	a stretch of a branch trace
  *
- * Events stand first.
+ * The first three stand first.
  */
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,12 @@
 #include "src/perfdata/perfdata.h"
 
 #define EVENTS_MAX 8
-#define WORDS_MAX  9
+#define WORDS_MAX  4096
 
 static struct perfdata_event events[EVENTS_MAX];
 static size_t event_count;
+static uint64_t branch_type;
+static bool trace_begun;
 
 static void die(const char *what)
 {
@@ -39,7 +42,7 @@ static uint64_t number(const char *word)
 	return value;
 }
 
-static void add_event(const char *name)
+static void add_event(const char *name, bool trace)
 {
 	size_t number_of_event = event_count;
 
@@ -60,6 +63,29 @@ static void add_event(const char *name)
 			 .mmap = 1,
 			 .mmap2 = 1,
 			 .comm = 1}};
+	if (branch_type && !trace) {
+		events[number_of_event].attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		events[number_of_event].attr.branch_sample_type = branch_type;
+	}
+	if (branch_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+		events[number_of_event].attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (trace) {
+		events[number_of_event].attr.type = PERFDATA_TYPE_INTEL_BTS;
+		events[number_of_event].attr.config = 0;
+		events[number_of_event].attr.sample_period = 1;
+	}
+}
+
+/* "A:B:C"; what is missing is 0. */
+static void numbers(const char *word, uint64_t value[3])
+{
+	char copy[128], *at = copy, *part;
+
+	snprintf(copy, sizeof(copy), "%s", word);
+	for (unsigned i = 0; i < 3; i++) {
+		part = strsep(&at, ":");
+		value[i] = part ? number(part) : 0;
+	}
 }
 
 static uint8_t hex(const char *digits)
@@ -67,6 +93,51 @@ static uint8_t hex(const char *digits)
 	char pair[3] = {digits[0], digits[1], 0};
 
 	return (uint8_t)strtoul(pair, NULL, 16);
+}
+
+static bool add_sample(struct perfdata_writer *writer, char *const word[], size_t words)
+{
+	struct perfdata_branch branches[WORDS_MAX];
+	struct perfdata_address chain[] = {{PERF_CONTEXT_USER}, {number(word[6])}};
+	struct perfdata_sample sample = {.event = number(word[1]),
+					 .misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP,
+					 .pid = (uint32_t)number(word[2]),
+					 .tid = (uint32_t)number(word[3]),
+					 .time_ns = number(word[4]),
+					 .period = number(word[5]),
+					 .ip = number(word[6]),
+					 .chain = chain,
+					 .chain_count = 2,
+					 .branches = branches};
+
+	for (size_t i = 7; i < words; i++) {
+		uint64_t value[3];
+
+		numbers(word[i], value);
+		branches[sample.branch_count++] =
+			(struct perfdata_branch){value[0], value[1], value[2]};
+	}
+	return perfdata_add_sample(writer, &sample);
+}
+
+static bool add_trace(struct perfdata_writer *writer, char *const word[], size_t words)
+{
+	struct perfdata_bts records[WORDS_MAX];
+	struct perfdata_trace trace = {.pid = (uint32_t)number(word[1]),
+				       .tid = (uint32_t)number(word[2]),
+				       .time_ns = number(word[3]),
+				       .records = records};
+
+	if (!trace_begun && !perfdata_begin_trace(writer, trace.pid, trace.tid, trace.time_ns))
+		return false;
+	trace_begun = true;
+	for (size_t i = 4; i < words; i++) {
+		uint64_t value[3];
+
+		numbers(word[i], value);
+		records[trace.count++] = (struct perfdata_bts){value[0], value[1], value[2]};
+	}
+	return perfdata_add_trace(writer, &trace);
 }
 
 static bool add(struct perfdata_writer *writer, char *const word[], size_t words)
@@ -98,18 +169,10 @@ static bool add(struct perfdata_writer *writer, char *const word[], size_t words
 		}
 		return perfdata_add_mmap(writer, &map);
 	}
-	if (!strcmp(word[0], "sample") && words == 7) {
-		struct perfdata_sample sample = {.event = number(word[1]),
-						 .misc = PERF_RECORD_MISC_USER |
-							 PERF_RECORD_MISC_EXACT_IP,
-						 .pid = (uint32_t)number(word[2]),
-						 .tid = (uint32_t)number(word[3]),
-						 .time_ns = number(word[4]),
-						 .period = number(word[5]),
-						 .ip = number(word[6])};
-
-		return perfdata_add_sample(writer, &sample);
-	}
+	if (!strcmp(word[0], "sample") && words >= 7)
+		return add_sample(writer, word, words);
+	if (!strcmp(word[0], "trace") && words >= 4)
+		return add_trace(writer, word, words);
 	die(word[0]);
 	return false;
 }
@@ -119,19 +182,24 @@ int main(int argc, char **argv)
 	static char *command[] = {(char *)"make_perfdata", NULL};
 	struct perfdata_about about = {.version = "0", .cpu_name = "none", .command = command};
 	struct perfdata_writer *writer = NULL;
-	char line[4096], *error = NULL;
+	char *line = NULL, *error = NULL;
+	size_t room = 0;
 
 	if (argc != 2)
 		die("usage: make_perfdata FILE");
-	while (fgets(line, sizeof(line), stdin)) {
-		char *word[WORDS_MAX] = {0}, *rest = line;
+	while (getline(&line, &room, stdin) > 0) {
+		static char *word[WORDS_MAX];
+		char *rest = line;
 		size_t words = 0;
 
 		line[strcspn(line, "\n")] = '\0';
 		while (words < WORDS_MAX && rest)
 			word[words++] = strsep(&rest, " ");
-		if (!strcmp(word[0], "event") && words == 2 && !writer) {
-			add_event(word[1]);
+		if (words == 2 && !writer) {
+			if (!strcmp(word[0], "branches"))
+				branch_type = number(word[1]);
+			else
+				add_event(word[1], !strcmp(word[0], "bts"));
 			continue;
 		}
 		if (!writer)

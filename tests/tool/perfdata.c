@@ -14,6 +14,8 @@
 #include <tests/unit/check.h>
 
 #define SAMPLES	  300
+#define TRACES	  3
+#define TRACED	  1000
 #define MUTATIONS 10000
 #define REGS_MASK (UINT64_C(1) << PERFDATA_AX | UINT64_C(1) << PERFDATA_IP | UINT64_C(1) << 23)
 
@@ -36,13 +38,30 @@ static struct perf_event_attr make_attr(uint32_t type, uint64_t config)
 		.config = config,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
-			       PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_INTR,
+			       PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_CALLCHAIN |
+			       PERF_SAMPLE_BRANCH_STACK,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY,
 		.sample_regs_intr = REGS_MASK,
 		.sample_period = 1000,
 		.sample_id_all = 1,
 	};
 
 	return attr;
+}
+
+/* The branches of sample n begin at n; so do the addresses of its chain. */
+static struct perfdata_branch branches[2 * SAMPLES];
+static struct perfdata_address chain[2 * SAMPLES];
+static struct perfdata_bts traced[TRACED];
+
+static void fill_branches(void)
+{
+	for (uint64_t i = 0; i < 2 * SAMPLES; i++) {
+		branches[i] = (struct perfdata_branch){i << 40, ~i, i & 3};
+		chain[i].ip = i * 7;
+	}
+	for (uint64_t i = 0; i < TRACED; i++)
+		traced[i] = (struct perfdata_bts){0x400000 + i, 0x500000 + 3 * i, i & 16};
 }
 
 static struct perfdata_sample make_sample(uint64_t number)
@@ -58,6 +77,10 @@ static struct perfdata_sample make_sample(uint64_t number)
 		.address = number << 32,
 		.period = 1000 + number,
 		.regs_mask = REGS_MASK,
+		.branches = branches + number,
+		.branch_count = number % 33,
+		.chain = chain + number,
+		.chain_count = number % 5,
 	};
 
 	sample.regs[PERFDATA_AX] = ~number;
@@ -99,6 +122,7 @@ static void write_file(void)
 	char *command[] = {"softpmu", "record", "-c", "1000", "a program", NULL};
 	struct perfdata_event events[] = {
 		{.name = "instructions:upp", .attr = make_attr(PERF_TYPE_HARDWARE, 1)},
+		{.name = "intel_bts//u", .attr = make_attr(PERFDATA_TYPE_INTEL_BTS, 0)},
 		{.name = "a name, longer than the sixty-four bytes that texts are padded to: "
 			 "r20c4:u",
 		 .attr = make_attr(PERF_TYPE_RAW, 0x20c4)},
@@ -112,15 +136,24 @@ static void write_file(void)
 	struct perfdata_writer *writer;
 	char *error;
 
-	writer = perfdata_create(path, events, 2, &about, &error);
+	writer = perfdata_create(path, events, 3, &about, &error);
 	if (!CHECK(writer))
 		exit(test_summary());
 	CHECK(access(path, F_OK) != 0); /* not before it is whole */
 	CHECK(perfdata_add_comm(writer, &comm));
 	CHECK(perfdata_add_mmap(writer, &known_map));
 	CHECK(perfdata_add_mmap(writer, &plain_map));
+	CHECK(perfdata_begin_trace(writer, 100, 101, 999999));
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		struct perfdata_sample sample = make_sample(i);
+		struct perfdata_trace trace = {.pid = 100,
+					       .tid = 101,
+					       .time_ns = sample.time_ns,
+					       .records = traced,
+					       .count = TRACED - i};
+
+		if (i % (SAMPLES / TRACES) == 0)
+			CHECK(perfdata_add_trace(writer, &trace));
 
 		if (!perfdata_add_sample(writer, &sample))
 			CHECK(false);
@@ -129,6 +162,7 @@ static void write_file(void)
 	}
 	CHECK(perfdata_add_exit(writer, &task));
 	CHECK_EQ(perfdata_samples(writer), SAMPLES);
+	CHECK_EQ(perfdata_traced(writer), TRACES * TRACED - SAMPLES);
 	CHECK_EQ(perfdata_write_error(writer), 0);
 	CHECK(perfdata_finish(writer, &error));
 	CHECK(!error);
@@ -139,7 +173,10 @@ static bool same_sample(const struct perfdata_sample *a, const struct perfdata_s
 	return a->event == b->event && a->misc == b->misc && a->pid == b->pid && a->tid == b->tid &&
 	       a->cpu == b->cpu && a->time_ns == b->time_ns && a->ip == b->ip &&
 	       a->address == b->address && a->period == b->period && a->regs_mask == b->regs_mask &&
-	       !memcmp(a->regs, b->regs, sizeof(a->regs));
+	       !memcmp(a->regs, b->regs, sizeof(a->regs)) && a->branch_count == b->branch_count &&
+	       !memcmp(a->branches, b->branches, a->branch_count * sizeof(*a->branches)) &&
+	       a->chain_count == b->chain_count &&
+	       !memcmp(a->chain, b->chain, a->chain_count * sizeof(*a->chain));
 }
 
 static void check_map(const struct perfdata_mmap *map, const struct perfdata_mmap *want)
@@ -158,23 +195,33 @@ static void check_map(const struct perfdata_mmap *map, const struct perfdata_mma
 	CHECK(!strcmp(map->path, want->path));
 }
 
+static void check_trace(const struct perfdata_trace *trace, uint64_t number)
+{
+	uint64_t sample = number * (SAMPLES / TRACES);
+
+	CHECK_EQ(trace->tid, 101);
+	CHECK_EQ(trace->time_ns, make_sample(sample).time_ns);
+	if (CHECK_EQ(trace->count, TRACED - sample))
+		CHECK(!memcmp(trace->records, traced, trace->count * sizeof(*traced)));
+}
+
 static void read_file(void)
 {
 	struct perfdata_reader *reader;
 	struct perfdata_record record;
 	uint8_t id[PERFDATA_BUILD_ID_MAX];
-	uint64_t samples = 0, same = 0;
-	unsigned maps = 0, comms = 0, exits = 0;
+	uint64_t samples = 0, same = 0, traces = 0;
+	unsigned maps = 0, comms = 0, exits = 0, others = 0;
 	char *error;
 
 	reader = perfdata_open(path, &error);
 	if (!CHECK(reader))
 		exit(test_summary());
-	CHECK_EQ(perfdata_event_count(reader), 2);
+	CHECK_EQ(perfdata_event_count(reader), 3);
 	CHECK(!strcmp(perfdata_event_at(reader, 0)->name, "instructions:upp"));
-	CHECK(strstr(perfdata_event_at(reader, 1)->name, "r20c4:u"));
-	CHECK_EQ(perfdata_event_at(reader, 1)->attr.config, 0x20c4);
-	CHECK(!perfdata_event_at(reader, 2));
+	CHECK(strstr(perfdata_event_at(reader, 2)->name, "r20c4:u"));
+	CHECK_EQ(perfdata_event_at(reader, 2)->attr.config, 0x20c4);
+	CHECK(!perfdata_event_at(reader, 3));
 	CHECK(!strcmp(perfdata_about_text(reader, "version"), "1.2"));
 	CHECK(!strcmp(perfdata_about_text(reader, "cpu id"), "X,6,1,1"));
 	CHECK(!strcmp(perfdata_about_text(reader, "command line"),
@@ -200,11 +247,21 @@ static void read_file(void)
 		case PERF_RECORD_EXIT:
 			exits += record.task.pid == 100 && record.task.time_ns == 2000000;
 			break;
+		case PERFDATA_RECORD_AUXTRACE:
+			check_trace(&record.trace, traces++);
+			break;
+		case PERFDATA_RECORD_AUXTRACE_INFO:
+		case PERF_RECORD_ITRACE_START:
+		case PERF_RECORD_AUX:
+			others++;
+			break;
 		default:
 			CHECK(false);
 		}
 	}
 	CHECK(!error);
+	CHECK_EQ(traces, TRACES);
+	CHECK_EQ(others, 2 + TRACES);
 	CHECK_EQ(samples, SAMPLES);
 	CHECK_EQ(same, SAMPLES);
 	CHECK_EQ(maps, 2);
@@ -240,6 +297,22 @@ static void store(int fd, const uint8_t *contents, size_t bytes)
 		exit(1);
 }
 
+static unsigned long sum_lists(const struct perfdata_record *record)
+{
+	unsigned long sum = 0;
+
+	if (record->type == PERF_RECORD_SAMPLE) {
+		for (uint64_t i = 0; i < record->sample.branch_count; i++)
+			sum += record->sample.branches[i].to;
+		for (uint64_t i = 0; i < record->sample.chain_count; i++)
+			sum += record->sample.chain[i].ip;
+	}
+	if (record->type == PERFDATA_RECORD_AUXTRACE && record->trace.count)
+		sum += record->trace.records[0].from +
+		       record->trace.records[record->trace.count - 1].misc;
+	return sum;
+}
+
 /* Read whatever there is; the sum keeps every text and id looked at. */
 static unsigned long read_damaged(const char *damaged, unsigned *refused)
 {
@@ -261,6 +334,7 @@ static unsigned long read_damaged(const char *damaged, unsigned *refused)
 		sum += strlen(perfdata_about_text(reader, "command line"));
 	sum += perfdata_build_id(reader, "/no/such", id);
 	while ((next = perfdata_next(reader, &record, &error)) > 0) {
+		sum += sum_lists(&record);
 		if (record.type == PERF_RECORD_COMM)
 			sum += strlen(record.comm.comm);
 		if (record.type == PERF_RECORD_MMAP || record.type == PERF_RECORD_MMAP2)
@@ -313,6 +387,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 1;
 	snprintf(path, sizeof(path), "%s", argv[1]);
+	fill_branches();
 	write_file();
 	read_file();
 	damage();

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# branches.sh: branch stacks and branch traces in perf.data (Vol. 3B 17.4.8, 17.4.9), as Debian's perf
+# reads them: what the file was made from comes out again.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/profile.bash"
+cd "$SCRATCH" || exit 1
+
+hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label)
+ANY=$((1 << 0 | 1 << 3)) CALL_STACK=$((1 << 0 | 1 << 11 | 1 << 14 | 1 << 15))
+
+# perf_quiet NAME ARGUMENT...: perf succeeds without a warning; its output into out.
+perf_quiet() {
+	local name=$1
+	shift
+	perf "$@" >out 2>err </dev/null
+	same "$name: status" 0 $?
+	same "$name: standard error" "" "$(<err)"
+	out=$(<out)
+}
+
+# --- branch stacks
+{
+	echo "branches $ANY"
+	echo "event instructions:upp"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/hot" 0
+	# predicted, with 7 clocks; mispredicted
+	echo "sample 0 10 10 100 1000 $((hot + 7)) $((warm + 1)):$hot:$((2 | 7 << 4)) $((label + 2)):$warm:1"
+	echo "sample 0 10 10 101 1000 $((hot + 7))"
+	samples 2 0 10 110 1000 "$warm"
+	for i in {0..9}; do
+		printf 'sample 0 10 10 %d 1000 %d' $((200 + i)) "$warm"
+		for j in {0..31}; do
+			printf ' %d:%d:2' $((hot + 1)) $((label + j % 2))
+		done
+		echo
+	done
+} | make_perfdata lbr.data
+perf_quiet "perf script, branches" script -i lbr.data -F brstack
+same "brstack of the first sample" \
+	"$(printf '0x%x/0x%x/P/-/-/7 0x%x/0x%x/M/-/-/0' $((warm + 1)) "$hot" $((label + 2)) "$warm")" \
+	"$(head -n 1 <<<"$out" | sed -E 's|/( +)| |g; s|/ *$||' | xargs)"
+same "as many branches as were given" 322 "$(grep -o '/[PM]/' <<<"$out" | wc -l)"
+perf_quiet "perf report, branches" report --stdio -i lbr.data -b -n
+has "perf report counts branches" "$out" "# Samples: 322  of event 'instructions:upp'"
+has_line "perf report: from hot to label" "$out" " +99\.38% +320 +prog +hot +\[\.\] hot +\[\.\] label .*"
+perf_quiet "perf report, branch history" report --stdio -i lbr.data --branch-history --no-children
+has "branch history has the branches" "$out" "label"
+perf_quiet "perf evlist" evlist -v -i lbr.data
+has "the event says what was kept" "$out" "branch_sample_type: USER|ANY"
+perf_quiet "perf report takes branches by itself" report --stdio -i lbr.data
+has "sorted by branches" "$out" "Source Symbol"
+
+# --- the chain of callers that a call stack gives
+{
+	echo "branches $CALL_STACK"
+	echo "event instructions:upp"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/hot" 0
+	# in hot, called by warm, called by label
+	echo "sample 0 10 10 100 1000 $((hot + 7)) $((warm + 1)):$hot:0 $((label + 2)):$warm:0"
+} | make_perfdata stack.data
+perf_quiet "perf script, call stack" script -i stack.data -F ip,sym
+same "callers, innermost first" "hot warm label" "$(awk '{ print $2 }' <<<"$out" | xargs)"
+perf_quiet "perf report, call stack" report --stdio -i stack.data --no-children -G
+has_line "perf report shows the callers" "$out" " +100\.00% +prog +hot +\[\.\] hot"
+
+# --- branch traces
+list() { # the branches of stretch $1, FROM:TO, no two alike
+	local i
+	for ((i = 0; i < $2; i++)); do
+		echo -n " $((hot + i % 20)):$((warm + ($1 + i) % 3))"
+	done
+}
+{
+	echo "bts intel_bts//u"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/hot" 0
+	for stretch in {0..4}; do
+		echo "trace 10 10 $((1000 * (stretch + 1)))$(list "$stretch" $((stretch * 700 + 1)))"
+	done
+} >description
+make_perfdata bts.data <description
+grep ^trace description | cut -d' ' -f5- | tr ' ' '\n' |
+	while IFS=: read -r from to; do printf '%x %x\n' "$from" "$to"; done >want
+perf_quiet "perf script, trace" script -i bts.data --itrace=be -F ip,addr
+same "perf decodes the list that the file was made from" "$(md5sum <want)" \
+	"$(awk '{ print $1, $3 }' <<<"$out" | md5sum)"
+perf_quiet "perf report, trace" report --stdio -i bts.data --itrace=be -n --sort sym
+has "every branch is a sample" "$out" "# Samples: $(($(wc -l <want) / 1000))K of event 'branches:u"
+perf_quiet "perf report -D" report -D -i bts.data
+has "it is an Intel BTS trace" "$out" "PERF_RECORD_AUXTRACE_INFO type: 2"
+has "AUX" "$out" "PERF_RECORD_AUX"
+has "ITRACE_START" "$out" "PERF_RECORD_ITRACE_START pid: 10 tid: 10"
+has_not "all records are known" "$out" "unhandled"
+perf_quiet "perf report, header" report --header-only -i bts.data
+has "the number of the event's unit" "$out" "# pmu mappings: intel_bts = 1000"
+finish
