@@ -1,38 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.c: start the engine in the program's place and drain the ring until
- * the program is gone.
+ * launch.c: start the engine in the program's place, and tell how it ended.
  *
  * The engine gets its image and the shared memory as two neighbouring descriptors
  * with high numbers, and closes both before the program's first instruction.
- * What the shared memory holds is checked before use: a program that runs wild
- * can write to it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
-#include <hosts/user/launch.h>
-
-#define TICK_NS	     UINT64_C(100000000) /* the sink's NULL */
-#define WAIT_NS	     20000000
-#define RECORD_MAX   (64u << 10)
-#define RELEASE_STEP (64u << 10) /* bytes after which the engine gets room back */
+#include <hosts/user/run.h>
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
@@ -41,63 +26,6 @@
 extern const uint8_t engine_image[], engine_image_end[];
 
 const struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL, .modelled = 0};
-
-struct run {
-	struct link *link;
-	int link_fd, image_fd;
-	pid_t pid;
-	const struct launch_request *request;
-	uint64_t tail;
-	bool damaged;
-	/* TSC and clock at the last two looks at the ring: records lie between them */
-	struct moment {
-		uint64_t tsc, ns;
-	} before, now;
-	struct sigaction old[NSIG];
-	sigset_t old_mask;
-};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* A TSC value and the clock's at the same moment: the closest of a few tries. */
-static struct moment read_clocks(void)
-{
-	uint64_t best = UINT64_MAX;
-	struct moment moment = {0};
-
-	for (int i = 0; i < 3; i++) {
-		uint64_t before = __rdtsc(), ns = now_ns(), after = __rdtsc();
-
-		if (after - before < best) {
-			best = after - before;
-			moment.tsc = before + best / 2;
-			moment.ns = ns;
-		}
-	}
-	return moment;
-}
-
-/*
- * The clock's time of a TSC value.  What is drained was recorded between the last two looks, so a
- * straight line between them is as good as the looks, and never runs backwards.
- */
-static uint64_t time_of(const struct run *run, uint64_t tsc)
-{
-	const struct moment *a = &run->before, *b = &run->now;
-	uint64_t ticks = b->tsc - a->tsc;
-
-	if (tsc <= a->tsc || b->tsc <= a->tsc)
-		return a->ns;
-	if (tsc >= b->tsc)
-		return b->ns;
-	return a->ns + (uint64_t)((unsigned __int128)(tsc - a->tsc) * (b->ns - a->ns) / ticks);
-}
 
 static void set_message(struct launch_result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -110,20 +38,6 @@ static void set_message(struct launch_result *result, const char *format, ...)
 	if (vasprintf(&result->message, format, arguments) < 0)
 		result->message = NULL;
 	va_end(arguments);
-}
-
-/* --- futexes: shared between processes ------------------------------------- */
-
-static void futex_wait(uint32_t *word, uint32_t expected)
-{
-	const struct timespec timeout = {.tv_nsec = WAIT_NS};
-
-	syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
-}
-
-static void futex_wake(uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* --- signals --------------------------------------------------------------- */
@@ -219,14 +133,35 @@ static void fill_request(struct link *link, const struct launch_program *program
 {
 	link->magic = LINK_MAGIC;
 	link->version = LINK_VERSION;
-	link->bytes = sizeof(*link);
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
 	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;
+	link->want = request->want;
+	link->lbr_select = request->lbr_select;
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
+}
+
+/* The memory that the engine maps too; untouched pages of trace buffers cost nothing. */
+static bool map_link(struct run *run)
+{
+	void *memory;
+
+	run->link_bytes = sizeof(*run->link);
+	if (run->request->want & LINK_WANT_BTS)
+		run->link_bytes += (size_t)LINK_TRACE_BUFFERS * LINK_TRACE_BYTES;
+	if (ftruncate(run->link_fd, (off_t)run->link_bytes))
+		return false;
+	memory = mmap(NULL, run->link_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, run->link_fd, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	run->link = memory;
+	run->link->bytes = (uint32_t)run->link_bytes;
+	if (run->request->want & LINK_WANT_BTS)
+		run->traces = (const uint8_t *)memory + sizeof(*run->link);
+	return true;
 }
 
 static bool prepare(struct run *run, const struct launch_program *program,
@@ -243,14 +178,8 @@ static bool prepare(struct run *run, const struct launch_program *program,
 	if (run->image_fd < 0 || !write_all(run->image_fd, engine_image, image_bytes))
 		return false;
 	run->link_fd = make_memory_file("softpmu-link", 0);
-	if (run->link_fd < 0 || ftruncate(run->link_fd, sizeof(*run->link)))
+	if (run->link_fd < 0 || !map_link(run))
 		return false;
-	run->link =
-		mmap(NULL, sizeof(*run->link), PROT_READ | PROT_WRITE, MAP_SHARED, run->link_fd, 0);
-	if (run->link == MAP_FAILED) {
-		run->link = NULL;
-		return false;
-	}
 	fill_request(run->link, program, request);
 	return true;
 }
@@ -286,162 +215,6 @@ static void become_engine(const struct run *run, const struct launch_program *pr
 	link->exit_status = 126;
 	__atomic_store_n(&link->state, LINK_FAILED, __ATOMIC_RELEASE);
 	_exit(126);
-}
-
-/* --- the ring --------------------------------------------------------------- */
-
-static void copy_from_ring(const struct link *link, uint64_t at, void *to, size_t bytes)
-{
-	size_t offset = at & (LINK_RING_BYTES - 1);
-	size_t first = LINK_RING_BYTES - offset;
-
-	if (first > bytes)
-		first = bytes;
-	memcpy(to, link->ring + offset, first);
-	memcpy((uint8_t *)to + first, link->ring, bytes - first);
-}
-
-static void release_room(struct run *run)
-{
-	struct link *link = run->link;
-
-	__atomic_store_n(&link->tail, run->tail, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&link->tail_futex, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&link->engine_waits, __ATOMIC_SEQ_CST))
-		futex_wake(&link->tail_futex);
-}
-
-static bool is_whole(const struct link_record *record)
-{
-	size_t least = sizeof(*record);
-
-	switch (record->type) {
-	case LINK_REC_MMAP:
-		least = sizeof(struct link_mmap) + 1;
-		break;
-	case LINK_REC_COMM:
-		least = sizeof(struct link_comm);
-		break;
-	case LINK_REC_SAMPLE:
-		least = sizeof(struct link_sample);
-		break;
-	default:
-		break;
-	}
-	return record->bytes >= least;
-}
-
-/* Text in a record ends, whatever the program wrote over it. */
-static void end_text(struct link_record *record)
-{
-	if (record->type == LINK_REC_MMAP)
-		((char *)record)[record->bytes - 1] = '\0';
-	if (record->type == LINK_REC_COMM)
-		((struct link_comm *)record)->comm[15] = '\0';
-}
-
-/* Nothing after this point can be read: let the program run on without us. */
-static void give_up_ring(struct run *run)
-{
-	run->damaged = true;
-	__atomic_store_n(&run->link->tool_gone, 1, __ATOMIC_SEQ_CST);
-	release_room(run);
-}
-
-static uint64_t tsc_of(const struct link_record *record)
-{
-	switch (record->type) {
-	case LINK_REC_MMAP:
-		return ((const struct link_mmap *)record)->tsc;
-	case LINK_REC_COMM:
-		return ((const struct link_comm *)record)->tsc;
-	case LINK_REC_SAMPLE:
-		return ((const struct link_sample *)record)->tsc;
-	default:
-		return 0;
-	}
-}
-
-/* Hand all records to the sink; false when there were none. */
-static bool drain(struct run *run)
-{
-	static _Alignas(8) uint8_t buffer[RECORD_MAX];
-	struct link_record *record = (struct link_record *)buffer;
-	struct link *link = run->link;
-	uint64_t head = __atomic_load_n(&link->head, __ATOMIC_ACQUIRE);
-	uint64_t released = run->tail;
-
-	if (run->damaged || head == run->tail)
-		return false;
-	if (head - run->tail > LINK_RING_BYTES) {
-		give_up_ring(run);
-		return false;
-	}
-	run->before = run->now;
-	run->now = read_clocks();
-	while (head != run->tail) {
-		uint64_t left = head - run->tail;
-
-		if (left >= sizeof(*record))
-			copy_from_ring(link, run->tail, record, sizeof(*record));
-		if (left < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
-		    record->bytes > RECORD_MAX || !is_whole(record)) {
-			give_up_ring(run);
-			return true;
-		}
-		copy_from_ring(link, run->tail + sizeof(*record), record + 1,
-			       record->bytes - sizeof(*record));
-		end_text(record);
-		if (run->request->sink)
-			run->request->sink(run->request->opaque, record,
-					   time_of(run, tsc_of(record)), NULL);
-		run->tail += record->bytes;
-		if (run->tail - released >= RELEASE_STEP) {
-			release_room(run);
-			released = run->tail;
-		}
-	}
-	if (run->tail != released)
-		release_room(run);
-	return true;
-}
-
-/* Sleep until the engine or the end of the program wakes us. */
-static void wait_for_records(struct run *run, uint32_t seen)
-{
-	struct link *link = run->link;
-
-	__atomic_store_n(&link->tool_waits, 1, __ATOMIC_SEQ_CST);
-	if (run->damaged || __atomic_load_n(&link->head, __ATOMIC_SEQ_CST) == run->tail)
-		futex_wait(&link->head_futex, seen);
-	__atomic_store_n(&link->tool_waits, 0, __ATOMIC_SEQ_CST);
-}
-
-static int serve(struct run *run, struct rusage *usage)
-{
-	const struct launch_request *request = run->request;
-	uint64_t tick = now_ns();
-	int status = 0;
-
-	for (;;) {
-		uint32_t seen = __atomic_load_n(&run->link->head_futex, __ATOMIC_SEQ_CST);
-		bool some = drain(run);
-		uint64_t now;
-
-		if (wait4(run->pid, &status, WNOHANG, usage) == run->pid) {
-			/* Its last records came after we looked. */
-			drain(run);
-			return status;
-		}
-		now = now_ns();
-		if (now - tick >= TICK_NS) {
-			tick = now;
-			if (request->sink)
-				request->sink(request->opaque, NULL, now, NULL);
-		}
-		if (!some)
-			wait_for_records(run, seen);
-	}
 }
 
 /* --- the end ---------------------------------------------------------------- */
@@ -531,9 +304,9 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		goto out;
 	}
 	fflush(NULL);
-	run.now = read_clocks();
+	run.now = run_read_clocks();
 	take_signals(&run);
-	start = now_ns();
+	start = run_now_ns();
 	run.pid = fork();
 	if (!run.pid)
 		become_engine(&run, program);
@@ -545,9 +318,9 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		goto out;
 	}
 	result->pid = run.pid;
-	status = serve(&run, &result->usage);
+	status = run_serve(&run, &result->usage);
 	signal_pid = 0;
-	result->end_ns = now_ns();
+	result->end_ns = run_now_ns();
 	result->elapsed_ns = result->end_ns - start;
 	restore_signals(&run);
 	result->asked = signal_asked;
@@ -555,7 +328,7 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 
 out:
 	if (run.link)
-		munmap(run.link, sizeof(*run.link));
+		munmap(run.link, run.link_bytes);
 	if (run.link_fd >= 0)
 		close(run.link_fd);
 	if (run.image_fd >= 0)

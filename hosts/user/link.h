@@ -24,6 +24,7 @@
 #define LINK_RING_BYTES	   (1u << 20) /* a power of two */
 #define LINK_TRACE_BUFFERS 4
 #define LINK_TRACE_BYTES   (3u << 20) /* of each buffer: whole BTS records and whole pages */
+#define LINK_BTS_BYTES	   24	      /* from, to, flags: bit 4 predicted (17.4.9.2) */
 
 /* What the tool asks of each event.  select and fixed are as in struct spmu_request. */
 struct link_event {
@@ -84,7 +85,8 @@ struct link {
 	uint32_t engine_waits;
 	uint32_t tool_gone; /* tool: nobody drains any more */
 	/* The trace buffers: BTS records as the unit stored them.  The engine sets `full` and sends
-	 * LINK_REC_TRACE; the tool clears it when it has read them, and wakes the engine. */
+	 * LINK_REC_TRACE, waking the tool; the tool clears it when it has read them, and wakes the
+	 * engine, which waits on that word.  Buffers are filled in turn. */
 	uint32_t trace_full[LINK_TRACE_BUFFERS];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_BTS is set. */

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drain.c: hand what the engine puts into the shared memory to the sink, until the program is gone.
+ *
+ * What the memory holds is checked before use: a program that runs wild can write to it.  Records
+ * are copied first; BTS records are only numbers and are handed over where they stand.
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <hosts/user/run.h>
+
+#define TICK_NS	     UINT64_C(100000000) /* the sink's NULL */
+#define WAIT_NS	     20000000
+#define RECORD_MAX   (64u << 10)
+#define RELEASE_STEP (64u << 10) /* bytes after which the engine gets room back */
+
+uint64_t run_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A TSC value and the clock's at the same moment: the closest of a few tries. */
+struct moment run_read_clocks(void)
+{
+	uint64_t best = UINT64_MAX;
+	struct moment moment = {0};
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before = __rdtsc(), ns = run_now_ns(), after = __rdtsc();
+
+		if (after - before < best) {
+			best = after - before;
+			moment.tsc = before + best / 2;
+			moment.ns = ns;
+		}
+	}
+	return moment;
+}
+
+/*
+ * The clock's time of a TSC value.  What is drained was recorded between the last two looks, so a
+ * straight line between them is as good as the looks, and never runs backwards.
+ */
+static uint64_t time_of(const struct run *run, uint64_t tsc)
+{
+	const struct moment *a = &run->before, *b = &run->now;
+	uint64_t ticks = b->tsc - a->tsc;
+
+	if (tsc <= a->tsc || b->tsc <= a->tsc)
+		return a->ns;
+	if (tsc >= b->tsc)
+		return b->ns;
+	return a->ns + (uint64_t)((unsigned __int128)(tsc - a->tsc) * (b->ns - a->ns) / ticks);
+}
+
+/* --- futexes: shared between processes ------------------------------------- */
+
+static void futex_wait(uint32_t *word, uint32_t expected)
+{
+	const struct timespec timeout = {.tv_nsec = WAIT_NS};
+
+	syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
+}
+
+static void futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* --- the ring --------------------------------------------------------------- */
+
+static void copy_from_ring(const struct link *link, uint64_t at, void *to, size_t bytes)
+{
+	size_t offset = at & (LINK_RING_BYTES - 1);
+	size_t first = LINK_RING_BYTES - offset;
+
+	if (first > bytes)
+		first = bytes;
+	memcpy(to, link->ring + offset, first);
+	memcpy((uint8_t *)to + first, link->ring, bytes - first);
+}
+
+static void release_room(struct run *run)
+{
+	struct link *link = run->link;
+
+	__atomic_store_n(&link->tail, run->tail, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&link->tail_futex, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&link->engine_waits, __ATOMIC_SEQ_CST))
+		futex_wake(&link->tail_futex);
+}
+
+/* What the record says of buffers stays within them. */
+static bool is_trace(const struct run *run, const struct link_trace *trace)
+{
+	return run->traces && trace->buffer < LINK_TRACE_BUFFERS &&
+	       trace->count <= LINK_TRACE_BYTES / LINK_BTS_BYTES;
+}
+
+static bool is_sample(const struct link_sample *sample)
+{
+	size_t room = sample->header.bytes - sizeof(*sample);
+
+	return sample->event < LINK_EVENTS_MAX &&
+	       sample->branches <= room / sizeof(struct link_branch);
+}
+
+/* After the whole record is there: what it says of itself and of other memory. */
+static bool is_sound(const struct run *run, const struct link_record *record)
+{
+	switch (record->type) {
+	case LINK_REC_SAMPLE:
+		return is_sample((const struct link_sample *)record);
+	case LINK_REC_TRACE:
+		return is_trace(run, (const struct link_trace *)record);
+	default:
+		return true;
+	}
+}
+
+/* That it is long enough to be one of its kind. */
+static bool is_whole(const struct link_record *record)
+{
+	size_t least = sizeof(*record);
+
+	switch (record->type) {
+	case LINK_REC_MMAP:
+		least = sizeof(struct link_mmap) + 1;
+		break;
+	case LINK_REC_COMM:
+		least = sizeof(struct link_comm);
+		break;
+	case LINK_REC_SAMPLE:
+		least = sizeof(struct link_sample);
+		break;
+	case LINK_REC_TRACE:
+		least = sizeof(struct link_trace);
+		break;
+	default:
+		break;
+	}
+	return record->bytes >= least;
+}
+
+/* Text in a record ends, whatever the program wrote over it. */
+static void end_text(struct link_record *record)
+{
+	if (record->type == LINK_REC_MMAP)
+		((char *)record)[record->bytes - 1] = '\0';
+	if (record->type == LINK_REC_COMM)
+		((struct link_comm *)record)->comm[15] = '\0';
+}
+
+/* The engine may fill the buffer again.  Once for millions of bytes: it is always woken. */
+static void release_trace(struct run *run, unsigned buffer)
+{
+	uint32_t *full = &run->link->trace_full[buffer];
+
+	__atomic_store_n(full, 0, __ATOMIC_SEQ_CST);
+	futex_wake(full);
+}
+
+/* Nothing after this point can be read: let the program run on without us. */
+static void give_up_ring(struct run *run)
+{
+	run->damaged = true;
+	__atomic_store_n(&run->link->tool_gone, 1, __ATOMIC_SEQ_CST);
+	release_room(run);
+	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++)
+		release_trace(run, i);
+}
+
+static uint64_t tsc_of(const struct link_record *record)
+{
+	switch (record->type) {
+	case LINK_REC_MMAP:
+		return ((const struct link_mmap *)record)->tsc;
+	case LINK_REC_COMM:
+		return ((const struct link_comm *)record)->tsc;
+	case LINK_REC_SAMPLE:
+		return ((const struct link_sample *)record)->tsc;
+	case LINK_REC_TRACE:
+		return ((const struct link_trace *)record)->tsc;
+	default:
+		return 0;
+	}
+}
+
+static void hand_over(struct run *run, struct link_record *record)
+{
+	const struct link_trace *trace = (const struct link_trace *)record;
+	bool traced = record->type == LINK_REC_TRACE;
+	const void *records = NULL;
+
+	end_text(record);
+	if (traced)
+		records = run->traces + (size_t)trace->buffer * LINK_TRACE_BYTES;
+	if (run->request->sink)
+		run->request->sink(run->request->opaque, record, time_of(run, tsc_of(record)),
+				   records);
+	if (traced)
+		release_trace(run, trace->buffer);
+}
+
+/* Hand all records to the sink; false when there were none. */
+static bool drain(struct run *run)
+{
+	static _Alignas(8) uint8_t buffer[RECORD_MAX];
+	struct link_record *record = (struct link_record *)buffer;
+	struct link *link = run->link;
+	uint64_t head = __atomic_load_n(&link->head, __ATOMIC_ACQUIRE);
+	uint64_t released = run->tail;
+
+	if (run->damaged || head == run->tail)
+		return false;
+	if (head - run->tail > LINK_RING_BYTES) {
+		give_up_ring(run);
+		return false;
+	}
+	run->before = run->now;
+	run->now = run_read_clocks();
+	while (head != run->tail) {
+		uint64_t left = head - run->tail;
+
+		if (left >= sizeof(*record))
+			copy_from_ring(link, run->tail, record, sizeof(*record));
+		if (left < sizeof(*record) || record->bytes % 8 || record->bytes > left ||
+		    record->bytes > RECORD_MAX || !is_whole(record)) {
+			give_up_ring(run);
+			return true;
+		}
+		copy_from_ring(link, run->tail + sizeof(*record), record + 1,
+			       record->bytes - sizeof(*record));
+		if (!is_sound(run, record)) {
+			give_up_ring(run);
+			return true;
+		}
+		hand_over(run, record);
+		run->tail += record->bytes;
+		if (run->tail - released >= RELEASE_STEP) {
+			release_room(run);
+			released = run->tail;
+		}
+	}
+	if (run->tail != released)
+		release_room(run);
+	return true;
+}
+
+/* Sleep until the engine or the end of the program wakes us. */
+static void wait_for_records(struct run *run, uint32_t seen)
+{
+	struct link *link = run->link;
+
+	__atomic_store_n(&link->tool_waits, 1, __ATOMIC_SEQ_CST);
+	if (run->damaged || __atomic_load_n(&link->head, __ATOMIC_SEQ_CST) == run->tail)
+		futex_wait(&link->head_futex, seen);
+	__atomic_store_n(&link->tool_waits, 0, __ATOMIC_SEQ_CST);
+}
+
+int run_serve(struct run *run, struct rusage *usage)
+{
+	const struct launch_request *request = run->request;
+	uint64_t tick = run_now_ns();
+	int status = 0;
+
+	for (;;) {
+		uint32_t seen = __atomic_load_n(&run->link->head_futex, __ATOMIC_SEQ_CST);
+		bool some = drain(run);
+		uint64_t now;
+
+		if (wait4(run->pid, &status, WNOHANG, usage) == run->pid) {
+			/* Its last records came after we looked. */
+			drain(run);
+			return status;
+		}
+		now = run_now_ns();
+		if (now - tick >= TICK_NS) {
+			tick = now;
+			if (request->sink)
+				request->sink(request->opaque, NULL, now, NULL);
+		}
+		if (!some)
+			wait_for_records(run, seen);
+	}
+}
