@@ -21,14 +21,16 @@ enum spmu_lbr_format {
 	SPMU_LBR_TSX = 4,   /* FROM[62:61] speak of transactions too */
 	SPMU_LBR_INFO = 5,  /* misprediction, transactions and clocks in a third register */
 	SPMU_LBR_TIME = 6,  /* clocks in TO[63:48] */
-	SPMU_LBR_INFO2 = 7, /* as 5, with the kind of a branch */
+	SPMU_LBR_INFO2 = 7, /* as 5, without transactions */
 };
 
 /* Registers by address; 0 where the model has none. */
 struct spmu_lbr_layout {
-	uint8_t depth;
+	uint8_t depth;		 /* a power of two */
 	uint8_t format;		 /* enum spmu_lbr_format */
 	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
+	bool select_shared;	 /* LBR_SELECT is one for both threads of a core (17.8) */
+	bool freeze_clears_tr;	 /* the legacy freeze clears IA32_DEBUGCTL.TR too (17.5) */
 	uint32_t from, to, info; /* of entry 0; entry n stands n further */
 	uint32_t tos, select;
 	uint32_t ler_from, ler_to, ler_info; /* last exception record */
@@ -51,8 +53,9 @@ SPMU_API const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *
 
 /*
  * One entry's registers from and to what they say.  Encode for the unit, decode for
- * software.  Of a branch the format keeps: addresses (canonical, signed from bit 47), and
- * flags and cycles as far as it has them; signal and privilege levels only for format 7.
+ * software.  Of a branch the format keeps: addresses (canonical, signed from bit 47; format 0
+ * their low halves), and flags and cycles as far as it has them.  No format keeps the kind of
+ * a branch or privilege levels: decode leaves them 0.
  */
 struct spmu_lbr_entry {
 	uint64_t from, to, info;

@@ -52,6 +52,8 @@ struct spmu_meter {
  * anything else of the core.  Of an instruction that it reports with spmu_retire() the unit
  * takes the branch itself.
  *
+ * A far branch between rings is handed over when either ring is one of `rings`.
+ *
  * `newest`: so many of the newest suffice, older ones may be dropped; 0: none may.
  * `room`: how many may be gathered before they must be handed over, so that an interrupt at
  * the threshold of the BTS buffer is not late.
@@ -213,7 +215,9 @@ struct spmu_branch {
 /*
  * Branches that were taken: retired in bulk (see struct spmu_branch_tap), or exceptions and
  * interrupts, which hosts of all kinds report here.  In order.  Branches that nothing
- * wants are passed over.  Returns SPMU_EV_ bits.  Cost: linear in count.
+ * wants are passed over.  One whose signal is no taken branch hands over its cycles alone: so a
+ * host that supplies core clocks tells what passed in bulk since the last branch.
+ * Returns SPMU_EV_ bits.  Cost: linear in count.
  */
 SPMU_API unsigned spmu_branches(struct spmu_core *core, unsigned lp,
 				const struct spmu_branch *branches, size_t count);

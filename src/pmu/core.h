@@ -49,6 +49,9 @@ struct thread_state {
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
 	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
 	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
+	uint32_t lbr_clocks; /* core clocks since the newest last branch record */
+	uint32_t frozen;     /* by an SMI (17.4.1); what it took away: */
+	uint64_t smm_debugctl, smm_global_ctrl;
 };
 
 /* A counter as its select register and the global ones make it. */
@@ -71,6 +74,22 @@ struct meter {
 	uint32_t sibling; /* counters of the other thread (AnyThread) */
 };
 
+/* Last branch records, as IA32_DEBUGCTL and MSR_LBR_SELECT make them. */
+struct lbr_recording {
+	uint64_t signals; /* kinds that become entries */
+	uint8_t rings;	  /* where they end */
+	bool on;	  /* though all may be filtered */
+	bool filtered;
+	bool call_stack;
+	bool clocks; /* the host supplies core clocks */
+};
+
+/* Branch trace store, as IA32_DEBUGCTL makes it. */
+struct bts_recording {
+	uint8_t rings; /* where branches begin that are stored; 0: it is off */
+	uint64_t next; /* where the host may store the next ones itself; 0: nowhere */
+};
+
 struct thread {
 	struct thread_state state;
 	struct spmu_meters *published; /* the host's */
@@ -79,6 +98,10 @@ struct thread {
 	uint32_t clocked; /* those of them with a threshold or edge detection */
 	uint32_t any;	  /* those of them that count on both threads */
 	bool by_clock;	  /* some counter looks at each clock of this thread */
+	bool by_branch;	  /* last branch records or branch trace store are on */
+	bool special;	  /* one of the two */
+	struct lbr_recording lbr;
+	struct bts_recording bts;
 	uint32_t meters;
 	struct meter meter[SPMU_METERS_MAX];
 };
@@ -149,6 +172,28 @@ enum pebs_result {
 };
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 			    uint32_t counters);
+
+/* lbr.c */
+#define LBR_CLOCKS_MAX 0xffffu /* what an entry can hold */
+void lbr_update(const struct spmu_core *core, struct thread *thread);
+void lbr_clocks(struct thread *thread, uint64_t clocks);
+void lbr_record(const struct spmu_core *core, struct thread *thread,
+		const struct spmu_branch *branches, size_t count);
+bool lbr_valid(const struct msr *msr, uint64_t value);
+
+/* bts.c */
+void bts_update(const struct spmu_core *core, struct thread *thread);
+size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
+		 size_t count, bool *pmi);
+void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi);
+void bts_room(struct spmu_core *core, unsigned lp);
+
+/* branches.c */
+void branches_update(struct spmu_core *core);
+bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
+
+/* retire.c: moves when the list of any thread does. */
+uint32_t core_epochs(const struct spmu_core *core);
 
 /* Occurrences of `set` in an instruction's signals; few bits are ever set. */
 static inline unsigned occurrences(uint64_t signals, uint64_t set)

@@ -181,6 +181,7 @@ void counters_update(struct spmu_core *core)
 		}
 		meters_publish(thread);
 	}
+	branches_update(core);
 	meters_grant(core);
 }
 
@@ -222,6 +223,8 @@ void meters_grant(struct spmu_core *core)
 			meter->granted = (int64_t)room;
 			thread->published->meter[i].headroom = (int64_t)room;
 		}
+		if (thread->bts.rings)
+			bts_room(core, lp);
 	}
 }
 

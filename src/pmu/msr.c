@@ -135,7 +135,7 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 }
 
 /* What a write of an acceptable value does. */
-static void write_register(const struct spmu_core *core, struct thread_state *state,
+static void write_register(struct spmu_core *core, struct thread_state *state,
 			   const struct msr *msr, uint64_t value)
 {
 	switch (msr->role) {
@@ -163,6 +163,11 @@ static void write_register(const struct spmu_core *core, struct thread_state *st
 		state->reg[SLOT_PEBS_ENABLE] = value;
 		state->pebs_armed &= (uint32_t)value;
 		break;
+	case ROLE_LBR_SELECT:
+		state->reg[SLOT_LBR_SELECT] = value;
+		for (unsigned lp = 0; lp < core->threads && core->model->lbr->select_shared; lp++)
+			core->thread[lp].state.reg[SLOT_LBR_SELECT] = value;
+		break;
 	default: /* bits that software cannot change keep their reset value */
 		state->reg[msr_slot(msr)] = (value & msr->list->writable) |
 					    (msr->reset & msr->list->named & ~msr->list->writable);
@@ -180,6 +185,12 @@ static bool refuses(const struct spmu_core *core, const struct msr *msr, uint64_
 		return true;
 	case ROLE_DS_AREA:
 		return !address_canonical(value);
+	case ROLE_LBR_FROM:
+	case ROLE_LBR_TO:
+		return !lbr_valid(msr, value);
+	case ROLE_LER_FROM:
+	case ROLE_LER_TO:
+		return true;
 	default:
 		return (value & msr_reserved(core, msr)) != 0;
 	}

@@ -8,23 +8,36 @@
  */
 #include "src/pmu/core.h"
 
-/* Returns whether counters may have stopped. */
+/* The legacy freeze takes away what software must give back (17.4.7, 17.5). */
+static void freeze_legacy(const struct spmu_core *core, struct thread *thread, uint64_t debugctl)
+{
+	uint64_t off = FIELD(DEBUGCTL, LBR);
+
+	if (core->model->lbr && core->model->lbr->freeze_clears_tr)
+		off |= FIELD(DEBUGCTL, TR);
+	if (debugctl & FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI))
+		thread->state.reg[SLOT_DEBUGCTL] &= ~off;
+	if (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))
+		thread->state.reg[SLOT_GLOBAL_CTRL] = 0;
+}
+
+/* Returns whether counters or last branch records may have stopped. */
 bool pmi_request(struct spmu_core *core, struct thread *thread)
 {
 	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
 	uint64_t *status = &thread->state.reg[SLOT_GLOBAL_STATUS];
+	bool stops = (debugctl & (FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI) |
+				  FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))) != 0;
 
 	if (!core->model->counters->freeze_by_status) {
-		if (!(debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI)))
-			return false;
-		thread->state.reg[SLOT_GLOBAL_CTRL] = 0;
-		return true;
+		freeze_legacy(core, thread, debugctl);
+		return stops;
 	}
 	if (debugctl & FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI))
 		*status |= FIELD(GLOBAL_STATUS, LBR_Frz);
 	if (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))
 		*status |= FIELD(GLOBAL_STATUS, CTR_Frz);
-	return (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI)) != 0;
+	return stops;
 }
 
 /*

@@ -107,14 +107,18 @@ static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_
 	return events;
 }
 
-/* Conclude for all threads, grant headroom anew, then interrupt.  insn is thread lp's, or NULL. */
+/*
+ * Conclude for all threads, grant headroom anew, then interrupt.  insn is thread lp's, or NULL;
+ * `asked`: it asks for an interrupt anyhow.
+ */
 static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-		       struct outcome outcome[SPMU_THREADS_MAX])
+		       struct outcome outcome[SPMU_THREADS_MAX], bool asked)
 {
 	bool pmi[SPMU_THREADS_MAX] = {false};
 	bool stopped = false;
 	unsigned events = 0;
 
+	pmi[lp] = asked;
 	for (unsigned i = 0; i < core->threads; i++) {
 		events |= conclude(core, i, i == lp ? insn : NULL, &outcome[i], &pmi[i]);
 		if (pmi[i])
@@ -137,8 +141,8 @@ static uint32_t moved_by(const struct thread *thread, bool own)
 	return own ? thread->active : thread->any;
 }
 
-/* Moves when the list of any thread does; a thread's counters may feed the other's. */
-static uint32_t epochs(const struct spmu_core *core)
+/* A thread's counters may feed the other's meters, so both count. */
+uint32_t core_epochs(const struct spmu_core *core)
 {
 	uint32_t sum = 0;
 
@@ -147,44 +151,64 @@ static uint32_t epochs(const struct spmu_core *core)
 	return sum;
 }
 
-static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
+			       bool pmi)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
-	uint32_t epoch = epochs(core);
+	uint32_t epoch = core_epochs(core);
 	unsigned events;
 
 	spmu_settle(core);
 	for (unsigned i = 0; i < core->threads; i++)
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);
-	events = finish(core, lp, insn, outcome);
-	return epochs(core) == epoch ? events : events | SPMU_EV_METERS;
+	events = finish(core, lp, insn, outcome, pmi);
+	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
-unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+/* The instruction fits the headroom, or is taken exactly. */
+static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
+				      const struct spmu_insn *insn)
 {
-	struct thread *thread;
-	struct spmu_meter *published;
+	struct thread *thread = &core->thread[lp];
+	struct spmu_meter *published = thread->published->meter;
 	unsigned ring = ring_of(insn->cpl);
 
-	if (lp >= core->threads)
-		return 0;
-	thread = &core->thread[lp];
-	if (thread->by_clock)
-		return retire_exactly(core, lp, insn);
-	published = thread->published->meter;
 	for (unsigned i = 0; i < thread->meters; i++) {
 		if (!(insn->signals & thread->meter[i].signals) || !(thread->meter[i].rings & ring))
 			continue;
 		if (published[i].headroom <
 		    (int64_t)occurrences(insn->signals, thread->meter[i].signals))
-			return retire_exactly(core, lp, insn);
+			return retire_exactly(core, lp, insn, false);
 	}
 	for (unsigned i = 0; i < thread->meters; i++)
 		if (thread->meter[i].rings & ring)
 			published[i].headroom -=
 				(int64_t)occurrences(insn->signals, thread->meter[i].signals);
 	return 0;
+}
+
+/*
+ * A branch is recorded before its instruction is counted, so that a record of it and a
+ * freeze find it there; its interrupt and the counters' are one.
+ */
+static unsigned retire_special(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+{
+	struct thread *thread = &core->thread[lp];
+	bool pmi = thread->by_branch && branches_retired(core, lp, insn);
+
+	if (thread->by_clock || pmi)
+		return retire_exactly(core, lp, insn, pmi);
+	return retire_counted(core, lp, insn);
+}
+
+unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+{
+	if (lp >= core->threads)
+		return 0;
+	if (core->thread[lp].special)
+		return retire_special(core, lp, insn);
+	return retire_counted(core, lp, insn);
 }
 
 /*
@@ -231,7 +255,7 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 			counter_add(core, thread, c, add, &outcome[i]);
 		}
 	}
-	return finish(core, lp, NULL, outcome);
+	return finish(core, lp, NULL, outcome, false);
 }
 
 /*
@@ -246,8 +270,10 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 
 	if (lp >= core->threads || !clocks)
 		return 0;
-	epoch = epochs(core);
+	epoch = core_epochs(core);
 	spmu_settle(core);
+	if (signals & SPMU_SIGBIT(CYCLES))
+		lbr_clocks(&core->thread[lp], clocks);
 	for (unsigned pieces = 0; clocks; pieces++) {
 		bool alike = !core->thread[lp].by_clock || pieces >= 2;
 		uint64_t piece = alike ? clocks : 1;
@@ -259,5 +285,5 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 		events |= clocks_exactly(core, lp, signals, piece, ring_of(cpl));
 		clocks -= piece;
 	}
-	return epochs(core) == epoch ? events : events | SPMU_EV_METERS;
+	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }

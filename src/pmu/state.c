@@ -23,7 +23,7 @@ struct state_header {
 };
 _Static_assert(sizeof(struct state_header) == 48, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
-		       8 * SLOT_COUNT + 4 * (4 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)),
+		       8 * SLOT_COUNT + 4 * (6 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 16,
 	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
@@ -80,9 +80,34 @@ static bool register_valid(const struct spmu_core *core, const struct msr *msr, 
 		return !(value & msr_reserved(core, msr));
 	case ROLE_DS_AREA:
 		return address_canonical(value);
+	case ROLE_LBR_FROM:
+	case ROLE_LBR_TO:
+		return lbr_valid(msr, value);
+	case ROLE_LER_FROM:
+	case ROLE_LER_TO: /* copies of what the stack held */
+		return true;
 	default:
 		return !(value & msr_reserved(core, msr)) && !((value ^ msr->reset) & fixed);
 	}
+}
+
+/* What an SMI froze comes back as the registers of another time. */
+static bool frozen_valid(const struct spmu_core *core, const struct thread_state *thread)
+{
+	const struct msr_map *map = core->model->msrs;
+
+	if (!thread->frozen)
+		return !thread->smm_debugctl && !thread->smm_global_ctrl;
+	for (size_t i = 0; i < map->count; i++) {
+		const struct msr *msr = &map->msr[i];
+
+		if (msr->role == ROLE_DEBUGCTL && !register_valid(core, msr, thread->smm_debugctl))
+			return false;
+		if (msr->role == ROLE_GLOBAL_CTRL &&
+		    !register_valid(core, msr, thread->smm_global_ctrl))
+			return false;
+	}
+	return thread->frozen == 1;
 }
 
 /* Only counters with a threshold or edge detection remember anything of a clock. */
@@ -125,7 +150,8 @@ static bool thread_valid(const struct spmu_core *core, const struct thread_state
 	return !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && !thread->reserved &&
 	       !(thread->pebs_armed & ~(uint32_t)thread->reg[SLOT_PEBS_ENABLE]) &&
 	       !(thread->pebs_armed & ~(uint32_t)core->model->counters->pebs_counters) &&
-	       clocks_valid(core, thread);
+	       thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
+	       frozen_valid(core, thread) && clocks_valid(core, thread);
 }
 
 enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t bytes)
@@ -198,6 +224,11 @@ static const char *thread_difference(const struct state_header *header,
 		return "PEBS armed";
 	if (a->ia32e != b->ia32e)
 		return "IA-32e mode";
+	if (a->lbr_clocks != b->lbr_clocks)
+		return "clocks since the last branch record";
+	if (a->frozen != b->frozen || a->smm_debugctl != b->smm_debugctl ||
+	    a->smm_global_ctrl != b->smm_global_ctrl)
+		return "frozen in SMM";
 	return memcmp(a, b, sizeof(*a)) != 0 ? "clock" : NULL;
 }
 

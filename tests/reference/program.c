@@ -242,7 +242,8 @@ static bool run(const struct program *program, struct machine *m, const struct o
 	while (at < op->count) {
 		unsigned block = 1;
 
-		if (m->kind == BULK) {
+		/* Branches that the unit wants to hear of are reported one by one. */
+		if (m->kind == BULK && !m->meters[m->side][op->lp].tap.signals) {
 			block += (unsigned)random_below(&random, program->block_max);
 			if (block > op->count - at)
 				block = op->count - at;

@@ -24,7 +24,15 @@ static bool register_absent(const char *name, const struct unit_host *host)
 
 static bool read_only(uint32_t msr)
 {
-	return msr == STATUS || msr == INUSE || msr == CAPABILITIES;
+	return msr == STATUS || msr == INUSE || msr == CAPABILITIES || msr == LER_FROM ||
+	       msr == LER_TO;
+}
+
+/* The whole register is a canonical address. */
+static bool canonical(uint32_t msr)
+{
+	return msr == DS_AREA_MSR || (msr >= LBR_FROM && msr < LBR_FROM + 32) ||
+	       (msr >= LBR_TO && msr < LBR_TO + 32);
 }
 
 /* The list covers 64 bits in order, without gap. */
@@ -53,7 +61,7 @@ static void check_bit(struct unit_host *host, const struct spmu_register *reg,
 	bool reserved = field->access == SPMU_RESERVED || read_only(reg->msr) ||
 			(field->width == 1 && counter_absent(field->name, host));
 
-	if (reg->msr == DS_AREA_MSR) { /* canonical: bits 47 up are one */
+	if (canonical(reg->msr)) { /* bits 47 up are one */
 		CHECK_EQ(outcome, bit < 47 ? SPMU_DONE : SPMU_GP);
 		return;
 	}
@@ -192,9 +200,11 @@ static void check_outside(struct unit_host *host)
 		{__LINE__, 0x329, SPMU_GP},	  {__LINE__, 0x10, SPMU_NOT_OURS},
 		{__LINE__, 0xc0, SPMU_NOT_OURS},  {__LINE__, 0xc9, SPMU_NOT_OURS},
 		{__LINE__, 0x185, SPMU_NOT_OURS}, {__LINE__, 0x18e, SPMU_NOT_OURS},
-		{__LINE__, 0x1c8, SPMU_NOT_OURS}, {__LINE__, 0x1c9, SPMU_NOT_OURS},
-		{__LINE__, 0x680, SPMU_NOT_OURS}, {__LINE__, 0x6c0, SPMU_NOT_OURS},
-		{__LINE__, 0xdc0, SPMU_NOT_OURS}, {__LINE__, 0x393, SPMU_NOT_OURS},
+		{__LINE__, 0x1c7, SPMU_NOT_OURS}, {__LINE__, 0x1ca, SPMU_NOT_OURS},
+		{__LINE__, 0x67f, SPMU_NOT_OURS}, {__LINE__, 0x6a0, SPMU_NOT_OURS},
+		{__LINE__, 0x6e0, SPMU_NOT_OURS}, {__LINE__, 0xdbf, SPMU_NOT_OURS},
+		{__LINE__, 0xde0, SPMU_NOT_OURS}, {__LINE__, 0x040, SPMU_GP},
+		{__LINE__, 0x060, SPMU_GP},	  {__LINE__, 0x393, SPMU_NOT_OURS},
 		{__LINE__, 0x3f8, SPMU_NOT_OURS}, {__LINE__, 0xffffffff, SPMU_NOT_OURS},
 		{__LINE__, 0x601, SPMU_NOT_OURS},
 	};

@@ -36,6 +36,13 @@ enum {
 	DS_AREA_MSR = 0x600,
 	DEBUGCTL = 0x1d9,
 	MISC_ENABLE = 0x1a0,
+	LBR_SELECT = 0x1c8,
+	LBR_TOS = 0x1c9,
+	LER_FROM = 0x1dd,
+	LER_TO = 0x1de,
+	LBR_FROM = 0x680,
+	LBR_TO = 0x6c0,
+	LBR_INFO = 0xdc0,
 };
 
 /* IA32_PERFEVTSELx: enabled at all levels. */

@@ -12,6 +12,7 @@ arrows="
 include/softpmu/*         softpmu/* $free
 data/*                    softpmu/* data/* $free
 src/pmu/*                 softpmu/* data/* src/pmu/* $free
+src/lbr/*                 softpmu/* data/* src/lbr/* $free
 src/ds/*                  softpmu/* data/* src/ds/* $free
 src/driver/*              softpmu/* data/* src/driver/* $free
 src/perfdata/*            softpmu/* src/perfdata/* <*>

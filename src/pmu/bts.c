@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bts.c: the unit stores branch records into the BTS buffer of the DS save area (17.4.5,
+ * 17.4.6, 17.4.9).
+ *
+ * While TR and BTS are 1 each taken branch becomes a record at the index; BTS_OFF_OS and
+ * BTS_OFF_USR leave those out that begin in the ring they name (so a system call is stored with
+ * BTS_OFF_OS and its return is not).  TR alone sends messages on a bus that nobody sees here.
+ *
+ * With BTINT 0 the buffer is circular: where no whole record fits below the absolute maximum
+ * any more, the index goes back to the base.  With BTINT 1 nothing more is stored then.
+ * Reaching the threshold interrupts.  It does so in a circular buffer too, which is why software
+ * has to put the threshold above the maximum there (note in 17.4.9.3).  The
+ * interrupt sets no bit of IA32_PERF_GLOBAL_STATUS: software finds its cause by comparing index
+ * and threshold (17.4.9.5).
+ *
+ * Memory is the guest's.  An index that is not in the buffer, or memory that refuses, loses
+ * the record and changes nothing else but bytes past the index.
+ */
+#include <string.h>
+
+#include "src/pmu/core.h"
+
+#define RUN_MAX	   64 /* records in one write */
+#define RECORD_MAX 24
+
+/* The first four addresses of the management area. */
+struct bounds {
+	uint64_t base, index, maximum, threshold;
+};
+
+void bts_update(const struct spmu_core *core, struct thread *thread)
+{
+	const struct spmu_ds_layout *layout = thread_ds(core, thread);
+	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
+
+	thread->bts = (struct bts_recording){0};
+	if (!layout || !layout->bts_bytes || !(debugctl & FIELD(DEBUGCTL, TR)) ||
+	    !(debugctl & FIELD(DEBUGCTL, BTS)) || !core->host.read || !core->host.write)
+		return;
+	thread->bts.rings = (debugctl & FIELD(DEBUGCTL, BTS_OFF_OS) ? 0 : SPMU_RING0) |
+			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);
+}
+
+static bool read_bounds(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
+			struct bounds *bounds)
+{
+	uint64_t *const to[] = {&bounds->base, &bounds->index, &bounds->maximum,
+				&bounds->threshold};
+	uint8_t bytes[sizeof(to) / sizeof(to[0]) * 8];
+
+	if (!core->host.read(core->host.opaque, lp, core->thread[lp].state.reg[SLOT_DS_AREA], bytes,
+			     4u * layout->field_bytes))
+		return false;
+	for (unsigned i = 0; i < 4; i++) {
+		*to[i] = 0;
+		memcpy(to[i], bytes + i * layout->field_bytes, layout->field_bytes);
+	}
+	return bounds->index >= bounds->base && bounds->index <= bounds->maximum &&
+	       bounds->maximum - bounds->base >= layout->bts_bytes;
+}
+
+static bool write_index(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
+			const struct bounds *bounds)
+{
+	return core->host.write(core->host.opaque, lp,
+				core->thread[lp].state.reg[SLOT_DS_AREA] +
+					DS_AREA_bts_index * layout->field_bytes,
+				&bounds->index, layout->field_bytes);
+}
+
+static bool circular(const struct thread *thread)
+{
+	return !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, BTINT));
+}
+
+/* Go back to the base where no record fits; returns how many fit from the index on. */
+static uint64_t wrap(const struct thread *thread, struct bounds *bounds, unsigned record)
+{
+	if (circular(thread) && bounds->maximum - bounds->index < record)
+		bounds->index = bounds->base;
+	return (bounds->maximum - bounds->index) / record;
+}
+
+/* How many records until the threshold is reached, at least 1. */
+static uint64_t until_threshold(const struct bounds *bounds, unsigned record)
+{
+	uint64_t bytes;
+
+	if (bounds->threshold <= bounds->index)
+		return 1;
+	bytes = bounds->threshold - bounds->index;
+	return bytes / record + (bytes % record != 0);
+}
+
+/* Tell the host how far it may go on its own. */
+static void publish(struct thread *thread, struct bounds *bounds, unsigned record)
+{
+	struct spmu_branch_tap *tap = &thread->published->tap;
+	uint64_t fits = wrap(thread, bounds, record);
+	uint64_t until = until_threshold(bounds, record);
+
+	thread->bts.next = 0;
+	tap->room = UINT64_MAX;
+	if (fits) {
+		tap->room = fits < until ? fits : until;
+		if (record == RECORD_MAX && thread->bts.rings == tap->rings &&
+		    !thread->lbr.filtered)
+			thread->bts.next = bounds->index;
+	}
+	tap->bts_next = thread->bts.next;
+}
+
+static void publish_none(struct thread *thread)
+{
+	thread->published->tap.room = UINT64_MAX;
+	thread->published->tap.bts_next = thread->bts.next = 0;
+}
+
+void bts_room(struct spmu_core *core, unsigned lp)
+{
+	struct thread *thread = &core->thread[lp];
+	const struct spmu_ds_layout *layout = thread_ds(core, thread);
+	struct bounds bounds;
+
+	if (read_bounds(core, lp, layout, &bounds))
+		publish(thread, &bounds, layout->bts_bytes);
+	else
+		publish_none(thread);
+}
+
+/*
+ * Write so many encoded records from the index on; returns how many were.  When memory refuses
+ * a run each record tries for itself, at the place where the one before did not get in.
+ */
+static size_t write_run(struct spmu_core *core, unsigned lp, const struct bounds *bounds,
+			const uint8_t *bytes, size_t records, unsigned record)
+{
+	size_t written = 0;
+
+	if (core->host.write(core->host.opaque, lp, bounds->index, bytes, records * record))
+		return records;
+	for (size_t i = 0; i < records && records > 1; i++)
+		if (core->host.write(core->host.opaque, lp, bounds->index + written * record,
+				     bytes + i * record, record))
+			written++;
+	return written;
+}
+
+static bool stored(const struct thread *thread, const struct spmu_branch *branch)
+{
+	return branch->signal < SPMU_SIGNALS && (SPMU_SIGSET_TAKEN >> branch->signal & 1) &&
+	       (thread->bts.rings & ring_of(branch->cpl));
+}
+
+/*
+ * Encode branches that are to be stored, at most `most`, passing over others.  Returns how
+ * many were looked at.
+ */
+static size_t encode_run(const struct spmu_ds_layout *layout, const struct thread *thread,
+			 const struct spmu_branch *branches, size_t count, size_t most,
+			 uint8_t bytes[RUN_MAX * RECORD_MAX], size_t *records)
+{
+	size_t seen = 0;
+
+	*records = 0;
+	for (; seen < count && *records < most; seen++) {
+		struct spmu_bts_record record = {branches[seen].from, branches[seen].to, false};
+
+		if (!stored(thread, &branches[seen]))
+			continue;
+		if (spmu_bts_encode(layout, &record, bytes + *records * layout->bts_bytes,
+				    RECORD_MAX) == SPMU_OK)
+			++*records;
+	}
+	return seen;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Store branches up to the one that reaches the threshold, then *pmi is set.  Returns how many
+ * were dealt with; at least one.
+ */
+size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
+		 size_t count, bool *pmi)
+{
+	struct thread *thread = &core->thread[lp];
+	const struct spmu_ds_layout *layout = thread_ds(core, thread);
+	uint8_t bytes[RUN_MAX * RECORD_MAX];
+	struct bounds bounds;
+	size_t seen = 0;
+	bool moved = false;
+
+	*pmi = false;
+	if (!read_bounds(core, lp, layout, &bounds)) {
+		publish_none(thread);
+		return count;
+	}
+	while (seen < count && !*pmi) {
+		unsigned record = layout->bts_bytes;
+		uint64_t most = least(wrap(thread, &bounds, record),
+				      least(until_threshold(&bounds, record), RUN_MAX));
+		size_t records, written;
+
+		if (!most) { /* full */
+			seen = count;
+			break;
+		}
+		seen += encode_run(layout, thread, branches + seen, count - seen, most, bytes,
+				   &records);
+		written = records ? write_run(core, lp, &bounds, bytes, records, record) : 0;
+		bounds.index += written * record;
+		moved = moved || written;
+		*pmi = written && bounds.index >= bounds.threshold;
+	}
+	wrap(thread, &bounds, layout->bts_bytes);
+	if (moved && !write_index(core, lp, layout, &bounds)) {
+		*pmi = false;
+		bts_room(core, lp);
+	} else {
+		publish(thread, &bounds, layout->bts_bytes);
+	}
+	return seen;
+}
+
+/*
+ * The host stored records from bts.next on; move the index past them.  Nothing moves when
+ * the index is elsewhere by now.
+ */
+void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
+{
+	struct thread *thread = &core->thread[lp];
+	const struct spmu_ds_layout *layout = thread_ds(core, thread);
+	struct bounds bounds;
+
+	*pmi = false;
+	if (!read_bounds(core, lp, layout, &bounds) || !thread->bts.next ||
+	    bounds.index != thread->bts.next || !records) {
+		bts_room(core, lp);
+		return;
+	}
+	bounds.index += layout->bts_bytes *
+			least(records, (bounds.maximum - bounds.index) / layout->bts_bytes);
+	*pmi = bounds.index >= bounds.threshold;
+	wrap(thread, &bounds, layout->bts_bytes);
+	if (write_index(core, lp, layout, &bounds)) {
+		publish(thread, &bounds, layout->bts_bytes);
+		return;
+	}
+	*pmi = false;
+	bts_room(core, lp);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debug.c: what debug exceptions and system management mode do to the unit (17.4.1 to 17.4.3).
+ */
+#include "src/pmu/core.h"
+
+bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
+{
+	return lp < core->threads &&
+	       (core->thread[lp].state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, BTF));
+}
+
+/*
+ * LBR and BTF are cleared before the handler runs; the entries stay, and so does TR, which
+ * software has to clear (17.4.2, 17.4.3).
+ */
+void spmu_debug_exception(struct spmu_core *core, unsigned lp)
+{
+	if (lp >= core->threads)
+		return;
+	spmu_settle(core);
+	core->thread[lp].state.reg[SLOT_DEBUGCTL] &= ~(FIELD(DEBUGCTL, LBR) | FIELD(DEBUGCTL, BTF));
+	counters_update(core);
+}
+
+static void freeze(struct thread_state *state)
+{
+	const uint64_t off = FIELD(DEBUGCTL, LBR) | FIELD(DEBUGCTL, BTF) | FIELD(DEBUGCTL, TR) |
+			     FIELD(DEBUGCTL, BTS);
+
+	state->frozen = 1;
+	state->smm_debugctl = state->reg[SLOT_DEBUGCTL];
+	state->smm_global_ctrl = state->reg[SLOT_GLOBAL_CTRL];
+	state->reg[SLOT_DEBUGCTL] &= ~off;
+	state->reg[SLOT_GLOBAL_CTRL] = 0;
+}
+
+/*
+ * RSM gives back what the SMI took, whatever the handler wrote meanwhile.  The manual lets it
+ * set the enable bits of IA32_PERF_GLOBAL_CTRL; here those that were set.
+ */
+static void thaw(struct thread_state *state)
+{
+	state->reg[SLOT_DEBUGCTL] = state->smm_debugctl;
+	state->reg[SLOT_GLOBAL_CTRL] = state->smm_global_ctrl;
+	state->smm_debugctl = state->smm_global_ctrl = 0;
+	state->frozen = 0;
+}
+
+void spmu_smm(struct spmu_core *core, unsigned lp, bool entered)
+{
+	struct thread_state *state;
+
+	if (lp >= core->threads)
+		return;
+	state = &core->thread[lp].state;
+	if (entered ? state->frozen ||
+			      !(state->reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_WHILE_SMM))
+		    : !state->frozen)
+		return;
+	spmu_settle(core);
+	if (entered)
+		freeze(state);
+	else
+		thaw(state);
+	counters_update(core);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10).
+ *
+ * TOS names the newest entry and moves before an entry is written.  MSR_LBR_SELECT leaves
+ * kinds of branches out, and rings, by the ring where a branch ends (17.7.2).  With EN_CALLSTACK
+ * near calls alone are pushed and near returns take the newest entry away (17.9): it reads
+ * as 0 then.  A call to the next instruction is pushed as any other.  The manual
+ * calls the contents undefined unless all other kinds are filtered in that mode; here they are
+ * left out in any case.
+ *
+ * An interrupt or exception first copies the newest entry to the last exception record, as
+ * the P6 family does (17.11.3, 17.14.2), and then is an entry itself.
+ *
+ * Clocks pass between entries only for hosts that supply core clocks, else they read 0.
+ */
+#include "src/pmu/core.h"
+
+/* The kinds of branches that MSR_LBR_SELECT lets through. */
+static uint64_t selected(uint64_t select)
+{
+	static const uint64_t kind[] = {
+		[LBR_SELECT_JCC_low] = SPMU_SIGBIT(COND_TAKEN),
+		[LBR_SELECT_NEAR_REL_CALL_low] = SPMU_SIGBIT(CALL_REL),
+		[LBR_SELECT_NEAR_IND_CALL_low] = SPMU_SIGBIT(CALL_IND),
+		[LBR_SELECT_NEAR_RET_low] = SPMU_SIGBIT(RET_NEAR),
+		[LBR_SELECT_NEAR_IND_JMP_low] = SPMU_SIGBIT(JMP_IND),
+		[LBR_SELECT_NEAR_REL_JMP_low] = SPMU_SIGBIT(JMP_REL),
+		[LBR_SELECT_FAR_BRANCH_low] = SPMU_SIGBIT(FAR),
+	};
+	uint64_t kinds = SPMU_SIGSET_TAKEN;
+
+	for (unsigned bit = 0; bit < sizeof(kind) / sizeof(kind[0]); bit++)
+		if (select >> bit & 1)
+			kinds &= ~kind[bit];
+	if (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK))
+		kinds &= SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR);
+	return kinds;
+}
+
+/* What the registers of a thread make of it. */
+void lbr_update(const struct spmu_core *core, struct thread *thread)
+{
+	uint64_t select = thread->state.reg[SLOT_LBR_SELECT];
+	struct lbr_recording *lbr = &thread->lbr;
+
+	*lbr = (struct lbr_recording){0};
+	if (!core->model->lbr || !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, LBR)) ||
+	    (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, LBR_Frz)))
+		return;
+	lbr->on = true;
+	lbr->filtered = select != 0;
+	lbr->call_stack = (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK)) != 0;
+	lbr->rings = (select & FIELD(LBR_SELECT, CPL_EQ_0) ? 0 : SPMU_RING0) |
+		     (select & FIELD(LBR_SELECT, CPL_NEQ_0) ? 0 : SPMU_RINGX);
+	lbr->signals = lbr->rings ? selected(select) : 0;
+	if (!lbr->signals)
+		lbr->rings = 0;
+	lbr->clocks = lbr->signals && ((core->host.supply.exact | core->host.supply.modelled) &
+				       SPMU_SIGBIT(CYCLES));
+}
+
+/* Core clocks go by. */
+void lbr_clocks(struct thread *thread, uint64_t clocks)
+{
+	uint64_t sum = thread->state.lbr_clocks + clocks;
+
+	if (thread->lbr.clocks)
+		thread->state.lbr_clocks = sum < LBR_CLOCKS_MAX ? (uint32_t)sum : LBR_CLOCKS_MAX;
+}
+
+static bool wanted(const struct lbr_recording *lbr, const struct spmu_branch *branch)
+{
+	return branch->signal < SPMU_SIGNALS && (lbr->signals >> branch->signal & 1) &&
+	       (lbr->rings & ring_of(branch->next_cpl));
+}
+
+static void store(struct thread_state *state, unsigned n, const struct spmu_lbr_entry *entry)
+{
+	state->reg[SLOT_LBR_FROM + n] = entry->from;
+	state->reg[SLOT_LBR_TO + n] = entry->to;
+	state->reg[SLOT_LBR_INFO + n] = entry->info;
+}
+
+static void push(const struct spmu_lbr_layout *layout, struct thread_state *state,
+		 const struct spmu_branch *branch)
+{
+	struct spmu_branch timed = *branch;
+	struct spmu_lbr_entry entry;
+
+	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (layout->depth - 1u);
+	timed.cycles = state->lbr_clocks;
+	state->lbr_clocks = 0;
+	spmu_lbr_encode(layout, &timed, &entry);
+	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
+}
+
+static void pop(const struct spmu_lbr_layout *layout, struct thread_state *state)
+{
+	const struct spmu_lbr_entry empty = {0};
+
+	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &empty);
+	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] - 1) & (layout->depth - 1u);
+}
+
+static void keep_for_exception(const struct spmu_lbr_layout *layout, struct thread_state *state)
+{
+	uint64_t from = state->reg[SLOT_LBR_FROM + state->reg[SLOT_LBR_TOS]];
+	uint64_t to = state->reg[SLOT_LBR_TO + state->reg[SLOT_LBR_TOS]];
+
+	if (!layout->ler_from)
+		return;
+	state->reg[SLOT_LER_FROM] = layout->to ? from : from & UINT32_MAX;
+	state->reg[SLOT_LER_TO] = layout->to ? to : from >> 32;
+}
+
+/* How many entries at the front will be overwritten by those after them. */
+static size_t overwritten(const struct spmu_lbr_layout *layout, const struct lbr_recording *lbr,
+			  const struct spmu_branch *branches, size_t count)
+{
+	size_t entries = 0;
+
+	if (lbr->call_stack || count <= layout->depth)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (branches[i].flags & SPMU_BRANCH_EVENT)
+			return 0;
+		entries += wanted(lbr, &branches[i]);
+	}
+	return entries > layout->depth ? entries - layout->depth : 0;
+}
+
+void lbr_record(const struct spmu_core *core, struct thread *thread,
+		const struct spmu_branch *branches, size_t count)
+{
+	const struct spmu_lbr_layout *layout = core->model->lbr;
+	struct thread_state *state = &thread->state;
+	size_t skip = overwritten(layout, &thread->lbr, branches, count);
+
+	/* The entries that are skipped move TOS all the same. */
+	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + skip) & (layout->depth - 1u);
+	for (size_t i = 0; i < count; i++) {
+		lbr_clocks(thread, branches[i].cycles);
+		if (branches[i].flags & SPMU_BRANCH_EVENT)
+			keep_for_exception(layout, state);
+		if (!wanted(&thread->lbr, &branches[i]))
+			continue;
+		if (skip) {
+			state->lbr_clocks = 0;
+			skip--;
+		} else if (thread->lbr.call_stack && branches[i].signal == SPMU_SIG_RET_NEAR) {
+			pop(layout, state);
+		} else {
+			push(layout, state, &branches[i]);
+		}
+	}
+}
+
+/*
+ * Whether a register of the stack may hold this: the address in it is canonical, except where
+ * flags or clocks take the place of its sign (17.4.8.1).
+ */
+bool lbr_valid(const struct msr *msr, uint64_t value)
+{
+	unsigned flags = 0; /* so many of the highest bits are no sign */
+
+	if (msr->list == &field_list_LBR_FROM_TO_32 || msr->list == &field_list_LBR_TO_TIME)
+		return true;
+	if (msr->list == &field_list_LBR_FROM_FLAGS)
+		flags = 1;
+	if (msr->list == &field_list_LBR_FROM_TSX)
+		flags = 3;
+	return address_canonical((uint64_t)((int64_t)(value << flags) >> flags));
+}
