@@ -32,7 +32,7 @@
 
 #include <softpmu/model.h>
 
-#define SPMU_METERS_MAX	 24
+#define SPMU_METERS_MAX	 32
 #define SPMU_THREADS_MAX 2
 
 #define SPMU_RING0 1u /* CPL 0 */

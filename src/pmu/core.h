@@ -63,6 +63,8 @@ struct counter {
 	bool any;     /* counts on both threads */
 	bool pmi;     /* overflow interrupts */
 	bool precise; /* overflow arms PEBS */
+	bool next;    /* then any instruction makes the record, not only one that counts */
+	bool adaptive, data_address; /* what its records hold */
 	bool edge, invert;
 };
 
@@ -71,6 +73,7 @@ struct meter {
 	int64_t granted; /* headroom as it was handed out */
 	uint32_t rings;
 	uint32_t own;	  /* counters of this thread that it feeds */
+	uint32_t waiting; /* those whose record any instruction makes, once they are armed */
 	uint32_t sibling; /* counters of the other thread (AnyThread) */
 };
 
@@ -94,12 +97,14 @@ struct thread {
 	struct thread_state state;
 	struct spmu_meters *published; /* the host's */
 	struct counter counter[COUNTERS_MAX];
-	uint32_t active;  /* counters that count */
-	uint32_t clocked; /* those of them with a threshold or edge detection */
-	uint32_t any;	  /* those of them that count on both threads */
-	bool by_clock;	  /* some counter looks at each clock of this thread */
-	bool by_branch;	  /* last branch records or branch trace store are on */
-	bool special;	  /* one of the two */
+	uint32_t active;	      /* counters that count */
+	uint32_t clocked;	      /* those of them with a threshold or edge detection */
+	uint32_t any;		      /* those of them that count on both threads */
+	uint32_t next;		      /* those of them whose record the next instruction makes */
+	uint32_t adaptive, addressed; /* those whose records have groups, a data address */
+	bool by_clock;		      /* some counter looks at each clock of this thread */
+	bool by_branch;		      /* last branch records or branch trace store are on */
+	bool special;		      /* one of the two */
 	struct lbr_recording lbr;
 	struct bts_recording bts;
 	uint32_t meters;
@@ -119,6 +124,13 @@ struct spmu_core {
 static inline unsigned model_general(const struct spmu_model *model, unsigned threads)
 {
 	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
+}
+
+/* Version 1 has no register for it: there an overflow shows in the interrupt alone (18.2.1). */
+static inline void status_raise(const struct spmu_core *core, struct thread *thread, uint64_t bits)
+{
+	if (core->model->counters->version >= 2)
+		thread->state.reg[SLOT_GLOBAL_STATUS] |= bits;
 }
 
 /* meters.c */
@@ -170,6 +182,9 @@ enum pebs_result {
 	PEBS_WRITTEN,
 	PEBS_THRESHOLD /* written, and the index reached the threshold */
 };
+uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable);
+uint64_t pebs_applicable(uint32_t counters);
+uint32_t pebs_due(const struct thread *thread, unsigned ring);
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 			    uint32_t counters);
 

@@ -8,6 +8,8 @@
 
 #define RDPMC_FIXED (1u << 30)
 
+#define LEAF_0A_EDX_NO_ANY_THREAD (1u << 15)
+
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
 			     bool cr4_pce, bool cr0_pe, uint64_t *value)
 {
@@ -35,6 +37,8 @@ static uint32_t absent_events(const struct spmu_core *core)
 #undef ABSENT
 	if (SPMU_SIGSET_BRANCHES & ~supply)
 		absent |= 1u << ARCHITECTURAL_BRANCHES_BIT;
+	if (core->model->counters->event_bits > ARCHITECTURAL_SLOTS_BIT)
+		absent |= 1u << ARCHITECTURAL_SLOTS_BIT;
 	return absent;
 }
 
@@ -56,6 +60,10 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->ebx = core->hide_absent ? absent_events(core) : 0;
 		regs->ecx = 0;
 		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5;
+		if (counters->version >= 5)
+			regs->ecx = (uint32_t)BITS(0, counters->fixed_counters);
+		if (counters->version >= 3 && !counters->any_thread)
+			regs->edx |= LEAF_0A_EDX_NO_ANY_THREAD;
 		return true;
 	default:
 		return false;

@@ -19,22 +19,48 @@ uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
 	return BITS(0, counter < GENERAL_MAX ? layout->counter_bits : layout->fixed_bits);
 }
 
+/* Adaptive records; reserved where the family has none. */
+#define SELECT_ADAPTIVE BITS(34, 1)
+
 /* Whether the host tells the unit about all of these signals. */
 static bool supplied(const struct spmu_core *core, uint64_t signals)
 {
 	return signals && !(signals & ~(core->host.supply.exact | core->host.supply.modelled));
 }
 
-/* Table 18-54 and its notes: only some counters, only plain counting. */
-static bool is_precise(const struct spmu_core *core, const struct thread *thread,
-		       const struct spmu_event *event, unsigned counter, uint64_t select)
+/*
+ * Table 18-54 and its notes: only some counters, only plain counting.  Where PEBS takes
+ * any event, one that is not precise has its record made at the next opportunity (18.7.1).
+ */
+static void update_precise(const struct spmu_core *core, struct thread *thread,
+			   const struct spmu_event *event, unsigned n, uint64_t select)
 {
 	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E) |
 				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+	struct counter *counter = &thread->counter[n];
+	bool precise = event->pebs_counters >> n & 1;
 
-	return (thread->state.reg[SLOT_PEBS_ENABLE] >> counter & 1) &&
-	       (core->model->counters->pebs_counters >> counter & 1) &&
-	       (event->pebs_counters >> counter & 1) && !(select & forbidden);
+	if ((select & forbidden) ||
+	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> n & 1) ||
+	    !(precise || core->model->counters->pebs_any_event))
+		return;
+	counter->precise = true;
+	counter->next = !precise;
+	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
+	counter->data_address = event->data_address;
+}
+
+/* What a fixed counter counts is precise unless it is time (extended PEBS). */
+static void update_precise_fixed(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	unsigned c = SLOT_FIXED_CTR + n;
+	struct counter *counter = &thread->counter[c];
+
+	if (counter->any || !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
+		return;
+	counter->precise = true;
+	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;
+	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
 }
 
 /* Make one general counter; false when it does not count. */
@@ -57,10 +83,10 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		.cmask = (uint8_t)(select >> FIELD_LOW(PERFEVTSEL, CMASK)),
 		.any = (select & FIELD(PERFEVTSEL, ANY)) != 0,
 		.pmi = (select & FIELD(PERFEVTSEL, INT)) != 0,
-		.precise = is_precise(core, thread, event, n, select),
 		.edge = (select & FIELD(PERFEVTSEL, E)) != 0,
 		.invert = (select & FIELD(PERFEVTSEL, INV)) != 0,
 	};
+	update_precise(core, thread, event, n, select);
 	return counter->rings != 0;
 }
 
@@ -78,14 +104,18 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 		.any = (control & FIELD(FIXED_CTR_CTRL, ANYTHREAD0)) != 0,
 		.pmi = (control & FIELD(FIXED_CTR_CTRL, PMI0)) != 0,
 	};
+	update_precise_fixed(core, thread, n);
 	return true;
 }
 
 static void update_thread(const struct spmu_core *core, struct thread *thread)
 {
-	uint64_t enabled = thread->state.reg[SLOT_GLOBAL_CTRL];
+	/* Version 1: the EN bits alone decide (18.2.1.1). */
+	uint64_t enabled = core->model->counters->version >= 2 ? thread->state.reg[SLOT_GLOBAL_CTRL]
+							       : UINT64_MAX;
 
-	thread->active = thread->clocked = thread->any = 0;
+	thread->active = thread->clocked = thread->any = thread->next = 0;
+	thread->adaptive = thread->addressed = 0;
 	if (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, CTR_Frz))
 		enabled = 0;
 	for (unsigned n = 0; n < core->general; n++)
@@ -103,6 +133,12 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 			thread->clocked |= 1u << c;
 		if (thread->counter[c].any)
 			thread->any |= 1u << c;
+		if (thread->counter[c].next)
+			thread->next |= 1u << c;
+		if (thread->counter[c].adaptive)
+			thread->adaptive |= 1u << c;
+		if (thread->counter[c].data_address)
+			thread->addressed |= 1u << c;
 	}
 }
 
@@ -122,7 +158,8 @@ static struct meter *meter_for(struct thread *thread, uint64_t signals, uint32_t
 /* The counters of `from` feed meters of `to`. */
 static void meters_add(struct thread *to, const struct thread *from, uint32_t counters)
 {
-	_Static_assert(SPMU_METERS_MAX >= SPMU_THREADS_MAX * COUNTERS_MAX, "room for all");
+	/* Besides: instructions, in each of the three sets of rings. */
+	_Static_assert(SPMU_METERS_MAX >= SPMU_THREADS_MAX * COUNTERS_MAX + 3, "room for all");
 
 	while (counters) {
 		unsigned c = take_lowest(&counters);
@@ -139,6 +176,20 @@ static void meters_add(struct thread *to, const struct thread *from, uint32_t co
 			meter->own |= 1u << c;
 		else
 			meter->sibling |= 1u << c;
+	}
+}
+
+/*
+ * The counters whose record any instruction makes have a meter that bulk code can use up
+ * only while one of them waits: so the list is the same before and after a record.
+ */
+static void meters_add_waiting(struct thread *thread)
+{
+	for (uint32_t set = thread->next; set;) {
+		unsigned c = take_lowest(&set);
+
+		meter_for(thread, SPMU_SIGBIT(INSTRUCTIONS), thread->counter[c].rings)->waiting |=
+			1u << c;
 	}
 }
 
@@ -173,6 +224,7 @@ void counters_update(struct spmu_core *core)
 		thread->meters = 0;
 		thread->by_clock = thread->clocked != 0;
 		meters_add(thread, thread, thread->active);
+		meters_add_waiting(thread);
 		if (core->threads > 1) {
 			const struct thread *sibling = &core->thread[1 - lp];
 
@@ -220,6 +272,8 @@ void meters_grant(struct spmu_core *core)
 			if (meter->sibling)
 				room = least_room(core, &core->thread[1 - lp], meter->sibling,
 						  room);
+			if (meter->waiting & thread->state.pebs_armed)
+				room = 0;
 			meter->granted = (int64_t)room;
 			thread->published->meter[i].headroom = (int64_t)room;
 		}
@@ -241,7 +295,7 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 		uint64_t mask = counter_mask(core, c);
 
 		if (passed > mask - thread->state.reg[c])
-			thread->state.reg[SLOT_GLOBAL_STATUS] |= thread->counter[c].status;
+			status_raise(core, thread, thread->counter[c].status);
 		thread->state.reg[c] = (thread->state.reg[c] + passed) & mask;
 	}
 }

@@ -80,9 +80,7 @@ bool address_canonical(uint64_t linear)
 static uint64_t global_inuse(const struct spmu_core *core, const struct thread_state *state)
 {
 	uint64_t control = state->reg[SLOT_FIXED_CTR_CTRL];
-	bool interrupts = (state->reg[SLOT_PEBS_ENABLE] & core->model->counters->pebs_counters) ||
-			  (control & (FIELD(FIXED_CTR_CTRL, PMI0) | FIELD(FIXED_CTR_CTRL, PMI1) |
-				      FIELD(FIXED_CTR_CTRL, PMI2)));
+	bool interrupts = pebs_enabled(core, state->reg[SLOT_PEBS_ENABLE]) != 0;
 	uint64_t inuse = 0;
 
 	for (unsigned n = 0; n < core->general; n++) {
@@ -92,9 +90,11 @@ static uint64_t global_inuse(const struct spmu_core *core, const struct thread_s
 			inuse |= UINT64_C(1) << n;
 		interrupts = interrupts || (select & FIELD(PERFEVTSEL, INT));
 	}
-	for (unsigned n = 0; n < core->model->counters->fixed_counters; n++)
+	for (unsigned n = 0; n < core->model->counters->fixed_counters; n++) {
 		if (control >> (4 * n) & 3)
 			inuse |= FIELD(GLOBAL_INUSE, InUse_FIXED_CTR0) << n;
+		interrupts = interrupts || (control >> (4 * n) & FIELD(FIXED_CTR_CTRL, PMI0));
+	}
 	return interrupts ? inuse | FIELD(GLOBAL_INUSE, PMI_InUse) : inuse;
 }
 
@@ -161,7 +161,7 @@ static void write_register(struct spmu_core *core, struct thread_state *state,
 		break;
 	case ROLE_PEBS_ENABLE: /* what is switched off is no longer armed */
 		state->reg[SLOT_PEBS_ENABLE] = value;
-		state->pebs_armed &= (uint32_t)value;
+		state->pebs_armed &= pebs_enabled(core, value);
 		break;
 	case ROLE_LBR_SELECT:
 		state->reg[SLOT_LBR_SELECT] = value;
@@ -207,6 +207,13 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 		return SPMU_GP;
 	spmu_settle(core);
 	write_register(core, &core->thread[lp].state, msr, value);
+	if (msr->role == ROLE_STATUS_SET) /* as if they had overflowed (18.7.1) */
+		for (uint32_t set = core->thread[lp].next; set;) {
+			unsigned c = take_lowest(&set);
+
+			if (value & core->thread[lp].counter[c].status)
+				core->thread[lp].state.pebs_armed |= 1u << c;
+		}
 	counters_update(core);
 	return SPMU_DONE;
 }

@@ -11,19 +11,37 @@
 
 #include "src/pmu/core.h"
 
-/* Whether an event with a data address takes part (18.13.1.3). */
-static bool has_data_address(const struct spmu_core *core, const struct thread_state *state,
-			     uint32_t counters)
+/* Counters that IA32_PEBS_ENABLE names, by counter number; its other bits are LL_EN, PS_ENABLE. */
+uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable)
 {
-	while (counters) {
-		unsigned c = take_lowest(&counters);
-		const struct spmu_event *event =
-			spmu_event_by_code(core->model, (uint16_t)state->reg[SLOT_PERFEVTSEL + c]);
+	const struct counter_layout *layout = core->model->counters;
 
-		if (event && event->data_address)
-			return true;
+	return ((uint32_t)enable & layout->pebs_counters) |
+	       ((uint32_t)(enable >> 32) & layout->pebs_fixed) << GENERAL_MAX;
+}
+
+/* Counters as a record names them: fixed ones from bit 32 on. */
+uint64_t pebs_applicable(uint32_t counters)
+{
+	return (counters & ((1u << GENERAL_MAX) - 1)) |
+	       (uint64_t)(counters >> GENERAL_MAX) << FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0);
+}
+
+/*
+ * Counters that overflowed by an event that is not precise: "at the next opportunity", which
+ * is the next instruction of a ring in which they count (18.7.1).
+ */
+uint32_t pebs_due(const struct thread *thread, unsigned ring)
+{
+	uint32_t due = 0;
+
+	for (uint32_t set = thread->next & thread->state.pebs_armed; set;) {
+		unsigned c = take_lowest(&set);
+
+		if (thread->counter[c].rings & ring)
+			due |= 1u << c;
 	}
-	return false;
+	return due;
 }
 
 /* Outside IA-32e mode there are eight registers, of 32 bits (18.4.4, 17.4.9.1). */
@@ -40,20 +58,38 @@ static void narrow(struct spmu_registers *regs)
 		*absent[i] = 0;
 }
 
-static void fill(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-		 uint32_t counters, struct spmu_pebs_record *record)
+/* XMM8 to XMM15 are there in IA-32e mode only. */
+static void fill_vectors(struct spmu_core *core, unsigned lp, struct spmu_pebs_record *record)
 {
+	memset(record->xmm, 0, sizeof(record->xmm));
+	if (core->host.vectors)
+		core->host.vectors(core->host.opaque, lp, record->xmm);
+	if (!core->thread[lp].state.ia32e)
+		memset(record->xmm[8], 0, 8 * sizeof(record->xmm[8]));
+}
+
+static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
+		 const struct spmu_insn *insn, uint32_t counters, uint64_t data_cfg,
+		 struct spmu_pebs_record *record)
+{
+	const struct thread *thread = &core->thread[lp];
+	uint64_t addresses = thread->state.ia32e ? UINT64_MAX : UINT32_MAX;
+
 	memset(record, 0, offsetof(struct spmu_pebs_record, xmm));
 	if (core->host.registers)
 		core->host.registers(core->host.opaque, lp, &record->regs);
-	if (!core->thread[lp].state.ia32e)
+	if (!thread->state.ia32e)
 		narrow(&record->regs);
 	if (core->host.tsc)
 		record->tsc = core->host.tsc(core->host.opaque, lp);
-	record->applicable = counters;
-	record->eventing_ip = insn->ip;
-	if (has_data_address(core, &core->thread[lp].state, counters))
-		record->data_address = insn->data_address;
+	/* Before format 3: the status as it was before the record (18.8.1.1, 18.13.1.1). */
+	record->applicable = layout->pebs->format < 3 ? thread->state.reg[SLOT_GLOBAL_STATUS]
+						      : pebs_applicable(counters);
+	record->eventing_ip = insn->ip & addresses;
+	if (thread->addressed & counters)
+		record->data_address = insn->data_address & addresses;
+	if (data_cfg & SPMU_PEBS_XMM)
+		fill_vectors(core, lp, record);
 }
 
 /* The index must stand in the buffer and a whole record fit below the maximum. */
@@ -74,12 +110,30 @@ static bool read_area(struct spmu_core *core, unsigned lp, const struct spmu_ds_
 	       spmu_ds_decode(layout, bytes, layout->bytes, area) == SPMU_OK;
 }
 
+/* A counter without a slot of its own in the area counts on from where it is. */
+static void reload(const struct spmu_core *core, struct thread_state *state,
+		   const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
+		   uint32_t counters)
+{
+	while (counters) {
+		unsigned c = take_lowest(&counters);
+		unsigned fixed = c - SLOT_FIXED_CTR;
+
+		if (c < layout->resets)
+			state->reg[c] = area->reset[c] & counter_mask(core, c);
+		else if (c >= SLOT_FIXED_CTR && fixed < layout->fixed_resets)
+			state->reg[c] = area->fixed_reset[fixed] & counter_mask(core, c);
+	}
+}
+
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 			    uint32_t counters)
 {
 	struct thread_state *state = &core->thread[lp].state;
 	const struct spmu_ds_layout *layout = thread_ds(core, &core->thread[lp]);
-	uint64_t data_cfg = state->reg[SLOT_PEBS_DATA_CFG];
+	/* A record has the basic group alone unless its counter is adaptive. */
+	uint64_t data_cfg =
+		core->thread[lp].adaptive & counters ? state->reg[SLOT_PEBS_DATA_CFG] : 0;
 	uint8_t bytes[PEBS_RECORD_BYTES_MAX];
 	size_t record_bytes = spmu_pebs_record_bytes(layout, data_cfg);
 	struct spmu_pebs_record record;
@@ -89,7 +143,7 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 		return PEBS_SKIPPED;
 	if (!fits(&area, record_bytes)) /* an index before the base is wrong, but not full */
 		return area.pebs_index >= area.pebs_base ? PEBS_FULL : PEBS_SKIPPED;
-	fill(core, lp, insn, counters, &record);
+	fill(core, lp, layout, insn, counters, data_cfg, &record);
 	if (spmu_pebs_encode(layout, data_cfg, &record, bytes, sizeof(bytes)) != SPMU_OK ||
 	    !core->host.write(core->host.opaque, lp, area.pebs_index, bytes, record_bytes))
 		return PEBS_SKIPPED;
@@ -99,11 +153,6 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 				      (uint64_t)DS_AREA_pebs_index * layout->field_bytes,
 			      &area.pebs_index, layout->field_bytes))
 		return PEBS_SKIPPED;
-	while (counters) {
-		unsigned c = take_lowest(&counters);
-
-		if (c < layout->resets)
-			state->reg[c] = area.reset[c] & counter_mask(core, c);
-	}
+	reload(core, state, layout, &area, counters);
 	return area.pebs_index >= area.pebs_threshold ? PEBS_THRESHOLD : PEBS_WRITTEN;
 }

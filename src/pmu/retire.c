@@ -70,7 +70,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, const struct sp
 	enum pebs_result result = pebs_write(core, lp, insn, outcome->triggered);
 
 	if (result == PEBS_FULL || result == PEBS_THRESHOLD)
-		state->reg[SLOT_GLOBAL_STATUS] |= FIELD(GLOBAL_STATUS, OvfBuf);
+		status_raise(core, &core->thread[lp], FIELD(GLOBAL_STATUS, OvfBuf));
 	if (result == PEBS_SKIPPED || result == PEBS_FULL)
 		return 0;
 	for (uint32_t set = outcome->triggered; set;)
@@ -93,7 +93,7 @@ static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_
 	for (uint32_t set = outcome->overflowed; set;) {
 		const struct counter *counter = &thread->counter[take_lowest(&set)];
 
-		thread->state.reg[SLOT_GLOBAL_STATUS] |= counter->status;
+		status_raise(core, thread, counter->status);
 		*pmi = *pmi || counter->pmi;
 	}
 	if (outcome->triggered && insn)
@@ -156,12 +156,14 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
 	uint32_t epoch = core_epochs(core);
+	uint32_t due = pebs_due(&core->thread[lp], ring_of(insn->cpl));
 	unsigned events;
 
 	spmu_settle(core);
 	for (unsigned i = 0; i < core->threads; i++)
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);
+	outcome[lp].triggered |= due;
 	events = finish(core, lp, insn, outcome, pmi);
 	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }

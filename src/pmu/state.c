@@ -148,8 +148,7 @@ static bool thread_valid(const struct spmu_core *core, const struct thread_state
 		if (!seen[slot] && thread->reg[slot])
 			return false;
 	return !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && !thread->reserved &&
-	       !(thread->pebs_armed & ~(uint32_t)thread->reg[SLOT_PEBS_ENABLE]) &&
-	       !(thread->pebs_armed & ~(uint32_t)core->model->counters->pebs_counters) &&
+	       !(thread->pebs_armed & ~pebs_enabled(core, thread->reg[SLOT_PEBS_ENABLE])) &&
 	       thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
 	       frozen_valid(core, thread) && clocks_valid(core, thread);
 }
