@@ -74,39 +74,24 @@ static void get_fields(const struct pebs_layout *pebs, const struct pebs_group *
 		       pebs->word_bytes);
 }
 
-/* An LBR entry of a record is as the registers of format SPMU_LBR_INFO have it. */
-#define INFO_CYCLES	  UINT64_C(0xffff)
-#define INFO_ABORT	  (UINT64_C(1) << 61)
-#define INFO_IN_TX	  (UINT64_C(1) << 62)
-#define INFO_MISPREDICTED (UINT64_C(1) << 63)
+/* An LBR entry of a record is as the registers of this format have it. */
+static const struct spmu_lbr_layout entries = {.format = SPMU_LBR_INFO};
+_Static_assert(sizeof(struct spmu_lbr_entry) == PEBS_BRANCH_BYTES, "from, to, info");
 
 static void put_branch(const struct spmu_branch *branch, uint8_t *out)
 {
-	uint64_t word[3] = {branch->from, branch->to,
-			    branch->cycles < INFO_CYCLES ? branch->cycles : INFO_CYCLES};
+	struct spmu_lbr_entry entry;
 
-	if (branch->flags & SPMU_BRANCH_MISPREDICTED)
-		word[2] |= INFO_MISPREDICTED;
-	if (branch->flags & SPMU_BRANCH_IN_TX)
-		word[2] |= INFO_IN_TX;
-	if (branch->flags & SPMU_BRANCH_ABORT)
-		word[2] |= INFO_ABORT;
-	memcpy(out, word, sizeof(word));
+	spmu_lbr_encode(&entries, branch, &entry);
+	memcpy(out, &entry, sizeof(entry));
 }
 
 static void get_branch(const uint8_t *in, struct spmu_branch *branch)
 {
-	uint64_t word[3];
+	struct spmu_lbr_entry entry;
 
-	memcpy(word, in, sizeof(word));
-	*branch = (struct spmu_branch){
-		.from = word[0],
-		.to = word[1],
-		.cycles = (uint32_t)(word[2] & INFO_CYCLES),
-		.flags = (uint8_t)((word[2] & INFO_MISPREDICTED ? SPMU_BRANCH_MISPREDICTED : 0) |
-				   (word[2] & INFO_IN_TX ? SPMU_BRANCH_IN_TX : 0) |
-				   (word[2] & INFO_ABORT ? SPMU_BRANCH_ABORT : 0)),
-	};
+	memcpy(&entry, in, sizeof(entry));
+	spmu_lbr_decode(&entries, &entry, branch);
 }
 
 static void put_adaptive(const struct pebs_layout *pebs, uint64_t format,

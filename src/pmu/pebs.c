@@ -58,6 +58,26 @@ static void narrow(struct spmu_registers *regs)
 		*absent[i] = 0;
 }
 
+/* The stack as its registers hold it, newest entry first, frozen or not. */
+static void fill_branches(const struct spmu_core *core, const struct thread *thread,
+			  struct spmu_pebs_record *record)
+{
+	const struct spmu_lbr_layout *lbr = core->model->lbr;
+	const uint64_t *reg = thread->state.reg;
+
+	for (unsigned i = 0; lbr && i < lbr->depth; i++) {
+		unsigned n = ((unsigned)reg[SLOT_LBR_TOS] - i) & (lbr->depth - 1u);
+		struct spmu_lbr_entry entry = {
+			.from = reg[SLOT_LBR_FROM + n],
+			.to = reg[SLOT_LBR_TO + n],
+			.info = reg[SLOT_LBR_INFO + n],
+		};
+
+		spmu_lbr_decode(lbr, &entry, &record->branch[i]);
+		record->branch_count = i + 1;
+	}
+}
+
 /* XMM8 to XMM15 are there in IA-32e mode only. */
 static void fill_vectors(struct spmu_core *core, unsigned lp, struct spmu_pebs_record *record)
 {
@@ -90,6 +110,8 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layou
 		record->data_address = insn->data_address & addresses;
 	if (data_cfg & SPMU_PEBS_XMM)
 		fill_vectors(core, lp, record);
+	if (data_cfg & SPMU_PEBS_LBR)
+		fill_branches(core, thread, record);
 }
 
 /* The index must stand in the buffer and a whole record fit below the maximum. */

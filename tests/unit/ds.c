@@ -116,6 +116,9 @@ static void adaptive_groups(void)
 
 	colour(&record);
 	record.branch_count = 3;
+	for (unsigned i = 0; i < 3; i++) /* canonical, as the registers are */
+		record.branch[i] =
+			(struct spmu_branch){.from = 0x401000 + i, .to = ~UINT64_C(7) + i};
 	for (unsigned groups = 0; groups < 16; groups++) {
 		uint64_t cfg = groups | SPMU_PEBS_LBR_ENTRIES(5) | UINT64_C(0xfff0);
 		size_t need = 32u + (groups & 1 ? 32u : 0) + (groups & 2 ? 144u : 0) +
@@ -184,6 +187,7 @@ static void adaptive_decode(void)
 
 	colour(&record);
 	record.branch_count = 32;
+	record.branch[31] = (struct spmu_branch){.from = 0x401000, .to = 0x402000};
 	/* More entries than there are registers: as many as there are. */
 	CHECK_EQ(spmu_pebs_record_bytes(&ds_64_icelake, all | SPMU_PEBS_LBR_ENTRIES(256)), need);
 	CHECK_EQ(spmu_pebs_encode(&ds_64_icelake, all | SPMU_PEBS_LBR_ENTRIES(256), &record, bytes,
