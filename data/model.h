@@ -28,8 +28,6 @@ struct counter_layout {
 	uint8_t pebs_counters; /* bit n: PMCn supports PEBS */
 	uint8_t pebs_fixed;    /* bit n: fixed counter n supports PEBS (extended PEBS) */
 	bool pebs_any_event;   /* PEBS takes events that are not precise, too (18.7.1) */
-	bool any_thread;       /* ANY bits of event selects and fixed counters (18.2.3) */
-	bool bts;	       /* branch trace store is there (17.4.5) */
 	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1): version 4 on
 				*/
 	uint64_t capabilities; /* IA32_PERF_CAPABILITIES */

@@ -8,8 +8,6 @@
 
 #define RDPMC_FIXED (1u << 30)
 
-#define LEAF_0A_EDX_NO_ANY_THREAD (1u << 15)
-
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
 			     bool cr4_pce, bool cr0_pe, uint64_t *value)
 {
@@ -60,10 +58,6 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->ebx = core->hide_absent ? absent_events(core) : 0;
 		regs->ecx = 0;
 		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5;
-		if (counters->version >= 5)
-			regs->ecx = (uint32_t)BITS(0, counters->fixed_counters);
-		if (counters->version >= 3 && !counters->any_thread)
-			regs->edx |= LEAF_0A_EDX_NO_ANY_THREAD;
 		return true;
 	default:
 		return false;
