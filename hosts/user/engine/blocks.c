@@ -94,6 +94,7 @@ void blocks_start(uint64_t program_end)
 	slots_code = cache_base + GATES_BYTES;
 	code_start = slots_code + SLOTS_MAX * SLOT_BYTES;
 	cold_start = code_start + CODE_BYTES;
+	emit_start();
 	write_gates();
 	slot = engine_memory(SLOTS_MAX * sizeof(*slot));
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));

@@ -8,16 +8,19 @@
  * instructions, so nothing is multiplexed and every count is exact.
  *
  * Bulk code charges the meters a few instructions late, so while it runs a reserve of
- * each headroom is kept back.
+ * each headroom is kept back.  Careful code charges them first: there a reserve is needed only for
+ * what the outcome of a branch adds.
  */
 #include <asm/unistd.h>
 
 #include <softpmu/softpmu.h>
 
-#include "engine.h"
+#include "path.h"
 #include "sys.h"
 
-#define CAREFUL_ROOM 128 /* with less, lanes are not worth while: careful code runs */
+#define CAREFUL_ROOM 128 /* with less, careful code runs if there is some */
+#define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
+#define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
 #define DS_BYTES     (64u << 10)
 #define LVT_NMI	     0x400u /* delivery mode of the service routine, as kernels use */
 
@@ -36,6 +39,7 @@ unsigned meters;
 /* In bulk mode a unit's headroom stands in the lanes. */
 static struct {
 	struct spmu_meter *unit;
+	int64_t reserve; /* kept back in the present mode */
 	int64_t granted[LANES];
 	uint64_t used[LANES]; /* lately: how the next grant is shared out */
 } meter[LANED_METERS];
@@ -47,8 +51,7 @@ static struct {
 	uint64_t last_tsc;
 	uint64_t period;
 } event[LINK_EVENTS_MAX];
-static bool precise_mode;
-static bool careful_mode; /* one lane has all the room: nothing is learnt of their use */
+static enum counting_mode mode;
 static bool wants_address;
 static uint64_t now_next_ip; /* of the instruction that is being retired */
 static uint64_t start_tsc, start_ns;
@@ -255,45 +258,64 @@ static bool refresh_meters(void)
 	return !same;
 }
 
-/* Share `room` among the lanes by what they used lately. */
+/*
+ * Share `room` among the lanes by what they used lately, in fractions of 2^16: one short division,
+ * as a long one for each lane would cost more than the rest of the exit.
+ */
 static void share_out(unsigned m, int64_t room)
 {
 	int64_t *lane = context->lane[m], left = room;
-	uint64_t sum = 0, weight[LANES];
-	unsigned shift = 0;
+	uint32_t sum = 0, weight[LANES], inverse;
+	uint64_t most = 0;
+	unsigned shift;
 
 	for (unsigned i = 0; i < LANES; i++)
-		sum += meter[m].used[i] + 1;
-	while (sum >> shift >= 1u << 12)
-		shift++;
-	sum = 0;
+		most |= meter[m].used[i];
+	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
 	for (unsigned i = 0; i < LANES; i++)
-		sum += weight[i] = (meter[m].used[i] >> shift) + 8;
+		sum += weight[i] = (uint32_t)(meter[m].used[i] >> shift) + WEIGHT_LEAST;
+	inverse = (1u << 31) / sum;
 	for (unsigned i = 0; i < LANES; i++) {
-		lane[i] = (int64_t)((uint64_t)room * weight[i] / sum); /* below 2^(48+12) */
+		lane[i] =
+			room * (int64_t)(weight[i] * inverse >> 15) >> 16; /* room is below 2^47 */
 		left -= lane[i];
 	}
 	lane[0] += left;
 	memcpy(meter[m].granted, lane, sizeof(meter[m].granted));
 }
 
-/* What the instructions before a block's check may produce, at the most. */
-static int64_t reserve_of(uint64_t signals)
+/* Little room: n for one lane and as much as the others get. */
+static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
+{
+	int64_t each = (room - n) / LANES;
+
+	for (unsigned i = 0; i < LANES; i++)
+		context->lane[m][i] = each;
+	context->lane[m][lane] = room - each * (LANES - 1);
+	memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
+}
+
+static void grant_first(unsigned m, int64_t room)
+{
+	memset(context->lane[m], 0, sizeof(context->lane[m]));
+	context->lane[m][0] = room;
+}
+
+/* What may happen without being charged, at the most: the instructions before a block's check; in
+ * careful code the outcome of a branch. */
+static int64_t reserve_of(uint64_t signals, enum counting_mode in)
 {
 	unsigned each = 0;
 
+	if (in == COUNTING_PRECISE)
+		return 0;
+	if (in == COUNTING_CAREFUL)
+		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
 	if (!(signals & ~SPMU_SIGSET_BRANCHES))
 		return CHECK_INSNS_MAX; /* one kind of branch an instruction */
 	for (; signals; signals &= signals - 1)
 		each++;
 	return (int64_t)each * CHECK_INSNS_MAX;
-}
-
-static void grant_all(unsigned m, unsigned lane, int64_t room)
-{
-	memset(context->lane[m], 0, sizeof(context->lane[m]));
-	context->lane[m][lane] = room;
-	memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
 }
 
 static int64_t room_of(unsigned m)
@@ -305,77 +327,68 @@ static int64_t room_of(unsigned m)
 	return room;
 }
 
-/* What is left in all lanes; notes what each has used. */
-static int64_t collect(unsigned m)
+/* Notes what each lane has used. */
+static void learn(unsigned m)
 {
-	int64_t room = 0;
-
 	for (unsigned i = 0; i < LANES; i++) {
 		int64_t used = meter[m].granted[i] - context->lane[m][i];
 
-		if (!careful_mode)
-			meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
-		room += context->lane[m][i];
+		meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
 	}
-	return room;
 }
 
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 {
 	int64_t room = room_of(m);
 
-	if (room < CAREFUL_ROOM || room < (int64_t)n)
-		return false;
-	share_out(m, collect(m));
-	if (context->lane[m][lane] < n)
-		grant_all(m, lane, room);
-	return true;
-}
-
-bool counting_give(unsigned m, unsigned lane, unsigned n)
-{
-	int64_t room = room_of(m);
-
 	if (room < (int64_t)n)
 		return false;
-	careful_mode = true;
-	grant_all(m, lane, room);
+	if (room >= LANES_ROOM) {
+		learn(m);
+		share_out(m, room);
+	}
+	if (context->lane[m][lane] < n)
+		share_evenly(m, lane, n, room);
 	return true;
 }
 
-bool counting_careful(bool anyway)
+bool counting_low(void)
 {
-	careful_mode = anyway;
 	for (unsigned m = 0; m < meters; m++)
-		careful_mode = careful_mode || room_of(m) < CAREFUL_ROOM;
-	if (!careful_mode)
-		return false;
-	blocks_start_careful();
-	for (unsigned m = 0; m < meters; m++)
-		grant_all(m, 0, room_of(m));
-	return true;
+		if (room_of(m) < CAREFUL_ROOM)
+			return true;
+	return false;
 }
 
-void counting_precise(bool on)
+void counting_mode(enum counting_mode to)
 {
-	if (on == precise_mode)
+	if (to == mode)
 		return;
-	precise_mode = on;
-	if (!on && refresh_meters())
+	if (mode == COUNTING_PRECISE && refresh_meters())
 		blocks_flush();
 	for (unsigned m = 0; m < meters; m++) {
-		int64_t reserve = reserve_of(meter_signals[m]);
+		int64_t room = meter[m].reserve;
 
-		if (on)
-			meter[m].unit->headroom = collect(m) + reserve;
+		room += mode == COUNTING_PRECISE ? meter[m].unit->headroom : room_of(m);
+		if (mode == COUNTING_BULK && room >= LANES_ROOM)
+			learn(m);
+		meter[m].reserve = reserve_of(meter_signals[m], to);
+		room -= meter[m].reserve;
+		if (to == COUNTING_PRECISE)
+			meter[m].unit->headroom = room;
+		else if (to == COUNTING_CAREFUL)
+			grant_first(m, room);
+		else if (room >= LANES_ROOM)
+			share_out(m, room);
 		else
-			share_out(m, meter[m].unit->headroom - reserve);
+			share_evenly(m, 0, 0, room);
 	}
+	mode = to;
 }
 
 bool counting_bulk_possible(void)
 {
-	if (!precise_mode) {
+	if (mode != COUNTING_PRECISE) {
 		for (unsigned m = 0; m < meters; m++)
 			if (room_of(m) < 0)
 				return false;
@@ -386,7 +399,8 @@ bool counting_bulk_possible(void)
 		for (unsigned i = 0; i < unit[u].meters.count; i++) {
 			const struct spmu_meter *m = &unit[u].meters.meter[i];
 
-			if (m->rings & SPMU_RINGX && m->headroom < reserve_of(m->signals))
+			if (m->rings & SPMU_RINGX &&
+			    m->headroom < reserve_of(m->signals, COUNTING_BULK))
 				return false;
 		}
 	return true;
@@ -420,9 +434,9 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t d
 
 void counting_drain(void)
 {
-	bool bulk = !precise_mode;
+	enum counting_mode before = mode;
 
-	counting_precise(true);
+	counting_mode(COUNTING_PRECISE);
 	for (unsigned u = 0; u < units; u++) {
 		if (!unit[u].driver.running)
 			continue;
@@ -432,13 +446,12 @@ void counting_drain(void)
 		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
 			engine_unsupported("the unit did not start again");
 	}
-	if (bulk)
-		counting_precise(false);
+	counting_mode(before);
 }
 
 void counting_finish(void)
 {
-	counting_precise(true);
+	counting_mode(COUNTING_PRECISE);
 	engine_link->tsc_end = read_tsc();
 	engine_link->interrupts = engine_link->records = engine_link->buffer_full = 0;
 	for (unsigned u = 0; u < units; u++) {
@@ -487,7 +500,6 @@ static void unit_new(unsigned records_per_interrupt)
 	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
-	spmu_set_ia32e(u->core, 0, true);
 	u->ds_linear = (uint64_t)engine_memory(DS_BYTES);
 	if (u->driver.facilities.pebs &&
 	    spmu_driver_setup_ds(&u->driver, (void *)u->ds_linear, u->ds_linear, DS_BYTES,
@@ -535,7 +547,7 @@ void counting_start(void)
 		if (engine_link->event[e].period || engine_link->event[e].frequency)
 			wants_address = true;
 	}
-	precise_mode = true;
+	mode = COUNTING_PRECISE;
 	unit_new(records);
 	for (unsigned e = 0; e < engine_link->events; e++) {
 		unsigned u = 0;
@@ -556,5 +568,5 @@ void counting_start(void)
 	for (unsigned e = 0; e < engine_link->events; e++)
 		event[e].last_tsc = start_tsc;
 	engine_link->tsc_start = start_tsc;
-	counting_precise(false);
+	counting_mode(COUNTING_BULK);
 }

@@ -118,16 +118,28 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target)
 	return e->at - 4;
 }
 
-/* A check is JS rel32 at one of a few places among NOPs. */
+/* A check is JS rel32 at one of a few places among NOPs; where it never moves, without any. */
 #define CHECK_PLACES 3
+
+static unsigned check_places = 1;
+
+void emit_start(void)
+{
+	uint32_t a = 0, b, c = 0, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	if ((b == 0x68747541 && c == 0x444d4163) || (b == 0x6f677948 && c == 0x656e6975))
+		check_places = CHECK_PLACES; /* "AuthenticAMD", "HygonGenuine" */
+}
 
 static void write_check(struct emit *e, unsigned place, uint64_t target)
 {
 	static const uint8_t nop[CHECK_PLACES][CHECK_PLACES - 1] = {{0}, {0x90}, {0x66, 0x90}};
+	unsigned behind = check_places - 1 - place;
 
 	emit_bytes(e, nop[place], place);
 	emit_jcc(e, 8 /* S */, target);
-	emit_bytes(e, nop[CHECK_PLACES - 1 - place], CHECK_PLACES - 1 - place);
+	emit_bytes(e, nop[behind], behind);
 }
 
 static unsigned check_place(const uint8_t *at)
@@ -156,13 +168,17 @@ void emit_check_target(uint64_t check, uint64_t target)
 
 void emit_move_check(uint64_t check)
 {
-	unsigned place = check_place((const uint8_t *)check);
-	const uint8_t *rel32 = (const uint8_t *)check + place + 2;
 	struct emit e = {(uint8_t *)check};
+	const uint8_t *rel32;
+	unsigned place;
 	int32_t relative;
 
+	if (check_places == 1)
+		return;
+	place = check_place((const uint8_t *)check);
+	rel32 = (const uint8_t *)check + place + 2;
 	__builtin_memcpy(&relative, rel32, 4);
-	write_check(&e, (place + 1) % CHECK_PLACES, (uint64_t)(rel32 + 4 + relative));
+	write_check(&e, (place + 1) % check_places, (uint64_t)(rel32 + 4 + relative));
 }
 
 void emit_jmp_far(struct emit *e, uint64_t target)

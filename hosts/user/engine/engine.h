@@ -89,8 +89,9 @@ struct block {
 	uint32_t map;  /* offset of its lengths: emitted bytes of each instruction */
 	uint16_t code_bytes;
 	uint8_t insns;
-	uint8_t check_at; /* instructions before the meters are charged */
-	bool trace;	  /* it goes on through branches; its map has the addresses */
+	uint8_t check_at;    /* instructions before the meters are charged */
+	uint8_t check_bytes; /* bytes of them in the program */
+	bool trace;	     /* it goes on through branches; its map has the addresses */
 	bool careful;
 };
 struct exit_slot {
@@ -148,6 +149,8 @@ uint64_t translate_trace(uint64_t pc);
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
 /* Where the block charges its meters. */
 uint64_t block_check_code(const struct block *block);
+/* The block is left there: charge what ran before. */
+void block_leave_at_check(const struct block *block);
 /* The program address of instruction `index` of a block; block->insns: behind it. */
 uint64_t block_pc_of(const struct block *block, unsigned index);
 
@@ -174,18 +177,20 @@ extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
 /* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
-/* Give it all the room there is, if that is enough. */
-bool counting_give(unsigned m, unsigned lane, unsigned n);
-/* Is so little headroom left (or is it wanted anyway) that careful code must run?  Then all of it
- * goes to the first lane. */
-bool counting_careful(bool anyway);
+/* Is so little headroom left on some meter that lanes do not pay? */
+bool counting_low(void);
 void counting_start(void);
 /* Counts to the shared memory, records to the ring; the units are stopped. */
 void counting_finish(void);
 /* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
 void counting_drain(void);
-/* Between bulk (a reserve of headroom is kept back) and precise. */
-void counting_precise(bool on);
+enum counting_mode {
+	COUNTING_BULK,	  /* in all lanes; a reserve is kept back */
+	COUNTING_CAREFUL, /* in the first lane; almost nothing is kept back */
+	COUNTING_PRECISE, /* with the units */
+};
+/* Where headroom is from now on.  Less than is to be kept back: counting_bulk_possible() tells. */
+void counting_mode(enum counting_mode mode);
 bool counting_bulk_possible(void);
 bool counting_wants_address(uint64_t signals);
 /* One instruction retired (precise mode only). */

@@ -48,15 +48,24 @@ static bool careful_pays(uint64_t pc)
 	return ++seen[i].times > CAREFUL_TIMES || blocks_lookup(pc | CAREFUL_KEY);
 }
 
-/* The code to run at context->pc, 0: it cannot be executed. */
-static uint64_t code_here(void)
+/* Careful or bulk code for context->pc, and headroom where that takes it from.  False: there is
+ * too little for either. */
+static bool choose_code(void)
 {
-	uint64_t code;
-
 	if (careful && !careful_for_once && !careful_pays(context->pc))
 		careful = false;
 	careful_for_once = false;
-	code = blocks_lookup(key_of(context->pc));
+	if (careful)
+		blocks_start_careful();
+	counting_mode(careful ? COUNTING_CAREFUL : COUNTING_BULK);
+	return counting_bulk_possible();
+}
+
+/* The code to run at context->pc, 0: it cannot be executed. */
+static uint64_t code_here(void)
+{
+	uint64_t code = blocks_lookup(key_of(context->pc));
+
 	return code ? code : translate_block(key_of(context->pc));
 }
 
@@ -85,51 +94,47 @@ static void link_exit(uint32_t number)
 
 static void indirect_exit(void)
 {
-	bool was = careful;
 	uint64_t code;
 
 	if (blocks_full()) {
 		blocks_flush();
 		return;
 	}
+	if (careful && !careful_pays(context->pc)) {
+		careful = false;
+		return;
+	}
 	code = code_here();
-	if (code && careful == was)
+	if (code)
 		target_add(key_of(context->pc), code);
 }
 
 /*
  * Meter `which` had no room for the block, which has taken back its charges.  While there is
- * much, share it out anew; then go on with careful code, where that pays, or move all of it to
- * the lane of the block; when there is not enough for the block go on with single steps.
+ * much, share it out anew; then go on with careful code, where that pays, or in the lanes with
+ * what is left; when there is not enough for the block go on with single steps, or with careful
+ * code if those would be many.
  */
 static void headroom_exit(const struct block *b, unsigned which)
 {
 	unsigned lane = block_number(b) % LANES, n = context->wanted;
+	uint64_t pc = b->pc + b->check_bytes;
+	bool pays = false;
 
 	if (!b->careful) {
 		emit_move_check(context->check);
-		if (counting_rebalance(which, lane, n)) {
+		pays = counting_low() && careful_pays(pc);
+		if (!pays && counting_rebalance(which, lane, n)) {
 			resume_at = block_check_code(b);
 			return;
 		}
-		if (!b->check_at && careful_pays(b->pc) && counting_careful(false)) {
-			careful = true;
-			context->pc = b->pc;
-			return;
-		}
-		if (counting_give(which, lane, n)) {
-			resume_at = block_check_code(b);
-			return;
-		}
+		block_leave_at_check(b);
 	}
-	/* What ran before the check has not been charged. */
-	for (unsigned m = 0; m < meters && b->check_at; m++)
-		context->lane[m][0] -= block_occurrences(b, 0, b->check_at, m);
-	context->pc = block_pc_of(b, b->check_at);
-	if (b->careful || b->insns <= CAREFUL_INSNS_MAX)
-		steps_due = b->insns - b->check_at;
+	context->pc = pc;
+	if (pays || (!b->careful && b->insns - b->check_at > CAREFUL_INSNS_MAX))
+		careful = careful_for_once = true;
 	else
-		careful = careful_for_once = counting_careful(true);
+		steps_due = 1;
 }
 
 static void run_bulk(void)
@@ -250,19 +255,18 @@ void run_program(void)
 {
 	for (;;) {
 		signals_check();
-		if (resume_at || (!steps_due && counting_bulk_possible())) {
+		if (resume_at || (!steps_due && choose_code())) {
 			run_bulk();
 			continue;
 		}
-		counting_precise(true);
+		counting_mode(COUNTING_PRECISE);
 		do {
 			run_step();
 			if (steps_due)
 				steps_due--;
 			signals_check();
 		} while (steps_due || !counting_bulk_possible());
-		counting_precise(false);
-		careful = counting_careful(false);
-		careful_for_once = false;
+		counting_mode(COUNTING_BULK);
+		careful = careful_for_once = counting_low() && careful_pays(context->pc);
 	}
 }

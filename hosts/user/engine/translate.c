@@ -313,11 +313,12 @@ static void emit_sides(void)
  */
 static void emit_block(struct emit *e, struct block *b)
 {
-	int point = path_dead_flags(&d, b->trace ? 0 : CHECK_INSNS_MAX);
+	int point = path_dead_flags(&d, b->trace || careful ? 0 : CHECK_INSNS_MAX);
 	uint8_t *map = block_map_space(2 + d.n + (b->trace ? 4 * (d.n + 1) : 0));
 
 	ways_out = charges = sides = 0;
 	b->check_at = point < 0 ? 0 : (uint8_t)point;
+	b->check_bytes = (uint8_t)(d.pc[b->check_at] - d.pc[0]);
 	b->insns = (uint8_t)d.n;
 	for (unsigned i = 0; i < d.n; i++) {
 		uint8_t *start = e->at;
@@ -365,7 +366,7 @@ static uint64_t translate_path(uint64_t key, bool trace)
 	e.at = cache_at;
 	if (path_needs_engine(&d.insn[0])) {
 		b->insns = 0;
-		b->check_at = 0;
+		b->check_at = b->check_bytes = 0;
 		emit_leave(&e, EXIT_STEP_ME, number);
 	} else {
 		emit_block(&e, b);
@@ -450,4 +451,14 @@ uint64_t block_check_code(const struct block *block)
 	for (unsigned i = 0; i < block->check_at; i++)
 		code += map[2 + i];
 	return code;
+}
+
+void block_leave_at_check(const struct block *b)
+{
+	if (!b->check_at)
+		return;
+	path_of_block(&d, b->pc, memory_code_end(b->pc), b->check_at);
+	for (unsigned m = 0; m < meters; m++)
+		for (unsigned i = 0; i < b->check_at; i++)
+			context->lane[m][0] -= path_occurrences(&d, i, m);
 }
