@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * detect.c: which facilities are there, asked in the order in which each answer
- * permits the next question (Vol. 3B 18.2, 17.4.9.1, 18.13.1):
+ * permits the next question (Vol. 3B 18.2, 17.4.8.1, 17.4.9.1, 18.13.1):
  * highest CPUID leaf, CPUID.0AH, CPUID.01H, then IA32_MISC_ENABLE only with DS and
  * IA32_PERF_CAPABILITIES only with PDCM.
  *
- * Version 1 of architectural performance monitoring has no global control and
- * status registers, on which the rest of the driver rests; it counts as absent.
+ * Fixed counters begin with version 2.  Version 5 lists in ECX those that EDX does not count.
+ * Which counters have PEBS no register says before adaptive records: the layout of
+ * the DS save area does, which has a counter reset for each.
  */
 #include "internal.h"
 
@@ -19,14 +20,20 @@
 #define MISC_ENABLE_PEBS_UNAVAILABLE DRV_BIT(12)
 
 #define CAPABILITIES_PEBS_FORMAT(v) ((uint8_t)((v) >> 8 & 0xf))
+#define CAPABILITIES_LBR_FORMAT(v)  ((uint8_t)((v)&0x3f))
 #define CAPABILITIES_FULL_WIDTH	    DRV_BIT(13)
+#define CAPABILITIES_PEBS_BASELINE  DRV_BIT(14)
 
-uint32_t spmu_drv_pebs_counters(const struct spmu_facilities *facilities)
+uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
 {
-	if (!facilities->pebs)
+	const struct spmu_facilities *f = &driver->facilities;
+	uint64_t general, fixed;
+
+	if (!f->pebs)
 		return 0;
-	/* Core and Bonnell have it on PMC0, formats 1 to 3 on four counters. */
-	return facilities->pebs_format == 0 ? 0x1 : 0xf;
+	general = (DRV_BIT(driver->layout->resets) - 1) & (DRV_BIT(f->counters) - 1);
+	fixed = (DRV_BIT(driver->layout->fixed_resets) - 1) & f->fixed_set;
+	return general | fixed << DRV_STATUS_FIXED0;
 }
 
 static void ask_cpuid(const struct spmu_port *port, uint32_t leaf, struct spmu_cpuid *regs)
@@ -49,17 +56,38 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 	f->counters = (uint8_t)(regs.eax >> 8);
 	f->counter_bits = (uint8_t)(regs.eax >> 16);
 	f->absent_events = regs.ebx & (uint32_t)(DRV_BIT(regs.eax >> 24 & 0x1f) - 1);
-	f->fixed_counters = regs.edx & 0x1f;
+	if (f->perfmon_version >= 2)
+		f->fixed_counters = regs.edx & 0x1f;
 	f->fixed_bits = (uint8_t)(regs.edx >> 5);
-	return f->perfmon_version >= 2 && f->counters > 0 && f->counters <= 32 &&
+	f->fixed_set = (uint32_t)(DRV_BIT(f->fixed_counters) - 1);
+	if (f->perfmon_version >= 5)
+		f->fixed_set |= regs.ecx;
+	f->fixed_set &= DRV_FIXED;
+	return f->perfmon_version >= 1 && f->counters > 0 && f->counters <= 32 &&
 	       f->counter_bits >= 32 && f->counter_bits < 64 &&
-	       (f->fixed_counters == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
+	       (f->fixed_set == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
 }
 
+static bool detect_capabilities(struct spmu_driver *driver, struct spmu_facilities *f)
+{
+	uint64_t value;
+
+	if (!f->pdcm)
+		return true;
+	if (!drv_read(driver, DRV_IA32_PERF_CAPABILITIES, &value))
+		return false;
+	f->full_width_writes = value & CAPABILITIES_FULL_WIDTH;
+	f->pebs_format = CAPABILITIES_PEBS_FORMAT(value);
+	f->lbr_format = CAPABILITIES_LBR_FORMAT(value);
+	f->pebs_baseline = f->pebs_format >= 4 && (value & CAPABILITIES_PEBS_BASELINE);
+	return true;
+}
+
+/* A format or an area that is not the model's could not be read. */
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
 	struct spmu_model_info info = spmu_model_info(driver->model);
-	const struct spmu_ds_layout *layout = drv_ds_layout(driver);
+	const struct spmu_ds_layout *layout;
 	struct spmu_cpuid regs;
 	uint64_t value;
 
@@ -68,23 +96,20 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	f->ds64 = regs.ecx & CPUID_1_ECX_DTES64;
 	f->ds_cpl = regs.ecx & CPUID_1_ECX_DS_CPL;
 	f->pdcm = regs.ecx & CPUID_1_ECX_PDCM;
-
-	if (f->pdcm) {
-		if (!drv_read(driver, DRV_IA32_PERF_CAPABILITIES, &value))
-			return false;
-		f->full_width_writes = value & CAPABILITIES_FULL_WIDTH;
-		f->pebs_format = CAPABILITIES_PEBS_FORMAT(value);
-	}
-	if (f->ds) {
-		if (!drv_read(driver, DRV_IA32_MISC_ENABLE, &value))
-			return false;
-		f->bts = !(value & MISC_ENABLE_BTS_UNAVAILABLE);
-		/* A format or an area that is not the model's could not be read. */
-		f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) && layout &&
-			  (f->ds64 || layout->field_bytes == 4) &&
-			  spmu_pebs_record_bytes(drv_ds_layout(driver), 0) > 0 &&
-			  f->pebs_format == info.pebs_format;
-	}
+	driver->layout = layout = spmu_ds_layout(driver->model, f->ds64);
+	driver->lbr_layout = spmu_lbr_layout(driver->model);
+	if (!detect_capabilities(driver, f))
+		return false;
+	f->lbr = driver->lbr_layout && f->lbr_format == driver->lbr_layout->format;
+	if (!f->ds || !layout)
+		return true;
+	if (!drv_read(driver, DRV_IA32_MISC_ENABLE, &value))
+		return false;
+	if (!f->ds64 && layout->field_bytes != 4)
+		return true;
+	f->bts = !(value & MISC_ENABLE_BTS_UNAVAILABLE) && layout->bts_bytes > 0;
+	f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) &&
+		  spmu_pebs_record_bytes(layout, 0) > 0 && f->pebs_format == info.pebs_format;
 	return true;
 }
 
@@ -101,6 +126,7 @@ enum spmu_status spmu_driver_detect(struct spmu_driver *driver, const struct spm
 		driver->facilities = (struct spmu_facilities){0};
 		return SPMU_E_UNAVAILABLE;
 	}
+	driver->pebs_groups = SPMU_PEBS_MEMORY | SPMU_PEBS_GPRS;
 	return SPMU_OK;
 }
 
@@ -108,4 +134,10 @@ void spmu_driver_set_sink(struct spmu_driver *driver, spmu_sink *sink, void *opa
 {
 	driver->sink = sink;
 	driver->sink_opaque = opaque;
+}
+
+void spmu_driver_set_bts_sink(struct spmu_driver *driver, spmu_bts_sink *sink, void *opaque)
+{
+	driver->bts_sink = sink;
+	driver->bts_sink_opaque = opaque;
 }

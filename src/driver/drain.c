@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * drain.c: hands the records of the PEBS buffer to the sink and keeps the counters' totals
- * (Vol. 3B 18.4.4, 18.13.1, and 17.4.9.5 for resetting the index).
+ * (Vol. 3B 18.4.4, 18.8.1.1, 18.13.1, and 17.4.9.5 for resetting the index).
  *
  * A counter that starts at -P overflows at its P-th occurrence, which arms PEBS;
  * the record is taken at the next one, after which the unit reloads the counter.
  * So a record accounts for P + 1 occurrences in the total, while its sample says P,
  * the period that was asked for, as is the habit of profilers.
+ *
+ * From format 3 on a record names the counters that caused it.  Formats 1 and 2 have
+ * IA32_PERF_GLOBAL_STATUS of before the record instead, which also names counters that have
+ * overflowed and still wait for theirs, and format 0 has nothing.  With one PEBS counter
+ * that does not matter.  With several a record that names one is that counter's; what
+ * names several is a collision, of which no sample is made.  For the totals
+ * a counter took part in it when it no longer waits afterwards: the next record does not name
+ * it, or at the end it holds a new period.
  */
 #include "internal.h"
 
@@ -15,19 +23,64 @@ static const unsigned char *at_linear(const struct spmu_driver *driver, uint64_t
 	return (const unsigned char *)driver->area + (linear - driver->area_linear);
 }
 
-static bool decode_at(const struct spmu_driver *driver, uint64_t linear,
-		      struct spmu_pebs_record *record)
+/* Decode the record at `linear`, which ends at or before `end`; its bytes, 0 when there is none. */
+static size_t decode_at(const struct spmu_driver *driver, uint64_t linear, uint64_t end,
+			struct spmu_pebs_record *record)
 {
-	return spmu_pebs_decode(drv_ds_layout(driver), at_linear(driver, linear),
-				spmu_pebs_record_bytes(drv_ds_layout(driver), 0), record,
-				NULL) == SPMU_OK;
+	size_t used;
+
+	if (linear >= end || spmu_pebs_decode(driver->layout, at_linear(driver, linear),
+					      end - linear, record, &used) != SPMU_OK)
+		return 0;
+	return used;
 }
 
-static bool caused_by(const struct spmu_driver *driver, unsigned slot,
-		      const struct spmu_pebs_record *record)
+uint64_t spmu_drv_pebs_bits(const struct spmu_driver *driver)
 {
-	return drv_is_pebs(driver, slot) &&
-	       (record->applicable & DRV_BIT(driver->counter[slot].index));
+	uint64_t bits = 0;
+
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		if (drv_is_pebs(driver, slot))
+			bits |= drv_counter_bit(driver, slot);
+	}
+	return bits;
+}
+
+static bool is_one(uint64_t bits)
+{
+	return bits && !(bits & (bits - 1));
+}
+
+bool spmu_drv_may_collide(const struct spmu_driver *driver)
+{
+	uint64_t bits = spmu_drv_pebs_bits(driver);
+
+	return driver->facilities.pebs_format < 3 && (bits & (bits - 1));
+}
+
+/* Of the PEBS counters in use those that the record names. */
+static uint64_t named(const struct spmu_driver *driver, const struct spmu_pebs_record *record)
+{
+	uint64_t bits = spmu_drv_pebs_bits(driver);
+
+	if (driver->facilities.pebs_format < 3 && is_one(bits))
+		return bits;
+	return record->applicable & bits;
+}
+
+/*
+ * Of the counters that a record names those that it reloaded.  `next` is where the record
+ * after it stands, `armed` the counters that wait now.
+ */
+static uint64_t caused(const struct spmu_driver *driver, const struct spmu_pebs_record *record,
+		       uint64_t next, uint64_t end, uint64_t armed)
+{
+	uint64_t set = named(driver, record);
+	struct spmu_pebs_record after;
+
+	if (!spmu_drv_may_collide(driver) || is_one(set))
+		return set;
+	return set & ~(decode_at(driver, next, end, &after) ? named(driver, &after) : armed);
 }
 
 /* Account for one record; the period that led to it. */
@@ -40,22 +93,48 @@ static uint64_t account(struct spmu_driver *driver, unsigned slot)
 	return period;
 }
 
-static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *record)
+/* Last branches of a record: its own, or the stack for the first one of a service. */
+static void add_branches(struct spmu_driver *driver, const struct spmu_pebs_record *record,
+			 struct spmu_sample *sample)
 {
+	if (record->groups & SPMU_PEBS_LBR) {
+		sample->branches = record->branch;
+		while (sample->branch_count < record->branch_count &&
+		       (record->branch[sample->branch_count].from ||
+			record->branch[sample->branch_count].to))
+			sample->branch_count++;
+	} else if (driver->lbr && driver->in_service && !driver->stack_given) {
+		spmu_drv_take_stack(driver);
+		sample->branches = driver->branch;
+		sample->branch_count = driver->branches;
+	}
+}
+
+static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *record,
+		     uint64_t set, uint64_t tsc)
+{
+	struct spmu_sample sample = {
+		.precise = true,
+		.record = record,
+		.ip = driver->facilities.pebs_format < 2 ? record->regs.rip : record->eventing_ip,
+		.tsc = driver->facilities.pebs_format < 3 ? tsc : record->tsc,
+	};
+	bool collision = driver->facilities.pebs_format < 3 && !is_one(named(driver, record));
 	uint64_t period[SPMU_DRIVER_COUNTERS];
 
+	driver->collisions += collision;
+	add_branches(driver, record, &sample);
+	driver->stack_given = true;
 	/* Totals first: the sink may read any of them. */
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++)
-		period[slot] = caused_by(driver, slot, record) ? account(driver, slot) : 0;
 	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		struct spmu_sample sample = {
-			.tag = driver->counter[slot].request.tag,
-			.precise = true,
-			.period = period[slot],
-			.record = record,
-		};
+		bool its = drv_is_pebs(driver, slot) && (set & drv_counter_bit(driver, slot));
 
-		if (period[slot] && driver->sink)
+		period[slot] = its ? account(driver, slot) : 0;
+	}
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		sample.tag = driver->counter[slot].request.tag;
+		sample.period = period[slot];
+		if (period[slot] && !collision && driver->sink)
 			driver->sink(driver->sink_opaque, &sample);
 	}
 }
@@ -74,11 +153,16 @@ static bool passed(const struct spmu_driver *driver, unsigned slot, uint64_t *oc
 	return true;
 }
 
-bool spmu_drv_is_armed(const struct spmu_driver *driver, unsigned slot)
+uint64_t spmu_drv_armed(const struct spmu_driver *driver)
 {
-	uint64_t occurrences, period;
+	uint64_t occurrences, period, armed = 0;
 
-	return passed(driver, slot, &occurrences, &period) && occurrences >= period;
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		if (drv_is_pebs(driver, slot) && passed(driver, slot, &occurrences, &period) &&
+		    occurrences >= period)
+			armed |= drv_counter_bit(driver, slot);
+	}
+	return armed;
 }
 
 /*
@@ -101,30 +185,53 @@ static void restart_skipped(struct spmu_driver *driver)
 			continue;
 		driver->counter[slot].total += occurrences;
 		driver->counter[slot].start = start;
-		drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, bit);
+		spmu_drv_clear_status(driver, bit);
 		drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs);
 	}
 }
 
-void spmu_driver_drain(struct spmu_driver *driver)
+/* Formats before 3 have no time: that of the interrupted context stands in for it. */
+static uint64_t time_now(const struct spmu_driver *driver)
 {
-	size_t bytes = spmu_pebs_record_bytes(drv_ds_layout(driver), 0);
+	struct spmu_registers regs;
+	uint64_t tsc = 0;
+
+	if (driver->facilities.pebs_format < 3)
+		driver->port.interrupted(driver->port.opaque, &regs, &tsc);
+	return tsc;
+}
+
+static void drain_records(struct spmu_driver *driver, uint64_t index)
+{
+	uint64_t armed = spmu_drv_may_collide(driver) ? spmu_drv_armed(driver) : 0;
+	uint64_t tsc = time_now(driver);
+
+	while (driver->pebs_next < index) {
+		struct spmu_pebs_record record;
+		size_t bytes = decode_at(driver, driver->pebs_next, index, &record);
+		uint64_t set;
+
+		if (!bytes) {
+			driver->damaged++;
+			break;
+		}
+		driver->pebs_next += bytes;
+		driver->records++;
+		set = caused(driver, &record, driver->pebs_next, index, armed);
+		hand_out(driver, &record, set, tsc);
+	}
+}
+
+void spmu_drv_drain_pebs(struct spmu_driver *driver)
+{
 	uint64_t index;
 
-	if (!driver->area || driver->draining)
+	if (!driver->pebs_base || driver->draining)
 		return;
 	driver->draining = true;
 	index = spmu_drv_pebs_index(driver);
-	while (driver->pebs_next < index) {
-		struct spmu_pebs_record record;
-		bool decoded = decode_at(driver, driver->pebs_next, &record);
-
-		driver->pebs_next += bytes;
-		if (!decoded)
-			continue;
-		driver->records++;
-		hand_out(driver, &record);
-	}
+	if (index > driver->pebs_next)
+		drain_records(driver, index);
 	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
 		if (drv_is_pebs(driver, slot))
 			driver->counter[slot].reload = driver->counter[slot].request.period;
@@ -141,7 +248,10 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	uint64_t mask = drv_counter_mask(driver, slot);
 	uint64_t total = driver->counter[slot].total;
 	uint64_t start = driver->counter[slot].start;
-	uint64_t index, value;
+	uint64_t bit = drv_counter_bit(driver, slot);
+	uint64_t at = driver->pebs_next, index, value, armed;
+	struct spmu_pebs_record record;
+	size_t bytes;
 
 	/* A record that comes between the two readings has reloaded the counter. */
 	do {
@@ -150,16 +260,24 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 			return total;
 	} while (spmu_drv_pebs_index(driver) != index);
 
-	for (uint64_t at = driver->pebs_next; at < index;
-	     at += spmu_pebs_record_bytes(drv_ds_layout(driver), 0)) {
-		struct spmu_pebs_record record;
-
-		if (!decode_at(driver, at, &record) || !caused_by(driver, slot, &record))
+	armed = spmu_drv_may_collide(driver) && at < index ? spmu_drv_armed(driver) : 0;
+	for (; (bytes = decode_at(driver, at, index, &record)); at += bytes) {
+		if (!(caused(driver, &record, at + bytes, index, armed) & bit))
 			continue;
 		total += ((0 - start) & mask) + 1;
 		start = drv_start_value(driver, slot, driver->counter[slot].reload);
 	}
 	return total + ((value - start) & mask);
+}
+
+/* Without a status a counter goes at most half a turn before the service routine sees it. */
+static uint64_t modular_total(const struct spmu_driver *driver, unsigned slot)
+{
+	uint64_t occurrences, period;
+
+	if (!passed(driver, slot, &occurrences, &period))
+		return driver->counter[slot].total;
+	return driver->counter[slot].total + occurrences;
 }
 
 /* A wrap that the service routine has not seen yet stands in the status. */
@@ -184,6 +302,8 @@ uint64_t spmu_driver_read(struct spmu_driver *driver, unsigned slot)
 {
 	if (slot >= SPMU_DRIVER_COUNTERS || !driver->counter[slot].used)
 		return 0;
-	return drv_is_pebs(driver, slot) ? pebs_total(driver, slot)
-					 : interrupting_total(driver, slot);
+	if (drv_is_pebs(driver, slot))
+		return pebs_total(driver, slot);
+	return drv_has_global(driver) ? interrupting_total(driver, slot)
+				      : modular_total(driver, slot);
 }

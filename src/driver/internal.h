@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * internal.h: what the files of the driver share: the registers that it uses
- * (Vol. 3B 18.2, 18.4.4; addresses in Vol. 3C chapter 35) and access through the port.
+ * (Vol. 3B 17.4, 18.2, 18.4.4; addresses in Vol. 3C chapter 35) and access through the port.
  *
  * The driver has addresses of its own because it is software beside the unit: it
  * runs on silicon too and must not inherit a mistake of the unit's map.
@@ -15,13 +15,16 @@ enum {
 	DRV_IA32_PMC0 = 0x0c1,
 	DRV_IA32_PERFEVTSEL0 = 0x186,
 	DRV_IA32_MISC_ENABLE = 0x1a0,
+	DRV_IA32_DEBUGCTL = 0x1d9,
 	DRV_IA32_FIXED_CTR0 = 0x309,
 	DRV_IA32_PERF_CAPABILITIES = 0x345,
 	DRV_IA32_FIXED_CTR_CTRL = 0x38d,
 	DRV_IA32_PERF_GLOBAL_STATUS = 0x38e,
 	DRV_IA32_PERF_GLOBAL_CTRL = 0x38f,
 	DRV_IA32_PERF_GLOBAL_STATUS_RESET = 0x390, /* IA32_PERF_GLOBAL_OVF_CTRL before version 4 */
+	DRV_IA32_PERF_GLOBAL_INUSE = 0x392,
 	DRV_IA32_PEBS_ENABLE = 0x3f1,
+	DRV_MSR_PEBS_DATA_CFG = 0x3f2,
 	DRV_IA32_A_PMC0 = 0x4c1,
 	DRV_IA32_DS_AREA = 0x600,
 };
@@ -29,24 +32,44 @@ enum {
 #define DRV_BIT(n) (UINT64_C(1) << (n))
 
 /* IA32_PERFEVTSELx */
-#define DRV_SELECT_EVENT UINT64_C(0xffff) /* event select and unit mask */
-#define DRV_SELECT_USR	 DRV_BIT(16)
-#define DRV_SELECT_OS	 DRV_BIT(17)
-#define DRV_SELECT_INT	 DRV_BIT(20)
-#define DRV_SELECT_ANY	 DRV_BIT(21)
-#define DRV_SELECT_EN	 DRV_BIT(22)
+#define DRV_SELECT_EVENT    UINT64_C(0xffff) /* event select and unit mask */
+#define DRV_SELECT_USR	    DRV_BIT(16)
+#define DRV_SELECT_OS	    DRV_BIT(17)
+#define DRV_SELECT_INT	    DRV_BIT(20)
+#define DRV_SELECT_ANY	    DRV_BIT(21)
+#define DRV_SELECT_EN	    DRV_BIT(22)
+#define DRV_SELECT_ADAPTIVE DRV_BIT(34)
 
 /* The event selects and the full-width counters have eight addresses in a row. */
 #define DRV_COUNTERS UINT32_C(0xff)
 
-/* IA32_FIXED_CTR_CTRL, the four bits of one counter */
-#define DRV_FIXED_OS  1u
-#define DRV_FIXED_USR 2u
-#define DRV_FIXED_ANY 4u
-#define DRV_FIXED_PMI 8u
+/* Fixed counters whose bits the registers here have room for. */
+#define DRV_FIXED UINT32_C(0xffff)
+
+/* IA32_FIXED_CTR_CTRL, the four bits of one counter, and bit 32 with its own shift */
+#define DRV_FIXED_OS	   1u
+#define DRV_FIXED_USR	   2u
+#define DRV_FIXED_ANY	   4u
+#define DRV_FIXED_PMI	   8u
+#define DRV_FIXED_ADAPTIVE DRV_BIT(32)
 
 #define DRV_STATUS_FIXED0    32
+#define DRV_STATUS_LBR_FRZ   DRV_BIT(58)
+#define DRV_STATUS_CTR_FRZ   DRV_BIT(59)
 #define DRV_STATUS_OVFBUFFER DRV_BIT(62)
+#define DRV_STATUS_CONDCHGD  DRV_BIT(63)
+
+/* IA32_DEBUGCTL */
+#define DRV_DEBUG_LBR	      DRV_BIT(0)
+#define DRV_DEBUG_TR	      DRV_BIT(6)
+#define DRV_DEBUG_BTS	      DRV_BIT(7)
+#define DRV_DEBUG_BTINT	      DRV_BIT(8)
+#define DRV_DEBUG_BTS_OFF_OS  DRV_BIT(9)
+#define DRV_DEBUG_BTS_OFF_USR DRV_BIT(10)
+#define DRV_DEBUG_FREEZE_LBRS DRV_BIT(11)
+#define DRV_DEBUG_TRACE                                                                            \
+	(DRV_DEBUG_TR | DRV_DEBUG_BTS | DRV_DEBUG_BTINT | DRV_DEBUG_BTS_OFF_OS |                   \
+	 DRV_DEBUG_BTS_OFF_USR)
 
 #define DRV_LVT_MASKED (UINT32_C(1) << 16)
 
@@ -66,6 +89,12 @@ static inline bool drv_write(const struct spmu_driver *driver, uint32_t msr, uin
 	return driver->port.wrmsr(driver->port.opaque, msr, value);
 }
 
+/* IA32_PERF_GLOBAL_CTRL, _STATUS and so on are there (18.2.2). */
+static inline bool drv_has_global(const struct spmu_driver *driver)
+{
+	return driver->facilities.perfmon_version >= 2;
+}
+
 /* All ones in the width of the slot's counter. */
 static inline uint64_t drv_counter_mask(const struct spmu_driver *driver, unsigned slot)
 {
@@ -74,7 +103,7 @@ static inline uint64_t drv_counter_mask(const struct spmu_driver *driver, unsign
 	return DRV_BIT(driver->counter[slot].fixed ? f->fixed_bits : f->counter_bits) - 1;
 }
 
-/* The slot's bit in the global control, status and reset registers. */
+/* The slot's bit in the global control, status and reset registers and in IA32_PEBS_ENABLE. */
 static inline uint64_t drv_counter_bit(const struct spmu_driver *driver, unsigned slot)
 {
 	unsigned index = driver->counter[slot].index;
@@ -94,30 +123,83 @@ static inline bool drv_is_pebs(const struct spmu_driver *driver, unsigned slot)
 	return driver->counter[slot].used && driver->counter[slot].request.precise;
 }
 
-/* General counters that IA32_PEBS_ENABLE can name; detect.c */
-uint32_t spmu_drv_pebs_counters(const struct spmu_facilities *facilities);
+/* Which counters have PEBS, as bits of IA32_PEBS_ENABLE; detect.c */
+uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver);
+
+/* Read and write the slot's counter register; counter.c */
+bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value);
+bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uint64_t value);
+
+/* The longest period whose start value can be written and whose end can be seen; counter.c */
+uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot);
+
+/*
+ * Occurrences until the slot's counter must interrupt: its period or, for one that only counts,
+ * 0 for a whole turn, but half a turn at most where overflow is told by the sign; counter.c
+ */
+uint64_t spmu_drv_interval(const struct spmu_driver *driver, unsigned slot);
+
+/* Program the slot's event, or switch it off; counter.c */
+bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on);
+
+/* Clear overflow and freeze indications among these; counter.c */
+bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits);
+
+/* Stop all counters, and go on as `enabled` and `pebs_enabled` say; counter.c */
+bool spmu_drv_pause(const struct spmu_driver *driver);
+bool spmu_drv_enable(const struct spmu_driver *driver);
+
+/*
+ * Change what IA32_DEBUGCTL is to be, stop recording branches for a while, and go on; none
+ * touches bits that the driver does not set; debug.c
+ */
+bool spmu_drv_set_debug(struct spmu_driver *driver, uint64_t wanted);
+bool spmu_drv_pause_debug(const struct spmu_driver *driver);
+bool spmu_drv_resume_debug(const struct spmu_driver *driver);
+
+/* What of IA32_DEBUGCTL last branch records need; debug.c */
+uint64_t spmu_drv_lbr_bits(const struct spmu_driver *driver);
+
+/* Read the stack of last branch records into branch[], once in a service; debug.c */
+void spmu_drv_take_stack(struct spmu_driver *driver);
 
 /* Write the whole management area anew with this PEBS index; ds_setup.c */
 bool spmu_drv_store_area(struct spmu_driver *driver, uint64_t pebs_index);
 
+/* The same with an empty BTS buffer; ds_setup.c */
+bool spmu_drv_empty_bts(struct spmu_driver *driver);
+
 /*
- * The PEBS index, brought down to a whole number of records between base and
+ * The indices, brought down to a whole number of records between base and
  * maximum: the area lies in memory that others can write to; ds_setup.c
  */
 uint64_t spmu_drv_pebs_index(const struct spmu_driver *driver);
+uint64_t spmu_drv_bts_index(const struct spmu_driver *driver);
 
-/* Read and write the slot's counter register; program.c */
-bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value);
-bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uint64_t value);
+/*
+ * Place records of the present configuration in the PEBS buffer, which must be empty.
+ * SPMU_E_SPACE: not even two fit; ds_setup.c
+ */
+enum spmu_status spmu_drv_configure_records(struct spmu_driver *driver);
+
+/* Records before the interrupt follow from what is in use; ds_setup.c */
+void spmu_drv_place_threshold(struct spmu_driver *driver);
 
 /* Route and load the LVT entry, once; ds_setup.c */
 void spmu_drv_map_interrupt(struct spmu_driver *driver);
 
-/* Stop all counting, and go on as `enabled` and `pebs_enabled` say; program.c */
-bool spmu_drv_pause(const struct spmu_driver *driver);
-bool spmu_drv_enable(const struct spmu_driver *driver);
+/* Make it visible when a circular BTS buffer begins anew; trace.c */
+void spmu_drv_mark_bts(struct spmu_driver *driver);
 
-/* A PEBS counter has overflowed and waits for its record, or missed it; drain.c */
-bool spmu_drv_is_armed(const struct spmu_driver *driver, unsigned slot);
+/* Hand out what is in one of the buffers; drain.c, trace.c */
+void spmu_drv_drain_pebs(struct spmu_driver *driver);
+void spmu_drv_drain_bts(struct spmu_driver *driver);
+
+/* PEBS counters that have overflowed and wait for their record, or missed it; drain.c */
+uint64_t spmu_drv_armed(const struct spmu_driver *driver);
+
+/* The bits of PEBS counters in use, and whether records cannot always name theirs; drain.c */
+uint64_t spmu_drv_pebs_bits(const struct spmu_driver *driver);
+bool spmu_drv_may_collide(const struct spmu_driver *driver);
 
 #endif

@@ -2,15 +2,15 @@
 /*
  * interrupt.c: the DS interrupt service routine (Vol. 3B 17.4.9.5, 18.4.4.3).
  *
- * BTS, PEBS and overflows share one vector, so each entry tests every cause.  The
- * routine disables the counters, serves, clears exactly those indications that it
- * saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62 and version 4's freeze bits),
- * enables from its own copy (a freeze may have cleared IA32_PERF_GLOBAL_CTRL) and
- * unmasks the LVT entry last.
+ * BTS, PEBS and overflows share one vector, so each entry tests every cause: the BTS index at
+ * its threshold, the PEBS index at its threshold or the buffer-overflow bit, and each counter.
+ * The routine stops the recording of branches, the counters and PEBS, serves, clears exactly
+ * those indications of its own that it saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62 and
+ * version 4's freeze bits), enables from its own copies (a freeze may have cleared
+ * IA32_PERF_GLOBAL_CTRL and the LBR bit of IA32_DEBUGCTL) and unmasks the LVT entry last.
  *
- * The manual also has PEBS disabled on entry.  With IA32_PERF_GLOBAL_CTRL at 0 no
- * event counts and so none is recorded; IA32_PEBS_ENABLE stays as it is, because
- * clearing it could forget a counter that is armed at this moment.
+ * On entry IA32_PEBS_ENABLE keeps the bit of a counter that is armed at this moment: clearing
+ * it could forget the record that is due.  The counters being off, no event comes to it.
  *
  * Totals are brought up and the status is cleared before anything goes to the
  * sink: the sink may block, and may read and change any counter.
@@ -19,18 +19,6 @@
 
 #include "internal.h"
 
-/* Overflow indications of PEBS counters: the unit clears them when it takes the record. */
-static uint64_t pebs_bits(const struct spmu_driver *driver)
-{
-	uint64_t bits = 0;
-
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		if (drv_is_pebs(driver, slot))
-			bits |= drv_counter_bit(driver, slot);
-	}
-	return bits;
-}
-
 /* Bring the total of a counter that overflowed up to its present value. */
 static bool account_overflow(struct spmu_driver *driver, unsigned slot)
 {
@@ -38,8 +26,12 @@ static bool account_overflow(struct spmu_driver *driver, unsigned slot)
 
 	if (!spmu_drv_read_counter(driver, slot, &value))
 		return false;
-	driver->counter[slot].total +=
-		drv_counter_mask(driver, slot) + 1 + value - driver->counter[slot].start;
+	if (drv_has_global(driver))
+		driver->counter[slot].total +=
+			drv_counter_mask(driver, slot) + 1 + value - driver->counter[slot].start;
+	else
+		driver->counter[slot].total +=
+			(value - driver->counter[slot].start) & drv_counter_mask(driver, slot);
 	driver->counter[slot].start = value;
 	return true;
 }
@@ -51,7 +43,7 @@ static bool account_overflow(struct spmu_driver *driver, unsigned slot)
  */
 static void reload(struct spmu_driver *driver, unsigned slot)
 {
-	uint64_t period = driver->counter[slot].request.period;
+	uint64_t period = spmu_drv_interval(driver, slot);
 	uint64_t value = driver->counter[slot].start;
 	uint64_t next = value < period ? value - period : 0 - period;
 
@@ -65,52 +57,89 @@ static void reload(struct spmu_driver *driver, unsigned slot)
 static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 {
 	struct spmu_pebs_record record;
+	struct spmu_sample sample = {.record = &record};
 
 	if (!slots)
 		return;
 	memset(&record, 0, offsetof(struct spmu_pebs_record, xmm));
 	driver->port.interrupted(driver->port.opaque, &record.regs, &record.tsc);
-	record.eventing_ip = record.regs.rip;
+	sample.ip = record.eventing_ip = record.regs.rip;
+	sample.tsc = record.tsc;
+	if (driver->lbr) {
+		spmu_drv_take_stack(driver);
+		sample.branches = driver->branch;
+		sample.branch_count = driver->branches;
+	}
 	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		struct spmu_sample sample = {
-			.tag = driver->counter[slot].request.tag,
-			.period = driver->counter[slot].reload,
-			.record = &record,
-		};
-
 		if (!(slots & UINT32_C(1) << slot))
 			continue;
+		sample.tag = driver->counter[slot].request.tag;
+		sample.period = driver->counter[slot].reload;
 		if (driver->sink)
 			driver->sink(driver->sink_opaque, &sample);
 		reload(driver, slot);
 	}
 }
 
-static void serve_buffer(struct spmu_driver *driver, uint64_t status)
+static void serve_buffers(struct spmu_driver *driver, uint64_t status)
 {
 	if (status & DRV_STATUS_OVFBUFFER)
 		driver->buffer_full++;
-	if (!driver->area)
-		return;
-	if ((status & DRV_STATUS_OVFBUFFER) ||
-	    spmu_drv_pebs_index(driver) >= driver->pebs_threshold)
-		spmu_driver_drain(driver);
+	if (driver->bts_base && !driver->bts_circular &&
+	    spmu_drv_bts_index(driver) >= driver->bts_threshold)
+		spmu_drv_drain_bts(driver);
+	if (driver->pebs_base && ((status & DRV_STATUS_OVFBUFFER) ||
+				  spmu_drv_pebs_index(driver) >= driver->pebs_threshold))
+		spmu_drv_drain_pebs(driver);
 }
 
 static void serve(struct spmu_driver *driver, uint64_t status)
 {
+	/* The unit clears the bits of PEBS counters when it takes the record. */
+	uint64_t seen = DRV_STATUS_OVFBUFFER | DRV_STATUS_CONDCHGD;
 	uint32_t samples = 0;
 
+	if (driver->facilities.perfmon_version >= 4)
+		seen |= DRV_STATUS_LBR_FRZ | DRV_STATUS_CTR_FRZ;
 	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		if (!driver->counter[slot].used || drv_is_pebs(driver, slot) ||
-		    !(status & drv_counter_bit(driver, slot)))
+		uint64_t bit = drv_counter_bit(driver, slot);
+
+		if (!driver->counter[slot].used || drv_is_pebs(driver, slot))
 			continue;
-		if (account_overflow(driver, slot) && driver->counter[slot].request.period)
+		seen |= bit;
+		if (!(status & bit) || !account_overflow(driver, slot))
+			continue;
+		if (driver->counter[slot].request.period)
 			samples |= UINT32_C(1) << slot;
+		else if (!drv_has_global(driver))
+			reload(driver, slot);
 	}
-	drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, status & ~pebs_bits(driver));
-	serve_buffer(driver, status);
+	spmu_drv_clear_status(driver, status & seen);
+	serve_buffers(driver, status);
 	sample_overflows(driver, samples);
+}
+
+/* Version 1 has no status: a counter that has overflowed has a clear sign bit. */
+static bool read_status(const struct spmu_driver *driver, uint64_t *status)
+{
+	if (drv_has_global(driver))
+		return drv_read(driver, DRV_IA32_PERF_GLOBAL_STATUS, status);
+	*status = 0;
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		uint64_t value;
+
+		if (driver->counter[slot].used && spmu_drv_read_counter(driver, slot, &value) &&
+		    !(value & (drv_counter_mask(driver, slot) / 2 + 1)))
+			*status |= drv_counter_bit(driver, slot);
+	}
+	return true;
+}
+
+static void pause_pebs(struct spmu_driver *driver)
+{
+	if (driver->pebs_enabled)
+		drv_write(driver, DRV_IA32_PEBS_ENABLE,
+			  spmu_drv_armed(driver) & driver->pebs_enabled);
 }
 
 void spmu_driver_interrupt(struct spmu_driver *driver)
@@ -119,10 +148,14 @@ void spmu_driver_interrupt(struct spmu_driver *driver)
 
 	driver->interrupts++;
 	driver->in_service = true;
+	driver->stack_taken = driver->stack_given = false;
+	spmu_drv_pause_debug(driver);
 	spmu_drv_pause(driver);
-	if (drv_read(driver, DRV_IA32_PERF_GLOBAL_STATUS, &status))
+	pause_pebs(driver);
+	if (read_status(driver, &status))
 		serve(driver, status);
 	driver->in_service = false;
 	spmu_drv_enable(driver);
+	spmu_drv_resume_debug(driver);
 	driver->port.write_lvt(driver->port.opaque, driver->lvt);
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counter.c: the registers of counters (Vol. 3B 18.2.1.1, 18.2.2, 18.2.4, 18.2.5): values,
+ * event selects, and how all are stopped and go on.
+ *
+ * From version 2 on one write of IA32_PERF_GLOBAL_CTRL stops and starts all.  Counters that
+ * other software uses (version 4 can tell) keep their bits there.  Version 1 has an EN bit in
+ * each event select and nothing else, and no status: a counter is never further than half a
+ * turn from 0, so that a clear sign bit says that it has overflowed.
+ */
+#include "internal.h"
+
+bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value)
+{
+	unsigned index = driver->counter[slot].index;
+
+	if (!drv_read(driver,
+		      driver->counter[slot].fixed ? DRV_IA32_FIXED_CTR0 + index
+						  : DRV_IA32_PMC0 + index,
+		      value))
+		return false;
+	*value &= drv_counter_mask(driver, slot);
+	return true;
+}
+
+bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uint64_t value)
+{
+	unsigned index = driver->counter[slot].index;
+
+	value &= drv_counter_mask(driver, slot);
+	if (driver->counter[slot].fixed)
+		return drv_write(driver, DRV_IA32_FIXED_CTR0 + index, value);
+	if (driver->facilities.full_width_writes)
+		return drv_write(driver, DRV_IA32_A_PMC0 + index, value);
+	/* The register takes 32 bits and extends bit 31. */
+	return drv_write(driver, DRV_IA32_PMC0 + index, (uint32_t)value);
+}
+
+uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot)
+{
+	uint64_t mask = drv_counter_mask(driver, slot);
+	uint64_t longest = mask;
+
+	if (!driver->counter[slot].fixed && !driver->facilities.full_width_writes)
+		longest = DRV_BIT(31);
+	if (!drv_has_global(driver) && longest > mask / 2 + 1)
+		longest = mask / 2 + 1;
+	return longest;
+}
+
+uint64_t spmu_drv_interval(const struct spmu_driver *driver, unsigned slot)
+{
+	uint64_t period = driver->counter[slot].request.period;
+
+	if (period == 0 && !drv_has_global(driver))
+		return spmu_drv_longest_period(driver, slot);
+	return period;
+}
+
+static bool program_fixed(const struct spmu_driver *driver, unsigned slot, bool on)
+{
+	const struct spmu_request *request = &driver->counter[slot].request;
+	unsigned shift = 4u * driver->counter[slot].index;
+	uint64_t control, bits = 0;
+
+	if (on) {
+		bits |= request->precise ? 0 : DRV_FIXED_PMI;
+		bits |= request->select & DRV_SELECT_OS ? DRV_FIXED_OS : 0;
+		bits |= request->select & DRV_SELECT_USR ? DRV_FIXED_USR : 0;
+		bits |= request->select & DRV_SELECT_ANY ? DRV_FIXED_ANY : 0;
+		if (request->precise && driver->facilities.pebs_baseline)
+			bits |= DRV_FIXED_ADAPTIVE;
+	}
+	if (!drv_read(driver, DRV_IA32_FIXED_CTR_CTRL, &control))
+		return false;
+	control &= ~((DRV_FIXED_ADAPTIVE | 0xf) << shift);
+	return drv_write(driver, DRV_IA32_FIXED_CTR_CTRL, control | bits << shift);
+}
+
+static bool write_select(const struct spmu_driver *driver, unsigned slot, bool enabled)
+{
+	const struct spmu_request *request = &driver->counter[slot].request;
+	uint64_t select = request->select;
+
+	if (!request->precise)
+		select |= DRV_SELECT_INT;
+	else if (driver->facilities.pebs_baseline)
+		select |= DRV_SELECT_ADAPTIVE;
+	if (enabled)
+		select |= DRV_SELECT_EN;
+	return drv_write(driver, DRV_IA32_PERFEVTSEL0 + driver->counter[slot].index, select);
+}
+
+bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on)
+{
+	if (driver->counter[slot].fixed)
+		return program_fixed(driver, slot, on);
+	if (!on)
+		return drv_write(driver, DRV_IA32_PERFEVTSEL0 + driver->counter[slot].index, 0);
+	return write_select(driver, slot, drv_has_global(driver));
+}
+
+bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits)
+{
+	return !bits || !drv_has_global(driver) ||
+	       drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, bits);
+}
+
+/* Version 1: the EN bits of the counters that are in the set, and of no others. */
+static bool write_enables(const struct spmu_driver *driver, uint64_t set)
+{
+	bool done = true;
+
+	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		if (driver->counter[slot].used)
+			done &= write_select(driver, slot, set & drv_counter_bit(driver, slot));
+	}
+	return done;
+}
+
+static bool write_control(const struct spmu_driver *driver, uint64_t set)
+{
+	uint64_t present = 0;
+
+	if (!drv_has_global(driver))
+		return write_enables(driver, set);
+	if (driver->others && !drv_read(driver, DRV_IA32_PERF_GLOBAL_CTRL, &present))
+		return false;
+	return drv_write(driver, DRV_IA32_PERF_GLOBAL_CTRL, set | (present & driver->others));
+}
+
+bool spmu_drv_pause(const struct spmu_driver *driver)
+{
+	return write_control(driver, 0);
+}
+
+bool spmu_drv_enable(const struct spmu_driver *driver)
+{
+	if (driver->facilities.pebs &&
+	    !drv_write(driver, DRV_IA32_PEBS_ENABLE, driver->pebs_enabled))
+		return false;
+	return write_control(driver, driver->enabled);
+}
