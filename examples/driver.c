@@ -185,6 +185,12 @@ static enum spmu_status sample(struct machine *m)
 		.period = 1006,
 		.precise = true,
 	};
+	const struct spmu_driver_memory memory = {
+		.memory = m->area,
+		.linear = AREA_LINEAR,
+		.bytes = AREA_BYTES,
+		.records_per_interrupt = 2,
+	};
 	enum spmu_status status;
 	unsigned slot;
 
@@ -194,7 +200,7 @@ static enum spmu_status sample(struct machine *m)
 	printf("%u counters, PEBS format %u\n", m->driver.facilities.counters,
 	       m->driver.facilities.pebs_format);
 	spmu_driver_set_sink(&m->driver, take, NULL);
-	status = spmu_driver_setup_ds(&m->driver, m->area, AREA_LINEAR, AREA_BYTES, 2);
+	status = spmu_driver_setup_ds(&m->driver, &memory);
 	if (status == SPMU_OK)
 		status = spmu_driver_add(&m->driver, &request, &slot);
 	if (status == SPMU_OK)

@@ -73,12 +73,6 @@ enum {
 
 #define DRV_LVT_MASKED (UINT32_C(1) << 16)
 
-/* This code runs in IA-32e mode when its pointers are 64 bits wide. */
-static inline const struct spmu_ds_layout *drv_ds_layout(const struct spmu_driver *driver)
-{
-	return spmu_ds_layout(driver->model, sizeof(void *) == 8);
-}
-
 static inline bool drv_read(const struct spmu_driver *driver, uint32_t msr, uint64_t *value)
 {
 	return driver->port.rdmsr(driver->port.opaque, msr, value);

@@ -86,13 +86,11 @@ static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_
 	return true;
 }
 
-/* A further PEBS counter may ask for another threshold: nothing may wait above it. */
+/* The period in the area; a further PEBS counter may ask for another threshold too. */
 static bool store_reset(struct spmu_driver *driver)
 {
 	bool stored;
 
-	if (!driver->running && !driver->in_service)
-		spmu_drv_drain_pebs(driver);
 	if (!spmu_drv_pause_debug(driver))
 		return false;
 	spmu_drv_place_threshold(driver);
@@ -144,6 +142,10 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 	if (request->period > spmu_drv_longest_period(driver, s))
 		return SPMU_E_ARGUMENT;
 
+	/* What waits in the buffer was recorded without this counter. */
+	if (request->precise && !driver->running && !driver->in_service &&
+	    spmu_drv_pebs_index(driver) > driver->pebs_base)
+		spmu_drv_drain_pebs(driver);
 	driver->counter[s].used = true;
 	driver->counter[s].request = *request;
 	driver->counter[s].reload = spmu_drv_interval(driver, s);

@@ -52,11 +52,9 @@ static uint64_t hand_over(struct spmu_driver *driver, uint64_t from, uint64_t to
 
 static void hand_over_circular(struct spmu_driver *driver, uint64_t index)
 {
-	if (has_wrapped(driver))
+	if (index < driver->bts_maximum && has_wrapped(driver))
 		hand_over(driver, index, driver->bts_maximum);
-	/* Never wrapped, or written up to its end just now. */
-	if (index > driver->bts_base && !(has_wrapped(driver) && index == driver->bts_maximum))
-		hand_over(driver, driver->bts_base, index);
+	hand_over(driver, driver->bts_base, index);
 	spmu_drv_mark_bts(driver);
 }
 

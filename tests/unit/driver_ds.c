@@ -42,8 +42,8 @@ static void makes_areas(void)
 
 			host_make(&host, 1);
 			CHECK_EQ(host_detect(&host), SPMU_OK);
-			CHECK_EQ(spmu_driver_setup_ds(&host.driver, host.area + offsets[i],
-						      HOST_AREA + offsets[i], bytes, bytes % 7),
+			CHECK_EQ(host_setup_ds(&host.driver, host.area + offsets[i],
+					       HOST_AREA + offsets[i], bytes, bytes % 7),
 				 SPMU_OK);
 			check_restrictions(&host, offsets[i], bytes);
 			/* Nothing is written past the memory. */
@@ -76,28 +76,25 @@ static void refuses_memory(void)
 	host_make(&host, 1);
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	two = host_area_bytes(&host, 2);
-	CHECK_EQ(spmu_driver_setup_ds(driver, NULL, HOST_AREA, 4096, 0), SPMU_E_ARGUMENT);
-	CHECK_EQ(spmu_driver_setup_ds(driver, host.area, 0, 4096, 0), SPMU_E_ARGUMENT);
+	CHECK_EQ(host_setup_ds(driver, NULL, HOST_AREA, 4096, 0), SPMU_E_ARGUMENT);
+	CHECK_EQ(host_setup_ds(driver, host.area, 0, 4096, 0), SPMU_E_ARGUMENT);
 	for (unsigned off = 1; off < 4; off++) {
-		CHECK_EQ(spmu_driver_setup_ds(driver, host.area, HOST_AREA + off, 4096, 0),
+		CHECK_EQ(host_setup_ds(driver, host.area, HOST_AREA + off, 4096, 0),
 			 SPMU_E_ARGUMENT);
-		CHECK_EQ(spmu_driver_setup_ds(driver, host.area + off, HOST_AREA, 4096, 0),
+		CHECK_EQ(host_setup_ds(driver, host.area + off, HOST_AREA, 4096, 0),
 			 SPMU_E_ARGUMENT);
 	}
-	CHECK_EQ(spmu_driver_setup_ds(driver, host.area, UINT64_MAX - 4095, 8192, 0),
-		 SPMU_E_ARGUMENT);
+	CHECK_EQ(host_setup_ds(driver, host.area, UINT64_MAX - 4095, 8192, 0), SPMU_E_ARGUMENT);
 	/* Not canonical: the WRMSR faults. */
-	CHECK_EQ(spmu_driver_setup_ds(driver, host.area, UINT64_C(1) << 60, 4096, 0),
-		 SPMU_E_UNAVAILABLE);
+	CHECK_EQ(host_setup_ds(driver, host.area, UINT64_C(1) << 60, 4096, 0), SPMU_E_UNAVAILABLE);
 	memset(host.area, 0xa5, HOST_AREA_BYTES);
 	for (size_t bytes = 0; bytes < two; bytes++)
-		CHECK_EQ(spmu_driver_setup_ds(driver, host.area, HOST_AREA, bytes, 0),
-			 SPMU_E_SPACE);
+		CHECK_EQ(host_setup_ds(driver, host.area, HOST_AREA, bytes, 0), SPMU_E_SPACE);
 	/* Nothing was touched by what was refused. */
 	CHECK_EQ(host_msr(&host, 0x600), 0);
 	for (size_t i = 0; i < two; i++)
 		CHECK_EQ(host.area[i], 0xa5);
-	CHECK_EQ(spmu_driver_setup_ds(driver, host.area, HOST_AREA, two, 0), SPMU_OK);
+	CHECK_EQ(host_setup_ds(driver, host.area, HOST_AREA, two, 0), SPMU_OK);
 	host_free(&host);
 }
 
@@ -109,8 +106,7 @@ static void refuses_while_in_use(void)
 	host_ready(&host, 1, 8, 1);
 	request = host_watch(&host, 0x04c4, USR, 10, true);
 	host_add(&host, &request);
-	CHECK_EQ(spmu_driver_setup_ds(&host.driver, host.area, HOST_AREA, 8192, 0),
-		 SPMU_E_ARGUMENT);
+	CHECK_EQ(host_setup_ds(&host.driver, host.area, HOST_AREA, 8192, 0), SPMU_E_ARGUMENT);
 	host_free(&host);
 }
 

@@ -12,8 +12,7 @@ static enum spmu_status set_up(struct host *host, struct spmu_request *request, 
 	unsigned slot;
 
 	if (status == SPMU_OK)
-		status = spmu_driver_setup_ds(&host->driver, host->area, HOST_AREA, HOST_AREA_BYTES,
-					      1);
+		status = host_setup_ds(&host->driver, host->area, HOST_AREA, HOST_AREA_BYTES, 1);
 	for (unsigned i = 0; status == SPMU_OK && i < requests; i++)
 		status = spmu_driver_add(&host->driver, &request[i], &slot);
 	if (status == SPMU_OK)

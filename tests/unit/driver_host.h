@@ -380,14 +380,28 @@ static inline size_t host_area_bytes(const struct host *host, unsigned records)
 	return head + records * spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
 }
 
+/* A DS save area without BTS. */
+static inline enum spmu_status host_setup_ds(struct spmu_driver *driver, void *memory,
+					     uint64_t linear, size_t bytes, unsigned records)
+{
+	struct spmu_driver_memory m = {
+		.memory = memory,
+		.linear = linear,
+		.bytes = bytes,
+		.records_per_interrupt = records,
+	};
+
+	return spmu_driver_setup_ds(driver, &m);
+}
+
 /* Unit, driver and a DS save area; everything must succeed. */
 static inline void host_ready(struct host *host, unsigned threads, unsigned records,
 			      unsigned records_per_interrupt)
 {
 	host_make(host, threads);
 	CHECK_EQ(host_detect(host), SPMU_OK);
-	CHECK_EQ(spmu_driver_setup_ds(&host->driver, host->area, HOST_AREA,
-				      host_area_bytes(host, records), records_per_interrupt),
+	CHECK_EQ(host_setup_ds(&host->driver, host->area, HOST_AREA, host_area_bytes(host, records),
+			       records_per_interrupt),
 		 SPMU_OK);
 }
 

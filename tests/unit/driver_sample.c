@@ -47,8 +47,8 @@ static void samples_one(uint64_t period, bool precise, int fixed, bool legacy, u
 	host.capabilities_clear = legacy ? 1u << 13 : 0;
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	if (precise)
-		CHECK_EQ(spmu_driver_setup_ds(&host.driver, host.area, HOST_AREA,
-					      host_area_bytes(&host, 20), threshold),
+		CHECK_EQ(host_setup_ds(&host.driver, host.area, HOST_AREA,
+				       host_area_bytes(&host, 20), threshold),
 			 SPMU_OK);
 	request = host_watch(&host,
 			     fixed >= 0 ? 0x00c0

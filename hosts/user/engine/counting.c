@@ -493,6 +493,10 @@ static void unit_new(unsigned records_per_interrupt)
 				 port_map_interrupt,
 				 port_write_lvt,
 				 port_interrupted};
+	struct spmu_driver_memory area = {
+		.bytes = DS_BYTES,
+		.records_per_interrupt = records_per_interrupt,
+	};
 	void *memory = engine_memory(spmu_core_bytes());
 
 	if (units == UNITS_MAX)
@@ -500,10 +504,10 @@ static void unit_new(unsigned records_per_interrupt)
 	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
-	u->ds_linear = (uint64_t)engine_memory(DS_BYTES);
+	area.memory = engine_memory(DS_BYTES);
+	u->ds_linear = area.linear = (uint64_t)area.memory;
 	if (u->driver.facilities.pebs &&
-	    spmu_driver_setup_ds(&u->driver, (void *)u->ds_linear, u->ds_linear, DS_BYTES,
-				 records_per_interrupt) != SPMU_OK)
+	    spmu_driver_setup_ds(&u->driver, &area) != SPMU_OK)
 		engine_fail(125, "the DS save area cannot be set up");
 	spmu_driver_set_sink(&u->driver, take_sample, u);
 	units++;
