@@ -18,7 +18,7 @@
 #include "check.h"
 
 #define HOST_CODE	UINT64_C(0x401000)
-#define HOST_AREA	UINT64_C(0x7f0000002000)
+#define HOST_AREA	UINT64_C(0x70002000) /* within 32-bit areas' reach too */
 #define HOST_AREA_BYTES (256 * 1024)
 #define HOST_WATCHES	8
 #define HOST_LVT	0x000000eeu
@@ -35,11 +35,18 @@ struct watch {
 	uint64_t *ip; /* of each occurrence */
 };
 
+/* A taken branch, as the host knows it. */
+struct went {
+	uint64_t from, to;
+	uint64_t signal; /* as a set */
+	uint8_t cpl;
+};
+
 /* What the sink was given. */
 struct taken {
 	uint32_t tag;
 	bool precise;
-	uint64_t period, eventing_ip, rip, rax, tsc, applicable, data_address;
+	uint64_t period, ip, eventing_ip, rip, rax, tsc, applicable, data_address;
 };
 
 struct host {
@@ -56,6 +63,10 @@ struct host {
 	struct watch watch[HOST_WATCHES];
 	unsigned watches;
 
+	bool list_branches;
+	struct went *went;
+	uint64_t wents, wents_room;
+
 	bool pmi_pending, hold_pmi;
 	unsigned pmis;
 
@@ -67,6 +78,7 @@ struct host {
 	/* the port's alterations */
 	uint32_t max_leaf, hide_1_ecx, hide_1_edx, version;
 	uint64_t misc_enable_set, capabilities_clear;
+	uint64_t inuse_set; /* counters of other software */
 	uint32_t fault_msr; /* 0: none */
 	long accesses, fault_at;
 	bool fault_on; /* all accesses from fault_at on */
@@ -153,6 +165,8 @@ static inline bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
 		*value |= host->misc_enable_set;
 	if (msr == 0x345)
 		*value &= ~host->capabilities_clear;
+	if (msr == 0x392)
+		*value |= host->inuse_set;
 	return true;
 }
 
@@ -228,10 +242,11 @@ static inline void host_sink(void *opaque, const struct spmu_sample *sample)
 		.tag = sample->tag,
 		.precise = sample->precise,
 		.period = sample->period,
+		.ip = sample->ip,
 		.eventing_ip = sample->record->eventing_ip,
 		.rip = sample->record->regs.rip,
 		.rax = sample->record->regs.rax,
-		.tsc = sample->record->tsc,
+		.tsc = sample->tsc,
 		.applicable = sample->record->applicable,
 		.data_address = sample->record->data_address,
 	};
@@ -296,6 +311,24 @@ static inline void host_list(struct host *host, const struct spmu_insn *insn)
 	}
 }
 
+static inline void host_list_branch(struct host *host, const struct spmu_insn *insn)
+{
+	if (!host->list_branches || !(insn->signals & SPMU_SIGSET_TAKEN))
+		return;
+	if (host->wents == host->wents_room) {
+		host->wents_room = host->wents_room ? 2 * host->wents_room : 1024;
+		host->went = realloc(host->went, host->wents_room * sizeof(*host->went));
+		if (!host->went)
+			abort();
+	}
+	host->went[host->wents++] = (struct went){
+		.from = insn->ip,
+		.to = insn->next_ip,
+		.signal = insn->signals & SPMU_SIGSET_TAKEN,
+		.cpl = insn->cpl,
+	};
+}
+
 static inline void host_deliver(struct host *host)
 {
 	while (host->pmi_pending && !host->hold_pmi) {
@@ -311,6 +344,7 @@ static inline void host_run(struct host *host, uint64_t n)
 		struct spmu_insn insn = host_next(host);
 
 		host_list(host, &insn);
+		host_list_branch(host, &insn);
 		spmu_retire(host->core, 0, &insn);
 		host_deliver(host);
 	}
@@ -318,7 +352,8 @@ static inline void host_run(struct host *host, uint64_t n)
 
 /* Set up */
 
-static inline void host_make(struct host *host, unsigned threads)
+static inline void host_make_model(struct host *host, const struct spmu_model *model,
+				   unsigned threads)
 {
 	static struct spmu_meters other;
 	struct spmu_core_config config = {.threads = threads};
@@ -334,7 +369,7 @@ static inline void host_make(struct host *host, unsigned threads)
 	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
 
 	memset(host, 0, sizeof(*host));
-	host->model = config.model = spmu_model_find("skylake");
+	host->model = config.model = model;
 	config.meters[0] = &host->meters;
 	config.meters[1] = threads == 2 ? &other : NULL;
 	host->memory = aligned_alloc(64, bytes);
@@ -353,11 +388,17 @@ static inline void host_make(struct host *host, unsigned threads)
 	host->fault_at = -1;
 }
 
+static inline void host_make(struct host *host, unsigned threads)
+{
+	host_make_model(host, spmu_model_find("skylake"), threads);
+}
+
 static inline void host_free(struct host *host)
 {
 	for (unsigned i = 0; i < host->watches; i++)
 		free(host->watch[i].ip);
 	free(host->taken);
+	free(host->went);
 	free(host->area);
 	free(host->memory);
 }
@@ -375,9 +416,11 @@ static inline enum spmu_status host_detect(struct host *host)
 /* Memory for `records` PEBS records behind the management area. */
 static inline size_t host_area_bytes(const struct host *host, unsigned records)
 {
-	size_t head = (spmu_ds_layout(host->model, true)->bytes + 63u) & ~(size_t)63;
+	const struct spmu_ds_layout *layout = host->driver.layout;
+	size_t head = (layout->bytes + 63u) & ~(size_t)63;
+	uint64_t groups = SPMU_PEBS_MEMORY | SPMU_PEBS_GPRS;
 
-	return head + records * spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
+	return head + records * spmu_pebs_record_bytes(layout, groups);
 }
 
 /* A DS save area without BTS. */
@@ -438,6 +481,25 @@ static inline unsigned host_add(struct host *host, const struct spmu_request *re
 }
 
 /*
+ * A sample of the instruction at `ip` with the registers of then.  Formats 0 and 1 do not know
+ * the instruction, 0 to 2 not the time, for which that of the interrupt stands.
+ */
+static inline void host_check_sample(const struct host *host, const struct taken *t, uint64_t ip)
+{
+	unsigned format = t->precise ? host->driver.facilities.pebs_format : 0;
+
+	CHECK_EQ(t->rip, ip + 4);
+	CHECK_EQ(t->rax, (ip - HOST_CODE) / 4);
+	if (t->precise)
+		CHECK_EQ(t->eventing_ip, format < 2 ? 0 : ip);
+	CHECK_EQ(t->ip, format < 2 ? ip + 4 : ip);
+	if (!t->precise || format >= 3)
+		CHECK_EQ(t->tsc, 3 * (t->rax + 1));
+	else
+		CHECK(t->tsc >= 3 * (t->rax + 1));
+}
+
+/*
  * The samples of one watch stand at every distance-th occurrence, none is missing and
  * none is too much.
  */
@@ -449,22 +511,39 @@ static inline void host_check_samples(struct host *host, unsigned tag, bool prec
 
 	for (uint64_t i = 0; i < host->takens; i++) {
 		const struct taken *t = &host->taken[i];
-		uint64_t ip;
 
 		if (t->tag != tag)
 			continue;
 		samples++;
 		if (!CHECK(samples * distance <= w->count))
 			return;
-		ip = w->ip[samples * distance - 1];
-		CHECK_EQ(t->eventing_ip, precise ? ip : ip + 4);
-		CHECK_EQ(t->rip, ip + 4);
-		CHECK_EQ(t->rax, (ip - HOST_CODE) / 4);
-		CHECK_EQ(t->tsc, 3 * (t->rax + 1));
+		host_check_sample(host, t, w->ip[samples * distance - 1]);
 		CHECK_EQ(t->precise, precise);
 		CHECK_EQ(t->period, period);
 	}
 	CHECK_EQ(samples, w->count / distance);
+}
+
+/* Signals that the program of host_next() produces; one instruction has one of each pair. */
+#define HOST_BRANCHES                                                                              \
+	(SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(CALL_REL) |              \
+	 SPMU_SIGBIT(RET_NEAR))
+
+/* Whether an event of the table can be followed by host_list(): at most one for an instruction. */
+static inline bool host_can_list(const struct spmu_event *event)
+{
+	uint64_t made = event->signals & (SPMU_SIGBIT(INSTRUCTIONS) | HOST_BRANCHES |
+					  SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+
+	return made == SPMU_SIGBIT(INSTRUCTIONS) || made == SPMU_SIGBIT(LOADS) ||
+	       made == SPMU_SIGBIT(STORES) || (made && !(made & ~HOST_BRANCHES));
+}
+
+/* Totals of all watches, at this moment. */
+static inline void host_check_totals(struct host *host)
+{
+	for (unsigned i = 0; i < host->watches; i++)
+		CHECK_EQ(spmu_driver_read(&host->driver, host->slot[i]), host->watch[i].count);
 }
 
 /* A register as the unit has it. */

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver_families.c: the driver on every model (Vol. 3B 18.2, 18.4.4, 18.8.1, 18.11.2, 18.13.1):
+ * it finds by itself what is there, counts, samples through interrupts and PEBS, and
+ * accounts for each occurrence, on architectural perfmon versions 1 to 5.
+ */
+#include "driver_host.h"
+
+static void finds(const struct spmu_model *model, unsigned threads)
+{
+	struct spmu_model_info info = spmu_model_info(model);
+	const struct spmu_facilities *f;
+	struct host host;
+
+	host_make_model(&host, model, threads);
+	CHECK_EQ(host_detect(&host), SPMU_OK);
+	f = &host.driver.facilities;
+	CHECK_EQ(f->perfmon_version, info.perfmon_version);
+	CHECK_EQ(f->counters, threads == 2 ? info.counters_ht : info.counters_single);
+	CHECK_EQ(f->counter_bits, info.counter_bits);
+	CHECK(f->fixed_counters <= info.fixed_counters);
+	CHECK_EQ(f->pebs, info.pebs_format >= 0);
+	if (f->pebs)
+		CHECK_EQ(f->pebs_format, info.pebs_format);
+	CHECK_EQ(f->lbr, spmu_lbr_layout(model) != NULL);
+	CHECK_EQ(f->bts, host.driver.layout && host.driver.layout->bts_bytes);
+	CHECK_EQ(host.writes, 0);
+	host_free(&host);
+}
+
+/* A request for the event in user mode; its fixed counter too when asked for. */
+static void add(struct host *host, uint16_t code, uint64_t period, bool fixed)
+{
+	struct spmu_request request = host_watch(host, code, USR, period, false);
+
+	if (fixed)
+		request.fixed = host->watch[request.tag].event->fixed;
+	host_add(host, &request);
+}
+
+static void start(struct host *host)
+{
+	CHECK_EQ(spmu_driver_start(&host->driver), SPMU_OK);
+}
+
+static void finish(struct host *host)
+{
+	CHECK_EQ(spmu_driver_stop(&host->driver), SPMU_OK);
+	host_check_totals(host);
+	spmu_driver_drain(&host->driver);
+	host_check_totals(host);
+}
+
+/* Instructions and branches, as samples and as counts, with and without the fixed counter. */
+static void counts_and_samples(const struct spmu_model *model, uint64_t period, bool fixed)
+{
+	struct host host;
+
+	host_make_model(&host, model, 1);
+	CHECK_EQ(host_detect(&host), SPMU_OK);
+	add(&host, 0x00c0, period, fixed);
+	add(&host, 0x00c4, period == 1 ? 0 : period - 1, false);
+	for (unsigned round = 0; round < 3; round++) {
+		start(&host);
+		for (unsigned n = 0; n < 60; n++) {
+			host_run(&host, 1 + host_random(&host) % 30);
+			host_check_totals(&host);
+		}
+		finish(&host);
+	}
+	host_check_samples(&host, 0, false, period);
+	if (period > 1)
+		host_check_samples(&host, 1, false, period - 1);
+	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
+	host_free(&host);
+}
+
+/* An interrupt that comes late: nothing is lost, and periods begin at the overflow. */
+static void serves_late(const struct spmu_model *model)
+{
+	struct host host;
+
+	host_make_model(&host, model, 1);
+	CHECK_EQ(host_detect(&host), SPMU_OK);
+	add(&host, 0x00c0, 500, false);
+	add(&host, 0x00c4, 0, false);
+	start(&host);
+	for (unsigned n = 0; n < 400; n++) {
+		host.hold_pmi = n % 7;
+		host_deliver(&host);
+		host_run(&host, 20);
+		host_check_totals(&host);
+	}
+	host.hold_pmi = false;
+	host_deliver(&host);
+	for (uint64_t i = 0; i < host.takens; i++) {
+		uint64_t expected = host.watch[0].ip[(i + 1) * 500 - 1];
+
+		CHECK_EQ(host.taken[i].tag, 0);
+		CHECK(host.taken[i].rip >= expected + 4);
+		CHECK(host.taken[i].rip < expected + 4 * 20 * 10);
+	}
+	CHECK(host.takens > 5);
+	finish(&host);
+	host_free(&host);
+}
+
+/* A counter that only counts goes through its end: it is put to just before that. */
+static void wraps(const struct spmu_model *model)
+{
+	struct spmu_model_info info = spmu_model_info(model);
+	uint64_t mask = (UINT64_C(1) << info.counter_bits) - 1, moved = 0;
+	struct host host;
+	unsigned index;
+
+	host_make_model(&host, model, 1);
+	CHECK_EQ(host_detect(&host), SPMU_OK);
+	add(&host, 0x00c0, 0, false);
+	index = host.driver.counter[host.slot[0]].index;
+	start(&host);
+	for (unsigned round = 0; round < 5; round++) {
+		uint64_t present = host_msr(&host, 0xc1 + index);
+		uint32_t near = 0u - 50;
+
+		/* The legacy address takes 32 bits and extends bit 31. */
+		CHECK_EQ(spmu_write_msr(host.core, 0, 0xc1 + index, near), SPMU_DONE);
+		moved += (mask - 49) - present;
+		for (unsigned n = 0; n < 10; n++) {
+			host_run(&host, 20);
+			CHECK_EQ(spmu_driver_read(&host.driver, host.slot[0]),
+				 host.watch[0].count + moved);
+		}
+	}
+	CHECK_EQ(host.driver.interrupts, 5);
+	CHECK_EQ(host.takens, 0);
+	host_free(&host);
+}
+
+/* --- PEBS --- */
+
+static void ready(struct host *host, const struct spmu_model *model, unsigned records,
+		  unsigned threshold)
+{
+	host_make_model(host, model, 1);
+	CHECK_EQ(host_detect(host), SPMU_OK);
+	CHECK_EQ(host_setup_ds(&host->driver, host->area, HOST_AREA, host_area_bytes(host, records),
+			       threshold),
+		 SPMU_OK);
+}
+
+/* Whether the event can be sampled with PEBS here and its occurrences be listed. */
+static bool is_usable(const struct spmu_event *event)
+{
+	return event->pebs_counters && event->fidelity == SPMU_EXACT && host_can_list(event);
+}
+
+static void samples_precisely(const struct spmu_model *model, const struct spmu_event *event,
+			      uint64_t period, unsigned threshold)
+{
+	struct spmu_request request;
+	struct host host;
+	uint64_t records;
+
+	ready(&host, model, 20, threshold);
+	request = host_watch(&host, event->code, USR, period, true);
+	host_add(&host, &request);
+	start(&host);
+	for (unsigned n = 0; n < 40; n++) {
+		host_run(&host, 1 + host_random(&host) % 80);
+		host_check_totals(&host);
+		if (n % 8 == 7) {
+			finish(&host);
+			start(&host);
+		}
+	}
+	finish(&host);
+	host_check_samples(&host, 0, true, period);
+	records = host.watch[0].count / (period + 1);
+	CHECK_EQ(host.driver.records, records);
+	CHECK_EQ(host.driver.collisions, 0);
+	CHECK_EQ(host.driver.damaged, 0);
+	host_free(&host);
+}
+
+static unsigned each_precise_event(const struct spmu_model *model)
+{
+	unsigned events = 0;
+
+	for (size_t i = 0; i < spmu_event_count(model); i++) {
+		const struct spmu_event *event = spmu_event_at(model, i);
+
+		if (!is_usable(event))
+			continue;
+		samples_precisely(model, event, 1 + i % 13, 1 + i % 15);
+		events++;
+	}
+	return events;
+}
+
+/* Fixed counters that have PEBS. */
+static void samples_on_fixed(const struct spmu_model *model)
+{
+	struct spmu_request request;
+	struct host host;
+
+	ready(&host, model, 20, 3);
+	request = host_watch(&host, 0x00c0, USR, 7, true);
+	request.fixed = 0;
+	request.counters = 0;
+	if (host.driver.layout->fixed_resets == 0) {
+		unsigned slot;
+
+		CHECK_EQ(spmu_driver_add(&host.driver, &request, &slot), SPMU_E_COUNTER);
+		host_free(&host);
+		return;
+	}
+	host_add(&host, &request);
+	CHECK(host.driver.counter[host.slot[0]].fixed);
+	start(&host);
+	for (unsigned n = 0; n < 50; n++) {
+		host_run(&host, 1 + host_random(&host) % 50);
+		host_check_totals(&host);
+	}
+	finish(&host);
+	host_check_samples(&host, 0, true, 7);
+	host_free(&host);
+}
+
+/* Each sample stands where its period ends; how many there are. */
+static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
+{
+	const struct watch *w = &host->watch[tag];
+	uint64_t samples = 0;
+
+	for (uint64_t i = 0; i < host->takens; i++) {
+		const struct taken *t = &host->taken[i];
+
+		if (t->tag != tag)
+			continue;
+		if (!CHECK(t->rax >= (w->ip[0] - HOST_CODE) / 4))
+			continue;
+		for (uint64_t n = period; n < w->count; n += period + 1) {
+			if (w->ip[n] + 4 == t->rip)
+				samples++;
+		}
+		CHECK_EQ(t->period, period);
+	}
+	return samples;
+}
+
+/*
+ * Several counters with PEBS side by side.  Where a record cannot say whose it is (formats 1
+ * and 2) it makes a sample of one counter or a collision; totals are exact in any case.
+ */
+static void samples_together(const struct spmu_model *model, uint64_t seed)
+{
+	uint64_t period[4] = {0}, samples = 0;
+	unsigned requests = 0;
+	struct host host;
+
+	ready(&host, model, 20, 1 + (unsigned)seed % 6);
+	host.random += seed;
+	for (size_t i = 0; i < spmu_event_count(model) && requests < 4; i++) {
+		const struct spmu_event *event =
+			spmu_event_at(model, (i + seed * 5) % spmu_event_count(model));
+		struct spmu_request request;
+		unsigned slot;
+
+		if (!is_usable(event) || !(event->signals & HOST_BRANCHES))
+			continue;
+		period[requests] = 1 + (seed * (requests + 3)) % 19;
+		request = host_watch(&host, event->code, USR, period[requests], true);
+		if (spmu_driver_add(&host.driver, &request, &slot) == SPMU_OK)
+			host.slot[requests++] = slot;
+		else
+			host.watches--;
+	}
+	CHECK(requests > 0);
+	start(&host);
+	for (unsigned n = 0; n < 60; n++) {
+		host_run(&host, 1 + host_random(&host) % 70);
+		host_check_totals(&host);
+	}
+	finish(&host);
+	for (unsigned i = 0; i < requests; i++)
+		samples += check_subset(&host, i, period[i]);
+	CHECK_EQ(samples, host.takens);
+	if (host.driver.facilities.pebs_format < 3)
+		CHECK_EQ(host.driver.records, host.takens + host.driver.collisions);
+	else
+		for (unsigned i = 0; i < requests; i++)
+			host_check_samples(&host, i, true, period[i]);
+	host_free(&host);
+}
+
+/* A freeze (18.2.4.1, 17.4.7) that others asked for is undone, whatever it clears. */
+static void survives_freezing(const struct spmu_model *model)
+{
+	struct host host;
+
+	if (spmu_model_info(model).perfmon_version < 2)
+		return;
+	host_make_model(&host, model, 1);
+	CHECK_EQ(host_detect(&host), SPMU_OK);
+	CHECK_EQ(spmu_write_msr(host.core, 0, 0x1d9, 1u << 12), SPMU_DONE);
+	add(&host, 0x00c0, 13, false);
+	start(&host);
+	host_run(&host, 3000);
+	finish(&host);
+	host_check_samples(&host, 0, false, 13);
+	CHECK_EQ(host_msr(&host, 0x1d9), 1u << 12);
+	host_free(&host);
+}
+
+static void check_model(const struct spmu_model *model)
+{
+	static const uint64_t periods[] = {1, 2, 3, 10, 97};
+
+	finds(model, 1);
+	finds(model, 2);
+	for (unsigned i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		counts_and_samples(model, periods[i], false);
+		counts_and_samples(model, periods[i], true);
+	}
+	serves_late(model);
+	wraps(model);
+	survives_freezing(model);
+	if (spmu_model_info(model).pebs_format < 0)
+		return;
+	CHECK(each_precise_event(model) > 0);
+	samples_on_fixed(model);
+	for (uint64_t seed = 0; seed < 12; seed++)
+		samples_together(model, seed);
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < spmu_model_count(); i++) {
+		unsigned before = check_failed;
+
+		check_model(spmu_model_at(i));
+		if (check_failed != before)
+			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,
+			       check_failed - before);
+	}
+	return test_summary();
+}
