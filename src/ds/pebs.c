@@ -54,7 +54,9 @@ size_t spmu_pebs_record_bytes(const struct spmu_ds_layout *layout, uint64_t data
 {
 	if (!layout || !layout->pebs)
 		return 0;
-	return bytes_of(layout->pebs, layout->pebs->adaptive ? format_of(data_cfg) : 0);
+	if (!layout->pebs->adaptive)
+		return layout->pebs->group[0].bytes;
+	return bytes_of(layout->pebs, format_of(data_cfg));
 }
 
 static void put_fields(const struct pebs_layout *pebs, const struct pebs_group *group,

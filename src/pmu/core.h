@@ -136,6 +136,7 @@ static inline void status_raise(const struct spmu_core *core, struct thread *thr
 /* meters.c */
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
 void counters_update(struct spmu_core *core);
+void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
 
 /* clocks.c: what clocks and occurrences of thread `source` add to a counter. */

@@ -300,7 +300,8 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 	}
 }
 
-void spmu_settle(struct spmu_core *core)
+/* Headroom must be granted anew afterwards. */
+void meters_fold(struct spmu_core *core)
 {
 	for (unsigned lp = 0; lp < core->threads; lp++) {
 		struct thread *thread = &core->thread[lp];
@@ -318,5 +319,10 @@ void spmu_settle(struct spmu_core *core)
 						(uint64_t)meter->granted - (uint64_t)left);
 		}
 	}
+}
+
+void spmu_settle(struct spmu_core *core)
+{
+	meters_fold(core);
 	meters_grant(core);
 }

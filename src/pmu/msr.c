@@ -205,7 +205,7 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
 	if (refuses(core, msr, value))
 		return SPMU_GP;
-	spmu_settle(core);
+	meters_fold(core);
 	write_register(core, &core->thread[lp].state, msr, value);
 	if (msr->role == ROLE_STATUS_SET) /* as if they had overflowed (18.7.1) */
 		for (uint32_t set = core->thread[lp].next; set;) {

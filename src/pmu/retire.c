@@ -159,7 +159,7 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 	uint32_t due = pebs_due(&core->thread[lp], ring_of(insn->cpl));
 	unsigned events;
 
-	spmu_settle(core);
+	meters_fold(core);
 	for (unsigned i = 0; i < core->threads; i++)
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);

@@ -61,6 +61,9 @@ enum {
 
 struct unit_host {
 	struct spmu_core *core;
+	const struct spmu_model *model;
+	bool narrow;	   /* not in IA-32e mode */
+	uint64_t data_cfg; /* of the records that host_ds() makes room for */
 	struct spmu_meters meters[SPMU_THREADS_MAX];
 	unsigned threads;
 	uint8_t memory[MEMORY_BYTES];
@@ -135,6 +138,13 @@ static inline void host_registers(void *opaque, unsigned lp, struct spmu_registe
 	out->rip = host->next_ip;
 }
 
+static inline void host_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
+{
+	(void)opaque;
+	for (unsigned i = 0; i < 256; i++)
+		xmm[i / 16][i % 16] = (uint8_t)(i + lp + 1);
+}
+
 static inline void host_create(struct unit_host *host, const char *model, unsigned threads,
 			       struct spmu_supply supply)
 {
@@ -145,6 +155,7 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 		.pmi = host_pmi,
 		.tsc = host_tsc,
 		.registers = host_registers,
+		.vectors = host_vectors,
 		.supply = supply,
 	};
 	struct spmu_core_config config = {
@@ -155,6 +166,7 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 
 	memset(host, 0, sizeof(*host));
 	host->threads = threads;
+	host->model = config.model;
 	host->core_memory = aligned_alloc(64, spmu_core_bytes());
 	if (!host->core_memory || spmu_core_create(host->core_memory, spmu_core_bytes(), &config,
 						   &callbacks, &host->core) != SPMU_OK) {
@@ -219,6 +231,16 @@ static inline unsigned retire(struct unit_host *host, uint64_t ip, uint64_t sign
 	return retire_lp(host, 0, ip, signals | SPMU_SIGBIT(INSTRUCTIONS), 3, 1);
 }
 
+static inline const struct spmu_ds_layout *host_layout(const struct unit_host *host)
+{
+	return spmu_ds_layout(host->model, !host->narrow);
+}
+
+static inline size_t host_record_bytes(const struct unit_host *host)
+{
+	return spmu_pebs_record_bytes(host_layout(host), host->data_cfg);
+}
+
 /* A DS save area for so many records, the threshold after `threshold` of them. */
 static inline void host_ds(struct unit_host *host, unsigned records, unsigned threshold,
 			   const uint64_t reset[4])
@@ -226,15 +248,13 @@ static inline void host_ds(struct unit_host *host, unsigned records, unsigned th
 	struct spmu_ds_area area = {
 		.pebs_base = PEBS_BASE,
 		.pebs_index = PEBS_BASE,
-		.pebs_maximum = PEBS_BASE + (uint64_t)records * RECORD_BYTES,
-		.pebs_threshold = PEBS_BASE + (uint64_t)threshold * RECORD_BYTES,
+		.pebs_maximum = PEBS_BASE + records * host_record_bytes(host),
+		.pebs_threshold = PEBS_BASE + threshold * host_record_bytes(host),
 	};
 
 	if (reset)
 		memcpy(area.reset, reset, 4 * sizeof(*reset));
-	CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skylake"), true), &area,
-				host->memory, MEMORY_BYTES),
-		 SPMU_OK);
+	CHECK_EQ(spmu_ds_encode(host_layout(host), &area, host->memory, MEMORY_BYTES), SPMU_OK);
 	WRMSR(host, DS_AREA_MSR, DS_AREA);
 }
 
@@ -242,24 +262,23 @@ static inline struct spmu_ds_area host_area(struct unit_host *host)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(spmu_model_find("skylake"), true), host->memory,
-				MEMORY_BYTES, &area),
-		 SPMU_OK);
+	CHECK_EQ(spmu_ds_decode(host_layout(host), host->memory, MEMORY_BYTES, &area), SPMU_OK);
 	return area;
 }
 
 static inline unsigned host_records(struct unit_host *host)
 {
-	return (unsigned)((host_area(host).pebs_index - PEBS_BASE) / RECORD_BYTES);
+	return (unsigned)((host_area(host).pebs_index - PEBS_BASE) / host_record_bytes(host));
 }
 
 static inline struct spmu_pebs_record host_record(struct unit_host *host, unsigned n)
 {
 	struct spmu_pebs_record record = {0};
 
-	CHECK_EQ(spmu_pebs_decode(spmu_ds_layout(spmu_model_find("skylake"), true),
-				  host->memory + (PEBS_BASE - MEMORY_BASE) + n * RECORD_BYTES,
-				  RECORD_BYTES, &record, NULL),
+	CHECK_EQ(spmu_pebs_decode(host_layout(host),
+				  host->memory + (PEBS_BASE - MEMORY_BASE) +
+					  n * host_record_bytes(host),
+				  host_record_bytes(host), &record, NULL),
 		 SPMU_OK);
 	return record;
 }
