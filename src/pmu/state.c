@@ -68,6 +68,14 @@ enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes)
 	return SPMU_OK;
 }
 
+/* The last exception record holds what a register of the stack did. */
+static bool ler_valid(const struct spmu_core *core, uint32_t stack, uint64_t value)
+{
+	const struct msr *msr = model_msr(core->model, stack);
+
+	return core->model->lbr->to && msr ? lbr_valid(msr, value) : value <= UINT32_MAX;
+}
+
 /* Whether a register may hold this: what reset or some write puts there. */
 static bool register_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value)
 {
@@ -84,8 +92,9 @@ static bool register_valid(const struct spmu_core *core, const struct msr *msr, 
 	case ROLE_LBR_TO:
 		return lbr_valid(msr, value);
 	case ROLE_LER_FROM:
-	case ROLE_LER_TO: /* copies of what the stack held */
-		return true;
+		return ler_valid(core, core->model->lbr->from, value);
+	case ROLE_LER_TO:
+		return ler_valid(core, core->model->lbr->to, value);
 	default:
 		return !(value & msr_reserved(core, msr)) && !((value ^ msr->reset) & fixed);
 	}
