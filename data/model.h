@@ -28,7 +28,8 @@ struct counter_layout {
 	uint8_t pebs_counters; /* bit n: PMCn supports PEBS */
 	uint8_t pebs_fixed;    /* bit n: fixed counter n supports PEBS (extended PEBS) */
 	bool pebs_any_event;   /* PEBS takes events that are not precise, too (18.7.1) */
-	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
+	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1): version 4 on
+				*/
 	uint64_t capabilities; /* IA32_PERF_CAPABILITIES */
 	uint32_t feature_ecx;  /* CPUID.01H flags of the unit: present ... */
 	uint32_t feature_edx;
