@@ -54,7 +54,7 @@ static const char *const gate[] = {
 	[EXIT_HEADROOM] = exit_headroom,   [EXIT_SYSCALL] = exit_syscall,
 	[EXIT_STEP_NEXT] = exit_step_next, [EXIT_STEP_TAKEN] = exit_step_taken,
 	[EXIT_STEP_JUMP] = exit_step_jump, [EXIT_HEADROOM_EDGE] = exit_headroom_edge,
-	[EXIT_STEP_ME] = exit_step_me,
+	[EXIT_STEP_ME] = exit_step_me,	   [EXIT_LOG_FULL] = exit_log_full,
 };
 
 const uint8_t *blocks_gate(unsigned reason)

@@ -31,6 +31,8 @@
 #define CTX_SPILL_FLAGS	    0xb8    /* RAX while flags are kept in AX */
 #define CTX_WANTED	    0xc0    /* 32 bits: occurrences that a meter had no room for */
 #define CTX_CHECK_AT	    0xc4    /* 32 bits: address of the check that failed */
+#define CTX_LOG		    0xc8    /* where the next taken branch is logged */
+#define CTX_SPILL_LOG	    0xd0    /* RAX while it is */
 #define CTX_LANES	    0x100   /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 #define CTX_TARGETS	    0x4000  /* code addresses by the low 16 bits of a program address */
 #define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
@@ -51,9 +53,8 @@
 #define EXIT_STEP_TAKEN	   6 /* single instruction done, its direct branch was taken */
 #define EXIT_STEP_JUMP	   7 /* single instruction done, PC holds where it went */
 #define EXIT_HEADROOM_EDGE 8 /* as HEADROOM, behind a branch; site: exit slot with its target */
-
-#define EXIT_STEP_ME                                                                               \
-	9 /* the block's only instruction has to be run as a single step; site: block */
+#define EXIT_STEP_ME	   9 /* the block has to be run as a single step; site: block */
+#define EXIT_LOG_FULL	   10 /* the log of taken branches is full */
 
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
@@ -71,7 +72,9 @@ struct context {
 	uint64_t spill_rax, spill_rcx, spill_flags;
 	uint32_t wanted;
 	uint32_t check;
-	uint32_t reserved[(CTX_LANES - CTX_CHECK_AT) / 4 - 1];
+	uint64_t log;
+	uint64_t spill_log;
+	uint8_t reserved[CTX_LANES - CTX_SPILL_LOG - 8];
 	int64_t lane[LANED_METERS][LANES];
 	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
 	uint64_t target[TARGETS];
@@ -91,6 +94,8 @@ CTX_CHECK(spill_rcx, CTX_SPILL_RCX);
 CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
 CTX_CHECK(wanted, CTX_WANTED);
 CTX_CHECK(check, CTX_CHECK_AT);
+CTX_CHECK(log, CTX_LOG);
+CTX_CHECK(spill_log, CTX_SPILL_LOG);
 CTX_CHECK(lane, CTX_LANES);
 CTX_CHECK(target, CTX_TARGETS);
 CTX_CHECK(careful_target, CTX_CAREFUL_TARGETS);
@@ -100,7 +105,7 @@ void enter(void);
 
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],
-	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[];
+	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[], exit_log_full[];
 #endif
 
 #endif

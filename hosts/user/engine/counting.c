@@ -71,8 +71,9 @@ static uint64_t now_ns(void)
 
 static bool in_ds(const struct unit *u, uint64_t linear, size_t bytes)
 {
-	return linear >= u->ds_linear && linear - u->ds_linear <= DS_BYTES &&
-	       bytes <= DS_BYTES - (linear - u->ds_linear);
+	return (linear >= u->ds_linear && linear - u->ds_linear <= DS_BYTES &&
+		bytes <= DS_BYTES - (linear - u->ds_linear)) ||
+	       branches_in_buffer(linear, bytes);
 }
 
 static bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
@@ -364,6 +365,10 @@ void counting_mode(enum counting_mode to)
 {
 	if (to == mode)
 		return;
+	if (to == COUNTING_PRECISE)
+		branches_take();
+	else if (mode == COUNTING_PRECISE)
+		branches_resume();
 	if (mode == COUNTING_PRECISE && refresh_meters())
 		blocks_flush();
 	for (unsigned m = 0; m < meters; m++) {
@@ -411,6 +416,15 @@ bool counting_wants_address(uint64_t signals)
 	return wants_address && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 }
 
+void counting_interrupts(void)
+{
+	for (unsigned u = 0; u < units; u++)
+		while (unit[u].interrupt_due) {
+			unit[u].interrupt_due = false;
+			spmu_driver_interrupt(&unit[u].driver);
+		}
+}
+
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address)
 {
 	struct spmu_insn insn = {
@@ -423,13 +437,9 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t d
 	};
 
 	now_next_ip = next_ip;
-	for (unsigned u = 0; u < units; u++) {
+	for (unsigned u = 0; u < units; u++)
 		spmu_retire(unit[u].core, 0, &insn);
-		if (unit[u].interrupt_due) {
-			unit[u].interrupt_due = false;
-			spmu_driver_interrupt(&unit[u].driver);
-		}
-	}
+	counting_interrupts();
 }
 
 void counting_drain(void)

@@ -56,6 +56,12 @@ void emit_patch(uint8_t *rel32, uint64_t target);
 /* JMP through an absolute address that stands behind it. */
 void emit_jmp_far(struct emit *e, uint64_t target);
 
+/* A taken branch into the log: {from, to, kind}, or no kind when `kind` is LOG_NO_KIND.  `to` of
+ * an indirect branch is in RCX; RAX is the program's no more there (emit_indirect_target()). */
+#define LOG_NO_KIND UINT32_MAX
+void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind);
+void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
+
 /* Leave translated code: store the site, go to the reason's gate. */
 void emit_leave(struct emit *e, unsigned reason, uint32_t site);
 

@@ -11,6 +11,7 @@
  *	step.c       one instruction in a form that comes back
  *	emit.c       the bytes that translate.c and step.c write
  *	run.c        the dispatcher: bulk and precise execution
+ *	branches.c   taken branches, for last branch records and branch traces
  *	counting.c   the units, their drivers, samples
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
@@ -167,6 +168,8 @@ struct step *step_of_code(uint64_t address); /* NULL: not in a step */
 
 /* run.c */
 _Noreturn void run_program(void);
+/* The store into the full log that faulted. */
+extern uint64_t log_store;
 /* A step was left by a fault before its instruction retired; context->pc says where to go on. */
 extern bool step_left;
 
@@ -184,6 +187,8 @@ void counting_start(void);
 void counting_finish(void);
 /* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
 void counting_drain(void);
+/* Run the service routines of units that have interrupted. */
+void counting_interrupts(void);
 enum counting_mode {
 	COUNTING_BULK,	  /* in all lanes; a reserve is kept back */
 	COUNTING_CAREFUL, /* in the first lane; almost nothing is kept back */
@@ -196,12 +201,37 @@ bool counting_wants_address(uint64_t signals);
 /* One instruction retired (precise mode only). */
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address);
 
+/* branches.c: the log of taken branches, which bulk code writes while the unit wants them */
+#define LOG_RECORD_BYTES 24 /* as a BTS record: from, to, and the kind where BTS has flags */
+extern uint64_t branch_signals; /* kinds that are logged; 0: none */
+extern bool branch_kinds;	/* records hold their kind */
+/* The unit is set up: begin to log what it wants. */
+void branches_start(struct spmu_core *core, const struct spmu_branch_tap *tap);
+/* Map the trace buffers that the tool shares, each with a page behind it that faults. */
+void branches_map(int fd);
+/* The first of them, 0: the tool asks for no trace. */
+uint64_t branches_buffer(void);
+/* Whether the unit may store there. */
+bool branches_in_buffer(uint64_t linear, size_t bytes);
+/* A buffer is full (or is to be emptied): to the tool with it; the buffer to go on with. */
+uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint64_t linear);
+/* What has been logged goes to the unit, which may interrupt; the log is empty then. */
+void branches_take(void);
+/* Precise steps are over: the log begins where the unit says. */
+void branches_resume(void);
+/* Translated code faulted at this address because the log is full. */
+bool branches_full_at(uint64_t address);
+/* Empty a full log; where logging goes on. */
+uint64_t branches_make_room(void);
+
 /* ring.c */
 void ring_write(const struct link_record *record);
 void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 	       int fd, const char *name);
 void ring_comm(const char *name, bool exec);
 void ring_wake(void);
+/* Sleep until *word is not `value` any more, as long as somebody reads; false: nobody does. */
+bool ring_wait(uint32_t *word, uint32_t value);
 /* The file that a descriptor is open on; empty when there is none. */
 void name_of_fd(int fd, char *path, size_t bytes);
 

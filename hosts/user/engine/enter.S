@@ -64,6 +64,7 @@ enter:
 	leave_by exit_step_taken, EXIT_STEP_TAKEN
 	leave_by exit_step_jump, EXIT_STEP_JUMP
 	leave_by exit_step_me, EXIT_STEP_ME
+	leave_by exit_log_full, EXIT_LOG_FULL
 
 	.globl exit_indirect
 	.balign 16

@@ -19,19 +19,39 @@ void ring_wake(void)
 		syscall3(__NR_futex, (long)&engine_link->head_futex, FUTEX_WAKE, 1);
 }
 
-static bool wait_for_room(uint64_t bytes)
+/* The tool is our parent; when it is gone nobody reads. */
+static bool is_read(void)
 {
-	struct link *l = engine_link;
-	static long parent; /* the tool; when it is gone nobody reads */
+	static long parent;
 
 	if (!parent)
 		parent = syscall1(__NR_getppid, 0);
+	return !__atomic_load_n(&engine_link->tool_gone, __ATOMIC_ACQUIRE) &&
+	       syscall1(__NR_getppid, 0) == parent;
+}
+
+bool ring_wait(uint32_t *word, uint32_t value)
+{
+	long timeout[2] = {0, 100000000};
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
+		if (!is_read())
+			return false;
+		ring_wake();
+		syscall4(__NR_futex, (long)word, FUTEX_WAIT, value, (long)timeout);
+	}
+	return true;
+}
+
+static bool wait_for_room(uint64_t bytes)
+{
+	struct link *l = engine_link;
+
 	while (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) > LINK_RING_BYTES) {
 		uint32_t seen = __atomic_load_n(&l->tail_futex, __ATOMIC_SEQ_CST);
 		long timeout[2] = {0, 100000000};
 
-		if (__atomic_load_n(&l->tool_gone, __ATOMIC_ACQUIRE) ||
-		    syscall1(__NR_getppid, 0) != parent)
+		if (!is_read())
 			return false;
 		__atomic_store_n(&l->engine_waits, 1, __ATOMIC_SEQ_CST);
 		ring_wake();

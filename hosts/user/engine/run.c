@@ -171,6 +171,10 @@ static void run_bulk(void)
 		syscall_registers();
 		syscall_run();
 		break;
+	case EXIT_LOG_FULL: /* the store is done again, at RAX */
+		context->gpr[0] = context->log = branches_make_room();
+		resume_at = log_store;
+		break;
 	case EXIT_STEP_ME:
 		context->pc = b->pc;
 		steps_due = 1;

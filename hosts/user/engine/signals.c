@@ -31,6 +31,7 @@ extern const char signal_return[];
 extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
 
 bool step_left;
+uint64_t log_store;
 
 static struct kernel_action program_action[SIGNALS]; /* what the program asked for */
 static stack_t program_altstack = {.ss_flags = SS_DISABLE};
@@ -50,10 +51,14 @@ static bool ends_by_default(long sig)
 	       sig != SIGTTOU;
 }
 
+static bool faults(long sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
+}
+
 static bool is_fault(int sig, const siginfo_t *info)
 {
-	return info->si_code > 0 && (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL ||
-				     sig == SIGFPE || sig == SIGTRAP);
+	return info->si_code > 0 && faults(sig);
 }
 
 static void default_action(long sig)
@@ -178,6 +183,11 @@ static void fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 
 	if (in_engine && !bad_jump)
 		internal_error(sig, rip);
+	if (sig == SIGSEGV && regs->err & 2 && branches_full_at((uint64_t)info->si_addr)) {
+		log_store = rip;
+		regs->rip = (uint64_t)exit_log_full;
+		return;
+	}
 	if (sig == SIGSEGV && regs->err & 2 && memory_unwatch((uint64_t)info->si_addr)) {
 		settle(regs, 0);
 		flush_due = true;
@@ -273,7 +283,7 @@ void signals_start(void)
 		if (!ends_by_default(sig))
 			continue;
 		kernel_action(sig, NULL, &program_action[sig]);
-		if (program_action[sig].handler == 0)
+		if (program_action[sig].handler == 0 || faults(sig))
 			catch (sig);
 	}
 }
@@ -289,7 +299,9 @@ long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
 	if (action) {
 		memcpy(&new, (const void *)action, sizeof(new));
 		program_action[sig] = new;
-		if (new.handler == 1 || (new.handler == 0 && !ends_by_default(sig)))
+		/* Faults of ours are never ignored; a program's own end it even so. */
+		if ((new.handler == 1 && !faults(sig)) ||
+		    (new.handler == 0 && !ends_by_default(sig)))
 			kernel_action(sig, &new, NULL);
 		else
 			catch (sig);

@@ -80,6 +80,7 @@ static void map_link(const char *name)
 	    ((struct link *)at)->version != LINK_VERSION)
 		engine_fail(126, "softpmu: the engine is started by softpmu only\n");
 	engine_link = (struct link *)at;
+	branches_map(fd + LINK_FD_OFFSET);
 	syscall1(__NR_close, fd);
 	syscall1(__NR_close, fd + LINK_FD_OFFSET);
 }

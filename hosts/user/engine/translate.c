@@ -57,6 +57,29 @@ static unsigned lane_offset(unsigned m)
 	return CTX_LANES + (m * LANES + (careful ? 0 : number % LANES)) * 8;
 }
 
+/* --- the log of taken branches --- */
+
+static bool is_logged(uint64_t kind)
+{
+	return (branch_signals & kind) != 0;
+}
+
+static uint32_t log_kind(uint64_t kind)
+{
+	return branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
+}
+
+/* Branch i of the path was taken. */
+static void log_taken(struct emit *e, unsigned i)
+{
+	const struct insn *insn = &d.insn[i];
+	uint64_t kind = is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
+					     : insn->signals & SPMU_SIGSET_TAKEN;
+
+	if (is_logged(kind))
+		emit_log(e, d.pc[i], insn->target, log_kind(kind));
+}
+
 /* --- charging --- */
 
 static void charge(struct emit *e, struct charge c, struct way_out out)
@@ -198,12 +221,16 @@ static void emit_outcome(struct emit *e, unsigned i, bool taken)
 	const struct insn *insn = &d.insn[i];
 	uint64_t pc = taken ? insn->target : d.pc[i] + insn->length;
 
+	if (taken)
+		log_taken(e, i);
 	settle_edge(e, i, taken, pc);
 	emit_goto(e, pc, taken && insn->target <= d.pc[i]);
 }
 
 static bool edge_is_free(unsigned i, bool taken)
 {
+	if (taken && is_logged(SPMU_SIGBIT(COND_TAKEN)))
+		return false;
 	for (unsigned m = 0; m < meters; m++)
 		if (edge_balance(i, taken, m))
 			return false;
@@ -233,8 +260,12 @@ static void emit_conditional(struct emit *e, unsigned i)
 
 static void emit_indirect(struct emit *e, const struct insn *insn, uint64_t pc)
 {
+	uint64_t kind = insn->signals & SPMU_SIGSET_TAKEN;
+
 	emit_save(e, RAX, CTX_SPILL_RAX);
 	emit_indirect_target(e, insn, pc);
+	if (is_logged(kind))
+		emit_log_indirect(e, pc, log_kind(kind));
 	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3);	     /* MOVZX EAX, CX */
 	emit_bytes(e, (const uint8_t[]){0x65, 0xff, 0x24, 0xc5}, 4); /* JMP gs:[RAX*8+...] */
 	emit32(e, careful ? CTX_CAREFUL_TARGETS : CTX_TARGETS);
@@ -253,9 +284,11 @@ static void emit_last(struct emit *e)
 		break;
 	case INSN_CALL_REL:
 		emit_push_address(e, pc + insn->length);
+		log_taken(e, i);
 		emit_goto(e, insn->target, false);
 		break;
 	case INSN_JMP_REL:
+		log_taken(e, i);
 		emit_goto(e, insn->target, insn->target <= pc);
 		break;
 	case INSN_JMP_IND:
@@ -283,11 +316,15 @@ static void emit_inner(struct emit *e, unsigned i)
 	case INSN_JCC:
 		side[sides++] = (struct side){emit_jcc(e, taken ? condition ^ 1 : condition, 0),
 					      (uint8_t)i, !taken};
+		if (taken)
+			log_taken(e, i);
 		break;
 	case INSN_CALL_REL:
 		emit_push_address(e, d.pc[i] + insn->length);
+		log_taken(e, i);
 		break;
 	case INSN_JMP_REL:
+		log_taken(e, i);
 		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)d.pc[i], d.pc[i]);

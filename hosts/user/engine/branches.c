@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * branches.c: taken branches that bulk code logs, on their way to the unit (17.4.8, 17.4.9).
+ *
+ * Translated code stores {from, to} of each branch that the unit wants at context->log and
+ * moves that on; a page behind the log faults when it is full, so nothing looks at
+ * its end.  There are two kinds of log:
+ *	- the BTS buffer itself, when the unit lets the host store there: records are made where
+ *	  they belong, and the unit is only told how many.  The third word, BTS's flags, is 0
+ *	  from the start and stays so;
+ *	- a log of the engine's own, with the kind of each branch, that is handed to the unit when
+ *	  it is full and whenever the unit is going to look.  While only the newest matter
+ *	  (last branch records), a full log just keeps those.
+ *
+ * The first unit alone has branch facilities; further units only count.
+ */
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#include "engine.h"
+#include "sys.h"
+
+#define PAGE_BYTES  4096u
+#define OWN_BYTES   49152u /* whole pages and whole records */
+#define OWN_RECORDS (OWN_BYTES / LOG_RECORD_BYTES)
+#define BATCH	    256u
+
+_Static_assert(OWN_BYTES % PAGE_BYTES == 0 && OWN_BYTES % LOG_RECORD_BYTES == 0, "fits both");
+_Static_assert(LINK_TRACE_BYTES % PAGE_BYTES == 0 && LINK_TRACE_BYTES % LOG_RECORD_BYTES == 0,
+	       "a trace buffer ends with a record and with a page");
+
+struct record {
+	uint64_t from, to, kind;
+};
+_Static_assert(sizeof(struct record) == LOG_RECORD_BYTES, "as translated code stores it");
+
+uint64_t branch_signals;
+bool branch_kinds;
+
+static struct spmu_core *core;
+static const struct spmu_branch_tap *tap;
+static uint64_t buffer[LINK_TRACE_BUFFERS];
+static uint64_t own_log;   /* address; 0: not there */
+static uint64_t log_begin; /* of what is being logged */
+static uint64_t log_guard; /* the page behind it */
+
+/* The records end where a page ends that faults. */
+static bool in_place(void)
+{
+	return tap->bts_next && !branch_kinds;
+}
+
+void branches_resume(void)
+{
+	uint64_t records = OWN_RECORDS;
+
+	if (!branch_signals)
+		return;
+	if (in_place()) {
+		log_begin = tap->bts_next;
+		log_guard = log_begin + tap->room * LOG_RECORD_BYTES;
+	} else {
+		if (!tap->newest && tap->room < records)
+			records = tap->room;
+		log_guard = own_log + OWN_BYTES;
+		log_begin = log_guard - records * LOG_RECORD_BYTES;
+	}
+	context->log = log_begin;
+}
+
+static void hand_over(const struct record *record, uint64_t records)
+{
+	struct spmu_branch branch[BATCH];
+
+	while (records) {
+		unsigned n = records < BATCH ? (unsigned)records : BATCH;
+
+		for (unsigned i = 0; i < n; i++)
+			branch[i] = (struct spmu_branch){
+				.from = record[i].from,
+				.to = record[i].to,
+				.signal = (uint8_t)record[i].kind,
+				.cpl = 3,
+				.next_cpl = 3,
+			};
+		spmu_branches(core, 0, branch, n);
+		record += n;
+		records -= n;
+	}
+}
+
+void branches_take(void)
+{
+	uint64_t records = (context->log - log_begin) / LOG_RECORD_BYTES;
+	uint64_t first = 0;
+
+	if (!branch_signals || !records)
+		return;
+	if (in_place()) {
+		spmu_branches_stored(core, 0, records);
+	} else {
+		if (tap->newest && records > tap->newest)
+			first = records - tap->newest;
+		hand_over((const struct record *)log_begin + first, records - first);
+	}
+	context->log = log_begin; /* nothing is taken twice */
+	counting_interrupts();
+}
+
+bool branches_full_at(uint64_t address)
+{
+	return branch_signals && address == log_guard && context->log == log_guard;
+}
+
+uint64_t branches_make_room(void)
+{
+	uint64_t keep = (uint64_t)tap->newest * LOG_RECORD_BYTES;
+
+	if (!in_place() && keep && keep < (log_guard - log_begin) / 2) {
+		memcpy((void *)log_begin, (const void *)(log_guard - keep), keep);
+		context->log = log_begin + keep;
+		return context->log;
+	}
+	branches_take();
+	branches_resume();
+	return context->log;
+}
+
+/* --- the buffers that the tool reads --- */
+
+uint64_t branches_buffer(void)
+{
+	return buffer[0];
+}
+
+bool branches_in_buffer(uint64_t linear, size_t bytes)
+{
+	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++)
+		if (buffer[i] && linear >= buffer[i] && linear - buffer[i] <= LINK_TRACE_BYTES)
+			return bytes <= LINK_TRACE_BYTES - (linear - buffer[i]);
+	return false;
+}
+
+/*
+ * The buffer waits for the tool in place, and the next one is used as soon as the tool has
+ * read what is in it.  When nobody reads any more the records are dropped.
+ */
+uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint64_t linear)
+{
+	struct link_trace out = {
+		.header = {LINK_REC_TRACE, sizeof(out)},
+		.pid = engine_pid,
+		.tid = engine_pid,
+		.tsc = read_tsc(),
+		.count = (uint32_t)count,
+	};
+	unsigned next;
+
+	(void)opaque;
+	(void)records;
+	while (out.buffer < LINK_TRACE_BUFFERS - 1 && buffer[out.buffer] != linear)
+		out.buffer++;
+	next = (out.buffer + 1) % LINK_TRACE_BUFFERS;
+	__atomic_store_n(&engine_link->trace_full[out.buffer], 1, __ATOMIC_RELEASE);
+	ring_write(&out.header);
+	ring_wake();
+	ring_wait(&engine_link->trace_full[next], 1);
+	return buffer[next];
+}
+
+/* --- set-up --- */
+
+/* Memory with a page behind it that may not be touched. */
+static uint64_t guarded(uint64_t bytes)
+{
+	uint64_t at = (uint64_t)engine_memory(bytes + PAGE_BYTES);
+
+	if (is_error(syscall3(__NR_mprotect, (long)(at + bytes), PAGE_BYTES, PROT_NONE)))
+		engine_fail(126, "no memory for the log of branches");
+	return at;
+}
+
+void branches_map(int fd)
+{
+	long offset = sizeof(struct link);
+
+	if (!(engine_link->want & LINK_WANT_BTS))
+		return;
+	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++, offset += LINK_TRACE_BYTES) {
+		buffer[i] = guarded(LINK_TRACE_BYTES);
+		if (is_error(map_memory(buffer[i], LINK_TRACE_BYTES, PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_FIXED, fd, offset)))
+			engine_fail(126, "no memory for the branch trace");
+	}
+}
+
+void branches_start(struct spmu_core *unit, const struct spmu_branch_tap *published)
+{
+	core = unit;
+	tap = published;
+	if (!(tap->rings & SPMU_RINGX))
+		return;
+	branch_signals = tap->signals;
+	branch_kinds = !tap->bts_next;
+	if (branch_signals && branch_kinds)
+		own_log = guarded(OWN_BYTES);
+	branches_resume();
+}
