@@ -174,7 +174,8 @@ SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t s
 /* One retired instruction. */
 struct spmu_insn {
 	uint64_t ip;	       /* its linear address (eventing IP) */
-	uint64_t next_ip;      /* where execution continues */
+	uint64_t next_ip;      /* where execution continues; 0 of a far transfer: the host does not
+				  know (it runs user code alone), and no branch is recorded */
 	uint64_t signals;      /* what it produced */
 	uint64_t data_address; /* of its (first) memory operand; 0: none */
 	uint32_t cycles;       /* core clocks from the instruction before to this one; 0: the same

@@ -62,7 +62,7 @@ bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_ins
 	bool pmi;
 
 	lbr_clocks(&core->thread[lp], insn->cycles);
-	if (!taken)
+	if (!taken || (taken & SPMU_SIGBIT(FAR) && !insn->next_ip))
 		return false;
 	branch = (struct spmu_branch){
 		.from = insn->ip,

@@ -12,7 +12,8 @@
  *	  it is full and whenever the unit is going to look.  While only the newest matter
  *	  (last branch records), a full log just keeps those.
  *
- * The first unit alone has branch facilities; further units only count.
+ * Where several units want branches (each samples events of its own) all get them from one
+ * log.  Branch trace store is the first unit's alone.
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -37,14 +38,16 @@ _Static_assert(sizeof(struct record) == LOG_RECORD_BYTES, "as translated code st
 uint64_t branch_signals;
 bool branch_kinds;
 
-static struct spmu_core *core;
+/* The units that want branches; the first one's tap speaks for those that are alike. */
+static struct spmu_core *core[UNITS_MAX];
 static const struct spmu_branch_tap *tap;
+static unsigned cores;
 static uint64_t buffer[LINK_TRACE_BUFFERS];
 static uint64_t own_log;   /* address; 0: not there */
 static uint64_t log_begin; /* of what is being logged */
 static uint64_t log_guard; /* the page behind it */
 
-/* The records end where a page ends that faults. */
+/* The log is the BTS buffer: up to its threshold, where the page that faults begins. */
 static bool in_place(void)
 {
 	return tap->bts_next && !branch_kinds;
@@ -83,7 +86,8 @@ static void hand_over(const struct record *record, uint64_t records)
 				.cpl = 3,
 				.next_cpl = 3,
 			};
-		spmu_branches(core, 0, branch, n);
+		for (unsigned c = 0; c < cores; c++)
+			spmu_branches(core[c], 0, branch, n);
 		record += n;
 		records -= n;
 	}
@@ -97,7 +101,7 @@ void branches_take(void)
 	if (!branch_signals || !records)
 		return;
 	if (in_place()) {
-		spmu_branches_stored(core, 0, records);
+		spmu_branches_stored(core[0], 0, records);
 	} else {
 		if (tap->newest && records > tap->newest)
 			first = records - tap->newest;
@@ -194,14 +198,19 @@ void branches_map(int fd)
 	}
 }
 
-void branches_start(struct spmu_core *unit, const struct spmu_branch_tap *published)
+void branches_add(struct spmu_core *unit, const struct spmu_branch_tap *wanted)
 {
-	core = unit;
-	tap = published;
-	if (!(tap->rings & SPMU_RINGX))
+	if (!(wanted->rings & SPMU_RINGX) || !wanted->signals)
 		return;
-	branch_signals = tap->signals;
-	branch_kinds = !tap->bts_next;
+	if (!cores)
+		tap = wanted;
+	core[cores++] = unit;
+	branch_signals |= wanted->signals;
+	branch_kinds = cores > 1 || !tap->bts_next;
+}
+
+void branches_start(void)
+{
 	if (branch_signals && branch_kinds)
 		own_log = guarded(OWN_BYTES);
 	branches_resume();

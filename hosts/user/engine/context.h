@@ -45,15 +45,15 @@
 #define TARGETS 65536
 
 /* Why translated code came back. */
-#define EXIT_LINK	   1 /* a direct branch whose target is not linked yet; site: exit slot */
-#define EXIT_INDIRECT	   2 /* no translation known for the program address in RCX */
-#define EXIT_HEADROOM	   3 /* a meter ran out; site: block number */
-#define EXIT_SYSCALL	   4 /* site: block number; pc is behind it */
-#define EXIT_STEP_NEXT	   5 /* single instruction done, continues behind it */
-#define EXIT_STEP_TAKEN	   6 /* single instruction done, its direct branch was taken */
-#define EXIT_STEP_JUMP	   7 /* single instruction done, PC holds where it went */
-#define EXIT_HEADROOM_EDGE 8 /* as HEADROOM, behind a branch; site: exit slot with its target */
-#define EXIT_STEP_ME	   9 /* the block has to be run as a single step; site: block */
+#define EXIT_LINK	   1  /* a direct branch whose target is not linked yet; site: exit slot */
+#define EXIT_INDIRECT	   2  /* no translation known for the program address in RCX */
+#define EXIT_HEADROOM	   3  /* a meter ran out; site: block number */
+#define EXIT_SYSCALL	   4  /* site: block number; pc is behind it */
+#define EXIT_STEP_NEXT	   5  /* single instruction done, continues behind it */
+#define EXIT_STEP_TAKEN	   6  /* single instruction done, its direct branch was taken */
+#define EXIT_STEP_JUMP	   7  /* single instruction done, PC holds where it went */
+#define EXIT_HEADROOM_EDGE 8  /* as HEADROOM, behind a branch; site: exit slot with its target */
+#define EXIT_STEP_ME	   9  /* the block has to be run as a single step; site: block */
 #define EXIT_LOG_FULL	   10 /* the log of taken branches is full */
 
 #ifndef __ASSEMBLER__

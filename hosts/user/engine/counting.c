@@ -22,7 +22,10 @@
 #define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
 #define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
 #define DS_BYTES     (64u << 10)
-#define LVT_NMI	     0x400u /* delivery mode of the service routine, as kernels use */
+/* The driver leaves 64 records between the threshold and the end of the BTS buffer: the
+ * threshold is where the pages end that the unit may write. */
+#define BTS_BYTES (LINK_TRACE_BYTES + 64 * LOG_RECORD_BYTES)
+#define LVT_NMI	  0x400u /* delivery mode of the service routine, as kernels use */
 
 struct unit {
 	struct spmu_core *core;
@@ -211,11 +214,27 @@ static void adapt_period(unsigned e, uint64_t tsc)
 		event[e].period = next;
 }
 
+/* Whether a branch was predicted nobody knows here: neither flag is set. */
+static uint64_t branch_flags(const struct spmu_branch *branch)
+{
+	return (branch->flags & SPMU_BRANCH_MISPREDICTED ? 1u : 0) |
+	       (branch->flags & SPMU_BRANCH_IN_TX ? 1u << 2 : 0) |
+	       (branch->flags & SPMU_BRANCH_ABORT ? 1u << 3 : 0) | (branch->cycles & 0xffffu) << 4;
+}
+
 static void take_sample(void *opaque, const struct spmu_sample *sample)
 {
 	const struct spmu_pebs_record *r = sample->record;
-	struct link_sample out = {
-		.header = {LINK_REC_SAMPLE, sizeof(out)},
+	struct {
+		struct link_sample s;
+		struct link_branch branch[SPMU_LBR_DEPTH_MAX];
+	} out;
+	unsigned branches = sample->branch_count;
+
+	out.s = (struct link_sample){
+		.header = {LINK_REC_SAMPLE,
+			   (uint32_t)(sizeof(out.s) + branches * sizeof(out.branch[0]))},
+		.branches = branches,
 		.pid = engine_pid,
 		.tid = engine_pid,
 		.event = sample->tag,
@@ -230,8 +249,14 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 			 r->regs.r14, r->regs.r15},
 	};
 
+	for (unsigned i = 0; i < branches; i++)
+		out.branch[i] = (struct link_branch){
+			.from = sample->branches[i].from,
+			.to = sample->branches[i].to,
+			.flags = branch_flags(&sample->branches[i]),
+		};
 	(void)opaque;
-	ring_write(&out.header);
+	ring_write(&out.s.header);
 	if (engine_link->event[sample->tag].frequency)
 		adapt_period(sample->tag, r->tsc);
 }
@@ -429,7 +454,7 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t d
 {
 	struct spmu_insn insn = {
 		.ip = ip,
-		.next_ip = next_ip,
+		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
 		.signals = signals,
 		.data_address = data_address,
 		.cycles = 1,
@@ -514,12 +539,22 @@ static void unit_new(unsigned records_per_interrupt)
 	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
+	spmu_set_ia32e(u->core, 0, true);
+	if (units == 0 && branches_buffer()) {
+		area.bts_linear = branches_buffer();
+		area.bts_memory = (void *)area.bts_linear;
+		area.bts_bytes = BTS_BYTES;
+	}
 	area.memory = engine_memory(DS_BYTES);
 	u->ds_linear = area.linear = (uint64_t)area.memory;
-	if (u->driver.facilities.pebs &&
+	if ((u->driver.facilities.pebs || area.bts_bytes) &&
 	    spmu_driver_setup_ds(&u->driver, &area) != SPMU_OK)
 		engine_fail(125, "the DS save area cannot be set up");
 	spmu_driver_set_sink(&u->driver, take_sample, u);
+	spmu_driver_set_bts_sink(&u->driver, branches_to_tool, u);
+	if (engine_link->want & LINK_WANT_LBR &&
+	    spmu_driver_enable_lbr(&u->driver, engine_link->lbr_select) != SPMU_OK)
+		engine_fail(125, "the model cannot record last branches in this way");
 	units++;
 }
 
@@ -577,6 +612,11 @@ void counting_start(void)
 	for (unsigned u = 0; u < units; u++)
 		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
 			engine_fail(125, "the unit does not start");
+	if (branches_buffer() && spmu_driver_start_bts(&unit[0].driver, true, false) != SPMU_OK)
+		engine_fail(125, "the model cannot store a branch trace of the program alone");
+	for (unsigned u = 0; u < units; u++)
+		branches_add(unit[u].core, &unit[u].meters.tap);
+	branches_start();
 	start_tsc = read_tsc();
 	start_ns = now_ns();
 	for (unsigned e = 0; e < engine_link->events; e++)

@@ -202,11 +202,12 @@ bool counting_wants_address(uint64_t signals);
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address);
 
 /* branches.c: the log of taken branches, which bulk code writes while the unit wants them */
-#define LOG_RECORD_BYTES 24 /* as a BTS record: from, to, and the kind where BTS has flags */
+#define LOG_RECORD_BYTES 24	/* as a BTS record: from, to, and the kind where BTS has flags */
 extern uint64_t branch_signals; /* kinds that are logged; 0: none */
 extern bool branch_kinds;	/* records hold their kind */
-/* The unit is set up: begin to log what it wants. */
-void branches_start(struct spmu_core *core, const struct spmu_branch_tap *tap);
+/* A unit is set up; the first one first.  Then begin to log what they want. */
+void branches_add(struct spmu_core *core, const struct spmu_branch_tap *tap);
+void branches_start(void);
 /* Map the trace buffers that the tool shares, each with a page behind it that faults. */
 void branches_map(int fd);
 /* The first of them, 0: the tool asks for no trace. */

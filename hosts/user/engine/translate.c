@@ -73,8 +73,8 @@ static uint32_t log_kind(uint64_t kind)
 static void log_taken(struct emit *e, unsigned i)
 {
 	const struct insn *insn = &d.insn[i];
-	uint64_t kind = is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
-					     : insn->signals & SPMU_SIGSET_TAKEN;
+	uint64_t kind =
+		is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN) : insn->signals & SPMU_SIGSET_TAKEN;
 
 	if (is_logged(kind))
 		emit_log(e, d.pc[i], insn->target, log_kind(kind));
