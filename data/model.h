@@ -24,14 +24,16 @@ struct counter_layout {
 	uint8_t counters_ht, counters_single;
 	uint8_t counter_bits;
 	uint8_t fixed_counters, fixed_bits;
-	uint8_t event_bits;    /* CPUID.0AH:EAX[31:24] */
-	uint8_t pebs_counters; /* bit n: PMCn supports PEBS */
-	uint8_t pebs_fixed;    /* bit n: fixed counter n supports PEBS (extended PEBS) */
-	bool pebs_any_event;   /* PEBS takes events that are not precise, too (18.7.1) */
-	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1): version 4 on
-				*/
-	uint64_t capabilities; /* IA32_PERF_CAPABILITIES */
-	uint32_t feature_ecx;  /* CPUID.01H flags of the unit: present ... */
+	uint8_t event_bits;	/* CPUID.0AH:EAX[31:24] */
+	uint8_t missing_events; /* CPUID.0AH:EBX as the part reports it */
+	uint32_t fixed_mask;	/* CPUID.0AH:ECX, fixed counters by bit (version 5) */
+	uint32_t leaf_0a_edx;	/* CPUID.0AH:EDX above the fixed counters' width */
+	uint8_t pebs_counters;	/* bit n: PMCn supports PEBS */
+	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
+	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
+	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
+	uint64_t capabilities;	/* IA32_PERF_CAPABILITIES */
+	uint32_t feature_ecx;	/* CPUID.01H flags of the unit: present ... */
 	uint32_t feature_edx;
 };
 

@@ -55,9 +55,11 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->eax = counters->version | core->general << 8 |
 			    (uint32_t)counters->counter_bits << 16 |
 			    (uint32_t)counters->event_bits << 24;
-		regs->ebx = core->hide_absent ? absent_events(core) : 0;
-		regs->ecx = 0;
-		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5;
+		regs->ebx =
+			counters->missing_events | (core->hide_absent ? absent_events(core) : 0);
+		regs->ecx = counters->fixed_mask;
+		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5 |
+			    counters->leaf_0a_edx;
 		return true;
 	default:
 		return false;

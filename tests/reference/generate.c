@@ -337,14 +337,14 @@ static void between(struct generator *g, unsigned lp)
 	}
 }
 
-/* Of the models that the reference describes: version 4 with record format 3. */
+/* Of the models that the reference describes: version 4 with record format 3, Skylake's. */
 static const struct spmu_model *pick_model(struct generator *g)
 {
 	for (;;) {
 		const struct spmu_model *model = spmu_model_at(below(g, spmu_model_count()));
 		struct spmu_model_info info = spmu_model_info(model);
 
-		if (info.perfmon_version == 4 && info.pebs_format == 3)
+		if (info.perfmon_version == 4 && info.pebs_format == 3 && info.counters_single == 8)
 			return model;
 	}
 }

@@ -73,6 +73,7 @@ struct reference_thread {
 	uint64_t fixed_control, global_control, global_status;
 	uint64_t debugctl, misc_enable, pebs_enable, ds_area;
 	uint64_t pebs_ld_lat, pebs_frontend;
+	uint64_t offcore[2];
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };

@@ -99,6 +99,8 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 		*value = t->fixed[msr - 0x309].value;
 	else if (msr == 0x1a0)
 		*value = t->misc_enable;
+	else if (msr == 0x1a6 || msr == 0x1a7)
+		*value = t->offcore[msr - 0x1a6];
 	else if (msr == 0x1d9)
 		*value = t->debugctl;
 	else if (msr == 0x345)
@@ -192,6 +194,9 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
 		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
 		return SPMU_DONE;
+	case 0x1a6: /* 18.13.4 */
+	case 0x1a7:
+		return store(&t->offcore[msr - 0x1a6], value, UINT64_C(0x3fffff8fff));
 	case 0x1d9:
 		return store(&t->debugctl, value, 0xffc3);
 	case 0x345:
