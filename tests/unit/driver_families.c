@@ -275,7 +275,12 @@ static void samples_together(const struct spmu_model *model, uint64_t seed)
 		else
 			host.watches--;
 	}
-	CHECK(requests > 0);
+	/* Core 2 and Bonnell have one counter with PEBS and no precise event of branches. */
+	if (!requests) {
+		CHECK_EQ(host.driver.facilities.pebs_format, 0);
+		host_free(&host);
+		return;
+	}
 	start(&host);
 	for (unsigned n = 0; n < 60; n++) {
 		host_run(&host, 1 + host_random(&host) % 70);
