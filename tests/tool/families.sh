@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# families.sh: every family that can be built lists its events and counts them.  One program with
+# known numbers of branches, loads, stores and computations of each kind is counted with all
+# events of every model's table that a host can supply (chapter 19); the same name means the same
+# number in all of them.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# In each of 100 rounds 29 instructions: 1 conditional branch not taken and 1 that is (but not in the last
+# round), 2 near calls, 2 returns, 2 jumps; 5 loads, 4 stores, 1 locked; 1 scalar double, 2 scalar
+# single, 3 packed double and 4 packed single computations; 2 x87 instructions; 1 NOP.  Around them
+# 2 instructions before, 3 behind, with a system call.
+cat >kinds.S <<'END'
+	.globl _start
+_start:	mov $100, %ecx
+	lea word(%rip), %rsi
+1:	cmp %eax, %eax
+	jne 1b
+	mov (%rsi), %eax
+	mov (%rsi), %eax
+	mov %eax, 8(%rsi)
+	lock incl 16(%rsi)
+	call 5f
+	lea 5f(%rip), %rax
+	call *%rax
+	jmp 2f
+2:	lea 3f(%rip), %rax
+	jmp *%rax
+3:	addsd %xmm0, %xmm0
+	mulss %xmm1, %xmm1
+	mulss %xmm1, %xmm1
+	addpd %xmm2, %xmm2
+	addpd %xmm2, %xmm2
+	addpd %xmm2, %xmm2
+	addps %xmm3, %xmm3
+	addps %xmm3, %xmm3
+	addps %xmm3, %xmm3
+	addps %xmm3, %xmm3
+	fld1
+	fstp %st(0)
+	nop
+	dec %ecx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+5:	ret
+	.bss
+	.balign 8
+word:	.skip 64
+END
+"$CC" -nostdlib -static -o kinds kinds.S || stop "building" kinds.S
+
+# Numbers by kind, and what each name counts in them.
+cat >expected.py <<'END'
+import json, subprocess, sys
+
+ROUND = dict(ntaken=1, taken=1, call_rel=1, call_ind=1, ret=2, jmp_rel=1, jmp_ind=1, loads=5,
+             stores=4, locks=1, sd=1, ss=2, pd=3, ps=4, x87=2, nop=1, qd=0, qs=0, zd=0, zs=0)
+N = {kind: 100 * each for kind, each in ROUND.items()}
+N["taken"] -= 1
+N["ntaken"] += 1
+N["far"] = 1
+N["inst"] = 2 + 100 * 29 + 3
+NEAR = ("taken", "call_rel", "call_ind", "ret", "jmp_rel", "jmp_ind")
+ALL = NEAR + ("far", "ntaken")
+CALLS = ("call_rel", "call_ind")
+INDIRECT = ("call_ind", "jmp_ind")
+SCALAR = ("sd", "ss")
+PACKED = ("pd", "ps", "qd", "qs", "zd", "zs")
+
+# Part of a name behind the first dot, or all of it: kinds.
+MEANS = {
+    "INST_RETIRED": {
+        "ANY": ["inst"], "ANY_P": ["inst"], "PREC_DIST": ["inst"], "NOP": ["nop"], "X87": ["x87"],
+        "LOADS": ["loads"], "STORES": ["stores"]},
+    "INSTRUCTION_RETIRED": ["inst"],
+    "INSTR_RET": ["inst"],
+    "BR_INST_RETIRED": {
+        "ALL_BRANCHES": ALL, "ALL_BRANCHES_PEBS": ALL, "ANY": ALL, "ANY1": ALL,
+        "TAKEN": NEAR + ("far",), "ALL_TAKEN_BRANCHES": NEAR + ("far",), "NEAR_TAKEN": NEAR,
+        "NOT_TAKEN": ["ntaken"], "COND_NTAKEN": ["ntaken"], "COND_TAKEN": ["taken"],
+        "TAKEN_JCC": ["taken"], "CONDITIONAL": ["taken", "ntaken"], "COND": ["taken", "ntaken"],
+        "JCC": ["taken", "ntaken"], "NEAR_CALL": CALLS, "CALL": CALLS, "REL_CALL": ["call_rel"],
+        "IND_CALL": ["call_ind"], "NEAR_RETURN": ["ret"], "RETURN": ["ret"], "INDIRECT": INDIRECT,
+        "NON_RETURN_IND": INDIRECT, "FAR_BRANCH": ["far"]},
+    "BR_INST_TYPE_RETIRED": {
+        "COND": ["taken", "ntaken"], "COND_TAKEN": ["taken"], "UNCOND": ["jmp_rel"],
+        "IND": ["jmp_ind"], "RET": ["ret"], "DIR_CALL": ["call_rel"], "IND_CALL": ["call_ind"]},
+    "BRANCH_INSTRUCTIONS_RETIRED": ALL,
+    "BR_INSTR_RET": ALL,
+    "BR_TAKEN_RET": NEAR + ("far",),
+    "MEM_INST_RETIRED": {
+        "LOADS": ["loads"], "STORES": ["stores"], "ALL_LOADS": ["loads"], "ALL_STORES": ["stores"],
+        "LOCK_LOADS": ["locks"], "ANY": ["loads", "stores"]},
+    "MEM_UOPS_RETIRED": {
+        "ALL_LOADS": ["loads"], "ALL_STORES": ["stores"], "LOCK_LOADS": ["locks"],
+        "ALL": ["loads", "stores"]},
+    "FP_ARITH_INST_RETIRED": {
+        "SCALAR_DOUBLE": ["sd"], "SCALAR_SINGLE": ["ss"], "128B_PACKED_DOUBLE": ["pd"],
+        "128B_PACKED_SINGLE": ["ps"], "256B_PACKED_DOUBLE": ["qd"], "256B_PACKED_SINGLE": ["qs"],
+        "512B_PACKED_DOUBLE": ["zd"], "512B_PACKED_SINGLE": ["zs"], "SCALAR": SCALAR,
+        "PACKED": PACKED, "VECTOR": PACKED, "DOUBLE": ["sd", "pd", "qd"],
+        "SINGLE": ["ss", "ps", "qs"], "4_FLOPS": ["ps", "qd"], "8_FLOPS": ["qs", "zd"]},
+    "FP_COMP_OPS_EXE": {
+        "X87": ["x87"], "SSE_FP": ["sd", "ss", "pd", "ps"], "SSE_FP_PACKED": ["pd", "ps"],
+        "SSE_FP_SCALAR": SCALAR, "SSE_SINGLE_PRECISION": ["ss", "ps"],
+        "SSE_DOUBLE_PRECISION": ["sd", "pd"], "SSE_PACKED_DOUBLE": ["pd"],
+        "SSE_PACKED_SINGLE": ["ps"], "SSE_SCALAR_DOUBLE": ["sd"], "SSE_SCALAR_SINGLE": ["ss"]},
+    "SIMD_FP_256": {"PACKED_SINGLE": ["qs"], "PACKED_DOUBLE": ["qd"]},
+    "SIMD_COMP_INST_RETIRED": {
+        "PACKED_SINGLE": ["ps"], "PACKED_DOUBLE": ["pd"], "SCALAR_SINGLE": ["ss"],
+        "SCALAR_DOUBLE": ["sd"]},
+    "X87_OPS_RETIRED": {"ANY": ["x87"]},
+    "X87_COMP_OPS_EXE": {"ANY.AR": ["x87"]},
+    "FP_COMP_INSTR_RET": ["x87"],
+}
+MEANS["SSE_COMP_INSTRUCTIONS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
+
+
+def expected(name):
+    event, _, mask = name.partition(".")
+    means = MEANS[event]
+    return sum(N[kind] for kind in (means[mask] if mask else means))
+
+
+def lines(arguments):
+    done = subprocess.run([sys.argv[1], *arguments], capture_output=True, text=True, timeout=120)
+    return done.stdout.splitlines(), done.stderr.splitlines()
+
+
+model = sys.argv[2]
+rows = [json.loads(line) for line in lines(["list", "-M", model, "-j"])[0]]
+rows = [row for row in rows if row["group"] == "model"]
+there = [row for row in rows if row["fidelity"] != "absent"]
+names = [row["name"] for row in there]
+raw = ["cpu/event=0x%s,umask=0x%s,name=raw.%d/u" % (row["code"][-2:], row["code"][1:-2], i)
+       for i, row in enumerate(there) if row["counters"]]
+counts = {}
+said = []
+for i in range(0, len(names + raw), 8):  # a run has room for some units, the smallest counts two
+    events = ",".join((names + raw)[i:i + 8])
+    said += lines(["stat", "-M", model, "-x;", "-e", events, "--", "./kinds"])[1]
+for line in said:
+    fields = line.split(";")
+    if len(fields) > 3:
+        counts[fields[2]] = (fields[0], fields[-1])
+right = 0
+for i, row in enumerate(there):
+    name = row["name"]
+    want = str(expected(name))
+    got = counts.get(name + ":u")
+    if got != (want, row["fidelity"]):
+        print("%s: %s, not %s %s" % (name, got, want, row["fidelity"]))
+    elif row["counters"] and counts.get("raw.%d" % i) != got:
+        print("%s: by its code %s: %s" % (name, row["code"], counts.get("raw.%d" % i)))
+    else:
+        right += 1
+print("right", right, "of", len(there))
+if right < len(there):
+    print("\n".join(line for line in said if line.startswith("softpmu:")))
+END
+
+models=$("$SOFTPMU" models | awk '$1 != "name" && !/ absent / { print $1 }')
+same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
+for model in $models; do
+	result=$(python3 expected.py "$SOFTPMU" "$model" 2>&1)
+	if [[ $result =~ ^right\ ([0-9]+)\ of\ ([0-9]+)$ ]] && ((BASH_REMATCH[1] > 10)) &&
+		((BASH_REMATCH[1] == BASH_REMATCH[2])); then
+		pass "$model"
+	else
+		fail "$model" "$result"
+	fi
+done
+finish
