@@ -65,6 +65,57 @@ else
 	fail "all events are there" "$(wc -l <<<"$json") events"
 fi
 
+# Every family that can be built lists its table, in columns, and what libpfm4 has of it besides.
+models=$("$SOFTPMU" models | awk '$1 != "name" && !/ absent / { print $1 }')
+same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
+for model in $models; do
+	run list -M "$model"
+	same "$model: status" 0 "$status"
+	# libpfm4's table of Core Solo and Core Duo is in its 32-bit build alone.
+	if [[ $model == core ]]; then
+		has "$model: what is missing is said" "$err" "only the model's own events are listed"
+	else
+		same "$model: standard error" "" "$err"
+		has_line "$model: libpfm4's events" "$out" "More events, known to libpfm4:"
+	fi
+	has_line "$model: instructions" "$out" '  instructions +r00c0 +exact .*'
+	has_line "$model: branches" "$out" '  branches +r00c4 +exact .*'
+	has_line "$model: cycles" "$out" '  cycles +r003c +absent .*'
+	same "$model: a name stands once" "" "$(awk '/^  name/ || !/^  / { next } { print $1 }' <<<"$out" | sort | uniq -d)"
+	same "$model: columns are aligned" "" "$(awk '/^  name / { at = index($0, "code"); next }
+		/^  / && substr($0, at, 1) != "r" { print }' <<<"$out")"
+done
+
+# Counters, as the manual's tables restrict them.
+# of MODEL EVENT: counters, counters on which it is precise, fidelity.
+of() {
+	"$SOFTPMU" list -M "$1" -j "$2" | python3 -c '
+import json, sys
+for line in sys.stdin:
+    event = json.loads(line)
+    if event["group"] == "model" and event["name"] == sys.argv[1]:
+        print(event["counters"], event["precise-counters"], event["fidelity"])' "$2"
+}
+same "Core 2: PEBS on PMC0" "3 1 exact" "$(of core2 INST_RETIRED.ANY_P)"
+same "Core 2: at retirement on PMC0 alone" "1 1 absent" "$(of core2 MEM_LOAD_RETIRED.L2_MISS)"
+same "Core: PMC1 alone" "2 0 absent" "$(of core FP_ASSIST)"
+same "Bonnell: PEBS on PMC0" "3 1 exact" "$(of bonnell INST_RETIRED.ANY_P)"
+same "Silvermont: branches on PMC0" "3 1 exact" "$(of silvermont BR_INST_RETIRED.TAKEN_JCC)"
+same "Silvermont: no precise instructions" "3 0 exact" "$(of silvermont INST_RETIRED.ANY_P)"
+same "Goldmont: PMC0" "15 1 modelled" "$(of goldmont MEM_UOPS_RETIRED.ALL_LOADS)"
+same "Goldmont Plus: all four" "15 15 modelled" "$(of goldmont-plus MEM_UOPS_RETIRED.ALL_LOADS)"
+same "Nehalem: loads are instructions" "15 15 exact" "$(of nehalem MEM_INST_RETIRED.LOADS)"
+same "Nehalem: two counters" "3 0 absent" "$(of nehalem L1D_CACHE_LD.MESI)"
+same "Sandy Bridge: PREC_DIST" "2 2 exact" "$(of sandybridge INST_RETIRED.PREC_DIST)"
+same "Sandy Bridge: load latency" "8 8 absent" "$(of sandybridge MEM_TRANS_RETIRED.LOAD_LATENCY)"
+same "Ivy Bridge: misses outstanding" "4 0 absent" "$(of ivybridge L1D_PEND_MISS.PENDING)"
+same "Haswell: micro-operations" "15 15 modelled" "$(of haswell MEM_UOPS_RETIRED.ALL_STORES)"
+same "Ice Lake: eight counters" "255 255 exact" "$(of icelake BR_INST_RETIRED.COND)"
+same "Ice Lake: a fixed counter" "0 0 exact" "$(of icelake INST_RETIRED.PREC_DIST)"
+same "Tiger Lake: memory on four" "15 15 exact" "$(of tigerlake MEM_INST_RETIRED.ALL_LOADS)"
+run list -M westmere nosuch_event
+refuses "absent from that family" 1 "no event of westmere matches"
+
 # Other models, wrong use.
 run list -M skylake-server 'FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE'
 has_line "the server has 512-bit events" "$out" '  FP_ARITH_INST_RETIRED\.512B_PACKED_DOUBLE +r40c7 +exact .*'

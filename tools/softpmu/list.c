@@ -172,7 +172,13 @@ static size_t filter(struct list *list)
 	return shown;
 }
 
-static void print_json(const struct row *row)
+/* The model's counters among those of a row, whose masks fit siblings with more of them too. */
+static uint32_t model_counters(const struct spmu_model *model, uint32_t counters)
+{
+	return counters & ((1u << spmu_model_info(model).counters_single) - 1);
+}
+
+static void print_json(const struct spmu_model *model, const struct row *row)
 {
 	char code[24];
 
@@ -183,8 +189,10 @@ static void print_json(const struct row *row)
 	       group_names[row->group], catalog_fidelity_text(row->fidelity),
 	       row->precise ? "true" : "false");
 	if (row->event && row->group != GROUP_LIBPFM) {
-		printf(", \"data-address\": %s, \"counters\": %u",
-		       row->event->data_address ? "true" : "false", row->event->counters);
+		printf(", \"data-address\": %s, \"counters\": %u, \"precise-counters\": %u",
+		       row->event->data_address ? "true" : "false",
+		       model_counters(model, row->event->counters),
+		       model_counters(model, row->event->pebs_counters));
 		if (row->event->fixed >= 0)
 			printf(", \"fixed\": %d", row->event->fixed);
 		printf(", \"section\": \"%s%s\"", output_volume(row->event->section),
@@ -284,7 +292,7 @@ static int list_events(struct list *list, bool json)
 	} else if (json) {
 		for (i = 0; i < list->count; i++) {
 			if (list->rows[i].shown)
-				print_json(&list->rows[i]);
+				print_json(list->model, &list->rows[i]);
 		}
 	} else {
 		print_groups(list);
