@@ -432,6 +432,37 @@ static void check_models(void)
 	}
 }
 
+static const struct spmu_event *find_name(const struct spmu_model *model, const char *name)
+{
+	for (size_t e = 0; e < spmu_event_count(model); e++)
+		if (!strcmp(spmu_event_at(model, e)->name, name))
+			return spmu_event_at(model, e);
+	return NULL;
+}
+
+/* A name counts the same in every family that has it (chapter 19). */
+static void check_same_names(void)
+{
+	for (size_t m = 0; m < spmu_model_count(); m++) {
+		const struct spmu_model *model = spmu_model_at(m);
+
+		for (size_t e = 0; e < spmu_event_count(model); e++) {
+			const struct spmu_event *event = spmu_event_at(model, e), *other;
+
+			for (size_t n = m + 1; n < spmu_model_count(); n++) {
+				const struct spmu_model *next = spmu_model_at(n);
+
+				other = find_name(next, event->name);
+				if (other && !CHECK(other->signals == event->signals &&
+						    other->fidelity == event->fidelity))
+					printf("  %s of %s and %s\n", event->name,
+					       spmu_model_info(model).name,
+					       spmu_model_info(next).name);
+			}
+		}
+	}
+}
+
 static void check_constraints(void)
 {
 	for (size_t i = 0; i < COUNT(constraints); i++) {
@@ -469,6 +500,7 @@ int main(void)
 		return 1;
 	}
 	check_models();
+	check_same_names();
 	check_constraints();
 	check_exceptions();
 	return test_summary();
