@@ -39,6 +39,31 @@ counted "known to libpfm4 only" resource_stalls.all:u "<not supported>" absent
 counted "a threshold depends on the clock" inst_retired.any_p:c=1:u 2004 modelled
 counted "all 1s threshold" inst_retired.any_p:c=2:u 0 modelled
 
+# Other families: their own names, libpfm4's prefixes, codes (families.sh has all events of all of them).
+# counted_on MODEL NAME EVENT COUNT FIDELITY
+counted_on() {
+	run stat -M "$1" -x, -e "$3" -- ./count
+	same "$1: $2" "$4,$5" "$(awk -F, '{ print $1 "," $NF }' <<<"$err")"
+}
+counted_on core "the manual's name" BR_TAKEN_RET:u 1000 exact
+counted_on core2 "libpfm4's prefix" core::INST_RETIRED:ANY_P:u 2004 exact
+counted_on core2 "an architectural name of libpfm4" BRANCH_INSTRUCTIONS_RETIRED:u 1001 exact
+counted_on core2-45nm "raw" r0cc4:u 1000 exact
+counted_on bonnell "libpfm4's prefix" atom::BR_INST_RETIRED:ANY1:u 1001 exact
+counted_on silvermont "a mask like no other family's" r7ec4:u 1000 exact
+counted_on airmont "libpfm4's name" slm::MEM_UOP_RETIRED:ANY_LD:u 0 modelled
+counted_on goldmont-plus "another name for a code" INST_RETIRED.PREC_DIST:u 2004 exact
+counted_on nehalem "terms" cpu/event=0xc4,umask=0x01/u 1000 exact
+counted_on nehalem "micro-operations" uops_retired.any:u "<not supported>" absent
+counted_on westmere "a code with two meanings" r00c5:u "<not supported>" absent
+counted_on sandybridge "libpfm4's sense of a name" snb::BR_INST_RETIRED:NOT_TAKEN:u 1 exact
+counted_on icelake "a fixed counter's second name" inst_retired.prec_dist:u 2004 exact
+counted_on tigerlake "issue slots" topdown.slots:u "<not supported>" absent
+run stat -M core2 -e MEM_INST_RETIRED.ALL_LOADS -- ./count
+refuses "another family's name" 129 "unknown event 'MEM_INST_RETIRED.ALL_LOADS'"
+run stat -M nehalem -e skl::INST_RETIRED:ANY_P -- ./count
+refuses "another family's prefix" 129 "unknown event 'skl::INST_RETIRED:ANY_P'"
+
 # Commas within slashes are not those of -x.
 run stat -x';' -e 'cpu/event=0xc4,umask=0x20/u,cpu/inst_retired.any_p,name=mine/,{branches,instructions}:u' -- ./count
 same "terms, names and groups" "999;cpu/event=0xc4,umask=0x20/u 2004;mine 1001;branches:u 2004;instructions:u" \
