@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pebs_families.c: what families do differently in precise event-based sampling: counters,
+ * events, record formats, registers (Vol. 3B 18.4.4, 18.5, 18.6.1, 18.7.1, 18.8.1, 18.9.4,
+ * 18.11; extended PEBS of Goldmont Plus, adaptive PEBS of the 10th generation Core).
+ */
+#include <softpmu/state.h>
+
+#include "tests/unit/unit_host.h"
+
+#define INSNS	 SPMU_SIGBIT(INSTRUCTIONS)
+#define JUMP	 SPMU_SIGBIT(JMP_REL)
+#define LOAD	 SPMU_SIGBIT(LOADS)
+#define NOP	 SPMU_SIGBIT(NOP)
+#define FIXED(n) (UINT64_C(1) << (32 + (n)))
+#define DATA_CFG 0x3f2
+#define LD_LAT	 0x3f6
+#define ADAPTIVE (UINT64_C(1) << 34)
+
+/* A period of two events, in 48 bits or 40. */
+static const uint64_t minus_2[4] = {UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1};
+
+static void create(struct unit_host *host, const char *model, unsigned threads)
+{
+	host_create(host, model, threads, SUPPLY_ALL);
+	spmu_write_lvt(host->core, 0, LVT_NMI);
+	host_ds(host, 8, 8, minus_2);
+}
+
+static enum spmu_outcome try_write(struct unit_host *host, uint32_t msr, uint64_t value)
+{
+	return spmu_write_msr(host->core, 0, msr, value);
+}
+
+/* A general counter that wraps with the next event. */
+static void arm(struct unit_host *host, unsigned n, uint64_t select)
+{
+	WRMSR(host, EVTSEL0 + n, COUNT_ALL | select);
+	WRMSR(host, PMC0 + n, UINT32_MAX);
+}
+
+/* IA32_PEBS_ENABLE: bits above those of the family are reserved. */
+static void enable_bits(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint64_t bits;
+	} rows[] = {
+		{__LINE__, "core2", 1},
+		{__LINE__, "core2-45nm", 1},
+		{__LINE__, "bonnell", 1},
+		{__LINE__, "silvermont", 1},
+		{__LINE__, "goldmont", 1},
+		{__LINE__, "goldmont-plus", UINT64_C(0x70000000f)},
+		{__LINE__, "nehalem", UINT64_C(0xf0000000f)},
+		{__LINE__, "westmere", UINT64_C(0xf0000000f)},
+		{__LINE__, "sandybridge", UINT64_C(0x8000000f0000000f)},
+		{__LINE__, "ivybridge", UINT64_C(0x8000000f0000000f)},
+		{__LINE__, "haswell", UINT64_C(0xf0000000f)},
+		{__LINE__, "broadwell", UINT64_C(0xf0000000f)},
+		{__LINE__, "skylake", UINT64_C(0xf0000000f)},
+		{__LINE__, "icelake", UINT64_C(0xf000000ff)},
+		{__LINE__, "tigerlake", UINT64_C(0xf000000ff)},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		create(&host, rows[i].model, 1);
+		for (unsigned bit = 0; bit < 64; bit++)
+			CHECK_ROW_EQ(rows[i].line,
+				     try_write(&host, PEBS_ENABLE, UINT64_C(1) << bit),
+				     rows[i].bits >> bit & 1 ? SPMU_DONE : SPMU_GP);
+		host_destroy(&host);
+	}
+}
+
+/* The record of each family, by its bytes: length, and what its tail says. */
+static void records(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t code;
+		unsigned bytes;
+		bool status, eventing, time;
+	} rows[] = {
+		{__LINE__, "core2", 0xc0, 0x90, false, false, false},
+		{__LINE__, "bonnell", 0xc0, 0x90, false, false, false},
+		{__LINE__, "nehalem", 0xc0, 0xb0, true, false, false},
+		{__LINE__, "westmere", 0xc0, 0xb0, true, false, false},
+		{__LINE__, "sandybridge", 0x4c4, 0xb0, true, false, false},
+		{__LINE__, "ivybridge", 0x4c4, 0xb0, true, false, false},
+		{__LINE__, "haswell", 0x4c4, 0xc0, true, true, false},
+		{__LINE__, "broadwell", 0x4c4, 0xc0, true, true, false},
+		{__LINE__, "goldmont", 0xc0, 0xc8, true, true, true},
+		{__LINE__, "goldmont-plus", 0xc0, 0xc8, true, true, true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+		uint64_t word[25];
+
+		create(&host, rows[i].model, 1);
+		memset(host.memory + 0x1000, 0x5a, 0x200);
+		arm(&host, 0, rows[i].code);
+		WRMSR(&host, PEBS_ENABLE, 1);
+		host.tsc = 0x1000;
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 0x10, JUMP), 0);
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 0x20, JUMP), SPMU_EV_RECORD);
+		CHECK_ROW_EQ(rows[i].line, host_area(&host).pebs_index, PEBS_BASE + rows[i].bytes);
+		memcpy(word, host.memory + 0x1000, sizeof(word));
+		for (unsigned w = 0; w < 18; w++)
+			CHECK_ROW_EQ(rows[i].line, word[w], w == 1 ? 0x24 : 0x1100 + w);
+		CHECK_ROW_EQ(rows[i].line, word[18],
+			     rows[i].status ? 1 : UINT64_C(0x5a5a5a5a5a5a5a5a));
+		CHECK_ROW_EQ(rows[i].line, word[22],
+			     rows[i].eventing ? 0x20 : UINT64_C(0x5a5a5a5a5a5a5a5a));
+		CHECK_ROW_EQ(rows[i].line, word[23],
+			     rows[i].eventing ? 0 : UINT64_C(0x5a5a5a5a5a5a5a5a));
+		CHECK_ROW_EQ(rows[i].line, word[24],
+			     rows[i].time ? 0x1000 + 20 : UINT64_C(0x5a5a5a5a5a5a5a5a));
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0) + 2,
+			     UINT64_C(1) << spmu_model_info(host.model).counter_bits);
+		host_destroy(&host);
+	}
+}
+
+/* 18.4.4.1, 18.8.1.1, 18.7.1: counters on which a precise event makes records. */
+static void counters(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t code;
+		unsigned precise; /* bit n: PMCn */
+	} rows[] = {
+		{__LINE__, "core2", 0xc0, 0x01},	 {__LINE__, "bonnell", 0xc0, 0x01},
+		{__LINE__, "silvermont", 0xc4, 0x01},	 {__LINE__, "nehalem", 0xc0, 0x0f},
+		{__LINE__, "haswell", 0x4c4, 0x0f},	 {__LINE__, "goldmont", 0xc4, 0x01},
+		{__LINE__, "goldmont-plus", 0xc4, 0x0f}, {__LINE__, "icelake", 0xc4, 0xff},
+		{__LINE__, "tigerlake", 0xc4, 0xff},	 {__LINE__, "sandybridge", 0x1c0, 0x02},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned general = spmu_model_info(spmu_model_find(rows[i].model)).counters_single;
+
+		for (unsigned n = 0; n < general; n++) {
+			struct unit_host host;
+			bool may;
+
+			create(&host, rows[i].model, 1);
+			may = try_write(&host, PEBS_ENABLE, UINT64_C(1) << n) == SPMU_DONE;
+			CHECK_ROW(rows[i].line, may || !(rows[i].precise >> n & 1));
+			arm(&host, n, rows[i].code);
+			WRMSR(&host, GLOBAL_CTRL, UINT64_C(1) << n);
+			for (unsigned k = 1; k <= 3; k++)
+				retire(&host, k, JUMP);
+			CHECK_ROW_EQ(rows[i].line, host_records(&host),
+				     rows[i].precise >> n & 1 ? 1 : 0);
+			host_destroy(&host);
+		}
+	}
+}
+
+/* Before extended PEBS an event that is not in the list of precise ones makes no record. */
+static void imprecise_never(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t code;
+	} rows[] = {
+		{__LINE__, "core2", 0x3c},	{__LINE__, "nehalem", 0x3c},
+		{__LINE__, "haswell", 0xc0},	{__LINE__, "skylake", 0xc0},
+		{__LINE__, "silvermont", 0x3c},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		create(&host, rows[i].model, 1);
+		arm(&host, 0, rows[i].code);
+		WRMSR(&host, PEBS_ENABLE, 1);
+		for (unsigned k = 1; k <= 6; k++)
+			retire(&host, k, SPMU_SIGBIT(CYCLES) | JUMP);
+		CHECK_ROW_EQ(rows[i].line, host_records(&host), 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 1);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), 5);
+		host_destroy(&host);
+	}
+}
+
+/* 18.7.1: where PEBS takes any event, the record comes at the next opportunity. */
+static void imprecise_next(void)
+{
+	static const char *const models[] = {"goldmont", "goldmont-plus", "icelake"};
+
+	for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
+		struct unit_host host;
+		uint32_t epoch;
+
+		create(&host, models[m], 1);
+		WRMSR(&host, PEBS_ENABLE, 1);
+		WRMSR(&host, EVTSEL0, COUNT_USER | 0x3c);
+		WRMSR(&host, PMC0, UINT32_MAX - 1);
+		epoch = host.meters[0].epoch;
+		CHECK_EQ(host.meters[0].count, 2); /* clocks, and instructions to wait for */
+		CHECK(host.meters[0].meter[1].headroom > 1000000);
+		CHECK_EQ(host.meters[0].meter[1].signals, INSNS);
+		retire(&host, 1, SPMU_SIGBIT(CYCLES));
+		CHECK_EQ(retire(&host, 2, SPMU_SIGBIT(CYCLES)), 0);
+		CHECK_EQ(RDMSR(&host, STATUS), 1);
+		CHECK_EQ(host.meters[0].meter[1].headroom, 0);
+		/* An instruction of a ring that the counter does not look at is none, not even
+		 * when another counter makes it worth a look. */
+		WRMSR(&host, EVTSEL0 + 1, 0x420000 | 0xc0);
+		WRMSR(&host, PMC0 + 1, UINT32_MAX);
+		CHECK_EQ(retire_lp(&host, 0, 3, INSNS, 0, 1), 0);
+		CHECK_EQ(RDMSR(&host, STATUS), 3);
+		WRMSR(&host, EVTSEL0 + 1, 0);
+		WRMSR(&host, STATUS_RESET, 2);
+		epoch = host.meters[0].epoch;
+		/* It need not count: the counter stays what it was until it is reloaded. */
+		CHECK_EQ(retire_lp(&host, 0, 4, INSNS, 3, 0), SPMU_EV_RECORD);
+		CHECK_EQ(host_record(&host, 0).eventing_ip, 4);
+		CHECK_EQ(host_record(&host, 0).applicable, 1);
+		CHECK_EQ(RDMSR(&host, STATUS), 0);
+		CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 1);
+		CHECK(host.meters[0].meter[1].headroom > 1000000);
+		CHECK_EQ(host.meters[0].epoch, epoch); /* code that was translated stays good */
+		CHECK_EQ(retire(&host, 5, 0), 0);
+
+		/* Clocks that pass without an instruction arm as well. */
+		CHECK_EQ(spmu_clocks(host.core, 0, SPMU_SIGBIT(CYCLES), 2, 3), 0);
+		CHECK_EQ(host_records(&host), 1);
+		CHECK_EQ(retire_lp(&host, 0, 6, INSNS, 3, 0), SPMU_EV_RECORD);
+		CHECK_EQ(host_record(&host, 1).eventing_ip, 6);
+
+		/* "including immediately after an overflow is set by an MSR write". */
+		WRMSR(&host, STATUS_SET, 1);
+		CHECK_EQ(retire_lp(&host, 0, 7, INSNS, 3, 0), SPMU_EV_RECORD);
+		CHECK_EQ(RDMSR(&host, STATUS), 0);
+		/* Software that disables PEBS takes it back. */
+		WRMSR(&host, STATUS_SET, 1);
+		WRMSR(&host, PEBS_ENABLE, 0);
+		CHECK_EQ(retire_lp(&host, 0, 8, INSNS, 3, 0), 0);
+		host_destroy(&host);
+	}
+}
+
+/* A precise event set by STATUS_SET still waits for itself: nothing arms it. */
+static void status_set_precise(void)
+{
+	struct unit_host host;
+
+	create(&host, "icelake", 1);
+	WRMSR(&host, PEBS_ENABLE, 1);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | 0xc4);
+	WRMSR(&host, STATUS_SET, 1);
+	retire(&host, 1, 0);
+	retire(&host, 2, JUMP);
+	CHECK_EQ(host_records(&host), 0);
+	host_destroy(&host);
+}
+
+/* Extended PEBS: fixed counters, their bits from 32 on and resets of their own. */
+static void fixed_counters(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		unsigned n;
+		uint64_t signal;
+	} rows[] = {
+		{__LINE__, "goldmont-plus", 0, 0},
+		{__LINE__, "goldmont-plus", 1, SPMU_SIGBIT(CYCLES)},
+		{__LINE__, "goldmont-plus", 2, SPMU_SIGBIT(REF_CYCLES)},
+		{__LINE__, "icelake", 0, 0},
+		{__LINE__, "icelake", 1, SPMU_SIGBIT(CYCLES)},
+		{__LINE__, "icelake", 2, SPMU_SIGBIT(REF_CYCLES)},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+		unsigned n = rows[i].n;
+		struct spmu_ds_area area;
+		uint8_t block[8192], again[8192];
+
+		create(&host, rows[i].model, 1);
+		area = host_area(&host);
+		for (unsigned f = 0; f < 3; f++)
+			area.fixed_reset[f] = UINT64_MAX - 10 - f;
+		CHECK_EQ(spmu_ds_encode(host_layout(&host), &area, host.memory, MEMORY_BYTES),
+			 SPMU_OK);
+		WRMSR(&host, GLOBAL_CTRL, FIXED(n));
+		WRMSR(&host, FIXED_CTRL, UINT64_C(3) << (4 * n));
+		WRMSR(&host, FIXED0 + n, MAX48);
+		WRMSR(&host, PEBS_ENABLE, FIXED(n));
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 1, rows[i].signal), 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), FIXED(n));
+		/* What waits is part of the state. */
+		CHECK_EQ(spmu_save(host.core, block, sizeof(block)), SPMU_OK);
+		CHECK_EQ(spmu_load(host.core, block, spmu_state_bytes(host.core)), SPMU_OK);
+		CHECK_EQ(spmu_save(host.core, again, sizeof(again)), SPMU_OK);
+		CHECK(!memcmp(block, again, spmu_state_bytes(host.core)));
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 2, 0), SPMU_EV_RECORD);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).applicable, FIXED(n));
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).eventing_ip, 2);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, FIXED0 + n), MAX48 - 10 - n);
+		host_destroy(&host);
+	}
+}
+
+/* What waits in one thread is no business of the other. */
+static void threads_apart(void)
+{
+	struct unit_host host;
+
+	create(&host, "icelake", 2);
+	for (unsigned lp = 0; lp < 2; lp++) {
+		WRMSR_LP(&host, lp, DS_AREA_MSR, DS_AREA);
+		WRMSR_LP(&host, lp, PEBS_ENABLE, 1);
+		WRMSR_LP(&host, lp, EVTSEL0, COUNT_ALL | 0x3c);
+	}
+	WRMSR_LP(&host, 1, PMC0, UINT32_MAX);
+	CHECK_EQ(retire_lp(&host, 1, 1, INSNS | SPMU_SIGBIT(CYCLES), 3, 1), 0);
+	CHECK_EQ(RDMSR_LP(&host, 1, STATUS), 1);
+	CHECK_EQ(RDMSR_LP(&host, 0, STATUS), 0);
+	CHECK_EQ(retire_lp(&host, 0, 2, INSNS, 3, 1), 0);
+	CHECK_EQ(retire_lp(&host, 1, 3, INSNS, 3, 0), SPMU_EV_RECORD);
+	CHECK_EQ(RDMSR_LP(&host, 1, STATUS), 0);
+	CHECK_EQ(host_record(&host, 0).eventing_ip, 3);
+	host_destroy(&host);
+}
+
+/* IA32_PEBS_ENABLE: a fixed counter that is switched off forgets that it waits. */
+static void fixed_disabled(void)
+{
+	struct unit_host host;
+
+	create(&host, "goldmont-plus", 1);
+	WRMSR(&host, GLOBAL_CTRL, FIXED(0));
+	WRMSR(&host, FIXED_CTRL, 3);
+	WRMSR(&host, PEBS_ENABLE, FIXED(0));
+	for (unsigned pass = 0; pass < 2; pass++) {
+		WRMSR(&host, FIXED0, MAX48);
+		CHECK_EQ(retire(&host, 1, 0), 0);
+		/* A bit with the number that the unit has for this counter is not its own. */
+		WRMSR(&host, PEBS_ENABLE, pass ? FIXED(0) | 0xf : 0);
+		WRMSR(&host, PEBS_ENABLE, FIXED(0));
+		CHECK_EQ(retire(&host, 2, 0), pass ? SPMU_EV_RECORD : 0);
+	}
+	host_destroy(&host);
+}
+
+/* 18.8.1.1, field 90H before format 3: the status as it was, so it may say more than one. */
+static void status_field(void)
+{
+	static const char *const models[] = {"nehalem", "sandybridge", "haswell"};
+
+	for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
+		struct unit_host host;
+
+		create(&host, models[m], 1);
+		/* PMC1 waits for calls, fixed counter 0 has overflowed, too. */
+		arm(&host, 0, 0x4c4);
+		arm(&host, 1, 0x2c4);
+		WRMSR(&host, FIXED0, MAX48);
+		WRMSR(&host, FIXED_CTRL, 3);
+		WRMSR(&host, GLOBAL_CTRL, FIXED(0) | 3);
+		WRMSR(&host, PEBS_ENABLE, 3);
+		retire(&host, 1, SPMU_SIGBIT(CALL_REL));
+		CHECK_EQ(RDMSR(&host, STATUS), FIXED(0) | 3);
+		CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
+		CHECK_EQ(host_record(&host, 0).applicable, FIXED(0) | 3);
+		CHECK_EQ(RDMSR(&host, STATUS), FIXED(0) | 2); /* PMC1 waits still */
+		CHECK_EQ(retire(&host, 3, SPMU_SIGBIT(CALL_REL)), SPMU_EV_RECORD);
+		/* PMC0, reloaded with -2, counts its first. */
+		CHECK_EQ(host_record(&host, 1).applicable, FIXED(0) | 2);
+		CHECK_EQ(RDMSR(&host, PMC0), MAX48);
+		host_destroy(&host);
+	}
+}
+
+/* A collision: one event that two counters wait for makes one record with both bits. */
+static void collision(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t code;
+	} rows[] = {
+		{__LINE__, "nehalem", 0xc0},
+		{__LINE__, "haswell", 0x4c4},
+		{__LINE__, "skylake", 0x4c4},
+		{__LINE__, "goldmont-plus", 0xc4},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		create(&host, rows[i].model, 1);
+		arm(&host, 1, rows[i].code);
+		arm(&host, 3, rows[i].code);
+		WRMSR(&host, PEBS_ENABLE, 0xa);
+		retire(&host, 1, JUMP);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 0xa);
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 2, JUMP), SPMU_EV_RECORD);
+		CHECK_ROW_EQ(rows[i].line, host_records(&host), 1);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).applicable, 0xa);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0 + 1), MAX48 - 1);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0 + 3), MAX48 - 1);
+		host_destroy(&host);
+	}
+}
+
+/* 17.4.9.1, 18.4.4: the format is of 64 bits in all modes; outside IA-32e mode it holds 32. */
+static void thirty_two_bits(void)
+{
+	static const char *const models[] = {"core2", "nehalem", "skylake"};
+
+	for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
+		struct unit_host host;
+		struct spmu_pebs_record record;
+
+		create(&host, models[m], 1);
+		spmu_set_ia32e(host.core, 0, false);
+		host.narrow = true;
+		arm(&host, 0, m == 2 ? 0x4c4 : 0xc0);
+		WRMSR(&host, PEBS_ENABLE, 1);
+		retire(&host, 1, JUMP);
+		CHECK_EQ(retire(&host, UINT64_C(0x1234567800001000), JUMP), SPMU_EV_RECORD);
+		record = host_record(&host, 0);
+		CHECK_EQ(record.regs.rip, 0x1004);
+		CHECK_EQ(record.regs.rsp, 0x1109);
+		CHECK_EQ(record.eventing_ip, m == 2 ? 0x1000 : 0);
+		CHECK_EQ(record.regs.r8, 0);
+		CHECK_EQ(record.regs.r15, 0);
+		/* The host says so anew after RESET. */
+		spmu_set_ia32e(host.core, 0, true);
+		host.narrow = false;
+		retire(&host, 3, JUMP);
+		retire(&host, 4, JUMP);
+		CHECK_EQ(retire(&host, 5, JUMP), SPMU_EV_RECORD);
+		CHECK_EQ(host_record(&host, 1).regs.r15, 0x1111);
+		host_destroy(&host);
+	}
+}
+
+/* 18.8.1.2, 18.9.4.2: load latency and precise store are registers; no record is made up. */
+static void latency_and_stores(void)
+{
+	struct unit_host host;
+
+	create(&host, "sandybridge", 1);
+	WRMSR(&host, LD_LAT, 0x1234);
+	CHECK_EQ(RDMSR(&host, LD_LAT), 0x1234);
+	WRMSR(&host, PEBS_ENABLE, UINT64_C(0x8000000f0000000f));
+	CHECK_EQ(RDMSR(&host, PEBS_ENABLE), UINT64_C(0x8000000f0000000f));
+	arm(&host, 0, 0x1cd);
+	arm(&host, 3, 0x2cd);
+	for (unsigned k = 0; k < 4; k++)
+		retire(&host, k, LOAD | SPMU_SIGBIT(STORES));
+	CHECK_EQ(host_records(&host), 0);
+	CHECK_EQ(RDMSR(&host, PMC0), MAX48);
+	CHECK_EQ(RDMSR(&host, PMC0 + 3), MAX48);
+	/* LL_EN alone is no PEBS. */
+	WRMSR(&host, PEBS_ENABLE, UINT64_C(0xf00000000));
+	arm(&host, 0, 0x4c4);
+	retire(&host, 5, JUMP);
+	CHECK_EQ(retire(&host, 6, JUMP), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	host_destroy(&host);
+}
+
+/* Adaptive PEBS: MSR_PEBS_DATA_CFG and the ADAPTIVE bits; what a record of each group holds. */
+static void adaptive_registers(void)
+{
+	struct unit_host host;
+
+	create(&host, "icelake", 1);
+	WRMSR(&host, DATA_CFG, UINT64_C(0xff00000f));
+	CHECK_EQ(RDMSR(&host, DATA_CFG), UINT64_C(0xff00000f));
+	CHECK_EQ(try_write(&host, DATA_CFG, 0x10), SPMU_GP);
+	CHECK_EQ(try_write(&host, DATA_CFG, UINT64_C(1) << 32), SPMU_GP);
+	CHECK_EQ(try_write(&host, FIXED_CTRL, UINT64_C(0x111100000000)), SPMU_DONE);
+	CHECK_EQ(try_write(&host, FIXED_CTRL, UINT64_C(0x200000000)), SPMU_GP);
+	CHECK_EQ(try_write(&host, EVTSEL0, ADAPTIVE), SPMU_DONE);
+	host_destroy(&host);
+	create(&host, "skylake", 1);
+	CHECK_EQ(try_write(&host, EVTSEL0, ADAPTIVE), SPMU_GP);
+	CHECK_EQ(try_write(&host, DATA_CFG, 0), SPMU_GP);
+	host_destroy(&host);
+}
+
+static void adaptive_groups(void)
+{
+	for (unsigned groups = 0; groups < 32; groups++) {
+		bool adaptive = groups >> 4;
+		uint64_t cfg = (groups & 15) | SPMU_PEBS_LBR_ENTRIES(4);
+		uint32_t has = adaptive ? groups & 15 : 0;
+		struct spmu_pebs_record record;
+		struct unit_host host;
+
+		create(&host, "icelake", 1);
+		host.data_cfg = adaptive ? cfg : 0;
+		host_ds(&host, 2, 2, minus_2);
+		WRMSR(&host, DATA_CFG, cfg);
+		/* Newest: entry 1, then 0, 31, 30. */
+		WRMSR(&host, 0x1c9, 1);
+		for (unsigned n = 0; n < 32; n++) {
+			WRMSR(&host, 0x680 + n, 0x400000 + n);
+			WRMSR(&host, 0x6c0 + n, 0x500000 + n);
+			WRMSR(&host, 0xdc0 + n, UINT64_C(1) << 63 | n);
+		}
+		arm(&host, 0, 0x81d0 | (adaptive ? ADAPTIVE : 0));
+		WRMSR(&host, PEBS_ENABLE, 1);
+		retire(&host, 0x10, LOAD);
+		CHECK_EQ(retire(&host, 0x20, LOAD), SPMU_EV_RECORD);
+		CHECK_EQ(host_records(&host), 1);
+		record = host_record(&host, 0);
+		CHECK_EQ(record.groups, has);
+		CHECK_EQ(record.eventing_ip, 0x20);
+		CHECK_EQ(record.applicable, 1);
+		CHECK_EQ(record.tsc, 20);
+		CHECK_EQ(record.data_address, has & SPMU_PEBS_MEMORY ? 0x2000 : 0);
+		CHECK_EQ(record.regs.rip, has & SPMU_PEBS_GPRS ? 0x24 : 0);
+		CHECK_EQ(record.regs.r15, has & SPMU_PEBS_GPRS ? 0x1111 : 0);
+		CHECK_EQ(record.branch_count, has & SPMU_PEBS_LBR ? 4 : 0);
+		for (unsigned i = 0; i < 16 && (has & SPMU_PEBS_XMM); i++)
+			CHECK_EQ(record.xmm[i][3], 16 * i + 4);
+		for (unsigned i = 0; i < record.branch_count; i++) {
+			CHECK_EQ(record.branch[i].from, 0x400000 + ((1 - i) & 31));
+			CHECK_EQ(record.branch[i].to, 0x500000 + ((1 - i) & 31));
+			CHECK_EQ(record.branch[i].cycles, (1 - i) & 31);
+			CHECK_EQ(record.branch[i].flags, SPMU_BRANCH_MISPREDICTED);
+		}
+		host_destroy(&host);
+	}
+}
+
+/* XMM8 to XMM15 are of IA-32e mode. */
+static void adaptive_vectors(void)
+{
+	struct spmu_pebs_record record;
+	struct unit_host host;
+
+	create(&host, "icelake", 1);
+	spmu_set_ia32e(host.core, 0, false);
+	host.data_cfg = SPMU_PEBS_XMM;
+	host_ds(&host, 2, 2, minus_2);
+	WRMSR(&host, DATA_CFG, SPMU_PEBS_XMM);
+	WRMSR(&host, PEBS_ENABLE, 1);
+	arm(&host, 0, ADAPTIVE | 0xc4);
+	retire(&host, 1, JUMP);
+	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
+	record = host_record(&host, 0);
+	for (unsigned i = 0; i < 16; i++)
+		for (unsigned b = 0; b < 16; b++)
+			CHECK_EQ(record.xmm[i][b], i < 8 ? 16 * i + b + 1 : 0);
+	host_destroy(&host);
+}
+
+/* Records of different length follow each other; bounds and threshold go by the next one. */
+static void adaptive_sizes(void)
+{
+	struct spmu_ds_area area;
+	struct unit_host host;
+
+	create(&host, "icelake", 1);
+	area = host_area(&host);
+	area.pebs_maximum = PEBS_BASE + 32 + 176 + 175;
+	area.pebs_threshold = PEBS_BASE + 33;
+	CHECK_EQ(spmu_ds_encode(host_layout(&host), &area, host.memory, MEMORY_BYTES), SPMU_OK);
+	WRMSR(&host, DATA_CFG, SPMU_PEBS_GPRS);
+	WRMSR(&host, PEBS_ENABLE, FIXED(0) | 1);
+	WRMSR(&host, GLOBAL_CTRL, FIXED(0) | 1);
+	arm(&host, 0, 0xc4);
+	retire(&host, 1, JUMP);
+	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
+	CHECK_EQ(host_area(&host).pebs_index, PEBS_BASE + 32);
+	/* The fixed counter is adaptive, PMC0 is not: its record is longer. */
+	WRMSR(&host, EVTSEL0, 0);
+	WRMSR(&host, FIXED_CTRL, UINT64_C(1) << 32 | 3);
+	WRMSR(&host, FIXED0, MAX48);
+	retire(&host, 3, 0);
+	CHECK_EQ(retire(&host, 4, 0), SPMU_EV_RECORD | SPMU_EV_PMI);
+	CHECK_EQ(host_area(&host).pebs_index, PEBS_BASE + 32 + 176);
+	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF);
+	WRMSR(&host, FIXED0, MAX48);
+	retire(&host, 5, 0);
+	CHECK_EQ(retire(&host, 6, 0), 0); /* one byte too little */
+	CHECK_EQ(host_area(&host).pebs_index, PEBS_BASE + 32 + 176);
+	host_destroy(&host);
+}
+
+int main(void)
+{
+	enable_bits();
+	records();
+	counters();
+	imprecise_never();
+	imprecise_next();
+	status_set_precise();
+	fixed_counters();
+	threads_apart();
+	fixed_disabled();
+	status_field();
+	collision();
+	thirty_two_bits();
+	latency_and_stores();
+	adaptive_registers();
+	adaptive_groups();
+	adaptive_vectors();
+	adaptive_sizes();
+	return test_summary();
+}
