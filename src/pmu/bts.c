@@ -42,6 +42,7 @@ void bts_update(const struct spmu_core *core, struct thread *thread)
 			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);
 }
 
+/* Whether there is a buffer with the index in it, of whatever size. */
 static bool read_bounds(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
 			struct bounds *bounds)
 {
@@ -56,8 +57,7 @@ static bool read_bounds(struct spmu_core *core, unsigned lp, const struct spmu_d
 		*to[i] = 0;
 		memcpy(to[i], bytes + i * layout->field_bytes, layout->field_bytes);
 	}
-	return bounds->index >= bounds->base && bounds->index <= bounds->maximum &&
-	       bounds->maximum - bounds->base >= layout->bts_bytes;
+	return bounds->index >= bounds->base && bounds->index <= bounds->maximum;
 }
 
 static bool write_index(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,

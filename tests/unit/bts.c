@@ -360,6 +360,52 @@ static void refused(void)
 		}
 }
 
+/* What did not get into the buffer does not interrupt, whatever the threshold. */
+static void refused_at_threshold(void)
+{
+	for (unsigned nth = 0; nth <= 2; nth++) { /* none, the record, the index */
+		struct unit_host host;
+
+		start(&host, 8, 1, ON | BTINT);
+		host.refuse_writes = nth;
+		CHECK_EQ(jumps(&host, 0x1000, 1), nth ? 0 : SPMU_EV_PMI);
+		spmu_write_lvt(host.core, 0, LVT_NMI);
+		host.refuse_writes = nth;
+		CHECK_EQ(retire(&host, 0x1000, SPMU_SIGBIT(JMP_REL)), nth ? 0 : SPMU_EV_PMI);
+		CHECK_EQ(stored(&host), nth ? 0 : 2);
+		host_destroy(&host);
+	}
+	for (unsigned nth = 1; nth <= 2; nth++) { /* past the threshold already */
+		struct unit_host host;
+
+		start(&host, 8, 1, ON | BTINT);
+		jumps(&host, 0x1000, 3);
+		spmu_write_lvt(host.core, 0, LVT_NMI);
+		host.refuse_writes = nth;
+		CHECK_EQ(jumps(&host, 0x1000, 1), 0);
+		CHECK_EQ(stored(&host), 3);
+		host_destroy(&host);
+	}
+}
+
+/* A threshold that is no multiple of the record: reached by the record that passes it. */
+static void odd_threshold(void)
+{
+	for (unsigned past = 1; past < RECORD; past += 11) {
+		const struct spmu_ds_area area =
+			AREA(BTS_BASE, BTS_BASE, BTS_BASE + 240, BTS_BASE + RECORD + past);
+		struct unit_host host;
+
+		start(&host, 4, 5, 0);
+		put_area(&host, &area);
+		WRMSR(&host, DEBUGCTL, ON | BTINT);
+		CHECK_EQ(host.meters[0].tap.room, 2);
+		CHECK_EQ(jumps(&host, 0x1000, 1), 0);
+		CHECK_EQ(jumps(&host, 0x1010, 1), SPMU_EV_PMI);
+		host_destroy(&host);
+	}
+}
+
 /* Without memory behind IA32_DS_AREA nothing happens. */
 static void no_area(void)
 {
@@ -521,6 +567,8 @@ int main(void)
 	freezes();
 	hostile();
 	refused();
+	refused_at_threshold();
+	odd_threshold();
 	no_area();
 	many();
 	tap();

@@ -207,6 +207,33 @@ static void saved(void)
 	host_destroy(&host);
 }
 
+/* Clocks since the newest entry are a word of the state, never more than an entry can hold. */
+static void saved_clocks(void)
+{
+	static uint8_t before[STATE_BYTES_MAX], after[STATE_BYTES_MAX];
+	const uint32_t values[] = {0, 0xffff, 0x10000, UINT32_MAX};
+	struct unit_host host;
+	size_t bytes, at = 0;
+	unsigned lp;
+
+	host_create(&host, "skylake", 1, SUPPLY_ALL);
+	bytes = spmu_state_bytes(host.core);
+	WRMSR(&host, DEBUGCTL, LBR);
+	CHECK_EQ(spmu_save(host.core, before, bytes), SPMU_OK);
+	retire_lp(&host, 0, 0x100, SPMU_SIGBIT(LOADS), 3, 11);
+	CHECK_EQ(spmu_save(host.core, after, bytes), SPMU_OK);
+	CHECK(!strcmp(spmu_state_difference(before, after, bytes, &lp),
+		      "clocks since the last branch record"));
+	while (at < bytes && before[at] == after[at])
+		at++;
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		memcpy(after + at, &values[i], sizeof(values[i]));
+		CHECK_EQ(spmu_load(host.core, after, bytes),
+			 values[i] <= 0xffff ? SPMU_OK : SPMU_E_CORRUPT);
+	}
+	host_destroy(&host);
+}
+
 int main(void)
 {
 	steps();
@@ -214,5 +241,6 @@ int main(void)
 	freezes_by_pmi();
 	in_smm();
 	saved();
+	saved_clocks();
 	return test_summary();
 }

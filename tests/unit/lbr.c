@@ -40,6 +40,13 @@ static void start(struct unit_host *host, uint64_t select)
 	WRMSR(host, DEBUGCTL, LBR_ON);
 }
 
+static void start_with_clocks(struct unit_host *host, uint64_t select)
+{
+	host_create(host, "skylake", 1, SUPPLY_ALL);
+	WRMSR(host, LBR_SELECT, select);
+	WRMSR(host, DEBUGCTL, LBR_ON);
+}
+
 static void formats(void)
 {
 	static const struct {
@@ -224,6 +231,11 @@ static void info(void)
 	spmu_clocks(host.core, 0, SPMU_SIGBIT(CYCLES), UINT64_C(1) << 33, 3);
 	retire_lp(&host, 0, 0x110, SPMU_SIGBIT(RET_NEAR), 3, 1);
 	CHECK_EQ(entry(&host, LBR_INFO, 0), 0xffff);
+	host_destroy(&host);
+
+	/* The clocks of a host that drops older branches: one entry more tells where they begin. */
+	start_with_clocks(&host, 0);
+	CHECK_EQ(host.meters[0].tap.newest, 33);
 	host_destroy(&host);
 
 	/* A host without core clocks: none are made up. */
@@ -465,9 +477,9 @@ static void many(void)
 			struct unit_host all, single, newest;
 			uint64_t state = 12345 + s;
 
-			start(&all, selects[s]);
-			start(&single, selects[s]);
-			start(&newest, selects[s]);
+			start_with_clocks(&all, selects[s]);
+			start_with_clocks(&single, selects[s]);
+			start_with_clocks(&newest, selects[s]);
 			for (size_t i = 0; i < COUNT(branches); i++) {
 				state = state * 6364136223846793005u + 1442695040888963407u;
 				branches[i] = branch_of(0, state >> 20, state >> 18);
@@ -475,6 +487,7 @@ static void many(void)
 				branches[i].signal = (state >> 33) % 64 ? (state >> 33) % 12 : 200;
 				branches[i].flags = (uint8_t)(state >> 50) & 1;
 				branches[i].next_cpl = (state >> 55) & 3;
+				branches[i].cycles = (state >> 57) & 31;
 				if (events && (state >> 40) % 512 == 0)
 					branches[i].flags |= SPMU_BRANCH_EVENT;
 			}
