@@ -440,6 +440,37 @@ static void many(void)
 		}
 }
 
+/* 17.4.9.2: without DTES64 the area and its records are narrow outside IA-32e mode. */
+static void narrow(void)
+{
+	const struct spmu_ds_layout *layout = layout_of("core", false);
+	const struct spmu_ds_area area = AREA(0x1000, 0x1000, 0x1000 + 36, 0x1000 + 24);
+	struct unit_host host;
+	struct spmu_bts_record record;
+	struct spmu_ds_area seen;
+
+	if (!CHECK(layout && layout->bts_bytes == 12))
+		return;
+	host_create(&host, "core", 1, SUPPLY_EXECUTION);
+	host.base = 0; /* its memory stands at 0 */
+	CHECK_EQ(spmu_ds_encode(layout, &area, host.memory, MEMORY_BYTES), SPMU_OK);
+	spmu_write_lvt(host.core, 0, LVT_NMI);
+	WRMSR(&host, DEBUGCTL, ON | BTINT);
+	CHECK_EQ(host.meters[0].tap.room, 2);
+	CHECK_EQ(host.meters[0].tap.bts_next, 0); /* hosts store wide records only */
+	CHECK_EQ(jumps(&host, 0x8048000, 4), SPMU_EV_PMI);
+	CHECK_EQ(spmu_ds_decode(layout, host.memory, MEMORY_BYTES, &seen), SPMU_OK);
+	CHECK_EQ(seen.bts_index, 0x1000 + 36);
+	for (unsigned n = 0; n < 3; n++) {
+		CHECK_EQ(spmu_bts_decode(layout, host.memory + 0x1000 + 12 * n, 12, &record),
+			 SPMU_OK);
+		CHECK_EQ(record.from, 0x8048000 + 16 * n);
+		CHECK_EQ(record.to, 0x8048000 + 16 * n + 7);
+	}
+	CHECK_EQ(host.memory[0x1000 + 36], 0);
+	host_destroy(&host);
+}
+
 /* What a host is told that stores records itself. */
 static void tap(void)
 {
@@ -570,6 +601,7 @@ int main(void)
 	refused_at_threshold();
 	odd_threshold();
 	no_area();
+	narrow();
 	many();
 	tap();
 	stored_by_host();

@@ -114,6 +114,21 @@ static void freezes_by_pmi(void)
 	CHECK(models > 0);
 }
 
+/* 17.5: of the families with the legacy freeze the Atoms lose TR with LBR. */
+static void freezes_trace(void)
+{
+	static const struct {
+		const char *model;
+		bool trace;
+	} rows[] = {{"core2", false},	{"nehalem", false},  {"sandybridge", false},
+		    {"haswell", false}, {"bonnell", true},   {"silvermont", true},
+		    {"airmont", true},	{"goldmont", false}, {"goldmont-plus", false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK_EQ(spmu_lbr_layout(spmu_model_find(rows[i].model))->freeze_clears_tr,
+			 rows[i].trace);
+}
+
 static void in_smm(void)
 {
 	const uint32_t debugctl = LBR | BTF | TR | BTS | FREEZE_IN_SMM | FREEZE_PERFMON;
@@ -239,6 +254,7 @@ int main(void)
 	steps();
 	debug_exception();
 	freezes_by_pmi();
+	freezes_trace();
 	in_smm();
 	saved();
 	saved_clocks();

@@ -365,6 +365,58 @@ static void writes(void)
 	}
 }
 
+/* Where flags or clocks take the place of the address's sign, they may be written (17.4.8.1). */
+static void writes_by_format(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t msr;
+		uint64_t value;
+		bool accepted;
+	} rows[] = {
+		{__LINE__, "core", 0x47, UINT64_C(0x8123456789abcdef), true},
+		{__LINE__, "core", 0x67, 0, false}, /* no second register */
+		{__LINE__, "core", LBR_SELECT, 0, false},
+		{__LINE__, "core2", 0x43, UINT64_C(0xffff800000000000), true},
+		{__LINE__, "core2", 0x43, MISPRED, false},
+		{__LINE__, "core2", 0x44, 0, false}, /* four entries */
+		{__LINE__, "core2", 0x63, UINT64_C(0x800000000000), false},
+		{__LINE__, "nehalem", LBR_FROM + 15, MISPRED | 64, true},
+		{__LINE__, "nehalem", LBR_FROM + 15, ~MISPRED, true},
+		{__LINE__, "nehalem", LBR_FROM + 15, IN_TX, false},
+		{__LINE__, "nehalem", LBR_TO + 15, MISPRED | 64, false},
+		{__LINE__, "nehalem", LBR_FROM + 16, 0, false},
+		{__LINE__, "nehalem", LBR_SELECT, 0x1ff, true},
+		{__LINE__, "nehalem", LBR_SELECT, 0x200, false},
+		{__LINE__, "haswell", LBR_FROM, MISPRED | IN_TX | ABORT | 64, true},
+		{__LINE__, "haswell", LBR_FROM, -64ull >> 3, true},
+		{__LINE__, "haswell", LBR_FROM, UINT64_C(1) << 60, false},
+		{__LINE__, "haswell", LBR_SELECT, 0x3ff, true},
+		{__LINE__, "goldmont", LBR_FROM + 31, MISPRED | 64, true},
+		{__LINE__, "goldmont", LBR_FROM + 31, IN_TX | 64, false},
+		{__LINE__, "goldmont", LBR_TO + 31, UINT64_C(0x8123456789abcdef), true},
+		{__LINE__, "goldmont-plus", LBR_INFO + 31, MISPRED | 0xffff, true},
+		{__LINE__, "goldmont-plus", LBR_INFO + 31, IN_TX, false},
+		{__LINE__, "goldmont-plus", LBR_INFO + 31, ABORT, false},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct unit_host host;
+		uint64_t value = 0;
+
+		host_create(&host, rows[i].model, 1, SUPPLY_EXECUTION);
+		CHECK_ROW_EQ(rows[i].line, spmu_write_msr(host.core, 0, rows[i].msr, rows[i].value),
+			     rows[i].accepted ? SPMU_DONE : SPMU_GP);
+		if (rows[i].accepted) {
+			CHECK_ROW_EQ(rows[i].line, spmu_read_msr(host.core, 0, rows[i].msr, &value),
+				     SPMU_DONE);
+			CHECK_ROW_EQ(rows[i].line, value, rows[i].value);
+		}
+		host_destroy(&host);
+	}
+}
+
 /* The last branch before an interrupt or exception; the event is an entry of its own. */
 static void last_exception(void)
 {
@@ -388,6 +440,49 @@ static void last_exception(void)
 	take(&host, SPMU_SIG_FAR, 0x300, 0x400); /* an instruction that goes far is no event */
 	CHECK_EQ(RDMSR(&host, LER_FROM), 0x100);
 	host_destroy(&host);
+}
+
+/* 17.12: Core Duo's two registers hold the halves of the stack's one. */
+static void last_exception_32(void)
+{
+	struct unit_host host;
+	struct spmu_branch event = branch_of(SPMU_SIG_FAR, 0x555, 0xc0000000);
+
+	event.flags = SPMU_BRANCH_EVENT;
+	host_create(&host, "core", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, DEBUGCTL, LBR_ON);
+	take(&host, SPMU_SIG_COND_TAKEN, 0x8048000, 0x8049000);
+	spmu_branches(host.core, 0, &event, 1);
+	CHECK_EQ(RDMSR(&host, LER_FROM), 0x8048000);
+	CHECK_EQ(RDMSR(&host, LER_TO), 0x8049000);
+	CHECK_EQ(RDMSR(&host, 0x41), UINT64_C(0x0804900008048000));
+	CHECK_EQ(RDMSR(&host, 0x42), UINT64_C(0xc000000000000555));
+	host_destroy(&host);
+}
+
+/* 17.8: Nehalem's two threads share the filter. */
+static void shared_filter(void)
+{
+	static const struct {
+		const char *model;
+		bool shared;
+	} rows[] = {{"nehalem", true},
+		    {"westmere", true},
+		    {"sandybridge", false},
+		    {"haswell", false},
+		    {"skylake", false}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct unit_host host;
+
+		host_create(&host, rows[i].model, 2, SUPPLY_EXECUTION);
+		WRMSR_LP(&host, 0, DEBUGCTL, LBR_ON);
+		WRMSR_LP(&host, 1, LBR_SELECT, 1u << 2);
+		CHECK_EQ(RDMSR_LP(&host, 0, LBR_SELECT), rows[i].shared ? 1u << 2 : 0);
+		take(&host, SPMU_SIG_COND_TAKEN, 1, 2);
+		CHECK_EQ(RDMSR(&host, LBR_TOS), !rows[i].shared);
+		host_destroy(&host);
+	}
 }
 
 /* 17.8: from Sandy Bridge on each thread has its own; so have stack, top and record. */
@@ -524,7 +619,10 @@ int main(void)
 	deep_calls();
 	frozen();
 	writes();
+	writes_by_format();
 	last_exception();
+	last_exception_32();
+	shared_filter();
 	threads();
 	tap();
 	many();

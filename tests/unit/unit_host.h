@@ -67,6 +67,7 @@ struct unit_host {
 	struct spmu_meters meters[SPMU_THREADS_MAX];
 	unsigned threads;
 	uint8_t memory[MEMORY_BYTES];
+	uint64_t base;		/* its linear address */
 	unsigned refuse_writes; /* refuse the n-th write from now; 0: none */
 	unsigned reads, writes;
 	unsigned pmis;
@@ -77,10 +78,10 @@ struct unit_host {
 	void *core_memory;
 };
 
-static inline bool host_inside(uint64_t linear, size_t bytes)
+static inline bool host_inside(const struct unit_host *host, uint64_t linear, size_t bytes)
 {
-	return linear >= MEMORY_BASE && linear - MEMORY_BASE <= MEMORY_BYTES &&
-	       MEMORY_BYTES - (linear - MEMORY_BASE) >= bytes;
+	return linear >= host->base && linear - host->base <= MEMORY_BYTES &&
+	       MEMORY_BYTES - (linear - host->base) >= bytes;
 }
 
 static inline bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
@@ -89,9 +90,9 @@ static inline bool host_read(void *opaque, unsigned lp, uint64_t linear, void *t
 
 	(void)lp;
 	host->reads++;
-	if (!host_inside(linear, bytes))
+	if (!host_inside(host, linear, bytes))
 		return false;
-	memcpy(to, host->memory + (linear - MEMORY_BASE), bytes);
+	memcpy(to, host->memory + (linear - host->base), bytes);
 	return true;
 }
 
@@ -103,10 +104,10 @@ static inline bool host_write(void *opaque, unsigned lp, uint64_t linear, const 
 	(void)lp;
 	if (host->refuse_writes && --host->refuse_writes == 0)
 		return false;
-	if (!host_inside(linear, bytes))
+	if (!host_inside(host, linear, bytes))
 		return false;
 	host->writes++;
-	memcpy(host->memory + (linear - MEMORY_BASE), from, bytes);
+	memcpy(host->memory + (linear - host->base), from, bytes);
 	return true;
 }
 
@@ -165,6 +166,7 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 	};
 
 	memset(host, 0, sizeof(*host));
+	host->base = MEMORY_BASE;
 	host->threads = threads;
 	host->model = config.model;
 	host->core_memory = aligned_alloc(64, spmu_core_bytes());
