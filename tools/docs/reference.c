@@ -2,7 +2,8 @@
 /*
  * reference.c: writes the reference pages of docs/reference into a folder, from the library's own
  * lists: every register of a model with its fields, every event of its table.  Models
- * whose lists are the same share a page, which has the first one's name.
+ * whose lists are the same share a page, which has the first one's name.  conformance.md
+ * holds the models against the facilities: what is done, partial and absent of each.
  *
  * usage: reference FOLDER
  */
@@ -11,7 +12,24 @@
 
 #include <softpmu/registers.h>
 
-#define PATH_BYTES 4096
+#define PATH_BYTES     4096
+#define FACILITIES_MAX 64
+
+static const struct {
+	const char *name, *title, *section;
+} unbuilt[] = {
+#define FAMILY(name, title, section) {name, title, section},
+#include "data/families.inc"
+#undef FAMILY
+};
+
+static const struct {
+	const char *name, *families, *effect, *state;
+} errata[] = {
+#define ERRATUM(name, families, effect, state) {name, families, effect, state},
+#include "data/errata.inc"
+#undef ERRATUM
+};
 
 static const char *access_text(enum spmu_access access)
 {
@@ -166,6 +184,156 @@ static bool write_page(const char *folder, size_t index)
 	return !fclose(page) && good;
 }
 
+/* The row of a facility; `count` when there is none. */
+static unsigned facility_row(const char *const *rows, unsigned count, const char *name)
+{
+	unsigned row = 0;
+
+	while (row < count && strcmp(rows[row], name) != 0)
+		row++;
+	return row;
+}
+
+/* Every facility of every model once, each behind the one that stands before it in its model. */
+static unsigned collect_facilities(const char *rows[FACILITIES_MAX])
+{
+	unsigned count = 0;
+
+	for (size_t m = 0; m < spmu_model_count(); m++) {
+		const struct spmu_facility *f = spmu_model_facilities(spmu_model_at(m));
+		unsigned at = 0;
+
+		for (; f->facility && count < FACILITIES_MAX; f++) {
+			unsigned row = facility_row(rows, count, f->facility);
+
+			if (row == count) {
+				memmove(&rows[at + 1], &rows[at], (count - at) * sizeof(rows[0]));
+				rows[at] = f->facility;
+				row = at;
+				count++;
+			}
+			at = row + 1;
+		}
+	}
+	return count;
+}
+
+static const struct spmu_facility *find_facility(const struct spmu_model *model, const char *name)
+{
+	const struct spmu_facility *f = spmu_model_facilities(model);
+
+	while (f->facility && strcmp(f->facility, name) != 0)
+		f++;
+	return f->facility ? f : NULL;
+}
+
+/* Models with one list of facilities are one column. */
+static bool first_of_facilities(size_t index)
+{
+	for (size_t m = 0; m < index; m++)
+		if (spmu_model_facilities(spmu_model_at(m)) ==
+		    spmu_model_facilities(spmu_model_at(index)))
+			return false;
+	return true;
+}
+
+static void print_conformance(FILE *page, const char *const *rows, unsigned count)
+{
+	fprintf(page, "| facility |");
+	for (size_t m = 0; m < spmu_model_count(); m++)
+		if (first_of_facilities(m))
+			fprintf(page, " %s |", spmu_model_info(spmu_model_at(m)).name);
+	fprintf(page, "\n|---|");
+	for (size_t m = 0; m < spmu_model_count(); m++)
+		if (first_of_facilities(m))
+			fprintf(page, "---|");
+	for (unsigned r = 0; r < count; r++) {
+		fprintf(page, "\n| %s |", rows[r]);
+		for (size_t m = 0; m < spmu_model_count(); m++) {
+			const struct spmu_facility *f = find_facility(spmu_model_at(m), rows[r]);
+
+			if (!first_of_facilities(m))
+				continue;
+			if (f)
+				fprintf(page, " %.*s, %s |", (int)strcspn(f->state, ":"), f->state,
+					f->section);
+			else
+				fprintf(page, " |");
+		}
+	}
+	fprintf(page, "\n");
+}
+
+/* What is missing of partial facilities, each wording once. */
+static void print_partial(FILE *page, const char *const *rows, unsigned count)
+{
+	fprintf(page, "\n## What is partial\n\n");
+	for (unsigned r = 0; r < count; r++) {
+		const char *said = NULL;
+
+		for (size_t m = 0; m < spmu_model_count(); m++) {
+			const struct spmu_facility *f = find_facility(spmu_model_at(m), rows[r]);
+
+			if (!f || strncmp(f->state, "partial: ", 9) || !first_of_facilities(m))
+				continue;
+			if (!said || strcmp(said, f->state) != 0)
+				fprintf(page, "%s- %s: %s: %s", said ? "\n" : "", rows[r],
+					f->state + 9, spmu_model_info(spmu_model_at(m)).name);
+			else
+				fprintf(page, ", %s", spmu_model_info(spmu_model_at(m)).name);
+			said = f->state;
+		}
+		if (said)
+			fprintf(page, "\n");
+	}
+}
+
+static bool write_conformance(const char *folder)
+{
+	const char *rows[FACILITIES_MAX];
+	unsigned count = collect_facilities(rows);
+	char path[PATH_BYTES];
+	FILE *page;
+	bool good;
+
+	if (snprintf(path, sizeof(path), "%s/conformance.md", folder) >= (int)sizeof(path))
+		return false;
+	page = fopen(path, "w");
+	if (!page)
+		return false;
+	fprintf(page,
+		"<!-- SPDX-License-Identifier: MIT -->\n"
+		"<!-- Made by `make docs` from the lists in data/; do not edit. -->\n"
+		"# What is done of each family\n\n"
+		"State and section of Intel's manual (Vol. 3B unless another is named); an "
+		"empty cell: the\nfamily has no such facility.  A column stands for all models "
+		"that share its facilities:\n\n");
+	for (size_t m = 0; m < spmu_model_count(); m++) {
+		if (!first_of_facilities(m))
+			continue;
+		fprintf(page, "- `%s`", spmu_model_info(spmu_model_at(m)).name);
+		for (size_t n = m + 1; n < spmu_model_count(); n++)
+			if (spmu_model_facilities(spmu_model_at(n)) ==
+			    spmu_model_facilities(spmu_model_at(m)))
+				fprintf(page, ", `%s`", spmu_model_info(spmu_model_at(n)).name);
+		fprintf(page, "\n");
+	}
+	fprintf(page, "\n");
+	print_conformance(page, rows, count);
+	print_partial(page, rows, count);
+	fprintf(page, "\n## Errata\n\nDone: the model does as the parts do.\n\n"
+		      "| number | families | what the parts do | state |\n|---|---|---|---|\n");
+	for (size_t i = 0; i < sizeof(errata) / sizeof(errata[0]); i++)
+		fprintf(page, "| %s | %s | %s | %s |\n", errata[i].name, errata[i].families,
+			errata[i].effect, errata[i].state);
+	fprintf(page, "\n## Families that cannot be built yet\n\n");
+	for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++)
+		fprintf(page, "- `%s`: %s (%s)\n", unbuilt[i].name, unbuilt[i].title,
+			unbuilt[i].section);
+	good = !ferror(page) && count < FACILITIES_MAX;
+	return !fclose(page) && good;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -181,6 +349,10 @@ int main(int argc, char **argv)
 			fprintf(stderr, "reference: cannot write below %s\n", argv[1]);
 			return 1;
 		}
+	}
+	if (!write_conformance(argv[1])) {
+		fprintf(stderr, "reference: cannot write conformance.md below %s\n", argv[1]);
+		return 1;
 	}
 	return 0;
 }
