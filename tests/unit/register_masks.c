@@ -16,7 +16,9 @@
 #define IP    UINT64_C(0x00007fffffffffff)
 #define FLAGS UINT64_C(0x80007fffffffffff)
 #define TSX   UINT64_C(0xe0007fffffffffff)
-#define INFO  UINT64_C(0xe00000000000ffff) /* MSR_LBR_INFO_n, 17.10.1 */
+/* MSR_LBR_INFO_n (17.10.1), and without transactions. */
+#define INFO  UINT64_C(0xe00000000000ffff)
+#define INFO2 UINT64_C(0x800000000000ffff)
 
 #define FAMILIES 13
 static const char *const families[FAMILIES] = {
@@ -152,14 +154,18 @@ static const struct {
 	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP}}, /* 17.7.1 */
 	{__LINE__,
 	 0x68f,
-	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP}},	       /* 17.7.1 */
-	{__LINE__, 0x690, {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP}},    /* 17.10 */
-	{__LINE__, 0x69f, {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP}},    /* 17.10 */
-	{__LINE__, 0x6c0, {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP}},      /* 17.7.1 */
-	{__LINE__, 0x6cf, {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP}},      /* 17.7.1 */
-	{__LINE__, 0x6df, {NO, NO, NO, NO, ALL, IP, NO, NO, NO, NO, NO, IP, IP}},      /* 17.10 */
-	{__LINE__, 0xdc0, {NO, NO, NO, NO, NO, INFO, NO, NO, NO, NO, NO, INFO, INFO}}, /* 17.10.1 */
-	{__LINE__, 0xddf, {NO, NO, NO, NO, NO, INFO, NO, NO, NO, NO, NO, INFO, INFO}}, /* 17.10.1 */
+	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP}},	    /* 17.7.1 */
+	{__LINE__, 0x690, {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP}}, /* 17.10 */
+	{__LINE__, 0x69f, {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP}}, /* 17.10 */
+	{__LINE__, 0x6c0, {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP}},   /* 17.7.1 */
+	{__LINE__, 0x6cf, {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP}},   /* 17.7.1 */
+	{__LINE__, 0x6df, {NO, NO, NO, NO, ALL, IP, NO, NO, NO, NO, NO, IP, IP}},   /* 17.10 */
+	{__LINE__,
+	 0xdc0,
+	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO}}, /* 17.10.1 */
+	{__LINE__,
+	 0xddf,
+	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO}}, /* 17.10.1 */
 };
 
 /* Families of the same registers; CPUID and IA32_PERF_CAPABILITIES (17.4.8.1, 18.4.4) apart. */
@@ -175,7 +181,7 @@ static const struct {
 	{__LINE__, "silvermont", "silvermont", 0x22c2},
 	{__LINE__, "airmont", "silvermont", 0x22c2},
 	{__LINE__, "goldmont", "goldmont", 0x33c6},
-	{__LINE__, "goldmont-plus", "goldmont-plus", 0x33c5},
+	{__LINE__, "goldmont-plus", "goldmont-plus", 0x33c7},
 	{__LINE__, "nehalem", "nehalem", 0x11c3},
 	{__LINE__, "nehalem-ex", "nehalem", 0x11c3},
 	{__LINE__, "westmere", "westmere", 0x11c3},
