@@ -20,6 +20,7 @@ static const struct command {
 } commands[] = {
 	{"stat", cmd_stat, "count events while a program runs"},
 	{"record", cmd_record, "sample events of a program into perf.data"},
+	{"trace", cmd_trace, "all calls or taken branches of a program's run"},
 	{"report", cmd_report, "hot functions of a perf.data"},
 	{"annotate", cmd_annotate, "hot instructions and source lines of a perf.data"},
 	{"list", cmd_list, "events of a model and how far each can be trusted"},

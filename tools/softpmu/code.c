@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code.c: functions and kinds of branches at a running program's addresses.
+ *
+ * Instruction bytes are the mapped file's; those of memory without a file are read from the
+ * process while it is there, and the vDSO's are our own, which are the same.
+ *
+ * Simplified: code that a program changes in memory is taken as its file has it.
+ */
+#define _GNU_SOURCE
+#include "tools/softpmu/code.h"
+
+#include <Zydis/Zydis.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tools/softpmu/commands.h"
+#include "tools/softpmu/symbols.h"
+
+#define INSTRUCTION_MAX 15
+
+struct mapping {
+	uint64_t start, end, page_offset;
+	struct symbol_file *file;
+	pid_t pid;
+	bool vdso;
+};
+
+/* Functions by what makes them: a symbol, else a file, else nothing. */
+struct known {
+	const void *key;
+	uint32_t number;
+};
+
+struct code {
+	struct symbols *symbols;
+	struct mapping *maps; /* the newest last */
+	size_t map_count, map_room;
+	struct code_function *functions;
+	uint32_t function_count, function_room;
+	struct known *known; /* open addressing; free: no key */
+	size_t known_room;   /* a power of two */
+	ZydisDecoder decoder;
+};
+
+struct code *code_new(void)
+{
+	struct code *code = tool_alloc(sizeof(*code));
+
+	code->symbols = symbols_new(NULL);
+	ZydisDecoderInit(&code->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	return code;
+}
+
+void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	symbols_free(code->symbols);
+	free(code->maps);
+	free(code->functions);
+	free(code->known);
+	free(code);
+}
+
+/* --- mappings ------------------------------------------------------------------------ */
+
+/* Take the range out of the older mappings; true when there was something to take. */
+static bool uncover(struct code *code, uint64_t start, uint64_t end)
+{
+	bool some = false;
+	size_t kept = 0, count = code->map_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct mapping map = code->maps[i];
+
+		if (map.start < end && start < map.end) {
+			some = true;
+			if (start <= map.start && map.end <= end)
+				continue;
+		}
+		code->maps[kept++] = map;
+	}
+	code->map_count = kept;
+	return some;
+}
+
+bool code_map(struct code *code, const struct link_mmap *link)
+{
+	uint64_t end;
+	bool covered;
+
+	if (__builtin_add_overflow(link->start, link->length, &end))
+		end = UINT64_MAX;
+	covered = uncover(code, link->start, end);
+	if (code->map_count == code->map_room) {
+		code->map_room = code->map_room ? 2 * code->map_room : 32;
+		code->maps = tool_grow(code->maps, code->map_room * sizeof(*code->maps));
+	}
+	code->maps[code->map_count++] = (struct mapping){
+		.start = link->start,
+		.end = end,
+		.page_offset = link->page_offset,
+		.file = symbols_file(code->symbols, link->path, NULL, 0),
+		.pid = (pid_t)link->pid,
+		.vdso = !strcmp(link->path, "[vdso]"),
+	};
+	return covered;
+}
+
+static const struct mapping *find_map(const struct code *code, uint64_t address)
+{
+	for (size_t i = code->map_count; i-- > 0;) {
+		if (address >= code->maps[i].start && address < code->maps[i].end)
+			return &code->maps[i];
+	}
+	return NULL;
+}
+
+/* --- functions ------------------------------------------------------------------------ */
+
+static struct known *find_known(const struct known *known, size_t room, const void *key)
+{
+	size_t i = (size_t)(((uintptr_t)key >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+
+	for (i &= room - 1; known[i].key && known[i].key != key;)
+		i = (i + 1) & (room - 1);
+	return (struct known *)&known[i];
+}
+
+static void grow_known(struct code *code)
+{
+	size_t room = code->known_room ? 2 * code->known_room : 256;
+	struct known *grown = tool_alloc(room * sizeof(*grown));
+
+	for (size_t i = 0; i < code->known_room; i++) {
+		if (code->known[i].key)
+			*find_known(grown, room, code->known[i].key) = code->known[i];
+	}
+	free(code->known);
+	code->known = grown;
+	code->known_room = room;
+}
+
+static uint32_t intern(struct code *code, const void *key, const char *name, const char *object)
+{
+	struct known *known;
+
+	if (2 * (size_t)code->function_count >= code->known_room)
+		grow_known(code);
+	known = find_known(code->known, code->known_room, key);
+	if (known->key)
+		return known->number;
+	if (code->function_count == code->function_room) {
+		code->function_room = code->function_room ? 2 * code->function_room : 256;
+		code->functions =
+			tool_grow(code->functions, code->function_room * sizeof(*code->functions));
+	}
+	*known = (struct known){key, code->function_count};
+	code->functions[code->function_count] = (struct code_function){name, object, 0, 0};
+	return code->function_count++;
+}
+
+uint32_t code_function_at(struct code *code, uint64_t address, uint64_t *offset)
+{
+	const struct mapping *map = find_map(code, address);
+	const struct symbol *symbol;
+	uint64_t at;
+
+	*offset = address;
+	if (!map)
+		return intern(code, code, NULL, "[unknown]");
+	*offset = address - map->start + map->page_offset;
+	if (!symbol_file_address(map->file, *offset, &at))
+		return intern(code, map->file, NULL, symbol_file_path(map->file));
+	*offset = at;
+	symbol = symbol_file_find(map->file, at);
+	if (!symbol)
+		return intern(code, map->file, NULL, symbol_file_path(map->file));
+	*offset = at - symbol->start;
+	return intern(code, symbol, symbol->name, symbol_file_path(map->file));
+}
+
+uint32_t code_functions(const struct code *code)
+{
+	return code->function_count;
+}
+
+struct code_function *code_function(struct code *code, uint32_t number)
+{
+	return &code->functions[number];
+}
+
+/* --- branches -------------------------------------------------------------------------- */
+
+static size_t read_memory(pid_t pid, uint64_t address, uint8_t *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static size_t read_code(const struct code *code, uint64_t address, uint8_t *to, size_t bytes)
+{
+	const struct mapping *map = find_map(code, address);
+	uint64_t at, own = getauxval(AT_SYSINFO_EHDR);
+
+	if (!map)
+		return 0;
+	if (bytes > map->end - address)
+		bytes = (size_t)(map->end - address);
+	if (map->vdso && own)
+		return read_memory(getpid(), own + (address - map->start), to, bytes);
+	if (symbol_file_address(map->file, address - map->start + map->page_offset, &at))
+		return symbol_file_read(map->file, at, to, bytes);
+	return read_memory(map->pid, address, to, bytes);
+}
+
+static enum code_branch kind_of(const ZydisDecodedInstruction *instruction)
+{
+	/* Near: E8 and E9, EB name their target; FF /2 and /4 do not. */
+	bool indirect = instruction->opcode == 0xff;
+	bool far = instruction->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return BRANCH_COND;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return far ? BRANCH_FAR : indirect ? BRANCH_JUMP_INDIRECT : BRANCH_JUMP;
+	case ZYDIS_CATEGORY_CALL:
+		return far ? BRANCH_FAR : indirect ? BRANCH_CALL_INDIRECT : BRANCH_CALL;
+	case ZYDIS_CATEGORY_RET:
+		if (instruction->opcode == 0xcf)
+			return BRANCH_SYSTEM_RETURN;
+		return far ? BRANCH_FAR : BRANCH_RETURN;
+	case ZYDIS_CATEGORY_SYSCALL:
+		return BRANCH_SYSCALL;
+	case ZYDIS_CATEGORY_SYSRET:
+		return BRANCH_SYSTEM_RETURN;
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return BRANCH_FAR;
+	default:
+		return BRANCH_UNKNOWN;
+	}
+}
+
+enum code_branch code_branch_at(struct code *code, uint64_t address, unsigned *length)
+{
+	uint8_t bytes[INSTRUCTION_MAX];
+	size_t count = read_code(code, address, bytes, sizeof(bytes));
+	ZydisDecodedInstruction instruction;
+
+	*length = 0;
+	if (!count || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&code->decoder, NULL, bytes,
+								  count, &instruction)))
+		return BRANCH_UNKNOWN;
+	*length = instruction.length;
+	return kind_of(&instruction);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * edges.h: the branches that a program took, each pair of addresses once, counted.  A
+ * branch that was seen before costs one look into a table; what it means is found out the first
+ * time.
+ */
+#ifndef SOFTPMU_TOOL_EDGES_H
+#define SOFTPMU_TOOL_EDGES_H
+
+#include "tools/softpmu/code.h"
+
+struct edge {
+	uint64_t from, to;
+	uint64_t count;			  /* 0: a free place */
+	uint32_t source : 28, kind : 4;	  /* function of `from`; enum edge_kind */
+	uint32_t target : 28, length : 4; /* function of `to`; bytes of the branch */
+};
+
+/* What a branch does to the stack of calls. */
+enum edge_kind {
+	EDGE_INSIDE, /* nothing */
+	EDGE_CALL,
+	EDGE_RETURN,
+	EDGE_TAIL, /* a jump to another function's beginning */
+};
+
+struct edges {
+	struct edge *table;
+	char **texts;	/* of the same places; NULL when they are not kept */
+	unsigned shift; /* 64 minus the logarithm of the number of places */
+	size_t used;
+	struct code *code;
+	bool with_texts;
+	/* Called with each edge before all are forgotten: the table is full, or the code has
+	 * changed. */
+	void (*fold)(void *opaque, const struct edge *edge);
+	void *opaque;
+};
+
+void edges_begin(struct edges *edges);
+void edges_end(struct edges *edges);
+
+/* Hand all edges to `fold` and forget them. */
+void edges_fold(struct edges *edges);
+
+/* The slow half of edges_find(). */
+struct edge *edges_add(struct edges *edges, uint64_t from, uint64_t to);
+
+static inline size_t edges_place(const struct edges *edges, uint64_t from, uint64_t to)
+{
+	uint64_t mix = from ^ (to << 24 | to >> 40);
+
+	return (size_t)(mix * UINT64_C(0x9e3779b97f4a7c15) >> edges->shift);
+}
+
+/* Valid until the next call. */
+static inline struct edge *edges_find(struct edges *edges, uint64_t from, uint64_t to)
+{
+	struct edge *edge = &edges->table[edges_place(edges, from, to)];
+
+	if (__builtin_expect(edge->from == from && edge->to == to && edge->count, 1))
+		return edge;
+	return edges_add(edges, from, to);
+}
+
+/* "main+0x10 -> memcpy", for lists; kept until the edge is forgotten. */
+const char *edges_text(struct edges *edges, const struct edge *edge);
+
+#endif
