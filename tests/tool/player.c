@@ -55,15 +55,22 @@ static uint64_t number(const char *word)
 	return value;
 }
 
-static void numbers(const char *word, uint64_t value[3])
+struct triple {
+	uint64_t value[3];
+};
+
+/* "A:B:C"; what is missing is 0. */
+static struct triple triple(const char *word)
 {
+	struct triple triple = {{0}};
 	char copy[128], *at = copy, *part;
 
 	snprintf(copy, sizeof(copy), "%s", word);
 	for (unsigned i = 0; i < 3; i++) {
 		part = strsep(&at, ":");
-		value[i] = part ? number(part) : 0;
+		triple.value[i] = part ? number(part) : 0;
 	}
+	return triple;
 }
 
 /* The descriptor behind the one that this image was executed from. */
@@ -173,8 +180,12 @@ static void put_sample(char *const word[], size_t words)
 					.tsc = __rdtsc(),
 					.ip = number(word[2]),
 					.period = number(word[3])};
-	for (size_t i = 4; i < words; i++)
-		numbers(word[i], &branches[r.sample.branches++].from);
+	for (size_t i = 4; i < words; i++) {
+		struct triple t = triple(word[i]);
+
+		branches[r.sample.branches++] =
+			(struct link_branch){t.value[0], t.value[1], t.value[2]};
+	}
 	r.sample.header.type = LINK_REC_SAMPLE;
 	r.sample.header.bytes =
 		(uint32_t)(sizeof(r.sample) + r.sample.branches * sizeof(*branches));
@@ -221,8 +232,11 @@ static uint32_t put_records(struct bts *to, char *const word[], size_t words)
 {
 	uint32_t count = 0;
 
-	for (size_t i = 0; i < words; i++)
-		numbers(word[i], &to[count++].from);
+	for (size_t i = 0; i < words; i++) {
+		struct triple t = triple(word[i]);
+
+		to[count++] = (struct bts){t.value[0], t.value[1], t.value[2]};
+	}
 	return count;
 }
 
