@@ -10,6 +10,7 @@
  * A line is held back until the next one, so that calls of the same function in a row,
  * which call nothing themselves, share a line.
  */
+#define _GNU_SOURCE
 #include "tools/softpmu/calls.h"
 
 #include <inttypes.h>
@@ -21,6 +22,7 @@
 #define FRAMES_MAX (1u << 20)
 #define SEARCH_MAX 64 /* calls that a return may pass over */
 #define NO_ROOT	   UINT64_MAX
+#define TIME_BYTES 24
 
 struct calls {
 	FILE *to;
@@ -28,7 +30,7 @@ struct calls {
 	unsigned depth;
 	calls_filter *filter;
 	void *opaque;
-	uint64_t time_ns;
+	char time[TIME_BYTES]; /* as lines begin with it */
 
 	uint64_t *frames; /* where each returns to */
 	size_t count, room;
@@ -36,8 +38,9 @@ struct calls {
 	uint64_t root;	    /* level of the oldest wanted function */
 
 	struct held {
-		uint64_t level, times, time_ns; /* times 0: nothing is held back */
-		uint64_t depth;			/* below the tree's root */
+		uint64_t level, times; /* times 0: nothing is held back */
+		char time[TIME_BYTES];
+		uint64_t depth; /* below the tree's root */
 		uint32_t function;
 		bool open; /* has not returned */
 	} held;
@@ -67,18 +70,18 @@ static void print_line(const struct calls *calls, uint64_t times)
 	uint64_t indent = 2 * held->depth;
 
 	/* Deep levels would be blanks only: their number stands for them. */
-	fprintf(calls->to, "%12.3f  ", (double)held->time_ns / 1e6);
+	fputs_unlocked(held->time, calls->to);
 	if (indent < sizeof(blanks))
-		fwrite(blanks, 1, (size_t)indent, calls->to);
+		fwrite_unlocked(blanks, 1, (size_t)indent, calls->to);
 	else
 		fprintf(calls->to, "%s[%" PRIu64 "] ", blanks, held->depth);
 	if (function->name)
-		fputs(function->name, calls->to);
+		fputs_unlocked(function->name, calls->to);
 	else
 		fprintf(calls->to, "[%s]", slash ? slash + 1 : function->object);
 	if (times > 1)
 		fprintf(calls->to, "  (%" PRIu64 " times)", times);
-	putc('\n', calls->to);
+	putc_unlocked('\n', calls->to);
 }
 
 /* The last of several calls in a row that turns out to call something has a line of its own. */
@@ -106,7 +109,7 @@ void calls_free(struct calls *calls)
 
 void calls_time(struct calls *calls, uint64_t time_ns)
 {
-	calls->time_ns = time_ns;
+	snprintf(calls->time, sizeof(calls->time), "%12.3f  ", (double)time_ns / 1e6);
 }
 
 static uint64_t level_of(const struct calls *calls)
@@ -128,7 +131,8 @@ static void show(struct calls *calls, uint64_t level, uint32_t function)
 		return;
 	}
 	let_go(calls, true);
-	*held = (struct held){level, 1, calls->time_ns, level - calls->root, function, true};
+	*held = (struct held){level, 1, "", level - calls->root, function, true};
+	memcpy(held->time, calls->time, sizeof(held->time));
 }
 
 /* The linkage stub that leads to a function is not worth a line. */
