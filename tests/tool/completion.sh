@@ -22,7 +22,7 @@ offers() {
 complete -p softpmu >"$SCRATCH/out" 2>&1
 has "registered" "$(<"$SCRATCH/out")" "-F _softpmu softpmu"
 same "commands" "report" "$(offers rep)"
-same "all commands" "stat record report annotate list models explain help --help --version" "$(offers '')"
+same "all commands" "stat record trace report annotate list models explain help --help --version" "$(offers '')"
 same "models" "skylake skylake-server" "$(offers stat -M sky)"
 same "no absent family" "" "$(offers stat -M netb)"
 same "models for --model" "skylake skylake-server" "$(offers list --model sky)"
@@ -39,6 +39,9 @@ same "events" "BR_INST_RETIRED.NEAR_CALL BR_INST_RETIRED.NEAR_RETURN BR_INST_RET
 same "second event of a list" "cycles,BR_INST_RETIRED.NEAR_CALL" "$(offers record -e cycles,br_inst_retired.near_c)"
 same "absent events are not offered" "" "$(offers stat -e branch-m)"
 has "512-bit events of the server" "$(offers stat -M skylake-server -e fp_arith_inst_retired.512)" "512B_PACKED_DOUBLE"
+same "branch filters" "any any_call any_ret" "$(offers record -j any)"
+same "stat's -j takes nothing" "true" "$(offers stat -j tru | tr ' ' '\n' | grep -x true | sort -u)"
+same "modes of trace" "--summary" "$(offers trace --su)"
 same "files" "perf.data" "$(touch perf.data other && offers report -i perf)"
 same "program" "true" "$(offers stat -e instructions tru | tr ' ' '\n' | grep -x true | sort -u)"
 same "the program's arguments are files" "perf.data" "$(offers record -c 1000 -- cat perf)"

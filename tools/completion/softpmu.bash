@@ -13,8 +13,13 @@ _softpmu_options() {
 			-o --output --append -v --verbose -h --help"
 		;;
 	record)
-		echo "-e --event -c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
+		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
+			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
 			-q --quiet -v --verbose -h --help"
+		;;
+	trace)
+		echo "-F --function --depth --list --summary --caller -o --output -M --model \
+			-v --verbose -h --help"
 		;;
 	report)
 		echo "-i --input -s --sort -n --show-nr-samples --percent-limit --header --symfs --stdio \
@@ -41,14 +46,18 @@ _softpmu_registers() {
 	"$1" explain ${2:+-M "$2"} 2>/dev/null | awk '$1 ~ /^[0-9A-F]+H$/ { print $2 }'
 }
 
-# The position of the program that stat and record run, or nothing when the cursor stands before it.
+# The position of the program that stat, record and trace run, or nothing when the cursor stands before it.
 _softpmu_program() {
 	local i
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--) echo $((i + 1)) && return ;;
+		-j)
+			# A list of filters for record; stat's -j takes nothing.
+			[[ ${COMP_WORDS[1]} == record ]] && ((i++))
+			;;
 		-e | -M | -r | -x | -o | -c | -F | --event | --model | --repeat | --field-separator | \
-			--output | --count | --freq) ((i++)) ;;
+			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.
@@ -74,7 +83,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record report annotate list models explain \
+		mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -85,7 +94,7 @@ _softpmu() {
 	[[ $previous == = ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}
 	[[ $current == = ]] && current='' && previous=${COMP_WORDS[COMP_CWORD - 1]}
 
-	if [[ $command == stat || $command == record ]]; then
+	if [[ $command == stat || $command == record || $command == trace ]]; then
 		program=$(_softpmu_program)
 		if [[ -n $program ]]; then
 			if declare -F _command_offset >/dev/null; then
@@ -107,6 +116,17 @@ _softpmu() {
 		_softpmu_complete_events "$current" "$tool" "$model"
 		return
 		;;
+	--branch-filter | -j)
+		if [[ $command == record ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "any any_call any_ret ind_call ind_jmp cond call stack \
+				no_tx u save_type priv no_flags no_cycles" -- "$current")
+			return
+		fi
+		;;
+	--call-graph)
+		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
+		return
+		;;
 	-i | --input | -o | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
@@ -123,14 +143,14 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "1 2" -- "$current")
 		return
 		;;
-	-c | --count | -F | --freq | -r | --repeat | -x | --field-separator | --percent-limit) return ;;
+	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record report annotate list models explain" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)
@@ -138,7 +158,7 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_registers "$tool" "$model")" -- "${current^^}")
 		[[ cpuid == "${current,,}"* ]] && COMPREPLY+=(cpuid)
 		;;
-	stat | record) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+	stat | record | trace) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
 	esac
 }
 complete -F _softpmu softpmu

@@ -5,6 +5,7 @@
  *	list     = item { "," item }
  *	item     = "{" list "}" [ ":" modifiers ] | event
  *	event    = "cpu/" term { "," term } "/" [ modifiers ]
+ *	         | "intel_bts//" [ modifiers ]
  *	         | name [ "/" term { "," term } "/" ] { ":" part }
  *	term     = event=N umask=N cmask=N edge inv any config=N period=N freq=N name=TEXT, or a
  *name part     = perf's letters (u k h p P G H D W I), libpfm4's c=N i e t, or a unit mask's name
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include <hosts/user/launch.h>
+#include <src/perfdata/perfdata.h>
 
 #include "commands.h"
 #include "event_names.h"
@@ -288,6 +290,24 @@ static bool add_event(struct parser *parser, const char *text, const struct even
 	return true;
 }
 
+/* The branch trace store: every taken branch, so it has no period and counts nothing. */
+static bool add_trace(struct parser *parser, const char *text, const struct modifiers *modifiers)
+{
+	const struct event_code code = {.perf_type = PERFDATA_TYPE_INTEL_BTS, .fixed = -1};
+	struct event *event;
+
+	if (modifiers->precise)
+		return wrong(parser, text, "a trace is precise as it is, without p");
+	if (!add_event(parser, text, &code, modifiers))
+		return false;
+	event = &parser->list->event[parser->list->count - 1];
+	event->trace = true;
+	event->fidelity = SPMU_ABSENT; /* as a count; who takes traces looks at `trace` first */
+	if (!event->exclude_user)
+		event->absent_reason = "it is a trace, which can be recorded but not counted";
+	return true;
+}
+
 /* --- terms between slashes ------------------------------------------------------ */
 
 struct terms {
@@ -365,6 +385,10 @@ static bool parse_slashes(struct parser *parser, const char *text, struct modifi
 	tail = last[1] == ':' ? last + 2 : last + 1;
 	if (*tail && !take_letters(modifiers, tail)) {
 		wrong(parser, text, "unknown modifiers '%s'", tail);
+		goto out;
+	}
+	if (!strcmp(copy, "intel_bts") && last == first + 1) {
+		good = add_trace(parser, text, modifiers);
 		goto out;
 	}
 	if (!parse_terms(parser, text, first + 1, &terms, modifiers))

@@ -23,6 +23,7 @@ struct event {
 	uint64_t frequency;	      /* from freq=; 0: not given */
 	enum spmu_fidelity fidelity;  /* on this host; SPMU_ABSENT also for :k */
 	const char *absent_reason;    /* why it is absent, one phrase; NULL otherwise */
+	bool trace;		      /* intel_bts: a trace of branches, not a counter's */
 	bool data_address;	      /* a PEBS record of it has a data linear address */
 	uint32_t perf_type;	      /* perf_event_attr.type */
 	uint64_t perf_config;	      /* perf_event_attr.config */

@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# trace.sh: `softpmu trace` on traces that are known (Vol. 3B 17.4.5, 17.4.9): a player stands in the
+# engine's place, so the branches are those of a description.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/player.bash"
+cd "$SCRATCH" || exit 1
+
+# main calls work three times (work calls leaf twice, then jumps to last), through a linkage stub once, and
+# leaf itself; one call is never returned from.
+cat >calls.S <<'END'
+	.globl main, work, leaf, last, lost
+	.type main, @function
+	.type work, @function
+	.type leaf, @function
+	.type last, @function
+	.type lost, @function
+main:	call work
+	call work
+	call leaf
+	call lost
+	ret
+	.size main, . - main
+work:	jz 1f
+1:	call leaf
+	call leaf
+	jmp last
+	.size work, . - work
+leaf:	ret
+	.size leaf, . - leaf
+last:	ret
+	.size last, . - last
+lost:	call leaf
+	ret
+	.size lost, . - lost
+END
+"$CC" -nostdlib -static -no-pie -Wl,-e,main -o calls calls.S || stop "build of calls" "$CC failed"
+at() { address calls "$1"; }
+# After the calls, which are of five bytes.
+after() { echo $(($(at "$1") + $2)); }
+main=$(at main) work=$(at work) leaf=$(at leaf) last=$(at last) lost=$(at lost)
+leaf_of_work="$((work + 2)):$leaf $leaf:$(after work 7) $(after work 7):$leaf $leaf:$(after work 12)"
+work_body="$work:$((work + 2)) $leaf_of_work $(after work 12):$last"
+branches="$main:$work $work_body $last:$(after main 5) $(after main 5):$work $work_body $last:$(after main 10) \
+$(after main 10):$leaf $leaf:$(after main 15) $(after main 15):$lost $lost:$leaf"
+{
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "trace $branches"
+	echo "exit 7"
+} >calls.txt
+
+# tree: the last run's lines without their times.
+tree() {
+	grep -v '^#' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //'
+}
+play calls.txt trace
+same "status" 7 "$status"
+same "standard output is the program's" "" "$out"
+same "tree" "work
+  leaf  (2 times)
+last
+work
+  leaf  (2 times)
+last
+leaf
+lost
+  leaf" "$(tree)"
+play calls.txt trace --depth 1
+same "depth" "work
+last
+work
+last
+leaf
+lost" "$(tree)"
+play calls.txt trace -F work
+same "one function" "work
+  leaf  (2 times)
+last
+work
+  leaf  (2 times)
+last" "$(tree)"
+play calls.txt trace -F 'le*'
+same "a pattern" "leaf  (4 times)
+leaf
+leaf" "$(tree)"
+play calls.txt trace -F lost -F last --depth 1
+same "two functions" "last  (2 times)
+lost" "$(tree)"
+play calls.txt trace --list -o list
+same "list: status" 7 "$status"
+same "list: nothing else is said" "" "$err"
+same "list: all branches" "$(wc -w <<<"$branches")" "$(wc -l <list)"
+same "list: the addresses" "$(tr ' ' '\n' <<<"$branches" | while IFS=: read -r from to; do printf '%#x %#x\n' "$from" "$to"; done)" \
+	"$(awk '{ print $1, $4 }' list)"
+same "list: names" "main -> work;work -> work+0x2;work+0x2 -> leaf" \
+	"$(head -n 3 list | awk '{ print $2, $3, $5 }' | paste -sd';')"
+play calls.txt trace --list -F last
+same "list of one function" 4 "$(grep -c . <<<"$err")"
+
+# sums NAME...: calls and branches of the functions in the last summary
+sums() {
+	local name
+	for name; do
+		awk -v name="$name" '$3 == name { print name, $1, $2 }' <<<"$err"
+	done
+}
+play calls.txt trace --summary
+same "summary" "leaf 6 5
+work 2 8
+last 2 2
+lost 1 1
+main 0 4" "$(sums leaf work last lost main)"
+has "summary: all" "$err" "# $(wc -w <<<"$branches") taken branches, 11 calls"
+play calls.txt trace --caller
+same "callers" "4 work leaf
+2 main work
+2 work last
+1 lost leaf
+1 main leaf
+1 main lost" "$(awk '/->/ && !/^#/ { print $1, $2, $4 }' <<<"$err" | sort -k1,1nr -k2)"
+play calls.txt trace --caller -F leaf
+same "callers of one" 3 "$(grep -c -- '-> leaf' <<<"$err")"
+same "of no other" 3 "$(grep -vc '^#' <<<"$err")"
+
+# Many buffers: nothing is lost, and the reader is told apart from the writer by waiting only.
+{
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "repeat 3000001 $main:$work $((work + 2)):$leaf $leaf:$(after work 7) $(after work 12):$last $last:$(after main 5)"
+	echo "exit 0"
+} >long.txt
+play long.txt trace --summary
+same "long: status" 0 "$status"
+has "long: every branch" "$err" "# 3000001 taken branches, 1800001 calls"
+same "long: calls" "work 600001 1200000" "$(sums work)"
+play long.txt trace --depth 1
+same "long: one line for all" 2 "$(sed -n 2,3p <<<"$err" | grep -c .)"
+
+# More pairs of addresses than the table holds: sums stay right.
+{
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	for ((round = 0; round < 600; round++)); do
+		printf 'trace'
+		for ((i = 0; i < 1000; i++)); do
+			printf ' %d:%d' "$((0x10000000 + round * 1000 + i))" "$leaf"
+		done
+		echo " $main:$work"
+	done
+	echo "exit 0"
+} >wide.txt
+play wide.txt trace --summary
+has "wide: every branch" "$err" "# 600600 taken branches, 600 calls"
+same "wide: calls" "work 600 0" "$(sums work | sed 's/ [0-9]*$/ 0/')"
+
+# New code at old addresses: what was known of them is dropped.
+{
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "trace $main:$work"
+	read -r offset start size < <(text "$SCRATCH/calls")
+	echo "map $start $((size + 4095 & ~4095)) $offset /no/such/file"
+	echo "trace $main:$work"
+	echo "exit 0"
+} >new.txt
+play new.txt trace --summary
+same "new code is no call of the old" "work 1 0" "$(sums work)"
+
+# What a program that runs wild writes into the shared memory is not believed.
+for bad in "bad-trace 4 1" "bad-trace 0 131073" "bad-trace 4294967295 0"; do
+	{
+		echo "comm calls"
+		echo "$bad"
+		echo "exit 0"
+	} >bad.txt
+	play bad.txt trace --summary
+	same "$bad: status" 125 "$status"
+	has "$bad" "$err" "overwrote the memory shared with softpmu"
+done
+printf 'comm calls\nbad-trace 0 1\nexit 0\n' >bad.txt
+play bad.txt record -o bad.data
+same "a trace that was not asked for: status" 125 "$status"
+
+# --- wrong usage
+run trace
+refuses "no program" 129 "no program to run"
+run trace --list --summary true
+refuses "two forms" 129 "exclude each other"
+run trace --depth 0 true
+refuses "depth 0" 129 "'0' is no depth"
+run trace --summary --depth 2 true
+refuses "depth of a summary" 129 "--depth is for the tree of calls"
+run trace -o /no/such/folder/file true
+refuses "no place to write" 125 "cannot write /no/such/folder/file"
+run trace no-such-program
+refuses "no such program" 127 "no-such-program"
+play calls.txt trace -o /dev/full
+same "a full disk" 125 "$status"
+has "a full disk is said" "$err" "cannot write /dev/full"
+finish
