@@ -96,7 +96,7 @@ same "trace: request" "model skylake events 2 want 2 lbr_select 0" "$out"
 has "trace: summary" "$err" "(2 samples, 300001 branches)"
 perf script -i trace.data --itrace=be -F event,ip,addr >decoded 2>err
 same "perf reads it quietly" "" "$(<err)"
-same "perf decodes every branch" 300001 "$(grep -c 'branches:u.*=>' script)"
+same "perf decodes every branch" 300001 "$(grep -c 'branches:u.*=>' decoded)"
 same "samples keep their events" "instructions:upp branches:upp" "$(awk -F: '/upp:/ { print $1 ":" $2 }' decoded | xargs)"
 perf script -i trace.data --itrace=be -F ip,addr 2>/dev/null | grep '=>' | tail -n 1 | xargs >last
 same "the last branch" "$(printf '%x => %x' $((hot + 16)) "$hot")" "$(<last)"
