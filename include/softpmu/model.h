@@ -35,6 +35,7 @@ struct spmu_model_info {
 	uint8_t counter_bits;
 	uint8_t fixed_bits;
 	int8_t pebs_format; /* -1: no PEBS */
+	uint8_t pebs_fixed; /* fixed counters that have PEBS, bit n */
 };
 SPMU_API struct spmu_model_info spmu_model_info(const struct spmu_model *model);
 

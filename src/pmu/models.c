@@ -72,6 +72,7 @@ struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 		.fixed_counters = counters->fixed_counters,
 		.counter_bits = counters->counter_bits,
 		.fixed_bits = counters->fixed_bits,
+		.pebs_fixed = counters->pebs_fixed,
 		.pebs_format = pebs ? (int8_t)pebs->format : (int8_t)-1,
 	};
 }

@@ -162,7 +162,7 @@ for i, row in enumerate(there):
 # one more than the period.  (A locked increment occurs twice at once where loads and stores are one
 # event; that is left out.)
 PERIOD = 9
-precise = [row for row in there if row["precise-counters"]
+precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]
 for row in precise:
     text = lines(["record", "-M", model, "-c", str(PERIOD), "-o", "perf.data",

@@ -216,6 +216,14 @@ static void choose_row(struct event *event, const struct spmu_model *model,
 	}
 }
 
+/* A precise event that no general counter takes goes to its fixed counter where that has PEBS. */
+static bool fixed_alone(const struct event *event, const struct spmu_model *model,
+			const struct event_code *code)
+{
+	return !event->counters && code->fixed >= 0 &&
+	       (spmu_model_info(model).pebs_fixed >> code->fixed & 1);
+}
+
 static void resolve(struct event *event, const struct spmu_model *model,
 		    const struct event_code *code, const struct modifiers *modifiers)
 {
@@ -241,7 +249,7 @@ static void resolve(struct event *event, const struct spmu_model *model,
 	}
 	if (code->fixed_only)
 		event->counters = 0;
-	if (!event->precise && !is_modified(event))
+	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
 		event->fixed = code->fixed;
 
 	event->absent_reason = reason_of_absence(event, code, modifiers);

@@ -127,6 +127,13 @@ static void add_generic(struct list *list)
 	}
 }
 
+/* Fixed counters have PEBS on some models; the row of such an event has no other. */
+static bool precise_on_fixed(const struct spmu_model *model, const struct spmu_event *event)
+{
+	return !event->counters && event->fixed >= 0 &&
+	       (spmu_model_info(model).pebs_fixed >> event->fixed & 1);
+}
+
 static void add_model(struct list *list)
 {
 	size_t i;
@@ -136,7 +143,8 @@ static void add_model(struct list *list)
 		struct row row = {.group = GROUP_MODEL,
 				  .select = event->code,
 				  .event = event,
-				  .precise = event->pebs_counters != 0};
+				  .precise = event->pebs_counters != 0 ||
+					     precise_on_fixed(list->model, event)};
 
 		add(list, &row, event->name, event->description);
 	}

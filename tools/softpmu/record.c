@@ -281,7 +281,7 @@ static int check_events(struct record *record)
 		if (event->fidelity == SPMU_ABSENT)
 			return tool_error("event '%s' is absent: %s (see softpmu list)",
 					  event->name, event->absent_reason);
-		if (event->precise && !event->counters)
+		if (event->precise && !event->counters && event->fixed < 0)
 			return not_precise(record, event);
 		if (!event->period && !event->frequency) {
 			event->period = record->period;
