@@ -47,6 +47,7 @@ struct taken {
 	uint32_t tag;
 	bool precise;
 	uint64_t period, ip, eventing_ip, rip, rax, tsc, applicable, data_address;
+	unsigned branches;
 };
 
 struct host {
@@ -249,6 +250,7 @@ static inline void host_sink(void *opaque, const struct spmu_sample *sample)
 		.tsc = sample->tsc,
 		.applicable = sample->record->applicable,
 		.data_address = sample->record->data_address,
+		.branches = sample->branch_count,
 	};
 	if (host->in_sink)
 		host->in_sink(host, sample);
