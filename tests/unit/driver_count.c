@@ -59,6 +59,57 @@ static void assigns(void)
 	host_free(&host);
 }
 
+/* Counters of other software (18.2.4.3) are not taken, and stay enabled or not as they are. */
+static void respects_others(void)
+{
+	const uint64_t others = 0x31 | UINT64_C(1) << 32;
+	struct spmu_request request;
+	struct host host;
+
+	host_ready(&host, 1, 4, 1);
+	host.inuse_set = others;
+	CHECK_EQ(spmu_write_msr(host.core, 0, 0x38f, UINT64_C(0x100000021)), SPMU_DONE);
+	request = host_watch(&host, 0x00c0, USR, 50, false);
+	request.fixed = 0;
+	CHECK_EQ(counter_of(&host, host_add(&host, &request)), 6);
+	CHECK_EQ(add_for(&host, 0xc4 | USR, 0x31, -1), 1000);
+	CHECK_EQ(add_for(&host, 0xc4 | USR, 0xff, -1), 7);
+	CHECK_EQ(add_for(&host, 0xc4 | USR, 0xff, -1), 1);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	CHECK_EQ(host_msr(&host, 0x38f), UINT64_C(0x1000000e3));
+	host_run(&host, 1000);
+	CHECK(host.driver.interrupts > 5);
+	CHECK_EQ(host_msr(&host, 0x38f), UINT64_C(0x1000000e3));
+	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
+	CHECK_EQ(host_msr(&host, 0x38f), UINT64_C(0x100000021));
+	host_check_samples(&host, 0, false, 50);
+	host_free(&host);
+}
+
+/* Given back, the counters show as free. */
+static void releases(void)
+{
+	struct spmu_request request;
+	struct host host;
+
+	host_ready(&host, 1, 4, 1);
+	request = host_watch(&host, 0x04c4, USR, 5, true);
+	host_add(&host, &request);
+	request.fixed = 1;
+	request.precise = false;
+	request.select = 0x3c | USR;
+	host_add(&host, &request);
+	CHECK(host_msr(&host, 0x392) != 0);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
+	CHECK_EQ(host_msr(&host, 0x392), 0);
+	CHECK_EQ(host_msr(&host, 0x38f), 0);
+	CHECK_EQ(host_msr(&host, 0x3f1), 0);
+	request = host_watch(&host, 0x04c4, USR, 5, true);
+	CHECK_EQ(counter_of(&host, host_add(&host, &request)), 0);
+	host_free(&host);
+}
+
 static void programs(void)
 {
 	struct spmu_request request;
@@ -279,6 +330,8 @@ static void counts_in_bulk(void)
 int main(void)
 {
 	assigns();
+	respects_others();
+	releases();
 	programs();
 	refuses_requests();
 	knows_legacy_writes();

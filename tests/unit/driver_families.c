@@ -51,12 +51,17 @@ static void finish(struct host *host)
 	host_check_totals(host);
 }
 
-/* Instructions and branches, as samples and as counts, with and without the fixed counter. */
-static void counts_and_samples(const struct spmu_model *model, uint64_t period, bool fixed)
+/*
+ * Instructions and branches, as samples and as counts, with and without the fixed counter.
+ * A unit that shows version 1 in CPUID counts by EN bits too, after reset.
+ */
+static void counts_and_samples(const struct spmu_model *model, uint64_t period, bool fixed,
+			       uint32_t version)
 {
 	struct host host;
 
 	host_make_model(&host, model, 1);
+	host.version = version;
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	add(&host, 0x00c0, period, fixed);
 	add(&host, 0x00c4, period == 1 ? 0 : period - 1, false);
@@ -76,11 +81,12 @@ static void counts_and_samples(const struct spmu_model *model, uint64_t period, 
 }
 
 /* An interrupt that comes late: nothing is lost, and periods begin at the overflow. */
-static void serves_late(const struct spmu_model *model)
+static void serves_late(const struct spmu_model *model, uint32_t version)
 {
 	struct host host;
 
 	host_make_model(&host, model, 1);
+	host.version = version;
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	add(&host, 0x00c0, 500, false);
 	add(&host, 0x00c4, 0, false);
@@ -106,7 +112,7 @@ static void serves_late(const struct spmu_model *model)
 }
 
 /* A counter that only counts goes through its end: it is put to just before that. */
-static void wraps(const struct spmu_model *model)
+static void wraps(const struct spmu_model *model, uint32_t version)
 {
 	struct spmu_model_info info = spmu_model_info(model);
 	uint64_t mask = (UINT64_C(1) << info.counter_bits) - 1, moved = 0;
@@ -114,6 +120,7 @@ static void wraps(const struct spmu_model *model)
 	unsigned index;
 
 	host_make_model(&host, model, 1);
+	host.version = version;
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	add(&host, 0x00c0, 0, false);
 	index = host.driver.counter[host.slot[0]].index;
@@ -324,11 +331,14 @@ static void check_model(const struct spmu_model *model)
 	finds(model, 1);
 	finds(model, 2);
 	for (unsigned i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
-		counts_and_samples(model, periods[i], false);
-		counts_and_samples(model, periods[i], true);
+		counts_and_samples(model, periods[i], false, UINT32_MAX);
+		counts_and_samples(model, periods[i], true, UINT32_MAX);
+		counts_and_samples(model, periods[i], true, 1);
 	}
-	serves_late(model);
-	wraps(model);
+	serves_late(model, UINT32_MAX);
+	serves_late(model, 1);
+	wraps(model, UINT32_MAX);
+	wraps(model, 1);
 	survives_freezing(model);
 	if (spmu_model_info(model).pebs_format < 0)
 		return;

@@ -144,6 +144,104 @@ static void serves_despite(void)
 	host_free(&host);
 }
 
+/* --- everything at once, on each model --- */
+
+static uint64_t forget_trace(void *opaque, const void *records, size_t count, uint64_t linear)
+{
+	(void)opaque;
+	CHECK(records && count);
+	return linear;
+}
+
+static enum spmu_status set_up_all(struct host *host)
+{
+	struct spmu_driver_memory memory = {
+		.memory = host->area,
+		.linear = HOST_AREA,
+		.bytes = 32 * 1024,
+		.records_per_interrupt = 1,
+	};
+	struct spmu_request request = {
+		.select = 0xc0 | USR, .counters = 1, .fixed = -1, .period = 50};
+	enum spmu_status status = host_detect(host);
+	const struct spmu_facilities *f = &host->driver.facilities;
+	unsigned slot;
+
+	if (status != SPMU_OK)
+		return status;
+	spmu_driver_set_bts_sink(&host->driver, forget_trace, host);
+	memory.bts_bytes = f->bts ? 100 * host->driver.layout->bts_bytes : 0;
+	if (f->pebs || f->bts)
+		status = spmu_driver_setup_ds(&host->driver, &memory);
+	if (status == SPMU_OK && f->lbr)
+		status = spmu_driver_enable_lbr(&host->driver, 0);
+	request.precise = f->pebs;
+	if (status == SPMU_OK)
+		status = spmu_driver_add(&host->driver, &request, &slot);
+	request.counters = 2;
+	request.precise = false;
+	if (status == SPMU_OK)
+		status = spmu_driver_add(&host->driver, &request, &slot);
+	if (status == SPMU_OK)
+		status = spmu_driver_start(&host->driver);
+	if (status == SPMU_OK && f->bts)
+		status = spmu_driver_start_bts(&host->driver, true, true);
+	return status;
+}
+
+/* An access of the set-up faults: after a release, everything is off.  False at the end. */
+static bool releases_after(const struct spmu_model *model, long n)
+{
+	bool global = spmu_model_info(model).perfmon_version >= 2;
+	enum spmu_status status;
+	struct host host;
+	unsigned pmis;
+
+	host_make_model(&host, model, 1);
+	host.fault_at = n;
+	status = set_up_all(&host);
+	if (host.accesses <= n) {
+		CHECK_EQ(status, SPMU_OK);
+		host_free(&host);
+		return false;
+	}
+	CHECK_EQ(status, SPMU_E_UNAVAILABLE);
+	host.fault_at = -1;
+	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
+	host_deliver(&host);
+	pmis = host.pmis;
+	host_run(&host, 2000);
+	CHECK_EQ(host.pmis, pmis);
+	CHECK_EQ(host_msr(&host, 0x1d9), 0);
+	if (global && host.driver.facilities.counters)
+		CHECK_EQ(host_msr(&host, 0x38f) & host_msr(&host, 0x186), 0);
+	host_free(&host);
+	return true;
+}
+
+/* One access, or all from it on, faults while it runs: no crash, no endless loop. */
+static void runs_despite(const struct spmu_model *model, long n, bool on)
+{
+	unsigned refused = 0;
+	struct host host;
+
+	host_make_model(&host, model, 1);
+	CHECK_EQ(set_up_all(&host), SPMU_OK);
+	host.accesses = 0;
+	host.fault_at = n;
+	host.fault_on = on;
+	for (unsigned i = 0; i < 20; i++) {
+		host_run(&host, 100);
+		(void)spmu_driver_read(&host.driver, 0);
+		refused += spmu_driver_set_period(&host.driver, 0, 30 + i) != SPMU_OK;
+	}
+	CHECK(refused <= 20 && (on || refused <= 1));
+	CHECK(host.accesses < 200000);
+	host.fault_at = -1;
+	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
+	host_free(&host);
+}
+
 int main(void)
 {
 	long n = 0;
@@ -159,5 +257,16 @@ int main(void)
 	stops_despite(0x38f, 0x3f1);
 	stops_despite(0x3f1, 0x38f);
 	serves_despite();
+	for (size_t i = 0; i < spmu_model_count(); i++) {
+		const struct spmu_model *model = spmu_model_at(i);
+
+		for (n = 0; releases_after(model, n);)
+			n++;
+		CHECK(n > 8 && n < 400);
+		for (n = 0; n < 100; n++) {
+			runs_despite(model, n, false);
+			runs_despite(model, n, true);
+		}
+	}
 	return test_summary();
 }
