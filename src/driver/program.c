@@ -12,7 +12,8 @@
  * before the first event select gets its EN bit.
  *
  * Assignment does not move what is already assigned.  It keeps counters that can
- * do PEBS for requests that need it.
+ * do PEBS for requests that need it, PMC0 to the last: some families have PEBS there alone, which
+ * only their events' requests know.
  */
 #include "internal.h"
 
@@ -82,7 +83,9 @@ static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_
 		free &= ~pebs;
 	if (!free)
 		return false;
-	driver->counter[slot].index = (uint8_t)__builtin_ctz(free);
+	driver->counter[slot].index =
+		(uint8_t)(request->precise || !(free & pebs) ? __builtin_ctz(free)
+							     : 31 - __builtin_clz(free));
 	return true;
 }
 

@@ -193,9 +193,10 @@ static void samples_together(const struct spmu_model *model)
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, 0), SPMU_OK);
 	request = host_watch(&host, 0x00c0, USR, 17, false);
 	host_add(&host, &request);
-	request = host_watch(&host, 0x00c4, USR, 0, false);
-	host_add(&host, &request);
-	add_precise(&host, 5);
+	if (!add_precise(&host, 5)) {
+		request = host_watch(&host, 0x00c4, USR, 0, false);
+		host_add(&host, &request);
+	}
 	start(&host);
 	CHECK_EQ(host_msr(&host, 0x1d9), others | (others ? 0x801 : 1));
 	host_run(&host, 3000);
