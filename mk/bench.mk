@@ -5,3 +5,12 @@ BENCH_RUNS ?= 3
 bench: $(B)/softpmu
 	@bench/run.py --softpmu $(B)/softpmu --folder $(B)/bench --runs $(BENCH_RUNS) \
 		$(if $(BENCH_ONLY),--only $(BENCH_ONLY)) $(if $(BENCH_JSON),--json $(BENCH_JSON))
+
+# The unit alone: nanoseconds and bytes of branches and records.
+$(B)/bench/unit: bench/unit.c $(B)/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -o $@ $< $(B)/libsoftpmu.a
+
+.PHONY: bench-unit
+bench-unit: $(B)/bench/unit
+	@$(B)/bench/unit

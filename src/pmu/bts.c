@@ -23,10 +23,20 @@
 
 #define RUN_MAX	   64 /* records in one write */
 #define RECORD_MAX 24
+#define RECORD_MIN 12
 
 /* The first four addresses of the management area. */
 struct bounds {
 	uint64_t base, index, maximum, threshold;
+};
+
+/* Encoded records that go to memory in one write. */
+struct run {
+	union {
+		uint64_t words[RUN_MAX * RECORD_MAX / 8];
+		uint8_t bytes[RUN_MAX * RECORD_MAX];
+	};
+	size_t records;
 };
 
 void bts_update(const struct spmu_core *core, struct thread *thread)
@@ -69,6 +79,12 @@ static bool write_index(struct spmu_core *core, unsigned lp, const struct spmu_d
 				&bounds->index, layout->field_bytes);
 }
 
+/* Whole records in so many bytes; division by a constant is a multiplication. */
+static inline uint64_t records_in(uint64_t bytes, unsigned record)
+{
+	return record == RECORD_MAX ? bytes / RECORD_MAX : bytes / RECORD_MIN;
+}
+
 static bool circular(const struct thread *thread)
 {
 	return !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, BTINT));
@@ -79,18 +95,15 @@ static uint64_t wrap(const struct thread *thread, struct bounds *bounds, unsigne
 {
 	if (circular(thread) && bounds->maximum - bounds->index < record)
 		bounds->index = bounds->base;
-	return (bounds->maximum - bounds->index) / record;
+	return records_in(bounds->maximum - bounds->index, record);
 }
 
 /* How many records until the threshold is reached, at least 1. */
 static uint64_t until_threshold(const struct bounds *bounds, unsigned record)
 {
-	uint64_t bytes;
-
 	if (bounds->threshold <= bounds->index)
 		return 1;
-	bytes = bounds->threshold - bounds->index;
-	return bytes / record + (bytes % record != 0);
+	return records_in(bounds->threshold - bounds->index - 1, record) + 1;
 }
 
 /* Tell the host how far it may go on its own. */
@@ -130,49 +143,58 @@ void bts_room(struct spmu_core *core, unsigned lp)
 }
 
 /*
- * Write so many encoded records from the index on; returns how many were.  When memory refuses
- * a run each record tries for itself, at the place where the one before did not get in.
+ * Write a run from the index on; returns how many records were written.  When memory refuses
+ * the run each record tries for itself, at the place where the one before did not get in.
  */
 static size_t write_run(struct spmu_core *core, unsigned lp, const struct bounds *bounds,
-			const uint8_t *bytes, size_t records, unsigned record)
+			const struct run *run, unsigned record)
 {
 	size_t written = 0;
 
-	if (core->host.write(core->host.opaque, lp, bounds->index, bytes, records * record))
-		return records;
-	for (size_t i = 0; i < records && records > 1; i++)
+	if (!run->records || core->host.write(core->host.opaque, lp, bounds->index, run->bytes,
+					      run->records * record))
+		return run->records;
+	for (size_t i = 0; i < run->records && run->records > 1; i++)
 		if (core->host.write(core->host.opaque, lp, bounds->index + written * record,
-				     bytes + i * record, record))
+				     run->bytes + i * record, record))
 			written++;
 	return written;
 }
 
-static bool stored(const struct thread *thread, const struct spmu_branch *branch)
+static inline bool stored(const struct thread *thread, const struct spmu_branch *branch)
 {
-	return branch->signal < SPMU_SIGNALS && (SPMU_SIGSET_TAKEN >> branch->signal & 1) &&
-	       (thread->bts.rings & ring_of(branch->cpl));
+	return (branch->signal < SPMU_SIGNALS) & (SPMU_SIGSET_TAKEN >> (branch->signal & 63) & 1) &
+	       ((thread->bts.rings & ring_of(branch->cpl)) != 0);
 }
 
 /*
  * Encode branches that are to be stored, at most `most`, passing over others.  Returns how
- * many were looked at.
+ * many were looked at.  Wide records, of which there may be very many, are written in
+ * place, without the checks of spmu_bts_encode().
  */
 static size_t encode_run(const struct spmu_ds_layout *layout, const struct thread *thread,
 			 const struct spmu_branch *branches, size_t count, size_t most,
-			 uint8_t bytes[RUN_MAX * RECORD_MAX], size_t *records)
+			 struct run *run)
 {
-	size_t seen = 0;
+	const bool wide = layout->bts_bytes == RECORD_MAX;
+	size_t seen = 0, made = 0;
 
-	*records = 0;
-	for (; seen < count && *records < most; seen++) {
-		struct spmu_bts_record record = {branches[seen].from, branches[seen].to, false};
+	for (; seen < count && made < most; seen++) {
+		const struct spmu_branch *branch = &branches[seen];
 
-		if (!stored(thread, &branches[seen]))
-			continue;
-		if (spmu_bts_encode(layout, &record, bytes + *records * layout->bts_bytes,
-				    RECORD_MAX) == SPMU_OK)
-			++*records;
+		if (wide) {
+			run->words[3 * made] = branch->from;
+			run->words[3 * made + 1] = branch->to;
+			run->words[3 * made + 2] = 0;
+		} else {
+			const struct spmu_bts_record record = {branch->from, branch->to, false};
+
+			(void)!spmu_bts_encode(layout, &record, run->bytes + made * RECORD_MIN,
+					       RECORD_MIN);
+		}
+		made += stored(thread, branch);
 	}
+	run->records = made;
 	return seen;
 }
 
@@ -190,8 +212,8 @@ size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *
 {
 	struct thread *thread = &core->thread[lp];
 	const struct spmu_ds_layout *layout = thread_ds(core, thread);
-	uint8_t bytes[RUN_MAX * RECORD_MAX];
 	struct bounds bounds;
+	struct run run;
 	size_t seen = 0;
 	bool moved = false;
 
@@ -204,15 +226,14 @@ size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *
 		unsigned record = layout->bts_bytes;
 		uint64_t most = least(wrap(thread, &bounds, record),
 				      least(until_threshold(&bounds, record), RUN_MAX));
-		size_t records, written;
+		size_t written;
 
 		if (!most) { /* full */
 			seen = count;
 			break;
 		}
-		seen += encode_run(layout, thread, branches + seen, count - seen, most, bytes,
-				   &records);
-		written = records ? write_run(core, lp, &bounds, bytes, records, record) : 0;
+		seen += encode_run(layout, thread, branches + seen, count - seen, most, &run);
+		written = write_run(core, lp, &bounds, &run, record);
 		bounds.index += written * record;
 		moved = moved || written;
 		*pmi = written && bounds.index >= bounds.threshold;
@@ -243,8 +264,8 @@ void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
 		bts_room(core, lp);
 		return;
 	}
-	bounds.index += layout->bts_bytes *
-			least(records, (bounds.maximum - bounds.index) / layout->bts_bytes);
+	bounds.index += layout->bts_bytes * least(records, records_in(bounds.maximum - bounds.index,
+								      layout->bts_bytes));
 	*pmi = bounds.index >= bounds.threshold;
 	wrap(thread, &bounds, layout->bts_bytes);
 	if (write_index(core, lp, layout, &bounds)) {

@@ -69,10 +69,10 @@ void lbr_clocks(struct thread *thread, uint64_t clocks)
 		thread->state.lbr_clocks = sum < LBR_CLOCKS_MAX ? (uint32_t)sum : LBR_CLOCKS_MAX;
 }
 
-static bool wanted(const struct lbr_recording *lbr, const struct spmu_branch *branch)
+static inline bool wanted(const struct lbr_recording *lbr, const struct spmu_branch *branch)
 {
-	return branch->signal < SPMU_SIGNALS && (lbr->signals >> branch->signal & 1) &&
-	       (lbr->rings & ring_of(branch->next_cpl));
+	return (branch->signal < SPMU_SIGNALS) & (lbr->signals >> (branch->signal & 63) & 1) &
+	       ((lbr->rings & ring_of(branch->next_cpl)) != 0);
 }
 
 static void store(struct thread_state *state, unsigned n, const struct spmu_lbr_entry *entry)
@@ -114,20 +114,37 @@ static void keep_for_exception(const struct spmu_lbr_layout *layout, struct thre
 	state->reg[SLOT_LER_TO] = layout->to ? to : from >> 32;
 }
 
-/* How many entries at the front will be overwritten by those after them. */
-static size_t overwritten(const struct spmu_lbr_layout *layout, const struct lbr_recording *lbr,
-			  const struct spmu_branch *branches, size_t count)
+/*
+ * Pass over the entries at the front that those after them would overwrite; they move
+ * TOS all the same.  Returns where to begin.
+ */
+static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
+		   const struct spmu_branch *branches, size_t count)
 {
-	size_t entries = 0;
+	size_t begin = count, entries = 0, skipped = 0;
+	unsigned flags = 0;
 
-	if (lbr->call_stack || count <= layout->depth)
+	if (thread->lbr.call_stack || count <= layout->depth)
 		return 0;
-	for (size_t i = 0; i < count; i++) {
-		if (branches[i].flags & SPMU_BRANCH_EVENT)
-			return 0;
-		entries += wanted(lbr, &branches[i]);
+	/* Behind the newest entry that will not be there any more. */
+	while (begin && entries <= layout->depth) {
+		begin--;
+		entries += wanted(&thread->lbr, &branches[begin]);
+		flags |= branches[begin].flags;
 	}
-	return entries > layout->depth ? entries - layout->depth : 0;
+	if (entries <= layout->depth)
+		return 0;
+	begin++;
+	for (size_t i = 0; i < begin; i++) {
+		skipped += wanted(&thread->lbr, &branches[i]);
+		flags |= branches[i].flags;
+	}
+	if (flags & SPMU_BRANCH_EVENT) /* looks at what is the newest then */
+		return 0;
+	thread->state.reg[SLOT_LBR_TOS] =
+		(thread->state.reg[SLOT_LBR_TOS] + skipped) & (layout->depth - 1u);
+	thread->state.lbr_clocks = 0;
+	return begin;
 }
 
 void lbr_record(const struct spmu_core *core, struct thread *thread,
@@ -135,24 +152,17 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 {
 	const struct spmu_lbr_layout *layout = core->model->lbr;
 	struct thread_state *state = &thread->state;
-	size_t skip = overwritten(layout, &thread->lbr, branches, count);
 
-	/* The entries that are skipped move TOS all the same. */
-	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + skip) & (layout->depth - 1u);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = skip(layout, thread, branches, count); i < count; i++) {
 		lbr_clocks(thread, branches[i].cycles);
 		if (branches[i].flags & SPMU_BRANCH_EVENT)
 			keep_for_exception(layout, state);
 		if (!wanted(&thread->lbr, &branches[i]))
 			continue;
-		if (skip) {
-			state->lbr_clocks = 0;
-			skip--;
-		} else if (thread->lbr.call_stack && branches[i].signal == SPMU_SIG_RET_NEAR) {
+		if (thread->lbr.call_stack && branches[i].signal == SPMU_SIG_RET_NEAR)
 			pop(layout, state);
-		} else {
+		else
 			push(layout, state, &branches[i]);
-		}
 	}
 }
 
