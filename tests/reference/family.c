@@ -111,33 +111,52 @@ static const struct family_area area_icelake = {.field = 8,
 						.fixed_reset_at = 0x80,
 						.bts_bytes = 24};
 
+/* IA32_DEBUGCTL: 17.12; 17.5; with the uncore's PMI (17.7); with RTM (17.3.3). */
+#define DEBUGCTL_CORE	 0x1c3
+#define DEBUGCTL_CORE2	 0x5fc3
+#define DEBUGCTL_NEHALEM 0x7fc3
+#define DEBUGCTL_RTM	 0xffc3
+/* Four counters with PEBS and load latency (figure 18-21). */
+#define PEBS_LATENCY UINT64_C(0xf0000000f)
+
 #define CORE2_PARTS                                                                                \
 	.version = 2, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
-	.pebs_format = 0, .pebs_generals = 1, .dtes64 = true, .lbr = &lbr_core2, .area = &area_64
+	.pebs_format = 0, .pebs_generals = 1, .dtes64 = true, .lbr = &lbr_core2, .area = &area_64, \
+	.debugctl = DEBUGCTL_CORE2, .pebs_enable = 1, .event_bits = 7
 #define ATOM_PARTS                                                                                 \
 	.version = 3, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
-	.pebs_generals = 1, .any_thread = true, .dtes64 = true
+	.pebs_generals = 1, .any_thread = true, .dtes64 = true, .debugctl = DEBUGCTL_CORE2,        \
+	.pebs_enable = 1, .event_bits = 7
 #define CORE3_PARTS                                                                                \
 	.version = 3, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,                  \
-	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem
-#define NEHALEM_PARTS CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem
+	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem,            \
+	.ld_lat = true, .offcore = true, .event_bits = 7
+#define NEHALEM_PARTS                                                                              \
+	CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem,                         \
+		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY
 #define SANDYBRIDGE_PARTS                                                                          \
-	CORE3_PARTS, .generals = 8, .pebs_format = 1, .full_width = true, .lbr = &lbr_nehalem
+	CORE3_PARTS, .generals = 8, .pebs_format = 1, .full_width = true, .lbr = &lbr_nehalem,     \
+		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY | UINT64_C(1) << 63
 #define HASWELL_PARTS                                                                              \
 	CORE3_PARTS, .generals = 8, .pebs_format = 2, .full_width = true, .tsx = true,             \
-		     .lbr = &lbr_haswell
+		     .lbr = &lbr_haswell, .debugctl = DEBUGCTL_RTM, .pebs_enable = PEBS_LATENCY
 #define SKYLAKE_PARTS                                                                              \
 	.version = 4, .generals = 8, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .pebs_generals = 15, .any_thread = true, .full_width = true,             \
-	.tsx = true, .dtes64 = true, .lbr = &lbr_skylake, .area = &area_nehalem
+	.tsx = true, .dtes64 = true, .lbr = &lbr_skylake, .area = &area_nehalem,                   \
+	.debugctl = DEBUGCTL_RTM, .pebs_enable = PEBS_LATENCY, .ld_lat = true, .frontend = true,   \
+	.offcore = true, .event_bits = 7
 #define GOLDMONT_PARTS                                                                             \
 	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
-	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true
+	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
+	.debugctl = DEBUGCTL_CORE2, .offcore = true, .event_bits = 7
 #define ICELAKE_PARTS                                                                              \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
 	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
 	.tsx = true, .adaptive = true, .extended_pebs = true, .dtes64 = true, .lbr = &lbr_skylake, \
-	.area = &area_icelake
+	.area = &area_icelake, .debugctl = DEBUGCTL_RTM, .pebs_enable = UINT64_C(0xf000000ff),     \
+	.ld_lat = true, .frontend = true, .offcore = true, .event_bits = 8, .cpuid_ecx = 15,       \
+	.cpuid_edx = 0x8000
 
 static const struct family families[] = {
 	{.model = "core",
@@ -145,6 +164,8 @@ static const struct family families[] = {
 	 .generals = 2,
 	 .generals_ht = 2,
 	 .bits = 40,
+	 .event_bits = 7,
+	 .debugctl = DEBUGCTL_CORE,
 	 .pebs_format = -1,
 	 .lbr = &lbr_core,
 	 .area = &area_32,
@@ -169,12 +190,15 @@ static const struct family families[] = {
 	 GOLDMONT_PARTS,
 	 .pebs_generals = 1,
 	 .any_thread = true,
+	 .pebs_enable = 1,
 	 .lbr = &lbr_goldmont,
 	 .area = &area_nehalem},
 	{.model = "goldmont-plus",
 	 GOLDMONT_PARTS,
 	 .pebs_generals = 15,
 	 .pebs_fixed = 7,
+	 .pebs_enable = UINT64_C(0x70000000f),
+	 .cpuid_edx = 0x8000,
 	 .lbr = &lbr_goldmont_plus,
 	 .area = &area_goldmont_plus},
 	{.model = "nehalem", NEHALEM_PARTS},

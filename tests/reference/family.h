@@ -36,6 +36,12 @@ struct family {
 	bool any_thread, full_width, tsx, adaptive;
 	bool extended_pebs; /* any event may make records */
 	bool dtes64;
+	/* Bits of registers (chapter 35), beside those that follow from the above. */
+	uint64_t debugctl, pebs_enable;
+	bool ld_lat, frontend, offcore;
+	/* CPUID.0AH of real parts, beside versions and numbers. */
+	uint8_t event_bits;
+	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;
 	const struct family_lbr *lbr;
 	const struct family_area *area;	       /* IA-32e mode, or both with DTES64 */
 	const struct family_area *area_legacy; /* the others */

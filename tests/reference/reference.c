@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.c: what one retired instruction does to the counters, the DS save
- * area and the local APIC, as plainly as it can be said.
+ * reference.c: what one retired instruction does to the counters and the local
+ * APIC, as plainly as it can be said.
  *
- * Vol. 3B 18.2 (architectural monitoring), 18.8.1.1 and 18.13.1 (PEBS),
- * 17.4.9 (DS save area), Vol. 3A 10.5.1 (local vector table).  No LBR, no BTS,
- * no load latency, no transactions, no SMM.
+ * Vol. 3B 18.2 (architectural monitoring), 17.4.7 (freeze), Vol. 3A 10.5.1
+ * (local vector table).  PEBS is in records.c, branches are in branches.c.  No
+ * load latency, no transactions.
  *
  * Where the manual leaves room, the simplest reading is taken and named where
  * it is taken ("Reading:").
@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#define WIDTH_MASK    ((UINT64_C(1) << 48) - 1)
 #define SELECT_USR    (UINT64_C(1) << 16)
 #define SELECT_OS     (UINT64_C(1) << 17)
 #define SELECT_E      (UINT64_C(1) << 18)
@@ -22,13 +21,12 @@
 #define SELECT_ANY    (UINT64_C(1) << 21)
 #define SELECT_EN     (UINT64_C(1) << 22)
 #define SELECT_INV    (UINT64_C(1) << 23)
+#define DEBUGCTL_LBR  UINT64_C(1)
 #define STATUS_LBRFRZ (UINT64_C(1) << 58)
 #define STATUS_CTRFRZ (UINT64_C(1) << 59)
-#define STATUS_OVFBUF (UINT64_C(1) << 62)
 #define DEBUGCTL_LBRS (UINT64_C(1) << 11)
 #define DEBUGCTL_CTRS (UINT64_C(1) << 12)
 #define LVT_MASK      (UINT32_C(1) << 16)
-#define PEBS_COUNTERS 4 /* 18.13.1: PMC4-PMC7 have no PEBS */
 
 const char *reference_defect_name(enum reference_defect defect)
 {
@@ -48,6 +46,7 @@ const char *reference_defect_name(enum reference_defect defect)
 struct view {
 	struct reference_counter *counter;
 	uint64_t signals;
+	unsigned bits;
 	bool enabled, usr, os, any, interrupt, edge, invert;
 	unsigned cmask;
 	uint64_t status_bit;
@@ -59,7 +58,17 @@ static uint64_t supplied(const struct reference *unit, const struct spmu_event *
 	return event ? event->signals & (unit->host.supply.exact | unit->host.supply.modelled) : 0;
 }
 
-/* 18.2.4.1: EN & GLOBAL_CTRL & !CTR_FRZ. */
+/* 18.2.4.1: GLOBAL_CTRL & !CTR_FRZ; the first version has neither (18.2.1). */
+static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+
+	if (t->smm_frozen)
+		return false;
+	return unit->family->version < 2 ||
+	       ((t->global_control >> bit & 1) && !(t->global_status & STATUS_CTRFRZ));
+}
+
 static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -67,8 +76,8 @@ static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 	uint64_t select = t->select[n];
 	struct view v = {
 		.counter = &t->general[n],
-		.enabled = (select & SELECT_EN) && (t->global_control >> n & 1) &&
-			   !(t->global_status & STATUS_CTRFRZ),
+		.bits = unit->family->bits,
+		.enabled = (select & SELECT_EN) && globally(unit, lp, n),
 		.usr = select & SELECT_USR,
 		.os = select & SELECT_OS,
 		.any = select & SELECT_ANY,
@@ -97,8 +106,8 @@ static struct view view_fixed(struct reference *unit, unsigned lp, unsigned n)
 	return (struct view){
 		.counter = &t->fixed[n],
 		.signals = supplied(unit, event),
-		.enabled = (control & 3) && (t->global_control >> (32 + n) & 1) &&
-			   !(t->global_status & STATUS_CTRFRZ),
+		.bits = unit->family->fixed_bits,
+		.enabled = (control & 3) && globally(unit, lp, 32 + n),
 		.os = control & 1,
 		.usr = control & 2,
 		.any = control & 4,
@@ -122,24 +131,36 @@ static bool listens(const struct reference *unit, const struct view *v, bool sam
 	return v->signals && v->enabled && (system ? v->os : v->usr);
 }
 
-/* Vol. 3B 18.2.1.1: precise events ask for AnyThread, Edge, Invert and CMask of 0 (18.13.1). */
+/*
+ * Vol. 3B 18.2.1.1: precise events ask for AnyThread, Edge, Invert and CMask of 0 (18.13.1).
+ * With extended PEBS any event will do, and fixed counters.
+ */
 static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 {
 	const struct reference_thread *t = &unit->thread[lp];
+	const struct family *family = unit->family;
+
+	if (n >= unit->generals) {
+		n -= unit->generals;
+		return (family->pebs_fixed >> n & 1) && (t->pebs_enable >> (32 + n) & 1);
+	}
 	const struct spmu_event *event = t->event[n];
 
-	return n < PEBS_COUNTERS && (t->pebs_enable >> n & 1) && event &&
-	       (event->pebs_counters >> n & 1) &&
-	       !(t->select[n] & (SELECT_ANY | SELECT_E | SELECT_INV | UINT64_C(0xff000000)));
+	if (!(family->pebs_generals >> n & 1) || !(t->pebs_enable >> n & 1) || !event)
+		return false;
+	if (!family->extended_pebs && !(event->pebs_counters >> n & 1))
+		return false;
+	return !(t->select[n] & (SELECT_ANY | SELECT_E | SELECT_INV | UINT64_C(0xff000000)));
 }
 
 /* Add to a counter; true when it passes from its maximum to 0. */
-static bool add(const struct reference *unit, struct reference_counter *counter, uint64_t n)
+static bool add(const struct reference *unit, struct reference_counter *counter, unsigned bits,
+		uint64_t n)
 {
 	uint64_t before = counter->value;
-	uint64_t limit = WIDTH_MASK;
+	uint64_t limit = (UINT64_C(1) << bits) - 1;
 
-	counter->value = (before + n) & WIDTH_MASK;
+	counter->value = (before + n) & limit;
 	if (unit->defect == REFERENCE_OVERFLOW_ONE_LATE)
 		return n && counter->value == 1;
 	return n > limit - before;
@@ -226,20 +247,30 @@ static uint64_t contribution(const struct reference *unit, const struct view *v,
 	return gain + in_clock(unit, v, source, n);
 }
 
-/* 17.4.7, version 4: a PMI request freezes; the LVT entry then decides about delivery. */
-static void request_pmi(struct reference *unit, unsigned lp)
+/*
+ * 17.4.7: a PMI request freezes; the LVT entry then decides about delivery.  From version 4 on
+ * by the status, before by the enables themselves.
+ */
+void reference_request_pmi(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
+	bool counters = (t->debugctl & DEBUGCTL_CTRS) && unit->defect != REFERENCE_FREEZE_IGNORED;
+	bool branches = (t->debugctl & DEBUGCTL_LBRS) && unit->defect != REFERENCE_LBR_NOT_FROZEN;
 
 	t->pmi_requested = true;
-	if ((t->debugctl & DEBUGCTL_CTRS) && unit->defect != REFERENCE_FREEZE_IGNORED)
-		t->global_status |= STATUS_CTRFRZ;
-	if (t->debugctl & DEBUGCTL_LBRS)
-		t->global_status |= STATUS_LBRFRZ;
+	if (unit->family->version >= 4) {
+		t->global_status |= counters ? STATUS_CTRFRZ : 0;
+		t->global_status |= branches ? STATUS_LBRFRZ : 0;
+		return;
+	}
+	if (counters && unit->defect != REFERENCE_LEGACY_KEEPS_ENABLES)
+		t->global_control = 0;
+	if (branches)
+		t->debugctl &= ~DEBUGCTL_LBR;
 }
 
 /* Vol. 3A 10.5.1: one interrupt for an instruction; delivery sets the mask. */
-static unsigned deliver_pmi(struct reference *unit, unsigned lp)
+unsigned reference_deliver_pmi(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
 	unsigned mode = t->lvt >> 8 & 7;
@@ -261,163 +292,13 @@ static unsigned deliver_pmi(struct reference *unit, unsigned lp)
 	return SPMU_EV_PMI;
 }
 
-/* DS management area of 64-bit format (figure 18-22) and record format 3 (table 18-55). */
-enum {
-	DS_PEBS_BASE = 0x20,
-	DS_PEBS_INDEX = 0x28,
-	DS_PEBS_MAXIMUM = 0x30,
-	DS_PEBS_THRESHOLD = 0x38,
-	DS_RESETS = 0x40,
-	DS_BYTES_MAX = 0x80,
-	RECORD_BYTES = 0xc8,
-};
-
-static uint64_t get64(const uint8_t *from)
-{
-	uint64_t value = 0;
-
-	for (int i = 7; i >= 0; i--)
-		value = value << 8 | from[i];
-	return value;
-}
-
-static void put64(uint8_t *to, uint64_t value)
-{
-	for (int i = 0; i < 8; i++)
-		to[i] = (uint8_t)(value >> (8 * i));
-}
-
-static void make_record(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
-			uint64_t applicable, uint8_t *record)
-{
-	struct spmu_registers r = {0};
-	uint64_t address = 0;
-
-	unit->host.registers(unit->host.opaque, lp, &r);
-	for (unsigned n = 0; n < PEBS_COUNTERS; n++)
-		if ((applicable >> n & 1) && unit->thread[lp].event[n]->data_address)
-			address = insn->data_address;
-
-	const uint64_t fields[RECORD_BYTES / 8] = {
-		r.rflags,
-		r.rip,
-		r.rax,
-		r.rbx,
-		r.rcx,
-		r.rdx,
-		r.rsi,
-		r.rdi,
-		r.rbp,
-		r.rsp,
-		r.r8,
-		r.r9,
-		r.r10,
-		r.r11,
-		r.r12,
-		r.r13,
-		r.r14,
-		r.r15,
-		/* 90H */ applicable,
-		address,
-		0,
-		0,
-		insn->ip,
-		0,
-		unit->host.tsc(unit->host.opaque, lp),
-	};
-	for (unsigned i = 0; i < RECORD_BYTES / 8; i++)
-		put64(record + 8 * i, fields[i]);
-}
-
-/* 18.4.2: bounds.  The record must stand between base and absolute maximum. */
-static bool fits(const struct reference *unit, const uint8_t *area)
-{
-	uint64_t base = get64(area + DS_PEBS_BASE);
-	uint64_t index = get64(area + DS_PEBS_INDEX);
-	uint64_t maximum = get64(area + DS_PEBS_MAXIMUM);
-	uint64_t room = maximum - index;
-
-	if (index < base || index > maximum)
-		return false;
-	if (unit->defect == REFERENCE_BOUNDS_LOOSE)
-		return room > 0;
-	if (unit->defect == REFERENCE_BOUNDS_TIGHT)
-		return room > RECORD_BYTES;
-	return room >= RECORD_BYTES;
-}
-
-/* No room left; an index before the base says nothing of that kind. */
-static bool is_full(const uint8_t *area)
-{
-	return get64(area + DS_PEBS_INDEX) >= get64(area + DS_PEBS_BASE);
-}
-
-/*
- * The PEBS assist (18.4.2, 18.8.1.1): bounds check, record, index, status,
- * reload, threshold.  `applicable`: the counters whose event took place.
- *
- * Reading of "skipped entirely": nothing changes and PEBS stays armed, so that
- * software which makes room again continues to capture.  A buffer without room
- * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory
- * that the host refuses is like a bounds check that fails, but says nothing
- * about the buffer.
- *
- * Reading of "reload" (18.4.2 "the counter", 18.8.1.1 "each counter that
- * overflowed", 18.13.1 "applicable counters"): the counters whose event made
- * the record are reloaded.  One that passes to 0 by the same instruction, or
- * waits for its event, keeps its overflow and its claim to a record.
- */
-static unsigned assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
-		       uint64_t applicable)
-{
-	struct reference_thread *t = &unit->thread[lp];
-	const struct spmu_host *host = &unit->host;
-	uint8_t area[DS_BYTES_MAX], record[RECORD_BYTES], next[8];
-	size_t area_bytes = spmu_ds_layout(unit->model, true)->bytes;
-
-	if (area_bytes > sizeof(area) ||
-	    !host->read(host->opaque, lp, t->ds_area, area, area_bytes))
-		return 0;
-	if (!fits(unit, area)) {
-		if (is_full(area))
-			t->global_status |= STATUS_OVFBUF;
-		return 0;
-	}
-
-	uint64_t index = get64(area + DS_PEBS_INDEX);
-	uint64_t threshold = get64(area + DS_PEBS_THRESHOLD);
-
-	make_record(unit, lp, insn, applicable, record);
-	put64(next, index + RECORD_BYTES);
-	if (!host->write(host->opaque, lp, index, record, sizeof(record)))
-		return 0;
-	if (!host->write(host->opaque, lp, t->ds_area + DS_PEBS_INDEX, next, sizeof(next)))
-		return 0;
-
-	for (unsigned n = 0; n < PEBS_COUNTERS; n++) {
-		if (!(applicable >> n & 1))
-			continue;
-		t->general[n].armed = t->general[n].late = false;
-		if (unit->defect != REFERENCE_STATUS_KEPT)
-			t->global_status &= ~(UINT64_C(1) << n);
-		if (unit->defect != REFERENCE_RELOAD_MISSING)
-			t->general[n].value = get64(area + DS_RESETS + 8 * n) & WIDTH_MASK;
-	}
-
-	index += RECORD_BYTES;
-	if (unit->defect == REFERENCE_THRESHOLD_LATE ? index > threshold : index >= threshold) {
-		t->global_status |= STATUS_OVFBUF;
-		request_pmi(unit, lp);
-	}
-	return SPMU_EV_RECORD;
-}
-
 /* One counter and one gain.  True when it overflowed. */
 static bool count(struct reference *unit, unsigned owner, const struct view *v, uint64_t gain)
 {
-	if (!add(unit, v->counter, gain))
+	if (!add(unit, v->counter, v->bits, gain))
 		return false;
-	unit->thread[owner].global_status |= v->status_bit;
+	if (unit->family->version >= 2)
+		unit->thread[owner].global_status |= v->status_bit;
 	return true;
 }
 
@@ -425,7 +306,7 @@ static bool count(struct reference *unit, unsigned owner, const struct view *v, 
 static unsigned retire_on(struct reference *unit, unsigned owner, unsigned source,
 			  const struct spmu_insn *insn)
 {
-	struct view views[REFERENCE_GENERAL + REFERENCE_FIXED];
+	struct view views[REFERENCE_COUNTERS];
 	unsigned generals = unit->generals, events = 0;
 	bool interrupt = false;
 	uint64_t triggered = 0;
@@ -433,10 +314,10 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 	/* Who listens is settled before anything moves: a freeze acts from the next on. */
 	for (unsigned n = 0; n < generals; n++)
 		views[n] = view_general(unit, owner, n);
-	for (unsigned n = 0; n < REFERENCE_FIXED; n++)
+	for (unsigned n = 0; n < unit->family->fixed; n++)
 		views[generals + n] = view_fixed(unit, owner, n);
 
-	for (unsigned n = 0; n < generals + REFERENCE_FIXED; n++) {
+	for (unsigned n = 0; n < generals + unit->family->fixed; n++) {
 		struct view *v = &views[n];
 		bool occurred, was_armed = v->counter->armed;
 
@@ -447,7 +328,7 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 
 		if (overflow && v->interrupt)
 			interrupt = true;
-		if (n >= generals || !is_pebs(unit, owner, n))
+		if (!is_pebs(unit, owner, n))
 			continue;
 		if (overflow)
 			v->counter->armed = true;
@@ -459,23 +340,54 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 			continue;
 		}
 		if (was_armed && occurred)
-			triggered |= UINT64_C(1) << n;
+			triggered |= v->status_bit;
 	}
 	if (triggered)
-		events |= assist(unit, owner, insn, triggered);
+		events |= reference_assist(unit, owner, insn, triggered);
 	if (interrupt)
-		request_pmi(unit, owner);
+		reference_request_pmi(unit, owner);
 	return events;
 }
 
+/* The taken branch among an instruction's signals; false: none. */
+static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
+{
+	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN;
+
+	if (!taken)
+		return false;
+	*branch = (struct spmu_branch){
+		.from = insn->ip,
+		.to = insn->next_ip,
+		.cycles = insn->cycles,
+		.signal = (uint8_t)__builtin_ctzll(taken),
+		.cpl = insn->cpl,
+		.next_cpl = taken & SPMU_SIGBIT(FAR) ? insn->next_cpl : insn->cpl,
+		.flags = insn->signals & SPMU_SIGBIT(BRANCH_MISS) ? SPMU_BRANCH_MISPREDICTED : 0,
+	};
+	return true;
+}
+
+/*
+ * Reading of 18.4.4 ("PEBS is processed before BTS are processed; the PMI request is
+ * held"): the last branch record belongs to retirement and comes first, then the
+ * counters and PEBS, then the branch trace, then the interrupt.
+ */
 unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu_insn *insn)
 {
+	struct spmu_branch branch;
+	bool taken = branch_of(insn, &branch);
 	unsigned events = 0;
 
+	unit->thread[lp].lbr_clocks += insn->cycles;
+	if (taken)
+		reference_last_branch(unit, lp, &branch);
 	for (unsigned owner = 0; owner < unit->threads; owner++)
 		events |= retire_on(unit, owner, lp, insn);
+	if (taken)
+		reference_store_branch(unit, lp, &branch);
 	for (unsigned owner = 0; owner < unit->threads; owner++)
-		events |= deliver_pmi(unit, owner);
+		events |= reference_deliver_pmi(unit, owner);
 	return events;
 }
 
@@ -484,14 +396,14 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
  * what each counter gained; true when one overflowed.
  */
 static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, unsigned cpl,
-		      uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED])
+		      uint64_t gain[SPMU_THREADS_MAX][REFERENCE_COUNTERS])
 {
 	bool overflowed = false;
 
 	for (unsigned owner = 0; owner < unit->threads; owner++) {
 		bool interrupt = false;
 
-		for (unsigned n = 0; n < unit->generals + REFERENCE_FIXED; n++) {
+		for (unsigned n = 0; n < unit->generals + unit->family->fixed; n++) {
 			struct view v = n < unit->generals
 						? view_general(unit, owner, n)
 						: view_fixed(unit, owner, n - unit->generals);
@@ -508,7 +420,7 @@ static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, uns
 			interrupt |= v.interrupt;
 		}
 		if (interrupt)
-			request_pmi(unit, owner);
+			reference_request_pmi(unit, owner);
 	}
 	return overflowed;
 }
@@ -525,13 +437,16 @@ static struct reference_counter *counter_of(struct reference *unit, unsigned own
  * it gained in the last and none overflows.  How many were left out.
  */
 static uint64_t skip(struct reference *unit, uint64_t clocks,
-		     uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED])
+		     uint64_t gain[SPMU_THREADS_MAX][REFERENCE_COUNTERS])
 {
-	unsigned counters = unit->generals + REFERENCE_FIXED;
+	unsigned counters = unit->generals + unit->family->fixed;
 
 	for (unsigned owner = 0; owner < unit->threads; owner++)
 		for (unsigned n = 0; n < counters; n++) {
-			uint64_t room = WIDTH_MASK - counter_of(unit, owner, n)->value;
+			unsigned bits =
+				n < unit->generals ? unit->family->bits : unit->family->fixed_bits;
+			uint64_t room =
+				((UINT64_C(1) << bits) - 1) - counter_of(unit, owner, n)->value;
 
 			if (gain[owner][n] && room / gain[owner][n] < clocks)
 				clocks = room / gain[owner][n];
@@ -545,7 +460,7 @@ static uint64_t skip(struct reference *unit, uint64_t clocks,
 unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals, uint64_t clocks,
 			  unsigned cpl)
 {
-	uint64_t gain[SPMU_THREADS_MAX][REFERENCE_GENERAL + REFERENCE_FIXED];
+	uint64_t gain[SPMU_THREADS_MAX][REFERENCE_COUNTERS];
 	unsigned events = 0, quiet = 0;
 
 	signals &= SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES);
@@ -553,7 +468,7 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 		quiet = one_clock(unit, lp, signals, cpl, gain) ? 0 : quiet + 1;
 		clocks--;
 		for (unsigned owner = 0; owner < unit->threads; owner++)
-			events |= deliver_pmi(unit, owner);
+			events |= reference_deliver_pmi(unit, owner);
 		/* The third clock after an overflow is like all that follow it. */
 		if (quiet >= 3)
 			clocks -= skip(unit, clocks, gain);

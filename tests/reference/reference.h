@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.h: a plain instruction-by-instruction unit of 6th generation Core.
+ * reference.h: a plain instruction-by-instruction unit of any family.
  *
  * It is written from the manual's rules alone and shares no code with
  * libsoftpmu but the event table (model.h), so that the library can be
- * compared with it.  Each retired instruction is held against each counter,
- * one by one; there are no meters, no totals, nothing is put off.
+ * compared with it.  What a family has is in family.c.  Each retired instruction is held against
+ * each counter, one by one; there are no meters, no totals, nothing is put off.
  */
 #ifndef SOFTPMU_REFERENCE_H
 #define SOFTPMU_REFERENCE_H
 
-#include <softpmu/softpmu.h>
+#include "family.h"
 
-#define REFERENCE_GENERAL 8
-#define REFERENCE_FIXED	  3
+#define REFERENCE_GENERAL  8
+#define REFERENCE_FIXED	   4
+#define REFERENCE_COUNTERS (REFERENCE_GENERAL + REFERENCE_FIXED)
 
 /*
  * Deliberate mistakes, to show that a comparison with the reference finds a
@@ -36,6 +37,17 @@
 	X(INVERT_IGNORED, "INV has no effect")                                                     \
 	X(EDGE_IGNORED, "E has no effect")                                                         \
 	X(LVT_NOT_MASKED, "a delivered PMI leaves the LVT entry open")                             \
+	X(FIXED_RELOAD_MISSING, "a fixed counter is not reloaded after its record")                \
+	X(STATUS_AFTER_ASSIST, "formats 1 and 2 store the status as it is after the assist")       \
+	X(ADAPTIVE_ALWAYS, "groups are stored whether or not the counter asks for them")           \
+	X(LEGACY_KEEPS_ENABLES, "before version 4 a freeze leaves IA32_PERF_GLOBAL_CTRL")          \
+	X(BTS_NOT_CIRCULAR, "without BTINT the branch trace stops at the end of its buffer")       \
+	X(BTS_THRESHOLD_LATE, "the branch trace interrupts one record late")                       \
+	X(BTS_BOUNDS_LOOSE, "a branch record that ends past the maximum is written")               \
+	X(LBR_NOT_FROZEN, "a PMI leaves last branch records running")                              \
+	X(LBR_FILTER_IGNORED, "MSR_LBR_SELECT leaves nothing out")                                 \
+	X(LBR_RETURN_RECORDED, "in call-stack mode a return is recorded, not taken back")          \
+	X(LBR_MISS_LOST, "a mispredicted branch is not marked")                                    \
 	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")                      \
 	X(HOST_IGNORES_HEADROOM, "not the unit's: a bulk host that never goes one by one")         \
 	X(HOST_KEEPS_TAKEN, "not the unit's: a bulk host that does not give back what it took")    \
@@ -65,6 +77,10 @@ struct reference_counter {
 	struct reference_clock clock[SPMU_THREADS_MAX]; /* by the thread that retires */
 };
 
+struct reference_branch {
+	uint64_t from, to, info; /* as the registers read */
+};
+
 struct reference_thread {
 	uint64_t select[REFERENCE_GENERAL];
 	const struct spmu_event *event[REFERENCE_GENERAL]; /* of select[]; NULL: none */
@@ -72,14 +88,18 @@ struct reference_thread {
 	struct reference_counter fixed[REFERENCE_FIXED];
 	uint64_t fixed_control, global_control, global_status;
 	uint64_t debugctl, misc_enable, pebs_enable, ds_area;
-	uint64_t pebs_ld_lat, pebs_frontend;
-	uint64_t offcore[2];
+	uint64_t pebs_ld_lat, pebs_frontend, pebs_data_cfg, offcore[2];
+	uint64_t lbr_select, lbr_tos, lbr_clocks;
+	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler, last;
+	uint64_t smm_debugctl, smm_global_control;
+	bool ia32e, smm_frozen;
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };
 
 struct reference {
 	const struct spmu_model *model;
+	const struct family *family;
 	unsigned threads;
 	unsigned generals; /* counters of each thread */
 	bool hide_absent;
@@ -102,9 +122,29 @@ enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t 
 void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value);
 bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid *regs);
 
+/* Branches that no instruction retires with, #DB, SMM and the mode (branches.c). */
+unsigned reference_branches(struct reference *unit, unsigned lp, const struct spmu_branch *branches,
+			    size_t count);
+bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
+void reference_debug_exception(struct reference *unit, unsigned lp);
+void reference_smm(struct reference *unit, unsigned lp, bool entered);
+void reference_set_ia32e(struct reference *unit, unsigned lp, bool active);
+
 /* SPMU_EV_PMI and SPMU_EV_RECORD as spmu_retire() gives them. */
 unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu_insn *insn);
 unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals, uint64_t clocks,
 			  unsigned cpl);
+
+/* Between the files of the reference. */
+const struct family_area *reference_area(const struct reference *unit, unsigned lp);
+void reference_request_pmi(struct reference *unit, unsigned lp);
+unsigned reference_deliver_pmi(struct reference *unit, unsigned lp);
+uint64_t reference_fetch(const uint8_t *from, unsigned bytes);
+void reference_put(uint8_t *to, unsigned bytes, uint64_t value);
+/* records.c: `applicable` as IA32_PEBS_ENABLE numbers counters. */
+unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+			  uint64_t applicable);
+void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
+void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * registers.c: RDMSR, WRMSR, RDPMC, CPUID and the LVT entry of the reference
- * unit (Vol. 3B 18.2, 18.13, Vol. 2B RDPMC, Vol. 3A 9.1.1 and 10.5.1).
+ * unit (Vol. 3B 18.2 and the families' sections, Vol. 2B RDPMC, Vol. 3A 9.1.1 and 10.5.1).
  *
  * Each register is one case with its own mask, written out again by hand and
  * not taken from the library's register lists.
@@ -10,12 +10,14 @@
 
 #include <string.h>
 
-#define WIDTH_MASK ((UINT64_C(1) << 48) - 1)
-#define FIXED_BITS (UINT64_C(7) << 32)
-
 static uint64_t general_bits(const struct reference *unit)
 {
 	return (UINT64_C(1) << unit->generals) - 1;
+}
+
+static uint64_t fixed_bits(const struct reference *unit)
+{
+	return ((UINT64_C(1) << unit->family->fixed) - 1) << 32;
 }
 
 /* Vol. 3A 9.1.1, table 9-1; IA32_PERF_GLOBAL_CTRL enables the general counters after reset. */
@@ -24,7 +26,8 @@ void reference_reset(struct reference *unit, unsigned lp)
 	struct reference_thread *t = &unit->thread[lp];
 
 	memset(t, 0, sizeof(*t));
-	t->global_control = general_bits(unit);
+	if (unit->family->version >= 2)
+		t->global_control = general_bits(unit);
 	t->misc_enable = UINT64_C(1) << 7;
 	t->lvt = 0x10000;
 	for (unsigned n = 0; n < REFERENCE_GENERAL; n++)
@@ -42,10 +45,11 @@ void reference_create(struct reference *unit, const struct spmu_core_config *con
 {
 	memset(unit, 0, sizeof(*unit));
 	unit->model = config->model;
+	unit->family = family_find(spmu_model_info(config->model).name);
 	unit->threads = config->threads;
 	unit->hide_absent = config->hide_absent;
-	/* 18.13: four counters a thread, or eight when the core runs one. */
-	unit->generals = config->threads == 2 ? 4 : 8;
+	/* From Sandy Bridge on eight counters when the core runs one thread (18.9). */
+	unit->generals = config->threads == 2 ? unit->family->generals_ht : unit->family->generals;
 	unit->host = *host;
 	for (unsigned lp = 0; lp < unit->threads; lp++)
 		reference_reset(unit, lp);
@@ -54,14 +58,16 @@ void reference_create(struct reference *unit, const struct spmu_core_config *con
 /* 18.2.4.3: read only, from the logical state of the other registers. */
 static uint64_t in_use(const struct reference *unit, const struct reference_thread *t)
 {
-	uint64_t value = 0, interrupts = t->pebs_enable & 15;
+	/* Bits 35:32 are load latency where no fixed counter has PEBS. */
+	uint64_t mask = unit->family->pebs_generals | (uint64_t)unit->family->pebs_fixed << 32;
+	uint64_t value = 0, interrupts = t->pebs_enable & mask;
 
 	for (unsigned n = 0; n < unit->generals; n++) {
 		if (t->select[n] & 0xff)
 			value |= UINT64_C(1) << n;
 		interrupts |= t->select[n] & (UINT64_C(1) << 20);
 	}
-	for (unsigned n = 0; n < REFERENCE_FIXED; n++) {
+	for (unsigned n = 0; n < unit->family->fixed; n++) {
 		unsigned control = t->fixed_control >> (4 * n) & 15;
 
 		if (control & 3)
@@ -72,15 +78,98 @@ static uint64_t in_use(const struct reference *unit, const struct reference_thre
 }
 
 /*
- * Reading: PMC4 to PMC7, and what later models add (FIXED_CTR3,
- * PERF_METRICS, PEBS_DATA_CFG), belong to the unit even where
- * this one does not have them; an access is one to a register that is not
- * there (Vol. 2B RDMSR), #GP.  Asked only for what is not implemented.
+ * A register that the family does not have (Vol. 2B RDMSR: #GP).  Whether it is the
+ * unit's to raise it, or the host's because no family of the unit has the register, is
+ * not the manual's matter: the comparison takes one for the other.
  */
-static bool is_absent(uint32_t msr)
+#define ABSENT SPMU_GP
+
+static enum spmu_outcome give(uint64_t *value, uint64_t what)
 {
-	return (msr >= 0xc1 && msr <= 0xc8) || (msr >= 0x4c1 && msr <= 0x4c8) ||
-	       (msr >= 0x186 && msr <= 0x18d) || msr == 0x30c || msr == 0x329 || msr == 0x3f2;
+	*value = what;
+	return SPMU_DONE;
+}
+
+/* The entry of the last branch stack that an address belongs to; -1: none. */
+static int entry_of(const struct family_lbr *lbr, uint32_t msr, uint32_t first)
+{
+	return lbr && first && msr >= first && msr < first + lbr->depth ? (int)(msr - first) : -1;
+}
+
+static enum spmu_outcome read_branches(const struct reference *unit,
+				       const struct reference_thread *t, uint32_t msr,
+				       uint64_t *value)
+{
+	const struct family_lbr *lbr = unit->family->lbr;
+	int n;
+
+	if (!lbr)
+		return ABSENT;
+	if ((n = entry_of(lbr, msr, lbr->from)) >= 0)
+		return give(value, t->lbr[n].from);
+	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
+		return give(value, t->lbr[n].to);
+	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
+		return give(value, t->lbr[n].info);
+	if (msr == lbr->tos)
+		return give(value, t->lbr_tos);
+	if (lbr->select && msr == lbr->select)
+		return give(value, t->lbr_select);
+	if (lbr->ler_from && msr == lbr->ler_from)
+		return give(value, t->ler.from);
+	if (lbr->ler_to && msr == lbr->ler_to)
+		return give(value, t->ler.to);
+	return ABSENT;
+}
+
+/* IA32_PERF_CAPABILITIES; bits 6 and 7 (trap, registers) are left to PERF_CAPABILITIES_SURE. */
+static uint64_t capabilities(const struct family *f)
+{
+	return (f->lbr ? f->lbr->format : 0) |
+	       (f->pebs_format > 0 ? (uint64_t)f->pebs_format << 8 : 0) |
+	       (uint64_t)(f->debugctl >> 14 & 1) << 12 | (uint64_t)f->full_width << 13 |
+	       (uint64_t)f->adaptive << 14;
+}
+
+static enum spmu_outcome read_single(const struct reference *unit, const struct reference_thread *t,
+				     uint32_t msr, uint64_t *value)
+{
+	const struct family *f = unit->family;
+
+	switch (msr) {
+	case 0x1a0:
+		return give(value, t->misc_enable);
+	case 0x1a6:
+	case 0x1a7:
+		return f->offcore ? give(value, t->offcore[msr - 0x1a6]) : ABSENT;
+	case 0x1d9:
+		return give(value, t->debugctl);
+	case 0x345:
+		return give(value, capabilities(f));
+	case 0x38d:
+		return f->fixed ? give(value, t->fixed_control) : ABSENT;
+	case 0x38e:
+		return f->version >= 2 ? give(value, t->global_status) : ABSENT;
+	case 0x38f:
+		return f->version >= 2 ? give(value, t->global_control) : ABSENT;
+	case 0x390:
+		return f->version >= 2 ? give(value, 0) : ABSENT;
+	case 0x391:
+		return f->version >= 4 ? give(value, 0) : ABSENT;
+	case 0x392:
+		return f->version >= 4 ? give(value, in_use(unit, t)) : ABSENT;
+	case 0x3f1:
+		return f->pebs_format >= 0 ? give(value, t->pebs_enable) : ABSENT;
+	case 0x3f2:
+		return f->adaptive ? give(value, t->pebs_data_cfg) : ABSENT;
+	case 0x3f6:
+		return f->ld_lat ? give(value, t->pebs_ld_lat) : ABSENT;
+	case 0x3f7:
+		return f->frontend ? give(value, t->pebs_frontend) : ABSENT;
+	case 0x600:
+		return give(value, t->ds_area);
+	}
+	return read_branches(unit, t, msr, value);
 }
 
 enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32_t msr,
@@ -90,42 +179,14 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 	unsigned generals = unit->generals;
 
 	if (msr >= 0xc1 && msr < 0xc1 + generals)
-		*value = t->general[msr - 0xc1].value;
-	else if (msr >= 0x4c1 && msr < 0x4c1 + generals)
-		*value = t->general[msr - 0x4c1].value;
-	else if (msr >= 0x186 && msr < 0x186 + generals)
-		*value = t->select[msr - 0x186];
-	else if (msr >= 0x309 && msr < 0x309 + REFERENCE_FIXED)
-		*value = t->fixed[msr - 0x309].value;
-	else if (msr == 0x1a0)
-		*value = t->misc_enable;
-	else if (msr == 0x1a6 || msr == 0x1a7)
-		*value = t->offcore[msr - 0x1a6];
-	else if (msr == 0x1d9)
-		*value = t->debugctl;
-	else if (msr == 0x345)
-		*value = 0x33c5;
-	else if (msr == 0x38d)
-		*value = t->fixed_control;
-	else if (msr == 0x38e)
-		*value = t->global_status;
-	else if (msr == 0x38f)
-		*value = t->global_control;
-	else if (msr == 0x390 || msr == 0x391)
-		*value = 0;
-	else if (msr == 0x392)
-		*value = in_use(unit, t);
-	else if (msr == 0x3f1)
-		*value = t->pebs_enable;
-	else if (msr == 0x3f6)
-		*value = t->pebs_ld_lat;
-	else if (msr == 0x3f7)
-		*value = t->pebs_frontend;
-	else if (msr == 0x600)
-		*value = t->ds_area;
-	else
-		return is_absent(msr) ? SPMU_GP : SPMU_NOT_OURS;
-	return SPMU_DONE;
+		return give(value, t->general[msr - 0xc1].value);
+	if (msr >= 0x4c1 && msr < 0x4c1 + generals && unit->family->full_width)
+		return give(value, t->general[msr - 0x4c1].value);
+	if (msr >= 0x186 && msr < 0x186 + generals)
+		return give(value, t->select[msr - 0x186]);
+	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
+		return give(value, t->fixed[msr - 0x309].value);
+	return read_single(unit, t, msr, value);
 }
 
 /* Keep a value whose bits all stand in `allowed`; else #GP. */
@@ -137,11 +198,17 @@ static enum spmu_outcome store(uint64_t *to, uint64_t value, uint64_t allowed)
 	return SPMU_DONE;
 }
 
-/* 18.2.1.1; IN_TX in any, IN_TXCP only in IA32_PERFEVTSEL2 (18.11.5). */
+/*
+ * 18.2.1.1; AnyThread from version 3 on (18.2.3); IN_TX in any, IN_TXCP only in
+ * IA32_PERFEVTSEL2 (18.11.5); ADAPTIVE with adaptive PEBS.
+ */
 static enum spmu_outcome write_select(struct reference *unit, struct reference_thread *t,
 				      unsigned n, uint64_t value)
 {
-	uint64_t allowed = UINT64_C(0x1ffffffff) | (n == 2 ? UINT64_C(1) << 33 : 0);
+	const struct family *f = unit->family;
+	uint64_t allowed = UINT64_C(0xffdfffff) | (uint64_t)f->any_thread << 21 |
+			   (uint64_t)f->tsx << 32 | (uint64_t)(f->tsx && n == 2) << 33 |
+			   (uint64_t)f->adaptive << 34;
 
 	if (store(&t->select[n], value, allowed) != SPMU_DONE)
 		return SPMU_GP;
@@ -156,19 +223,131 @@ static void write_legacy(const struct reference *unit, struct reference_counter 
 {
 	value &= 0xffffffff;
 	if ((value & 0x80000000) && unit->defect != REFERENCE_SIGN_NOT_EXTENDED)
-		value |= WIDTH_MASK & ~UINT64_C(0xffffffff);
+		value |= family_mask(unit->family) & ~UINT64_C(0xffffffff);
 	counter->value = value;
 }
 
 /* Reading: PEBS that is switched off forgets that it was armed (figure 18-21). */
-static enum spmu_outcome write_pebs_enable(struct reference_thread *t, uint64_t value)
+static enum spmu_outcome write_pebs_enable(struct reference *unit, struct reference_thread *t,
+					   uint64_t value)
 {
-	if (store(&t->pebs_enable, value, UINT64_C(0xf0000000f)) != SPMU_DONE)
+	if (store(&t->pebs_enable, value, unit->family->pebs_enable) != SPMU_DONE)
 		return SPMU_GP;
 	for (unsigned n = 0; n < REFERENCE_GENERAL; n++)
-		if (n >= 4 || !(value >> n & 1))
+		if (!(unit->family->pebs_generals & value & (UINT64_C(1) << n)))
 			t->general[n].armed = t->general[n].late = false;
+	for (unsigned n = 0; n < REFERENCE_FIXED; n++)
+		if (!(unit->family->pebs_fixed & value >> 32 & (UINT64_C(1) << n)))
+			t->fixed[n].armed = t->fixed[n].late = false;
 	return SPMU_DONE;
+}
+
+/* WRMSR: a linear address must be canonical. */
+static enum spmu_outcome store_address(uint64_t *to, uint64_t value)
+{
+	if ((uint64_t)((int64_t)(value << 16) >> 16) != value)
+		return SPMU_GP;
+	*to = value;
+	return SPMU_DONE;
+}
+
+static enum spmu_outcome write_branches(struct reference *unit, struct reference_thread *t,
+					uint32_t msr, uint64_t value)
+{
+	const struct family_lbr *lbr = unit->family->lbr;
+	uint64_t discard;
+	int n;
+
+	if (!lbr)
+		return ABSENT;
+	if ((n = entry_of(lbr, msr, lbr->from)) >= 0)
+		return store(&t->lbr[n].from, value, ~UINT64_C(0));
+	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
+		return store(&t->lbr[n].to, value, ~UINT64_C(0));
+	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
+		return store(&t->lbr[n].info, value, UINT64_C(0xe00000000000ffff));
+	if (msr == lbr->tos)
+		return store(&t->lbr_tos, value, lbr->depth - 1);
+	if (lbr->select && msr == lbr->select)
+		return store(&t->lbr_select, value, lbr->call_stack ? 0x3ff : 0x1ff);
+	(void)discard;
+	return ABSENT;
+}
+
+/* 18.2.2: bits of the overflow control by version; and of the set register. */
+static uint64_t status_bits(const struct reference *unit, bool set)
+{
+	uint64_t counters = general_bits(unit) | fixed_bits(unit);
+
+	if (set)
+		return counters | UINT64_C(0x7c80000000000000);
+	if (unit->family->version >= 4)
+		return counters | UINT64_C(0xfc80000000000000);
+	return counters | (unit->family->version == 3 ? UINT64_C(0xe000000000000000)
+						      : UINT64_C(0xc000000000000000));
+}
+
+static uint64_t fixed_control_bits(const struct family *f)
+{
+	uint64_t bits = 0;
+
+	for (unsigned n = 0; n < f->fixed; n++)
+		bits |= (f->any_thread ? UINT64_C(15) : UINT64_C(11)) << (4 * n) |
+			(uint64_t)f->adaptive << (32 + 4 * n);
+	return bits;
+}
+
+static enum spmu_outcome write_global(struct reference *unit, struct reference_thread *t,
+				      uint32_t msr, uint64_t value)
+{
+	uint64_t discard;
+
+	if (msr == 0x38e || msr == 0x392 || unit->family->version < (msr >= 0x391 ? 4 : 2))
+		return SPMU_GP;
+	if (msr == 0x38f)
+		return store(&t->global_control, value, general_bits(unit) | fixed_bits(unit));
+	if (store(&discard, value, status_bits(unit, msr == 0x391)) != SPMU_DONE)
+		return SPMU_GP;
+	t->global_status = msr == 0x390 ? t->global_status & ~value : t->global_status | value;
+	return SPMU_DONE;
+}
+
+static enum spmu_outcome write_single(struct reference *unit, struct reference_thread *t,
+				      uint32_t msr, uint64_t value)
+{
+	const struct family *f = unit->family;
+
+	switch (msr) {
+	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
+		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
+		return SPMU_DONE;
+	case 0x1a6:
+	case 0x1a7:
+		return f->offcore ? store(&t->offcore[msr - 0x1a6], value, ~UINT64_C(0)) : ABSENT;
+	case 0x1d9:
+		return store(&t->debugctl, value, f->debugctl);
+	case 0x345:
+		return SPMU_GP;
+	case 0x38d:
+		return f->fixed ? store(&t->fixed_control, value, fixed_control_bits(f)) : ABSENT;
+	case 0x38e:
+	case 0x38f:
+	case 0x390:
+	case 0x391:
+	case 0x392:
+		return write_global(unit, t, msr, value);
+	case 0x3f1:
+		return f->pebs_format >= 0 ? write_pebs_enable(unit, t, value) : ABSENT;
+	case 0x3f2:
+		return f->adaptive ? store(&t->pebs_data_cfg, value, 0x1f00000f) : ABSENT;
+	case 0x3f6:
+		return f->ld_lat ? store(&t->pebs_ld_lat, value, 0xffff) : ABSENT;
+	case 0x3f7:
+		return f->frontend ? store(&t->pebs_frontend, value, 0x7fff17) : ABSENT;
+	case 0x600:
+		return store_address(&t->ds_area, value);
+	}
+	return write_branches(unit, t, msr, value);
 }
 
 enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint32_t msr,
@@ -176,60 +355,19 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 {
 	struct reference_thread *t = &unit->thread[lp];
 	unsigned generals = unit->generals;
-	uint64_t counters = general_bits(unit) | FIXED_BITS;
-	uint64_t discard;
 
 	if (msr >= 0xc1 && msr < 0xc1 + generals) {
 		write_legacy(unit, &t->general[msr - 0xc1], value);
 		return SPMU_DONE;
 	}
-	if (msr >= 0x4c1 && msr < 0x4c1 + generals)
-		return store(&t->general[msr - 0x4c1].value, value, WIDTH_MASK);
+	if (msr >= 0x4c1 && msr < 0x4c1 + generals && unit->family->full_width)
+		return store(&t->general[msr - 0x4c1].value, value, family_mask(unit->family));
 	if (msr >= 0x186 && msr < 0x186 + generals)
 		return write_select(unit, t, msr - 0x186, value);
-	if (msr >= 0x309 && msr < 0x309 + REFERENCE_FIXED)
-		return store(&t->fixed[msr - 0x309].value, value, WIDTH_MASK);
-
-	switch (msr) {
-	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
-		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
-		return SPMU_DONE;
-	case 0x1a6: /* 18.13.4 */
-	case 0x1a7:
-		return store(&t->offcore[msr - 0x1a6], value, UINT64_C(0x3fffff8fff));
-	case 0x1d9:
-		return store(&t->debugctl, value, 0xffc3);
-	case 0x345:
-	case 0x38e:
-	case 0x392:
-		return SPMU_GP;
-	case 0x38d:
-		return store(&t->fixed_control, value, 0xfff);
-	case 0x38f:
-		return store(&t->global_control, value, counters);
-	case 0x390:
-		if (store(&discard, value, counters | UINT64_C(0xfc80000000000000)) != SPMU_DONE)
-			return SPMU_GP;
-		t->global_status &= ~value;
-		return SPMU_DONE;
-	case 0x391:
-		if (store(&discard, value, counters | UINT64_C(0x7c80000000000000)) != SPMU_DONE)
-			return SPMU_GP;
-		t->global_status |= value;
-		return SPMU_DONE;
-	case 0x3f1:
-		return write_pebs_enable(t, value);
-	case 0x3f6:
-		return store(&t->pebs_ld_lat, value, 0xffff);
-	case 0x3f7:
-		return store(&t->pebs_frontend, value, 0x7fff17);
-	case 0x600: /* WRMSR: a linear address must be canonical */
-		if ((uint64_t)((int64_t)(value << 16) >> 16) != value)
-			return SPMU_GP;
-		t->ds_area = value;
-		return SPMU_DONE;
-	}
-	return is_absent(msr) ? SPMU_GP : SPMU_NOT_OURS;
+	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
+		return store(&t->fixed[msr - 0x309].value, value,
+			     (UINT64_C(1) << unit->family->fixed_bits) - 1);
+	return write_single(unit, t, msr, value);
 }
 
 enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t ecx, unsigned cpl,
@@ -241,7 +379,7 @@ enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t 
 		return SPMU_GP;
 	if (ecx < unit->generals)
 		*value = t->general[ecx].value;
-	else if (ecx >= 0x40000000 && ecx < 0x40000000 + REFERENCE_FIXED)
+	else if (ecx >= 0x40000000 && ecx < 0x40000000u + unit->family->fixed)
 		*value = t->fixed[ecx - 0x40000000].value;
 	else
 		return SPMU_GP;
@@ -271,16 +409,21 @@ static uint32_t absent_events(const struct reference *unit)
 
 bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid *regs)
 {
+	const struct family *f = unit->family;
+	uint32_t dtes64 = (uint32_t)f->dtes64;
+
 	if (leaf == 1) {
 		regs->edx |= 1u << 21;
-		regs->ecx |= 1u << 2 | 1u << 4 | 1u << 15;
+		regs->ecx &= ~(1u << 2 | 1u << 4);
+		regs->ecx |= dtes64 << 2 | dtes64 << 4 | 1u << 15;
 		return true;
 	}
 	if (leaf != 10)
 		return false;
-	regs->eax = 0x07300004 | unit->generals << 8;
-	regs->ebx = unit->hide_absent ? absent_events(unit) : 0;
-	regs->ecx = 0;
-	regs->edx = 0x603;
+	regs->eax = (uint32_t)f->event_bits << 24 | (uint32_t)f->bits << 16 | unit->generals << 8 |
+		    f->version;
+	regs->ebx = f->cpuid_ebx | (unit->hide_absent ? absent_events(unit) : 0);
+	regs->ecx = f->cpuid_ecx;
+	regs->edx = f->fixed | (uint32_t)f->fixed_bits << 5 | f->cpuid_edx;
 	return true;
 }

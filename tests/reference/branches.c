@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * branches.c: what a taken branch does in the reference: last branch records,
+ * the last exception record, branch trace store; #DB and SMM.
+ *
+ * Vol. 3B 17.4 (IA32_DEBUGCTL, LBR stack, BTS), 17.6 to 17.10 (the families:
+ * MSR_LBR_SELECT, call-stack mode, formats).
+ */
+#include "reference.h"
+
+#include <string.h>
+
+#define DEBUGCTL_LBR	     UINT64_C(1)
+#define DEBUGCTL_BTF	     UINT64_C(2)
+#define DEBUGCTL_TR	     (UINT64_C(1) << 6)
+#define DEBUGCTL_BTS	     (UINT64_C(1) << 7)
+#define DEBUGCTL_BTINT	     (UINT64_C(1) << 8)
+#define DEBUGCTL_BTS_OFF_OS  (UINT64_C(1) << 9)
+#define DEBUGCTL_BTS_OFF_USR (UINT64_C(1) << 10)
+#define DEBUGCTL_FREEZE_SMM  (UINT64_C(1) << 14)
+#define STATUS_LBRFRZ	     (UINT64_C(1) << 58)
+
+/* Signed from the bit below `bits`. */
+static uint64_t extend(uint64_t value, unsigned bits)
+{
+	return (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
+}
+
+/* 17.4.8.1: what the registers of an entry hold. */
+static struct reference_branch encode(const struct reference *unit, unsigned lp,
+				      const struct spmu_branch *branch, uint64_t clocks)
+{
+	const struct family_lbr *lbr = unit->family->lbr;
+	bool miss = (branch->flags & SPMU_BRANCH_MISPREDICTED) &&
+		    unit->defect != REFERENCE_LBR_MISS_LOST;
+	struct reference_branch out = {branch->from, branch->to, 0};
+
+	if (!unit->thread[lp].ia32e) { /* only the lower 32 bits are recorded */
+		out.from &= 0xffffffff;
+		out.to &= 0xffffffff;
+	}
+	if (clocks > 0xffff)
+		clocks = 0xffff;
+	switch (lbr->format) {
+	case 0:
+		out.from = (out.from & 0xffffffff) | out.to << 32;
+		out.to = 0;
+		break;
+	case 3:
+		out.from = (extend(out.from, 48) & ~(UINT64_C(1) << 63)) | (uint64_t)miss << 63;
+		out.to = extend(out.to, 48);
+		break;
+	case 4:
+		out.from = (extend(out.from, 48) & (~UINT64_C(0) >> 3)) | (uint64_t)miss << 63;
+		out.to = extend(out.to, 48);
+		break;
+	case 5:
+		out.from = extend(out.from, 48);
+		out.to = extend(out.to, 48);
+		out.info = (uint64_t)miss << 63 | clocks;
+		break;
+	case 6:
+		out.from = (extend(out.from, 48) & ~(UINT64_C(1) << 63)) | (uint64_t)miss << 63;
+		out.to = (out.to & (~UINT64_C(0) >> 16)) | clocks << 48;
+		break;
+	default:
+		out.from = extend(out.from, 48);
+		out.to = extend(out.to, 48);
+		break;
+	}
+	return out;
+}
+
+/* Tables 17-9 to 17-13: the bit of MSR_LBR_SELECT that leaves out a kind. */
+static uint64_t kind_bit(unsigned signal)
+{
+	switch (signal) {
+	case SPMU_SIG_COND_TAKEN:
+		return 1 << 2;
+	case SPMU_SIG_CALL_REL:
+		return 1 << 3;
+	case SPMU_SIG_CALL_IND:
+		return 1 << 4;
+	case SPMU_SIG_RET_NEAR:
+		return 1 << 5;
+	case SPMU_SIG_JMP_IND:
+		return 1 << 6;
+	case SPMU_SIG_JMP_REL:
+		return 1 << 7;
+	default:
+		return 1 << 8;
+	}
+}
+
+/* Reading of "branches occurring in ring": the ring in which the branch ends. */
+static bool left_out(const struct reference *unit, const struct reference_thread *t,
+		     const struct spmu_branch *branch)
+{
+	uint64_t ring = branch->next_cpl ? 2 : 1;
+
+	if (unit->defect == REFERENCE_LBR_FILTER_IGNORED)
+		return false;
+	return t->lbr_select & (ring | kind_bit(branch->signal));
+}
+
+void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
+{
+	struct reference_thread *t = &unit->thread[lp];
+	const struct family_lbr *lbr = unit->family->lbr;
+	bool stack = (t->lbr_select & 0x200) && lbr->call_stack;
+
+	if (!lbr || !(t->debugctl & DEBUGCTL_LBR) || (t->global_status & STATUS_LBRFRZ))
+		return;
+	if (branch->flags & SPMU_BRANCH_EVENT)
+		t->ler = t->last;
+	t->last = encode(unit, lp, branch, 0);
+	if (left_out(unit, t, branch))
+		return;
+	if (stack && branch->signal == SPMU_SIG_RET_NEAR &&
+	    unit->defect != REFERENCE_LBR_RETURN_RECORDED) {
+		t->lbr_tos = (t->lbr_tos + lbr->depth - 1) % lbr->depth;
+		return;
+	}
+	t->lbr_tos = (t->lbr_tos + 1) % lbr->depth;
+	t->lbr[t->lbr_tos] = encode(unit, lp, branch, t->lbr_clocks);
+	t->lbr_clocks = 0;
+}
+
+struct bts_area {
+	uint64_t base, index, maximum, threshold;
+};
+
+static bool read_area(struct reference *unit, unsigned lp, struct bts_area *a)
+{
+	const struct family_area *area = reference_area(unit, lp);
+	uint8_t image[32];
+
+	if (!area || !unit->host.read(unit->host.opaque, lp, unit->thread[lp].ds_area, image,
+				      4u * area->field))
+		return false;
+	a->base = reference_fetch(image, area->field);
+	a->index = reference_fetch(image + area->field, area->field);
+	a->maximum = reference_fetch(image + 2u * area->field, area->field);
+	a->threshold = reference_fetch(image + 3u * area->field, area->field);
+	return true;
+}
+
+static bool has_room(const struct reference *unit, const struct bts_area *a, unsigned bytes)
+{
+	if (a->index < a->base || a->index > a->maximum)
+		return false;
+	if (unit->defect == REFERENCE_BTS_BOUNDS_LOOSE)
+		return a->maximum > a->index;
+	return a->maximum - a->index >= bytes;
+}
+
+/* 17.4.9: a record at the index; a circular buffer begins again when no other fits. */
+void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
+{
+	struct reference_thread *t = &unit->thread[lp];
+	const struct family_area *area = reference_area(unit, lp);
+	bool circular = !(t->debugctl & DEBUGCTL_BTINT);
+	uint8_t record[24], next[8];
+	struct bts_area a;
+
+	if ((t->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) != (DEBUGCTL_TR | DEBUGCTL_BTS))
+		return;
+	if (t->debugctl & (branch->cpl ? DEBUGCTL_BTS_OFF_USR : DEBUGCTL_BTS_OFF_OS))
+		return;
+	if (!read_area(unit, lp, &a))
+		return;
+	if (!has_room(unit, &a, area->bts_bytes)) {
+		if (!circular || a.index < a.base || unit->defect == REFERENCE_BTS_NOT_CIRCULAR)
+			return;
+		a.index = a.base;
+		if (!has_room(unit, &a, area->bts_bytes))
+			return;
+	}
+	memset(record, 0, sizeof(record));
+	reference_put(record, area->field, branch->from);
+	reference_put(record + area->field, area->field, branch->to);
+	if (!unit->host.write(unit->host.opaque, lp, a.index, record, area->bts_bytes))
+		return;
+	a.index += area->bts_bytes;
+	reference_put(next, area->field, a.index);
+	if (!unit->host.write(unit->host.opaque, lp, t->ds_area + area->field, next, area->field))
+		return;
+	if (!circular && (unit->defect == REFERENCE_BTS_THRESHOLD_LATE ? a.index > a.threshold
+								       : a.index >= a.threshold))
+		reference_request_pmi(unit, lp);
+}
+
+unsigned reference_branches(struct reference *unit, unsigned lp, const struct spmu_branch *branches,
+			    size_t count)
+{
+	unsigned events = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		unit->thread[lp].lbr_clocks += branches[i].cycles;
+		reference_last_branch(unit, lp, &branches[i]);
+		reference_store_branch(unit, lp, &branches[i]);
+		events |= reference_deliver_pmi(unit, lp);
+	}
+	return events;
+}
+
+bool reference_steps_on_branches(const struct reference *unit, unsigned lp)
+{
+	return unit->thread[lp].debugctl & DEBUGCTL_BTF;
+}
+
+/* 17.4.2 to 17.4.4: what #DB turns off. */
+void reference_debug_exception(struct reference *unit, unsigned lp)
+{
+	unit->thread[lp].debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF | DEBUGCTL_TR);
+}
+
+/* 17.4.1, FREEZE_WHILE_SMM_EN. */
+void reference_smm(struct reference *unit, unsigned lp, bool entered)
+{
+	struct reference_thread *t = &unit->thread[lp];
+
+	if (entered && !t->smm_frozen && (t->debugctl & DEBUGCTL_FREEZE_SMM)) {
+		t->smm_frozen = true;
+		t->smm_debugctl = t->debugctl;
+		t->smm_global_control = t->global_control;
+		t->global_control = 0;
+		t->debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF | DEBUGCTL_TR | DEBUGCTL_BTS);
+	} else if (!entered && t->smm_frozen) {
+		t->smm_frozen = false;
+		t->debugctl = t->smm_debugctl;
+		t->global_control = t->smm_global_control;
+	}
+}
+
+void reference_set_ia32e(struct reference *unit, unsigned lp, bool active)
+{
+	unit->thread[lp].ia32e = active;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * records.c: the PEBS assist of the reference: bounds, record, index, status,
+ * reload, threshold.
+ *
+ * Vol. 3B 17.4.9 (DS save area), 18.4.4 and 18.8.1.1 (formats 0 and 1), 18.6.1.1
+ * and 18.11.2 (format 2), 18.13.1 (format 3), adaptive PEBS of the 10th
+ * generation Core (format 4).  Data source, latency and transactions are 0.
+ */
+#include "reference.h"
+
+#include <string.h>
+
+#define STATUS_OVFBUF	(UINT64_C(1) << 62)
+#define SELECT_ADAPTIVE (UINT64_C(1) << 34)
+#define DATA_MEMORY	1u
+#define DATA_GPRS	2u
+#define DATA_XMM	4u
+#define DATA_LBR	8u
+#define RECORD_MAX	(32 + 32 + 144 + 256 + 24 * 32)
+#define AREA_MAX	0xa0
+
+/* The two modes of the area (17.4.9.2); with DTES64 they are one. */
+const struct family_area *reference_area(const struct reference *unit, unsigned lp)
+{
+	const struct family *family = unit->family;
+
+	if (unit->thread[lp].ia32e || family->dtes64 || !family->area_legacy)
+		return family->area;
+	return family->area_legacy;
+}
+
+uint64_t reference_fetch(const uint8_t *from, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = bytes; i-- > 0;)
+		value = value << 8 | from[i];
+	return value;
+}
+
+void reference_put(uint8_t *to, unsigned bytes, uint64_t value)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* A record while it is put together. */
+struct record {
+	uint8_t byte[RECORD_MAX];
+	unsigned bytes;
+};
+
+static void append(struct record *record, unsigned bytes, uint64_t value)
+{
+	reference_put(record->byte + record->bytes, bytes, value);
+	record->bytes += bytes;
+}
+
+/* The first of the counters that made the record whose event knows the address. */
+static uint64_t data_address(const struct reference *unit, unsigned lp,
+			     const struct spmu_insn *insn, uint64_t applicable)
+{
+	for (unsigned n = 0; n < unit->generals; n++)
+		if ((applicable >> n & 1) && unit->thread[lp].event[n] &&
+		    unit->thread[lp].event[n]->data_address)
+			return insn->data_address;
+	return 0;
+}
+
+/* Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2). */
+static void registers_of(struct reference *unit, unsigned lp, struct spmu_registers *r)
+{
+	uint64_t *word = (uint64_t *)(void *)r;
+
+	unit->host.registers(unit->host.opaque, lp, r);
+	if (unit->thread[lp].ia32e)
+		return;
+	for (unsigned i = 0; i < sizeof(*r) / sizeof(*word); i++)
+		word[i] &= 0xffffffff;
+	r->r8 = r->r9 = r->r10 = r->r11 = r->r12 = r->r13 = r->r14 = r->r15 = 0;
+}
+
+/* Formats 0 to 3 in their order; a shorter format is the beginning of a longer one. */
+static void make_plain(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+		       uint64_t applicable, uint64_t status, struct record *record)
+{
+	static const unsigned length[] = {18, 22, 24, 25};
+	unsigned format = (unsigned)unit->family->pebs_format;
+	unsigned field = reference_area(unit, lp)->field;
+	struct spmu_registers r = {0};
+
+	registers_of(unit, lp, &r);
+	const uint64_t fields[25] = {
+		r.rflags,
+		r.rip,
+		r.rax,
+		r.rbx,
+		r.rcx,
+		r.rdx,
+		r.rsi,
+		r.rdi,
+		r.rbp,
+		r.rsp,
+		r.r8,
+		r.r9,
+		r.r10,
+		r.r11,
+		r.r12,
+		r.r13,
+		r.r14,
+		r.r15,
+		/* 90H */ format < 3 ? status : applicable,
+		data_address(unit, lp, insn, applicable),
+		0,
+		0,
+		insn->ip,
+		0,
+		format == 3 ? unit->host.tsc(unit->host.opaque, lp) : 0,
+	};
+
+	for (unsigned i = 0; i < (field == 4 ? 10 : length[format]); i++)
+		append(record, field, fields[i]);
+}
+
+/* Reading: groups are stored when one of the counters that made the record asks for them. */
+static bool is_adaptive(const struct reference *unit, unsigned lp, uint64_t applicable)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+	bool asked = unit->defect == REFERENCE_ADAPTIVE_ALWAYS;
+
+	for (unsigned n = 0; n < unit->generals; n++)
+		asked |= (applicable >> n & 1) && (t->select[n] & SELECT_ADAPTIVE);
+	for (unsigned n = 0; n < unit->family->fixed; n++)
+		asked |= (applicable >> (32 + n) & 1) && (t->fixed_control >> (32 + 4 * n) & 1);
+	return asked;
+}
+
+static void append_registers(struct reference *unit, unsigned lp, struct record *record)
+{
+	struct spmu_registers r = {0};
+
+	registers_of(unit, lp, &r);
+	const uint64_t fields[18] = {r.rflags, r.rip, r.rax, r.rcx, r.rdx, r.rbx,
+				     r.rsp,    r.rbp, r.rsi, r.rdi, r.r8,  r.r9,
+				     r.r10,    r.r11, r.r12, r.r13, r.r14, r.r15};
+
+	for (unsigned i = 0; i < 18; i++)
+		append(record, 8, fields[i]);
+}
+
+static void append_vectors(struct reference *unit, unsigned lp, struct record *record)
+{
+	uint8_t xmm[16][16] = {{0}};
+
+	if (unit->host.vectors)
+		unit->host.vectors(unit->host.opaque, lp, xmm);
+	memcpy(record->byte + record->bytes, xmm, sizeof(xmm));
+	record->bytes += sizeof(xmm);
+}
+
+static void append_branches(struct reference *unit, unsigned lp, unsigned entries,
+			    struct record *record)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+	unsigned depth = unit->family->lbr->depth;
+
+	for (unsigned i = 0; i < entries; i++) {
+		const struct reference_branch *branch = &t->lbr[(t->lbr_tos + depth - i) % depth];
+
+		append(record, 8, branch->from);
+		append(record, 8, branch->to);
+		append(record, 8, branch->info);
+	}
+}
+
+static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+			  uint64_t applicable, struct record *record)
+{
+	uint64_t config = unit->thread[lp].pebs_data_cfg;
+
+	if (!is_adaptive(unit, lp, applicable))
+		config = 0;
+	if (!(config & DATA_LBR))
+		config &= 0xff;
+	append(record, 8, config);
+	append(record, 8, insn->ip);
+	append(record, 8, applicable);
+	append(record, 8, unit->host.tsc(unit->host.opaque, lp));
+	if (config & DATA_MEMORY) {
+		append(record, 8, data_address(unit, lp, insn, applicable));
+		for (unsigned i = 0; i < 3; i++)
+			append(record, 8, 0);
+	}
+	if (config & DATA_GPRS)
+		append_registers(unit, lp, record);
+	if (config & DATA_XMM)
+		append_vectors(unit, lp, record);
+	if (config & DATA_LBR)
+		append_branches(unit, lp, 1 + (config >> 24 & 0x1f), record);
+	reference_put(record->byte + 6, 2, record->bytes);
+}
+
+/* The fields of the area that PEBS looks at. */
+struct pebs_area {
+	uint64_t base, index, maximum, threshold;
+};
+
+/* 18.4.2: bounds.  The record must stand between base and absolute maximum. */
+static bool fits(const struct reference *unit, const struct pebs_area *a, unsigned bytes)
+{
+	uint64_t room = a->maximum - a->index;
+
+	if (a->index < a->base || a->index > a->maximum)
+		return false;
+	if (unit->defect == REFERENCE_BOUNDS_LOOSE)
+		return room > 0;
+	if (unit->defect == REFERENCE_BOUNDS_TIGHT)
+		return room > bytes;
+	return room >= bytes;
+}
+
+static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, uint64_t applicable)
+{
+	const struct family_area *area = reference_area(unit, lp);
+	struct reference_thread *t = &unit->thread[lp];
+
+	for (unsigned n = 0; n < unit->generals; n++) {
+		if (!(applicable >> n & 1))
+			continue;
+		t->general[n].armed = t->general[n].late = false;
+		if (unit->defect != REFERENCE_RELOAD_MISSING)
+			t->general[n].value = reference_fetch(bytes + area->reset_at + 8 * n, 8) &
+					      family_mask(unit->family);
+	}
+	for (unsigned n = 0; n < unit->family->fixed; n++) {
+		if (!(applicable >> (32 + n) & 1))
+			continue;
+		t->fixed[n].armed = t->fixed[n].late = false;
+		if (unit->defect != REFERENCE_FIXED_RELOAD_MISSING)
+			t->fixed[n].value =
+				reference_fetch(bytes + area->fixed_reset_at + 8 * n, 8) &
+				((UINT64_C(1) << unit->family->fixed_bits) - 1);
+	}
+	if (unit->defect != REFERENCE_STATUS_KEPT)
+		t->global_status &= ~applicable;
+}
+
+/*
+ * Reading of "skipped entirely" (18.4.2): nothing changes and PEBS stays armed, so that
+ * software which makes room again continues to capture.  A buffer without room
+ * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory
+ * that the host refuses is like a bounds check that fails, but says nothing
+ * about the buffer.
+ *
+ * Reading of "reload" (18.4.2 "the counter", 18.8.1.1 "each counter that
+ * overflowed", 18.13.1 "applicable counters"): the counters whose event made
+ * the record are reloaded.  One that passes to 0 by the same instruction, or
+ * waits for its event, keeps its overflow and its claim to a record.
+ */
+unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+			  uint64_t applicable)
+{
+	const struct family_area *area = reference_area(unit, lp);
+	struct reference_thread *t = &unit->thread[lp];
+	const struct spmu_host *host = &unit->host;
+	unsigned bytes = area->fixed_resets ? area->fixed_reset_at + 8u * area->fixed_resets
+					    : area->reset_at + 8u * area->resets;
+	struct record record = {.bytes = 0};
+	uint8_t image[AREA_MAX], next[8];
+	struct pebs_area a;
+	uint64_t status = t->global_status;
+
+	if (!host->read(host->opaque, lp, t->ds_area, image, bytes))
+		return 0;
+	a.base = reference_fetch(image + 4u * area->field, area->field);
+	a.index = reference_fetch(image + 5u * area->field, area->field);
+	a.maximum = reference_fetch(image + 6u * area->field, area->field);
+	a.threshold = reference_fetch(image + 7u * area->field, area->field);
+	if (unit->defect == REFERENCE_STATUS_AFTER_ASSIST)
+		status &= ~applicable;
+	if (unit->family->pebs_format == 4)
+		make_adaptive(unit, lp, insn, applicable, &record);
+	else
+		make_plain(unit, lp, insn, applicable, status, &record);
+	if (!fits(unit, &a, record.bytes)) {
+		/* An index before the base says nothing of a buffer that is full. */
+		if (a.index >= a.base)
+			t->global_status |= STATUS_OVFBUF;
+		return 0;
+	}
+	reference_put(next, area->field, a.index + record.bytes);
+	if (!host->write(host->opaque, lp, a.index, record.byte, record.bytes))
+		return 0;
+	if (!host->write(host->opaque, lp, t->ds_area + 5u * area->field, next, area->field))
+		return 0;
+	reload(unit, lp, image, applicable);
+
+	a.index += record.bytes;
+	if (unit->defect == REFERENCE_THRESHOLD_LATE ? a.index > a.threshold
+						     : a.index >= a.threshold) {
+		t->global_status |= STATUS_OVFBUF;
+		reference_request_pmi(unit, lp);
+	}
+	return SPMU_EV_RECORD;
+}
