@@ -54,12 +54,15 @@ struct spmu_meter {
  *
  * A far branch between rings is handed over when either ring is one of `rings`.
  *
- * `newest`: so many of the newest suffice, older ones may be dropped; 0: none may.
+ * `newest`: so many of the newest that end in one of `rings` suffice, older ones may be dropped;
+ * 0: none may.  The entries then stand at other places of the stack (TOS) unless as many
+ * as it is deep are dropped at a time.
  * `room`: how many may be gathered before they must be handed over, so that an interrupt at
  * the threshold of the BTS buffer is not late.
  * `bts_next`: when not 0 the host may store BTS records (struct at 17.4.9) itself from
  * this linear address on, `room` of them without a gap, and then says
- * spmu_branches_stored() instead.  Last branch records follow from them.
+ * spmu_branches_stored() instead.  One that begins in a ring outside `rings` is not among them: with
+ * such a branch the host says spmu_branches().  Last branch records follow from them.
  */
 struct spmu_branch_tap {
 	uint64_t signals;

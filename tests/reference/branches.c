@@ -92,6 +92,27 @@ static uint64_t kind_bit(unsigned signal)
 	}
 }
 
+/* Does MSR_LBR_SELECT leave any branch? */
+static bool records_something(const struct reference_thread *t)
+{
+	uint64_t kinds = t->lbr_select & 0x200 ? 0x38 : 0x1fc;
+
+	return (t->lbr_select & 3) != 3 && (t->lbr_select & kinds) != kinds;
+}
+
+/* Core clocks pass for the time between entries, when the host supplies them. */
+void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks)
+{
+	const uint64_t supplied = unit->host.supply.exact | unit->host.supply.modelled;
+	struct reference_thread *t = &unit->thread[lp];
+
+	if (!records_something(t))
+		return;
+	if ((supplied & SPMU_SIGBIT(CYCLES)) && (t->debugctl & DEBUGCTL_LBR) &&
+	    !(t->global_status & STATUS_LBRFRZ))
+		t->lbr_clocks = t->lbr_clocks + clocks < 0xffff ? t->lbr_clocks + clocks : 0xffff;
+}
+
 /* Reading of "branches occurring in ring": the ring in which the branch ends. */
 static bool left_out(const struct reference *unit, const struct reference_thread *t,
 		     const struct spmu_branch *branch)
@@ -100,9 +121,13 @@ static bool left_out(const struct reference *unit, const struct reference_thread
 
 	if (unit->defect == REFERENCE_LBR_FILTER_IGNORED)
 		return false;
+	/* Reading: call-stack mode knows calls and returns alone, whatever the other bits say. */
+	if ((t->lbr_select & 0x200) && !(kind_bit(branch->signal) & 0x38))
+		return true;
 	return t->lbr_select & (ring | kind_bit(branch->signal));
 }
 
+/* Reading of "the last branch before": the newest entry, so that a filter acts on it, too. */
 void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -112,12 +137,13 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 	if (!lbr || !(t->debugctl & DEBUGCTL_LBR) || (t->global_status & STATUS_LBRFRZ))
 		return;
 	if (branch->flags & SPMU_BRANCH_EVENT)
-		t->ler = t->last;
-	t->last = encode(unit, lp, branch, 0);
+		t->ler = t->lbr[t->lbr_tos];
 	if (left_out(unit, t, branch))
 		return;
 	if (stack && branch->signal == SPMU_SIG_RET_NEAR &&
 	    unit->defect != REFERENCE_LBR_RETURN_RECORDED) {
+		/* "Flushed": the entry reads as 0 (software stops at it). */
+		t->lbr[t->lbr_tos] = (struct reference_branch){0, 0, 0};
 		t->lbr_tos = (t->lbr_tos + lbr->depth - 1) % lbr->depth;
 		return;
 	}
@@ -154,7 +180,11 @@ static bool has_room(const struct reference *unit, const struct bts_area *a, uns
 	return a->maximum - a->index >= bytes;
 }
 
-/* 17.4.9: a record at the index; a circular buffer begins again when no other fits. */
+/*
+ * 17.4.9: a record at the index; a circular buffer begins again when no other fits.
+ * The threshold interrupts in both kinds of buffer (note in 17.4.9.3).
+ * Reading: the index moves back to the base with the record that fills the buffer.
+ */
 void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -170,7 +200,9 @@ void reference_store_branch(struct reference *unit, unsigned lp, const struct sp
 	if (!read_area(unit, lp, &a))
 		return;
 	if (!has_room(unit, &a, area->bts_bytes)) {
-		if (!circular || a.index < a.base || unit->defect == REFERENCE_BTS_NOT_CIRCULAR)
+		/* Reading: an index outside the buffer is out of bounds in both kinds. */
+		if (!circular || a.index < a.base || a.index > a.maximum ||
+		    unit->defect == REFERENCE_BTS_NOT_CIRCULAR)
 			return;
 		a.index = a.base;
 		if (!has_room(unit, &a, area->bts_bytes))
@@ -182,11 +214,16 @@ void reference_store_branch(struct reference *unit, unsigned lp, const struct sp
 	if (!unit->host.write(unit->host.opaque, lp, a.index, record, area->bts_bytes))
 		return;
 	a.index += area->bts_bytes;
+	bool reached = unit->defect == REFERENCE_BTS_THRESHOLD_LATE ? a.index > a.threshold
+								    : a.index >= a.threshold;
+
+	if (circular && !has_room(unit, &a, area->bts_bytes) &&
+	    unit->defect != REFERENCE_BTS_NOT_CIRCULAR)
+		a.index = a.base;
 	reference_put(next, area->field, a.index);
 	if (!unit->host.write(unit->host.opaque, lp, t->ds_area + area->field, next, area->field))
 		return;
-	if (!circular && (unit->defect == REFERENCE_BTS_THRESHOLD_LATE ? a.index > a.threshold
-								       : a.index >= a.threshold))
+	if (reached)
 		reference_request_pmi(unit, lp);
 }
 
@@ -196,7 +233,7 @@ unsigned reference_branches(struct reference *unit, unsigned lp, const struct sp
 	unsigned events = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		unit->thread[lp].lbr_clocks += branches[i].cycles;
+		reference_pass_clocks(unit, lp, branches[i].cycles);
 		reference_last_branch(unit, lp, &branches[i]);
 		reference_store_branch(unit, lp, &branches[i]);
 		events |= reference_deliver_pmi(unit, lp);
@@ -209,10 +246,10 @@ bool reference_steps_on_branches(const struct reference *unit, unsigned lp)
 	return unit->thread[lp].debugctl & DEBUGCTL_BTF;
 }
 
-/* 17.4.2 to 17.4.4: what #DB turns off. */
+/* 17.4.2, 17.4.3: what #DB turns off; TR is left to software. */
 void reference_debug_exception(struct reference *unit, unsigned lp)
 {
-	unit->thread[lp].debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF | DEBUGCTL_TR);
+	unit->thread[lp].debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
 }
 
 /* 17.4.1, FREEZE_WHILE_SMM_EN. */

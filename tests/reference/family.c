@@ -130,7 +130,7 @@ static const struct family_area area_icelake = {.field = 8,
 #define CORE3_PARTS                                                                                \
 	.version = 3, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,                  \
 	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem,            \
-	.ld_lat = true, .offcore = true, .event_bits = 7
+	.ld_lat = true, .event_bits = 7
 #define NEHALEM_PARTS                                                                              \
 	CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem,                         \
 		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY
@@ -145,18 +145,17 @@ static const struct family_area area_icelake = {.field = 8,
 	.pebs_format = 3, .pebs_generals = 15, .any_thread = true, .full_width = true,             \
 	.tsx = true, .dtes64 = true, .lbr = &lbr_skylake, .area = &area_nehalem,                   \
 	.debugctl = DEBUGCTL_RTM, .pebs_enable = PEBS_LATENCY, .ld_lat = true, .frontend = true,   \
-	.offcore = true, .event_bits = 7
+	.event_bits = 7
 #define GOLDMONT_PARTS                                                                             \
 	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
-	.debugctl = DEBUGCTL_CORE2, .offcore = true, .event_bits = 7
+	.debugctl = DEBUGCTL_CORE2, .event_bits = 7
 #define ICELAKE_PARTS                                                                              \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
 	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
 	.tsx = true, .adaptive = true, .extended_pebs = true, .dtes64 = true, .lbr = &lbr_skylake, \
 	.area = &area_icelake, .debugctl = DEBUGCTL_RTM, .pebs_enable = UINT64_C(0xf000000ff),     \
-	.ld_lat = true, .frontend = true, .offcore = true, .event_bits = 8, .cpuid_ecx = 15,       \
-	.cpuid_edx = 0x8000
+	.ld_lat = true, .frontend = true, .event_bits = 8, .cpuid_ecx = 15, .cpuid_edx = 0x8000
 
 static const struct family families[] = {
 	{.model = "core",

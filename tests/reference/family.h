@@ -38,7 +38,7 @@ struct family {
 	bool dtes64;
 	/* Bits of registers (chapter 35), beside those that follow from the above. */
 	uint64_t debugctl, pebs_enable;
-	bool ld_lat, frontend, offcore;
+	bool ld_lat, frontend;
 	/* CPUID.0AH of real parts, beside versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;

@@ -19,6 +19,7 @@ struct generator {
 	struct random random;
 	enum program_style style;
 	const struct spmu_model *model;
+	const struct family *family;
 	unsigned generals;
 };
 
@@ -49,6 +50,14 @@ static void poke(struct generator *g, uint64_t address, uint64_t value)
 	op->value = value;
 }
 
+/* A field of the area, which has 4 or 8 bytes: two stores of 8 bytes do not overlap wrongly. */
+static void poke_field(struct generator *g, unsigned lp, unsigned field, uint64_t value)
+{
+	unsigned bytes = g->family->area->field;
+
+	poke(g, PROGRAM_AREA(lp) + (uint64_t)field * bytes, value);
+}
+
 static uint64_t below(struct generator *g, uint64_t n)
 {
 	return random_below(&g->random, n);
@@ -62,7 +71,7 @@ static bool chance(struct generator *g, unsigned percent)
 /* A counter value `span` or less before the overflow. */
 static uint64_t before_overflow(struct generator *g, uint64_t span)
 {
-	return (0 - (1 + below(g, span))) & 0xffffffffffff;
+	return (0 - (1 + below(g, span))) & family_mask(g->family);
 }
 
 static uint64_t span_of(struct generator *g)
@@ -102,8 +111,11 @@ static uint64_t pick_select(struct generator *g, bool precise)
 
 	if (chance(g, 50))
 		select |= INT;
-	if (g->program->threads == 2 && g->style != STYLE_CLOCKS && chance(g, 15))
+	if (g->program->threads == 2 && g->family->any_thread && g->style != STYLE_CLOCKS &&
+	    chance(g, 15))
 		select |= ANY;
+	if (g->family->adaptive && chance(g, 50))
+		select |= UINT64_C(1) << 34;
 	if (g->style == STYLE_CLOCKS ||
 	    (g->style == STYLE_WILD && g->program->threads == 1 && chance(g, 15))) {
 		select |= below(g, 4) << 24;
@@ -119,17 +131,6 @@ static uint64_t pick_select(struct generator *g, bool precise)
 	return select;
 }
 
-/* Linear address of a thread's management area and of its PEBS buffer. */
-static uint64_t area_of(unsigned lp)
-{
-	return WORLD_MIDDLE + 0x100 * lp;
-}
-
-static uint64_t buffer_of(unsigned lp)
-{
-	return WORLD_MIDDLE + 0x400 + 0x600 * lp;
-}
-
 /* Addresses that a guest should not use but may write. */
 static uint64_t hostile_address(struct generator *g)
 {
@@ -139,33 +140,74 @@ static uint64_t hostile_address(struct generator *g)
 	case 1:
 		return 0 - below(g, 4096);
 	case 2:
-		return area_of(0) + below(g, 0x200);
+		return PROGRAM_AREA(0) + below(g, 0x200);
 	case 3:
 		return WORLD_MIDDLE + 4096 - below(g, 256);
 	case 4:
 		return random_next(&g->random);
 	default:
-		return buffer_of(0) + 8 * below(g, 256);
+		return PROGRAM_PEBS(0) + 8 * below(g, 256);
 	}
+}
+
+static unsigned record_bytes(const struct generator *g, uint64_t config)
+{
+	static const unsigned bytes[] = {0x90, 0xb0, 0xc0, 0xc8, 0x20};
+
+	if (g->family->pebs_format < 0)
+		return 8;
+	if (g->family->pebs_format < 4)
+		return bytes[g->family->pebs_format];
+	return 0x20 + (config & 1 ? 0x20 : 0) + (config & 2 ? 0x90 : 0) + (config & 4 ? 0x100 : 0) +
+	       (config & 8 ? 24 * (1 + (unsigned)(config >> 24 & 0x1f)) : 0);
+}
+
+static void set_up_pebs(struct generator *g, unsigned lp)
+{
+	static const uint64_t configs[] = {0, 2, 3, 7, 2, 8, 0x0300000b, 0x1f000008};
+	uint64_t config = g->family->adaptive ? configs[below(g, 8)] : 0;
+	uint64_t base = PROGRAM_PEBS(lp), size = record_bytes(g, config);
+	uint64_t records = 1 + below(g, 7);
+	uint64_t maximum = base + size * records;
+
+	while (maximum > base + 0x600)
+		maximum -= size;
+	if (g->family->adaptive)
+		wrmsr(g, lp, 0x3f2, config);
+	poke_field(g, lp, 4, base);
+	poke_field(g, lp, 5, base + (chance(g, 20) ? size * below(g, 3) : 0));
+	poke_field(g, lp, 6, maximum + (chance(g, 20) ? below(g, 2 * size) - size : 0));
+	poke_field(g, lp, 7, base + size * (1 + below(g, records + 1)));
+}
+
+static void set_up_bts(struct generator *g, unsigned lp)
+{
+	uint64_t size = g->family->area->bts_bytes, base = PROGRAM_BTS(lp);
+	uint64_t records = 1 + below(g, 10);
+	uint64_t maximum = base + size * records;
+
+	poke_field(g, lp, 0, base);
+	poke_field(g, lp, 1, base + (chance(g, 30) ? size * below(g, 4) : 0));
+	poke_field(g, lp, 2, maximum + (chance(g, 25) ? below(g, 2 * size) - size : 0));
+	poke_field(g, lp, 3, base + size * (1 + below(g, records + 1)) + (chance(g, 20) ? 5 : 0));
 }
 
 static void set_up_area(struct generator *g, unsigned lp)
 {
-	uint64_t area = area_of(lp), base = buffer_of(lp);
-	uint64_t records = 1 + below(g, 7);
-	uint64_t maximum = base + 200 * records;
+	const struct family_area *area = g->family->area;
+	uint64_t start = PROGRAM_AREA(lp);
 
-	poke(g, area + 0x20, base);
-	poke(g, area + 0x28, base + (chance(g, 20) ? 200 * below(g, 3) : 0));
-	poke(g, area + 0x30, maximum + (chance(g, 20) ? below(g, 400) - 200 : 0));
-	poke(g, area + 0x38, base + 200 * (1 + below(g, records + 1)));
-	for (unsigned n = 0; n < 4; n++)
-		poke(g, area + 0x40 + 8 * n,
+	set_up_bts(g, lp);
+	set_up_pebs(g, lp);
+	for (unsigned n = 0; n < area->resets; n++)
+		poke(g, start + area->reset_at + 8 * n,
 		     chance(g, 90) ? 0 - (1 + below(g, span_of(g))) : random_next(&g->random));
+	for (unsigned n = 0; n < area->fixed_resets; n++)
+		poke(g, start + area->fixed_reset_at + 8 * n, 0 - (1 + below(g, span_of(g))));
 	if (g->style == STYLE_WILD && chance(g, 30))
 		for (unsigned i = 0; i < 2; i++)
-			poke(g, area + 0x20 + 8 * below(g, 4), hostile_address(g));
-	wrmsr(g, lp, 0x600, g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : area);
+			poke_field(g, lp, (unsigned)below(g, 8), hostile_address(g));
+	wrmsr(g, lp, 0x600, g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : start);
 }
 
 static uint32_t pick_lvt(struct generator *g)
@@ -177,6 +219,68 @@ static uint32_t pick_lvt(struct generator *g)
 	return lvt[below(g, 6)];
 }
 
+static uint64_t fixed_control(struct generator *g)
+{
+	uint64_t control = 0;
+
+	for (unsigned n = 0; n < g->family->fixed; n++) {
+		control |= below(g, 16) << (4 * n);
+		if (!g->family->any_thread || g->program->threads == 1)
+			control &= ~(UINT64_C(4) << (4 * n));
+		if (g->family->adaptive && chance(g, 50))
+			control |= UINT64_C(1) << (32 + 4 * n);
+	}
+	return control;
+}
+
+static void set_up_fixed(struct generator *g, unsigned lp, uint64_t span, bool precise,
+			 uint64_t *pebs)
+{
+	wrmsr(g, lp, 0x38d, fixed_control(g));
+	for (unsigned n = 0; n < g->family->fixed; n++) {
+		if (chance(g, 50))
+			wrmsr(g, lp, 0x309 + n, before_overflow(g, span));
+		if (precise && (g->family->pebs_fixed >> n & 1) && chance(g, 40))
+			*pebs |= UINT64_C(1) << (32 + n);
+	}
+}
+
+static void write_counter(struct generator *g, unsigned lp, unsigned n, uint64_t span)
+{
+	if (g->family->full_width && chance(g, 50))
+		wrmsr(g, lp, 0x4c1 + n, before_overflow(g, span));
+	else if (chance(g, 90))
+		wrmsr(g, lp, 0xc1 + n, 0xffffffff - below(g, span));
+}
+
+/* IA32_DEBUGCTL as software that wants freezes, last branches or a branch trace writes it. */
+static uint64_t pick_debugctl(struct generator *g)
+{
+	uint64_t value = chance(g, 40) ? below(g, 4) << 11 : 0;
+
+	if (g->style == STYLE_BRANCHES || g->style == STYLE_WILD || chance(g, 20)) {
+		value |= chance(g, 60) ? 1 : 0;
+		value |= chance(g, 60) ? 0xc0 : 0;
+		value |= chance(g, 50) ? 1 << 8 : 0;
+		value |= chance(g, 30) ? below(g, 4) << 9 : 0;
+		value |= chance(g, 20) ? 1 << 14 : 0;
+		value |= chance(g, 10) ? 2 : 0;
+	}
+	return value & g->family->debugctl;
+}
+
+static void set_up_branches(struct generator *g, unsigned lp)
+{
+	const struct family_lbr *lbr = g->family->lbr;
+
+	if (lbr->select && chance(g, 50))
+		wrmsr(g, lp, lbr->select,
+		      lbr->call_stack && chance(g, 50)
+			      ? 0x3c4
+			      : below(g, lbr->call_stack ? 1024 : 512) & below(g, 1024));
+	wrmsr(g, lp, 0x1d9, pick_debugctl(g));
+}
+
 static void set_up_counters(struct generator *g, unsigned lp, bool precise)
 {
 	uint64_t span = span_of(g), pebs = 0;
@@ -184,44 +288,41 @@ static void set_up_counters(struct generator *g, unsigned lp, bool precise)
 
 	for (unsigned i = 0; i < used; i++) {
 		unsigned n = (unsigned)below(g, g->generals);
-		bool here = precise && n < 4 && chance(g, 70);
+		bool here = precise && (g->family->pebs_generals >> n & 1) && chance(g, 70);
 
 		wrmsr(g, lp, 0x186 + n, pick_select(g, here));
-		if (chance(g, 50))
-			wrmsr(g, lp, 0x4c1 + n, before_overflow(g, span));
-		else if (chance(g, 80))
-			wrmsr(g, lp, 0xc1 + n, 0xffffffff - below(g, span));
+		write_counter(g, lp, n, span);
 		if (here)
 			pebs |= UINT64_C(1) << n;
 	}
-	if (chance(g, 40)) {
-		uint64_t control = random_next(&g->random) & 0xfff;
-
-		if (g->program->threads == 1)
-			control &= 0xbbb;
-		wrmsr(g, lp, 0x38d, control);
-		for (unsigned n = 0; n < 3; n++)
-			if (chance(g, 50))
-				wrmsr(g, lp, 0x309 + n, before_overflow(g, span));
-	}
+	if (g->family->fixed && chance(g, 40))
+		set_up_fixed(g, lp, span, precise, &pebs);
 	if (pebs)
 		wrmsr(g, lp, 0x3f1, pebs);
-	if (chance(g, 40))
-		wrmsr(g, lp, 0x1d9, chance(g, 50) ? 0x1000 : 0x1800);
+	if (g->style == STYLE_BRANCHES || chance(g, 40))
+		set_up_branches(g, lp);
+}
+
+static uint64_t all_enables(const struct generator *g)
+{
+	return ((UINT64_C(1) << g->generals) - 1) | ((UINT64_C(1) << g->family->fixed) - 1) << 32;
 }
 
 static void set_up(struct generator *g)
 {
-	bool precise = g->style == STYLE_PEBS || (g->style != STYLE_CLOCKS && chance(g, 40));
+	bool precise = g->family->pebs_format >= 0 &&
+		       (g->style == STYLE_PEBS || (g->style != STYLE_CLOCKS && chance(g, 40)));
 
 	for (unsigned lp = 0; lp < g->program->threads; lp++) {
-		if (precise)
+		if (precise || g->style == STYLE_BRANCHES)
 			set_up_area(g, lp);
 		set_up_counters(g, lp, precise);
 		append(g, OP_LVT, lp)->value = pick_lvt(g);
-		wrmsr(g, lp, 0x38f,
-		      chance(g, 80) ? ((UINT64_C(1) << g->generals) - 1) | UINT64_C(7) << 32
-				    : random_next(&g->random) & UINT64_C(0x70000000f));
+		append(g, OP_IA32E, lp)->value = chance(g, 80);
+		if (g->family->version >= 2)
+			wrmsr(g, lp, 0x38f,
+			      chance(g, 80) ? all_enables(g)
+					    : random_next(&g->random) & all_enables(g));
 	}
 }
 
@@ -248,35 +349,47 @@ static void random_register(struct generator *g, unsigned lp)
 /* Valid accesses, as a driver makes them. */
 static void tame_register(struct generator *g, unsigned lp)
 {
+	const struct family *f = g->family;
 	unsigned n = (unsigned)below(g, g->generals);
+	bool global = f->version >= 2;
 
-	switch (below(g, 9)) {
+	switch (below(g, 10)) {
 	case 0:
 		wrmsr(g, lp, 0x186 + n, pick_select(g, g->style == STYLE_PEBS));
 		break;
 	case 1:
-		wrmsr(g, lp, 0x4c1 + n, before_overflow(g, span_of(g)));
+		write_counter(g, lp, n, span_of(g));
 		break;
 	case 2:
-		wrmsr(g, lp, 0x309 + (uint32_t)below(g, 3), before_overflow(g, span_of(g)));
+		if (f->fixed)
+			wrmsr(g, lp, 0x309 + (uint32_t)below(g, f->fixed),
+			      before_overflow(g, span_of(g)));
 		break;
 	case 3:
-		wrmsr(g, lp, 0x38f, random_next(&g->random) & (0xf | UINT64_C(7) << 32));
+		if (global)
+			wrmsr(g, lp, 0x38f, random_next(&g->random) & all_enables(g));
 		break;
 	case 4:
-		wrmsr(g, lp, 0x390, random_next(&g->random) & UINT64_C(0x4c0000070000000f));
+		if (global)
+			wrmsr(g, lp, 0x390,
+			      random_next(&g->random) & (all_enables(g) | UINT64_C(1) << 62));
 		break;
 	case 5:
-		wrmsr(g, lp, 0x3f1, below(g, 16));
+		if (f->pebs_format >= 0)
+			wrmsr(g, lp, 0x3f1, random_next(&g->random) & f->pebs_enable);
 		break;
 	case 6:
-		wrmsr(g, lp, 0x1d9, below(g, 4) << 11);
+		wrmsr(g, lp, 0x1d9, pick_debugctl(g));
 		break;
 	case 7:
 		append(g, OP_LVT, lp)->value = pick_lvt(g);
 		break;
 	case 8:
-		poke(g, area_of(lp) + 0x28, buffer_of(lp));
+		poke_field(g, lp, 5, PROGRAM_PEBS(lp));
+		poke_field(g, lp, 1, PROGRAM_BTS(lp));
+		break;
+	case 9:
+		set_up_branches(g, lp);
 		break;
 	}
 }
@@ -307,6 +420,32 @@ static void look(struct generator *g, unsigned lp)
 	}
 }
 
+/* What befalls the processor: exceptions, system management, reset. */
+static void befall(struct generator *g, unsigned lp)
+{
+	struct operation *op;
+
+	switch (below(g, 6)) {
+	case 0:
+	case 1:
+	case 2:
+		op = append(g, OP_EVENT, lp);
+		op->value = UINT64_C(0x401000) + below(g, 4096);
+		op->address = UINT64_C(0x8000) + below(g, 4096);
+		op->number = (uint32_t)below(g, 16);
+		break;
+	case 3:
+		append(g, OP_SMM, lp)->value = below(g, 2);
+		break;
+	case 4:
+		append(g, OP_DEBUG, lp);
+		break;
+	default:
+		append(g, OP_IA32E, lp)->value = below(g, 2);
+		break;
+	}
+}
+
 static void between(struct generator *g, unsigned lp)
 {
 	struct operation *op;
@@ -330,21 +469,22 @@ static void between(struct generator *g, unsigned lp)
 					 : below(g, 60);
 	} else if (what < 84 && g->style == STYLE_WILD) {
 		op = append(g, OP_GUARD, lp);
-		op->number = 64 + (uint32_t)below(g, 40);
+		op->number = 64 + (uint32_t)below(g, 64);
 		op->value = below(g, 4);
 	} else if (what < 86 && g->style == STYLE_WILD) {
 		append(g, chance(g, 50) ? OP_RESET : OP_INIT, lp);
+	} else if (what >= 90 && (g->style == STYLE_BRANCHES || g->style == STYLE_WILD)) {
+		befall(g, lp);
 	}
 }
 
-/* Of the models that the reference describes: version 4 with record format 3, Skylake's. */
+/* Any model; every one must be in family.c (tests/scenarios/run.sh sees to it). */
 static const struct spmu_model *pick_model(struct generator *g)
 {
 	for (;;) {
 		const struct spmu_model *model = spmu_model_at(below(g, spmu_model_count()));
-		struct spmu_model_info info = spmu_model_info(model);
 
-		if (info.perfmon_version == 4 && info.pebs_format == 3 && info.counters_single == 8)
+		if (family_find(spmu_model_info(model).name))
 			return model;
 	}
 }
@@ -357,6 +497,7 @@ void program_generate(struct program *program, enum program_style style, uint64_
 	program->seed = seed;
 	g.model = pick_model(&g);
 	program->model = spmu_model_info(g.model).name;
+	g.family = family_find(program->model);
 	program->ops = 0;
 	program->threads = 1 + (unsigned)below(&g, 2);
 	program->service = chance(&g, 60);
@@ -365,7 +506,8 @@ void program_generate(struct program *program, enum program_style style, uint64_
 	program->clocks = style == STYLE_CLOCKS || chance(&g, 50);
 	program->block_max = 1 + (unsigned)below(&g, 64);
 	program->rings = (unsigned)below(&g, 4) * 3;
-	g.generals = program->threads == 2 ? 4 : 8;
+	g.generals = program->threads == 2 ? g.family->generals_ht : g.family->generals;
+	program->enables = all_enables(&g);
 	set_up(&g);
 	for (unsigned runs = 1 + (unsigned)below(&g, style == STYLE_PLAIN ? 4 : 6); runs; runs--) {
 		unsigned lp = (unsigned)below(&g, program->threads);
@@ -398,8 +540,13 @@ static uint64_t pick_signals(struct random *random)
 			signals |= SPMU_SIGBIT(BRANCH_MISS);
 		return signals;
 	}
-	return signals | (random_next(random) & random_next(random) & random_next(random) &
-			  ((UINT64_C(1) << SPMU_SIGNALS) - 1));
+	signals |= random_next(random) & random_next(random) & random_next(random) &
+		   ((UINT64_C(1) << SPMU_SIGNALS) - 1);
+	/* An instruction is one branch at most. */
+	while (__builtin_popcountll(signals & SPMU_SIGSET_BRANCHES) > 1)
+		signals &=
+			~(signals & SPMU_SIGSET_BRANCHES & (0 - (signals & SPMU_SIGSET_BRANCHES)));
+	return signals;
 }
 
 void program_stream(const struct program *program, const struct operation *op,
@@ -424,7 +571,10 @@ void program_stream(const struct program *program, const struct operation *op,
 			.signals = kinds[bits & 15],
 			.cycles = program->clocks ? gaps[bits >> 52 & 7] : 0,
 			.cpl = cpl,
+			.next_cpl = cpl,
 		};
+		if (insn[i].signals & SPMU_SIGBIT(FAR))
+			insn[i].next_cpl = cpl = cpls[bits >> 56 & 7];
 		if (insn[i].signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
 			insn[i].data_address = bits >> 12;
 	}

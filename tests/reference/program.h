@@ -33,6 +33,10 @@ enum operation_kind {
 	OP_RELOAD,  /* save and load bulk and single; value 1: into a second core */
 	OP_RESET,
 	OP_INIT,
+	OP_EVENT, /* value: from; address: to; number: CPL, next CPL << 2 */
+	OP_SMM,	  /* value 1: SMI, 0: RSM */
+	OP_DEBUG, /* #DB */
+	OP_IA32E, /* value 1: active */
 	OP_KINDS
 };
 
@@ -52,13 +56,19 @@ struct program {
 	bool hide_absent;   /* CPUID.0AH:EBX shows what it does not supply */
 	unsigned block_max; /* longest stretch that the bulk host tries at once */
 	unsigned rings;	    /* percent chance of another CPL at an instruction */
+	uint64_t enables;   /* what software writes to IA32_PERF_GLOBAL_CTRL after a freeze */
 	unsigned ops;
 	struct operation op[PROGRAM_OPS_MAX];
 };
 
+/* Where the programs put a thread's save area and buffers. */
+#define PROGRAM_AREA(lp) (WORLD_MIDDLE + 0x100 * (lp))
+#define PROGRAM_PEBS(lp) (WORLD_MIDDLE + 0x200 + 0x600 * (lp))
+#define PROGRAM_BTS(lp)	 (WORLD_MIDDLE + 0xe00 + 0x100 * (lp))
+
 /* What happened, summed over programs. */
 struct program_totals {
-	uint64_t programs, instructions, bulk_instructions;
+	uint64_t programs, instructions, bulk_instructions, bulk_branches, stored_branches;
 	uint64_t pmis, records, faults, comparisons, reloads, accesses;
 };
 
@@ -91,8 +101,9 @@ extern const unsigned program_msr_count;
 enum program_style {
 	STYLE_PLAIN, /* counting and sampling as tools program it: most must run in bulk */
 	STYLE_PEBS,
-	STYLE_CLOCKS, /* CMASK, E, INV */
-	STYLE_WILD,   /* anything, valid or not */
+	STYLE_CLOCKS,	/* CMASK, E, INV */
+	STYLE_BRANCHES, /* last branch records and branch traces */
+	STYLE_WILD,	/* anything, valid or not */
 	STYLES
 };
 void program_generate(struct program *program, enum program_style style, uint64_t seed);

@@ -53,10 +53,12 @@ static inline unsigned property_run(enum program_style style, unsigned batches,
 
 static inline void property_report(const char *style, const struct program_totals *t)
 {
-	printf("%s: %llu programs, %llu instructions (%llu in bulk), %llu PMIs, %llu records, "
-	       "%llu #GP, %llu comparisons, %llu save and load\n",
+	printf("%s: %llu programs, %llu instructions (%llu in bulk), %llu branches in bulk "
+	       "(%llu stored by the host), %llu PMIs, %llu records, %llu #GP, %llu comparisons, "
+	       "%llu save and load\n",
 	       style, (unsigned long long)t->programs, (unsigned long long)t->instructions,
-	       (unsigned long long)t->bulk_instructions, (unsigned long long)t->pmis,
+	       (unsigned long long)t->bulk_instructions, (unsigned long long)t->bulk_branches,
+	       (unsigned long long)t->stored_branches, (unsigned long long)t->pmis,
 	       (unsigned long long)t->records, (unsigned long long)t->faults,
 	       (unsigned long long)t->comparisons, (unsigned long long)t->reloads);
 }

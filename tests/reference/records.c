@@ -57,14 +57,20 @@ static void append(struct record *record, unsigned bytes, uint64_t value)
 	record->bytes += bytes;
 }
 
-/* The first of the counters that made the record whose event knows the address. */
+/* Linear addresses have 32 bits outside IA-32e mode. */
+static uint64_t linear(const struct reference *unit, unsigned lp, uint64_t address)
+{
+	return unit->thread[lp].ia32e ? address : address & 0xffffffff;
+}
+
+/* Of a record that some counter makes whose event knows the address. */
 static uint64_t data_address(const struct reference *unit, unsigned lp,
 			     const struct spmu_insn *insn, uint64_t applicable)
 {
 	for (unsigned n = 0; n < unit->generals; n++)
 		if ((applicable >> n & 1) && unit->thread[lp].event[n] &&
 		    unit->thread[lp].event[n]->data_address)
-			return insn->data_address;
+			return linear(unit, lp, insn->data_address);
 	return 0;
 }
 
@@ -114,7 +120,7 @@ static void make_plain(struct reference *unit, unsigned lp, const struct spmu_in
 		data_address(unit, lp, insn, applicable),
 		0,
 		0,
-		insn->ip,
+		linear(unit, lp, insn->ip),
 		0,
 		format == 3 ? unit->host.tsc(unit->host.opaque, lp) : 0,
 	};
@@ -155,6 +161,8 @@ static void append_vectors(struct reference *unit, unsigned lp, struct record *r
 
 	if (unit->host.vectors)
 		unit->host.vectors(unit->host.opaque, lp, xmm);
+	if (!unit->thread[lp].ia32e) /* there are eight */
+		memset(xmm[8], 0, 8 * sizeof(xmm[8]));
 	memcpy(record->byte + record->bytes, xmm, sizeof(xmm));
 	record->bytes += sizeof(xmm);
 }
@@ -184,7 +192,7 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 	if (!(config & DATA_LBR))
 		config &= 0xff;
 	append(record, 8, config);
-	append(record, 8, insn->ip);
+	append(record, 8, linear(unit, lp, insn->ip));
 	append(record, 8, applicable);
 	append(record, 8, unit->host.tsc(unit->host.opaque, lp));
 	if (config & DATA_MEMORY) {

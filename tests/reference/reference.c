@@ -63,8 +63,6 @@ static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 {
 	const struct reference_thread *t = &unit->thread[lp];
 
-	if (t->smm_frozen)
-		return false;
 	return unit->family->version < 2 ||
 	       ((t->global_control >> bit & 1) && !(t->global_status & STATUS_CTRFRZ));
 }
@@ -379,7 +377,7 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
 	bool taken = branch_of(insn, &branch);
 	unsigned events = 0;
 
-	unit->thread[lp].lbr_clocks += insn->cycles;
+	reference_pass_clocks(unit, lp, insn->cycles);
 	if (taken)
 		reference_last_branch(unit, lp, &branch);
 	for (unsigned owner = 0; owner < unit->threads; owner++)
@@ -464,6 +462,8 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 	unsigned events = 0, quiet = 0;
 
 	signals &= SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES);
+	if (signals & SPMU_SIGBIT(CYCLES))
+		reference_pass_clocks(unit, lp, clocks < 0xffff ? clocks : 0xffff);
 	while (clocks) {
 		quiet = one_clock(unit, lp, signals, cpl, gain) ? 0 : quiet + 1;
 		clocks--;

@@ -88,9 +88,9 @@ struct reference_thread {
 	struct reference_counter fixed[REFERENCE_FIXED];
 	uint64_t fixed_control, global_control, global_status;
 	uint64_t debugctl, misc_enable, pebs_enable, ds_area;
-	uint64_t pebs_ld_lat, pebs_frontend, pebs_data_cfg, offcore[2];
+	uint64_t pebs_ld_lat, pebs_frontend, pebs_data_cfg;
 	uint64_t lbr_select, lbr_tos, lbr_clocks;
-	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler, last;
+	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler;
 	uint64_t smm_debugctl, smm_global_control;
 	bool ia32e, smm_frozen;
 	uint32_t lvt;
@@ -144,6 +144,7 @@ void reference_put(uint8_t *to, unsigned bytes, uint64_t value);
 /* records.c: `applicable` as IA32_PEBS_ENABLE numbers counters. */
 unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			  uint64_t applicable);
+void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks);
 void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
 void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
 

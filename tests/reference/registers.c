@@ -139,9 +139,6 @@ static enum spmu_outcome read_single(const struct reference *unit, const struct 
 	switch (msr) {
 	case 0x1a0:
 		return give(value, t->misc_enable);
-	case 0x1a6:
-	case 0x1a7:
-		return f->offcore ? give(value, t->offcore[msr - 0x1a6]) : ABSENT;
 	case 0x1d9:
 		return give(value, t->debugctl);
 	case 0x345:
@@ -251,26 +248,41 @@ static enum spmu_outcome store_address(uint64_t *to, uint64_t value)
 	return SPMU_DONE;
 }
 
+/* Addresses of the stack are canonical where no flags or clocks stand in their high bits. */
+static enum spmu_outcome store_branch_address(const struct family_lbr *lbr, bool from, uint64_t *to,
+					      uint64_t value)
+{
+	unsigned flags = from ? (lbr->format == 3 || lbr->format == 6 ? 1
+				 : lbr->format == 4		      ? 3
+								      : 0)
+			      : 0;
+	uint64_t address = (uint64_t)((int64_t)(value << flags) >> flags);
+
+	if (lbr->format != 0 && (from || lbr->format != 6) &&
+	    (uint64_t)((int64_t)(address << 16) >> 16) != address)
+		return SPMU_GP;
+	*to = value;
+	return SPMU_DONE;
+}
+
 static enum spmu_outcome write_branches(struct reference *unit, struct reference_thread *t,
 					uint32_t msr, uint64_t value)
 {
 	const struct family_lbr *lbr = unit->family->lbr;
-	uint64_t discard;
 	int n;
 
 	if (!lbr)
 		return ABSENT;
 	if ((n = entry_of(lbr, msr, lbr->from)) >= 0)
-		return store(&t->lbr[n].from, value, ~UINT64_C(0));
+		return store_branch_address(lbr, true, &t->lbr[n].from, value);
 	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
-		return store(&t->lbr[n].to, value, ~UINT64_C(0));
+		return store_branch_address(lbr, false, &t->lbr[n].to, value);
 	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
 		return store(&t->lbr[n].info, value, UINT64_C(0xe00000000000ffff));
 	if (msr == lbr->tos)
 		return store(&t->lbr_tos, value, lbr->depth - 1);
 	if (lbr->select && msr == lbr->select)
 		return store(&t->lbr_select, value, lbr->call_stack ? 0x3ff : 0x1ff);
-	(void)discard;
 	return ABSENT;
 }
 
@@ -321,9 +333,6 @@ static enum spmu_outcome write_single(struct reference *unit, struct reference_t
 	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
 		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
 		return SPMU_DONE;
-	case 0x1a6:
-	case 0x1a7:
-		return f->offcore ? store(&t->offcore[msr - 0x1a6], value, ~UINT64_C(0)) : ABSENT;
 	case 0x1d9:
 		return store(&t->debugctl, value, f->debugctl);
 	case 0x345:

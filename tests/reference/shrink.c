@@ -89,8 +89,9 @@ static void print_run(const struct program *program, const struct operation *op)
 static void print_operation(const struct program *program, const struct operation *op)
 {
 	static const char *const name[OP_KINDS] = {
-		"run",	  "wrmsr", "rdmsr", "rdpmc",   "lvt",		"clocks", "cpuid",
-		"settle", "poke",  "guard", "compare", "save and load", "reset",  "init"};
+		"run",	  "wrmsr", "rdmsr",	      "rdpmc",	 "lvt",		  "clocks", "cpuid",
+		"settle", "poke",  "guard",	      "compare", "save and load", "reset",  "init",
+		"event",  "smm",   "debug exception", "ia32e"};
 
 	printf("  thread %u ", op->lp);
 	switch (op->kind) {

@@ -107,6 +107,14 @@ static void world_registers(void *opaque, unsigned lp, struct spmu_registers *ou
 		world->out_of_place = true;
 }
 
+static void world_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
+{
+	const struct world *world = opaque;
+
+	for (unsigned i = 0; i < 16; i++)
+		memset(xmm[i], (int)(world->position + 16 * lp + i), 16);
+}
+
 void world_host(struct world *world, bool modelled, struct spmu_host *host)
 {
 	*host = (struct spmu_host){
@@ -116,6 +124,7 @@ void world_host(struct world *world, bool modelled, struct spmu_host *host)
 		.pmi = world_interrupt,
 		.tsc = world_tsc,
 		.registers = world_registers,
+		.vectors = world_vectors,
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL,
 			   .modelled = modelled ? ((UINT64_C(1) << SPMU_SIGNALS) - 1) &
 							  ~SPMU_SIGSET_ARCHITECTURAL
@@ -136,10 +145,15 @@ const char *world_difference(const struct world *a, const struct world *b)
 	return NULL;
 }
 
-void world_poke(struct world *world, uint64_t linear, uint64_t value)
+void world_poke(struct world *world, uint64_t linear, unsigned bytes, uint64_t value)
 {
-	int64_t offset = place(linear, sizeof(value));
+	int64_t offset = place(linear, bytes);
 
-	if (offset >= 0)
-		memcpy(world->memory + offset, &value, sizeof(value));
+	for (unsigned i = 0; offset >= 0 && i < bytes; i++)
+		world->memory[offset + i] = (uint8_t)(value >> (8 * i));
+}
+
+bool world_store(struct world *world, uint64_t linear, const void *from, size_t bytes)
+{
+	return world_write(world, 0, linear, from, bytes);
 }

@@ -52,6 +52,9 @@ void world_host(struct world *world, bool modelled, struct spmu_host *host);
 const char *world_difference(const struct world *a, const struct world *b);
 
 /* Software's own store: ignores the guards, drops what is outside. */
-void world_poke(struct world *world, uint64_t linear, uint64_t value);
+void world_poke(struct world *world, uint64_t linear, unsigned bytes, uint64_t value);
+
+/* A store of the host's own, by the rules of its memory; false: refused. */
+bool world_store(struct world *world, uint64_t linear, const void *from, size_t bytes);
 
 #endif

@@ -125,7 +125,7 @@ bool scenario_create(struct scenario *s)
 	if (!s->memory_of_core ||
 	    spmu_core_create(s->memory_of_core, bytes, &config, &host, &s->core) != SPMU_OK)
 		return scenario_check(s, false, "no core with %u threads", s->threads);
-	for (unsigned lp = 0; s->ia32e && spmu_set_ia32e && lp < s->threads; lp++)
+	for (unsigned lp = 0; s->ia32e && lp < s->threads; lp++)
 		spmu_set_ia32e(s->core, lp, true);
 	return true;
 }

@@ -10,11 +10,6 @@
 
 #include "tests/reference/family.h"
 
-#pragma weak spmu_branches
-#pragma weak spmu_steps_on_branches
-#pragma weak spmu_debug_exception
-#pragma weak spmu_smm
-#pragma weak spmu_set_ia32e
 /* Linear memory of the test: low enough for 32-bit areas. */
 #define SCENARIO_MEMORY	      UINT64_C(0x100000)
 #define SCENARIO_MEMORY_BYTES 0x10000u

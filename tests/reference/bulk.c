@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bulk.c: a host that does what the comments of unit.h say about meters and
+ * the branch tap, and no more: it looks at no register to find out whether it
+ * may run in bulk.
+ */
+#include "machine.h"
+
+#include <string.h>
+
+/* unit.h: subtract; when a meter goes below zero give all back and go one by one. */
+static bool pass(struct spmu_meters *meters, const struct spmu_insn *insn, unsigned count,
+		 enum reference_defect defect)
+{
+	int64_t taken[SPMU_METERS_MAX];
+	bool room = true;
+
+	for (unsigned i = 0; i < meters->count; i++) {
+		struct spmu_meter *meter = &meters->meter[i];
+
+		taken[i] = 0;
+		for (unsigned k = 0; k < count; k++)
+			if (meter->rings & (insn[k].cpl ? SPMU_RINGX : SPMU_RING0))
+				taken[i] += __builtin_popcountll(insn[k].signals & meter->signals);
+		meter->headroom -= taken[i];
+		if (meter->headroom < (defect == REFERENCE_HOST_ONE_TOO_MANY ? -1 : 0))
+			room = false;
+	}
+	if (defect == REFERENCE_HOST_IGNORES_HEADROOM)
+		return true;
+	if (defect == REFERENCE_HOST_KEEPS_TAKEN)
+		return room;
+	if (!room)
+		for (unsigned i = 0; i < meters->count; i++)
+			meters->meter[i].headroom += taken[i];
+	return room;
+}
+
+static unsigned ring(unsigned cpl)
+{
+	return cpl ? SPMU_RINGX : SPMU_RING0;
+}
+
+/* A far branch between rings is wanted when one of the two is. */
+static bool wanted(const struct spmu_branch_tap *tap, const struct spmu_insn *insn)
+{
+	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN & tap->signals;
+	unsigned rings = ring(insn->cpl);
+
+	if (taken & SPMU_SIGBIT(FAR))
+		rings |= ring(insn->next_cpl);
+	return taken && (tap->rings & rings);
+}
+
+static void gather(struct machine *m, const struct spmu_insn *insn)
+{
+	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN;
+
+	m->gathered[m->gathered_count++] = (struct spmu_branch){
+		.from = insn->ip,
+		.to = insn->next_ip,
+		.signal = (uint8_t)__builtin_ctzll(taken),
+		.cpl = insn->cpl,
+		.next_cpl = taken & SPMU_SIGBIT(FAR) ? insn->next_cpl : insn->cpl,
+		.flags = insn->signals & SPMU_SIGBIT(BRANCH_MISS) ? SPMU_BRANCH_MISPREDICTED : 0,
+	};
+}
+
+/* The host's own stores of BTS records; false: its memory refuses, or one begins in another ring.
+ */
+static bool store(struct machine *m, uint64_t next, unsigned rings)
+{
+	for (unsigned i = 0; i < m->gathered_count; i++)
+		if (!(rings & ring(m->gathered[i].cpl)))
+			return false;
+	for (unsigned i = 0; i < m->gathered_count; i++) {
+		uint8_t record[24] = {0};
+
+		reference_put(record, 8, m->gathered[i].from);
+		reference_put(record + 8, 8, m->gathered[i].to);
+		if (!world_store(&m->world, next + i * sizeof(record), record, sizeof(record)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * How many of the older ones may be dropped: those that end in a wanted ring count.  Whole rounds
+ * of the stack go, so that TOS is the same.
+ */
+static unsigned droppable(const struct machine *m, const struct spmu_branch_tap *tap)
+{
+	unsigned kept = 0, first = m->gathered_count;
+
+	if (!tap->newest)
+		return 0;
+	while (first && kept < tap->newest)
+		kept += (tap->rings & ring(m->gathered[--first].next_cpl)) != 0;
+	for (unsigned i = kept = 0; i < first; i++)
+		kept += (tap->rings & ring(m->gathered[i].next_cpl)) != 0;
+	for (kept %= SPMU_LBR_DEPTH_MAX; kept; kept--)
+		do
+			first--;
+		while (!(tap->rings & ring(m->gathered[first].next_cpl)));
+	return first;
+}
+
+bool machine_hand_over(const struct program *program, struct machine *m, unsigned lp,
+		       unsigned *events)
+{
+	const struct spmu_branch_tap *tap = &m->meters[m->side][lp].tap;
+	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m), debugctl = 0;
+	unsigned count = m->gathered_count, first = 0, got;
+	struct spmu_insn last = {0};
+
+	*events = 0;
+	if (!count)
+		return true;
+	m->tapped += count;
+	/* Last branch records follow without flags from what a host stores: no comparison. */
+	bool stores = tap->bts_next && (program->seed & 1) &&
+		      machine_read(m, lp, 0x1d9, &debugctl) == SPMU_DONE && !(debugctl & 1);
+
+	last.next_ip = m->gathered[count - 1].to;
+	m->world.insn = &last;
+	if (stores && store(m, tap->bts_next, tap->rings)) {
+		m->stored += count;
+		got = spmu_branches_stored(m->core, lp, count);
+	} else {
+		if (program->seed & 2)
+			first = droppable(m, tap);
+		got = spmu_branches(m->core, lp, m->gathered + first, count - first);
+	}
+	m->world.insn = NULL;
+	m->gathered_count = 0;
+	*events = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
+	return machine_is_told(m, got, pmis, epoch);
+}
+
+/*
+ * Clocks between branches are lost to a host that runs in bulk and does not count them:
+ * one that supplies them reports each instruction while the unit wants branches.
+ */
+static bool may_tap(const struct program *program, const struct spmu_branch_tap *tap)
+{
+	return !tap->signals || !program->modelled;
+}
+
+unsigned machine_bulk(const struct program *program, struct machine *m, unsigned lp,
+		      const struct spmu_insn *insn, unsigned most, unsigned *event, bool *good)
+{
+	struct spmu_meters *meters = &m->meters[m->side][lp];
+	const struct spmu_branch_tap *tap = &meters->tap;
+	unsigned count = 0, branches = m->gathered_count;
+	bool full = false;
+
+	*good = true;
+	if (!may_tap(program, tap))
+		return 0;
+	/* It ends at the branch with which the room is used up. */
+	while (count < most && !full) {
+		branches += wanted(tap, &insn[count++]);
+		full = branches > m->gathered_count &&
+		       (branches >= tap->room || branches == GATHERED_MAX);
+	}
+	if (!pass(meters, insn, count, m->reference.defect))
+		return 0;
+	for (unsigned i = 0; i < count; i++)
+		if (wanted(tap, &insn[i]))
+			gather(m, &insn[i]);
+	m->bulk += count;
+	m->world.position += count;
+	if (!full)
+		return count;
+	m->world.position--; /* the interrupt belongs to the last of them */
+	*good = machine_hand_over(program, m, lp, &event[count - 1]);
+	m->world.position++;
+	machine_service(program, m);
+	return count;
+}
