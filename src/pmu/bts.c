@@ -259,8 +259,13 @@ void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
 	struct bounds bounds;
 
 	*pmi = false;
-	if (!read_bounds(core, lp, layout, &bounds) || !thread->bts.next ||
-	    bounds.index != thread->bts.next || !records) {
+	if (!read_bounds(core, lp, layout, &bounds) || !thread->bts.next || !records) {
+		bts_room(core, lp);
+		return;
+	}
+	/* Software may have left the index where no record fits: the host began at the base. */
+	wrap(thread, &bounds, layout->bts_bytes);
+	if (bounds.index != thread->bts.next) {
 		bts_room(core, lp);
 		return;
 	}

@@ -55,6 +55,7 @@ static struct reference_branch encode(const struct reference *unit, unsigned lp,
 		out.to = extend(out.to, 48);
 		break;
 	case 5:
+	case 7: /* as 5, without transactions */
 		out.from = extend(out.from, 48);
 		out.to = extend(out.to, 48);
 		out.info = (uint64_t)miss << 63 | clocks;
@@ -136,8 +137,13 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 
 	if (!lbr || !(t->debugctl & DEBUGCTL_LBR) || (t->global_status & STATUS_LBRFRZ))
 		return;
-	if (branch->flags & SPMU_BRANCH_EVENT)
+	if (branch->flags & SPMU_BRANCH_EVENT) {
 		t->ler = t->lbr[t->lbr_tos];
+		if (lbr->format == 0) { /* here each has a register of its own */
+			t->ler.to = t->ler.from >> 32;
+			t->ler.from &= 0xffffffff;
+		}
+	}
 	if (left_out(unit, t, branch))
 		return;
 	if (stack && branch->signal == SPMU_SIG_RET_NEAR &&

@@ -14,8 +14,8 @@ static const struct family_lbr lbr_core = {.depth = 8,
 					   .from = 0x40,
 					   .to = 0x40,
 					   .tos = 0x1c9,
-					   .ler_from = 0x1de,
-					   .ler_to = 0x1dd};
+					   .ler_from = 0x1dd,
+					   .ler_to = 0x1de};
 /* 17.5 */
 static const struct family_lbr lbr_core2 = {.depth = 4,
 					    .format = 2,
@@ -51,7 +51,7 @@ static const struct family_lbr lbr_goldmont = {.depth = 32,
 					       .ler_to = 0x1de,
 					       .call_stack = true};
 static const struct family_lbr lbr_goldmont_plus = {.depth = 32,
-						    .format = 5,
+						    .format = 7,
 						    .from = 0x680,
 						    .to = 0x6c0,
 						    .info = 0xdc0,
@@ -111,11 +111,13 @@ static const struct family_area area_icelake = {.field = 8,
 						.fixed_reset_at = 0x80,
 						.bts_bytes = 24};
 
-/* IA32_DEBUGCTL: 17.12; 17.5; with the uncore's PMI (17.7); with RTM (17.3.3). */
-#define DEBUGCTL_CORE	 0x1c3
-#define DEBUGCTL_CORE2	 0x5fc3
-#define DEBUGCTL_NEHALEM 0x7fc3
-#define DEBUGCTL_RTM	 0xffc3
+/* IA32_DEBUGCTL: 17.12; 17.5; with FREEZE_WHILE_SMM (17.6.1); with the uncore's PMI (17.7); with
+ * RTM (17.3.3). */
+#define DEBUGCTL_CORE	  0x1c3
+#define DEBUGCTL_CORE2	  0x1fc3
+#define DEBUGCTL_GOLDMONT 0x5fc3
+#define DEBUGCTL_NEHALEM  0x7fc3
+#define DEBUGCTL_RTM	  0xffc3
 /* Four counters with PEBS and load latency (figure 18-21). */
 #define PEBS_LATENCY UINT64_C(0xf0000000f)
 
@@ -126,14 +128,15 @@ static const struct family_area area_icelake = {.field = 8,
 #define ATOM_PARTS                                                                                 \
 	.version = 3, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
 	.pebs_generals = 1, .any_thread = true, .dtes64 = true, .debugctl = DEBUGCTL_CORE2,        \
-	.pebs_enable = 1, .event_bits = 7
+	.pebs_enable = 1, .event_bits = 7, .freeze_clears_tr = true
 #define CORE3_PARTS                                                                                \
 	.version = 3, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,                  \
 	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem,            \
 	.ld_lat = true, .event_bits = 7
 #define NEHALEM_PARTS                                                                              \
 	CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem,                         \
-		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY
+		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY,                    \
+		     .select_shared = true
 #define SANDYBRIDGE_PARTS                                                                          \
 	CORE3_PARTS, .generals = 8, .pebs_format = 1, .full_width = true, .lbr = &lbr_nehalem,     \
 		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY | UINT64_C(1) << 63
@@ -149,7 +152,7 @@ static const struct family_area area_icelake = {.field = 8,
 #define GOLDMONT_PARTS                                                                             \
 	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
-	.debugctl = DEBUGCTL_CORE2, .event_bits = 7
+	.debugctl = DEBUGCTL_GOLDMONT, .event_bits = 7
 #define ICELAKE_PARTS                                                                              \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
 	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
@@ -174,6 +177,7 @@ static const struct family families[] = {
 	{.model = "bonnell", ATOM_PARTS, .pebs_format = 0, .lbr = &lbr_bonnell, .area = &area_64},
 	/* Table 18-13: the record ends with EventingRIP and a reserved field. */
 	{.model = "silvermont",
+	 .cpuid_edx = 0x4000,
 	 ATOM_PARTS,
 	 .pebs_format = 2,
 	 .full_width = true,
@@ -200,10 +204,14 @@ static const struct family families[] = {
 	 .cpuid_edx = 0x8000,
 	 .lbr = &lbr_goldmont_plus,
 	 .area = &area_goldmont_plus},
-	{.model = "nehalem", NEHALEM_PARTS},
-	{.model = "westmere", NEHALEM_PARTS},
+	{.model = "nehalem", NEHALEM_PARTS, .cpuid_ebx = 0x40},
+	{.model = "nehalem-ex", NEHALEM_PARTS, .cpuid_ebx = 0x44},
+	{.model = "westmere", NEHALEM_PARTS, .cpuid_ebx = 4},
+	{.model = "westmere-ep", NEHALEM_PARTS, .cpuid_ebx = 4},
 	{.model = "sandybridge", SANDYBRIDGE_PARTS},
+	{.model = "sandybridge-server", SANDYBRIDGE_PARTS},
 	{.model = "ivybridge", SANDYBRIDGE_PARTS},
+	{.model = "ivybridge-server", SANDYBRIDGE_PARTS},
 	{.model = "haswell", HASWELL_PARTS},
 	{.model = "haswell-server", HASWELL_PARTS},
 	{.model = "broadwell", HASWELL_PARTS},

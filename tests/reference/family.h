@@ -36,6 +36,8 @@ struct family {
 	bool any_thread, full_width, tsx, adaptive;
 	bool extended_pebs; /* any event may make records */
 	bool dtes64;
+	bool select_shared;    /* MSR_LBR_SELECT is one for the threads of a core (17.7, 17.8) */
+	bool freeze_clears_tr; /* with FREEZE_LBRS_ON_PMI, too (17.5: the Atom family) */
 	/* Bits of registers (chapter 35), beside those that follow from the above. */
 	uint64_t debugctl, pebs_enable;
 	bool ld_lat, frontend;

@@ -134,6 +134,15 @@ void machine_start(const struct program *program, struct machine *m, enum machin
 	}
 }
 
+/* The driver stops and starts the branch trace around changes to the area (17.4.9.5). */
+static void restart_trace(struct machine *m, unsigned lp)
+{
+	uint64_t debugctl;
+
+	if (machine_read(m, lp, 0x1d9, &debugctl) == SPMU_DONE)
+		(void)!machine_write(m, lp, 0x1d9, debugctl);
+}
+
 /* Software's answer to a PMI: drain, clear, open the LVT entry again (Vol. 3B 17.4.9.5). */
 void machine_service(const struct program *program, struct machine *m)
 {
@@ -151,6 +160,7 @@ void machine_service(const struct program *program, struct machine *m)
 		(void)!machine_read(m, lp, 0x600, &area);
 		world_poke(&m->world, area + field, field, PROGRAM_BTS(lp));
 		world_poke(&m->world, area + 5u * field, field, PROGRAM_PEBS(lp));
+		restart_trace(m, lp);
 		if (family->version < 4)
 			(void)!machine_write(m, lp, 0x38f, program->enables);
 		if (machine_read(m, lp, 0x38e, &status) == SPMU_DONE)
@@ -381,6 +391,8 @@ struct answer machine_operate(const struct program *program, struct machine *m,
 		break;
 	case OP_POKE:
 		world_poke(&m->world, op->address, 8, op->value);
+		for (unsigned lp = 0; lp < program->threads; lp++)
+			restart_trace(m, lp);
 		break;
 	case OP_GUARD:
 		m->world.guard[op->number % WORLD_GRANULES] = op->value & 3;

@@ -22,6 +22,7 @@
 #define SELECT_EN     (UINT64_C(1) << 22)
 #define SELECT_INV    (UINT64_C(1) << 23)
 #define DEBUGCTL_LBR  UINT64_C(1)
+#define DEBUGCTL_TR   (UINT64_C(1) << 6)
 #define STATUS_LBRFRZ (UINT64_C(1) << 58)
 #define STATUS_CTRFRZ (UINT64_C(1) << 59)
 #define DEBUGCTL_LBRS (UINT64_C(1) << 11)
@@ -151,6 +152,20 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 	return !(t->select[n] & (SELECT_ANY | SELECT_E | SELECT_INV | UINT64_C(0xff000000)));
 }
 
+/*
+ * Extended PEBS of an event that is not precise takes "the next opportunity" (18.7.1).
+ * Reading: the next instruction of the thread in a ring that the counter counts.
+ */
+static bool takes_any(const struct reference *unit, unsigned lp, unsigned n)
+{
+	const struct spmu_event *event;
+
+	if (n >= unit->generals)
+		return n > unit->generals; /* the first counts instructions */
+	event = unit->thread[lp].event[n];
+	return unit->family->extended_pebs && event && !(event->pebs_counters >> n & 1);
+}
+
 /* Add to a counter; true when it passes from its maximum to 0. */
 static bool add(const struct reference *unit, struct reference_counter *counter, unsigned bits,
 		uint64_t n)
@@ -249,13 +264,12 @@ static uint64_t contribution(const struct reference *unit, const struct view *v,
  * 17.4.7: a PMI request freezes; the LVT entry then decides about delivery.  From version 4 on
  * by the status, before by the enables themselves.
  */
-void reference_request_pmi(struct reference *unit, unsigned lp)
+static void freeze(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
 	bool counters = (t->debugctl & DEBUGCTL_CTRS) && unit->defect != REFERENCE_FREEZE_IGNORED;
 	bool branches = (t->debugctl & DEBUGCTL_LBRS) && unit->defect != REFERENCE_LBR_NOT_FROZEN;
 
-	t->pmi_requested = true;
 	if (unit->family->version >= 4) {
 		t->global_status |= counters ? STATUS_CTRFRZ : 0;
 		t->global_status |= branches ? STATUS_LBRFRZ : 0;
@@ -265,6 +279,14 @@ void reference_request_pmi(struct reference *unit, unsigned lp)
 		t->global_control = 0;
 	if (branches)
 		t->debugctl &= ~DEBUGCTL_LBR;
+	if (branches && unit->family->freeze_clears_tr)
+		t->debugctl &= ~DEBUGCTL_TR;
+}
+
+/* 18.4.4: the request is held until PEBS and BTS of the instruction are done. */
+void reference_request_pmi(struct reference *unit, unsigned lp)
+{
+	unit->thread[lp].pmi_requested = true;
 }
 
 /* Vol. 3A 10.5.1: one interrupt for an instruction; delivery sets the mask. */
@@ -277,6 +299,7 @@ unsigned reference_deliver_pmi(struct reference *unit, unsigned lp)
 	if (!t->pmi_requested)
 		return 0;
 	t->pmi_requested = false;
+	freeze(unit, lp);
 	if (t->lvt & LVT_MASK)
 		return 0;
 	/* Reading: reserved delivery modes deliver nothing. */
@@ -328,6 +351,7 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 			interrupt = true;
 		if (!is_pebs(unit, owner, n))
 			continue;
+		occurred |= takes_any(unit, owner, n) && owner == source;
 		if (overflow)
 			v->counter->armed = true;
 		if (unit->defect == REFERENCE_ARM_RECORDS_AT_ONCE)
@@ -415,6 +439,7 @@ static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, uns
 			if (!count(unit, owner, &v, gain[owner][n]))
 				continue;
 			overflowed = true;
+			v.counter->armed |= is_pebs(unit, owner, n);
 			interrupt |= v.interrupt;
 		}
 		if (interrupt)

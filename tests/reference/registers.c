@@ -28,7 +28,7 @@ void reference_reset(struct reference *unit, unsigned lp)
 	memset(t, 0, sizeof(*t));
 	if (unit->family->version >= 2)
 		t->global_control = general_bits(unit);
-	t->misc_enable = UINT64_C(1) << 7;
+	t->misc_enable = UINT64_C(1) << 7 | (uint64_t)(unit->family->pebs_format < 0) << 12;
 	t->lvt = 0x10000;
 	for (unsigned n = 0; n < REFERENCE_GENERAL; n++)
 		t->event[n] = spmu_event_by_code(unit->model, 0);
@@ -265,6 +265,17 @@ static enum spmu_outcome store_branch_address(const struct family_lbr *lbr, bool
 	return SPMU_DONE;
 }
 
+static enum spmu_outcome write_select_filter(struct reference *unit, struct reference_thread *t,
+					     uint64_t value)
+{
+	if (store(&t->lbr_select, value, unit->family->lbr->call_stack ? 0x3ff : 0x1ff) !=
+	    SPMU_DONE)
+		return SPMU_GP;
+	for (unsigned lp = 0; lp < unit->threads && unit->family->select_shared; lp++)
+		unit->thread[lp].lbr_select = value;
+	return SPMU_DONE;
+}
+
 static enum spmu_outcome write_branches(struct reference *unit, struct reference_thread *t,
 					uint32_t msr, uint64_t value)
 {
@@ -278,11 +289,13 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
 		return store_branch_address(lbr, false, &t->lbr[n].to, value);
 	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
-		return store(&t->lbr[n].info, value, UINT64_C(0xe00000000000ffff));
+		return store(&t->lbr[n].info, value,
+			     lbr->format == 7 ? UINT64_C(0x800000000000ffff)
+					      : UINT64_C(0xe00000000000ffff));
 	if (msr == lbr->tos)
 		return store(&t->lbr_tos, value, lbr->depth - 1);
 	if (lbr->select && msr == lbr->select)
-		return store(&t->lbr_select, value, lbr->call_stack ? 0x3ff : 0x1ff);
+		return write_select_filter(unit, t, value);
 	return ABSENT;
 }
 
@@ -404,10 +417,11 @@ void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value)
 /* CPUID.0AH: EBX bits say that an architectural event is not available (18.2.1.2). */
 static uint32_t absent_events(const struct reference *unit)
 {
-	static const uint16_t codes[7] = {0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5};
+	static const uint16_t codes[8] = {0x003c, 0x00c0, 0x013c, 0x4f2e,
+					  0x412e, 0x00c4, 0x00c5, 0x01a4};
 	uint32_t absent = 0;
 
-	for (unsigned i = 0; i < 7; i++) {
+	for (unsigned i = 0; i < unit->family->event_bits; i++) {
 		const struct spmu_event *event = spmu_event_by_code(unit->model, codes[i]);
 
 		if (!event || !spmu_event_fidelity(event, &unit->host.supply))

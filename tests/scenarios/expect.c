@@ -159,8 +159,8 @@ static bool lbr_entry(const struct scenario *s, uint64_t entry, uint64_t *from, 
 	if (lbr->info &&
 	    spmu_read_msr(s->core, s->lp, lbr->info + (uint32_t)entry, &info) != SPMU_DONE)
 		return false;
-	*miss = lbr->format == 5 ? info >> 63 : lbr->format >= 3 ? *from >> 63 : 0;
-	*cycles = lbr->format == 5 ? info & 0xffff : lbr->format == 6 ? *to >> 48 : 0;
+	*miss = lbr->info ? info >> 63 : lbr->format >= 3 ? *from >> 63 : 0;
+	*cycles = lbr->info ? info & 0xffff : lbr->format == 6 ? *to >> 48 : 0;
 	if (lbr->format == 0) {
 		*to = *from >> 32;
 		*from &= 0xffffffff;

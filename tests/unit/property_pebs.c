@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 
 	if (one >= 0)
 		return one;
-	CHECK_EQ(property_run(STYLE_PEBS, property_batches(40), &totals), 0);
+	CHECK_EQ(property_run(STYLE_PEBS, property_batches(12), &totals), 0);
 	property_report("PEBS", &totals);
 	CHECK(totals.records > totals.programs);
 	CHECK(totals.pmis > 0);

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 
 	if (one >= 0)
 		return one;
-	CHECK_EQ(property_run(STYLE_WILD, property_batches(40), &totals), 0);
+	CHECK_EQ(property_run(STYLE_WILD, property_batches(12), &totals), 0);
 	property_report("wild", &totals);
 	CHECK(totals.faults > 0);
 	CHECK(totals.records > 0);
