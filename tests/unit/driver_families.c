@@ -111,6 +111,23 @@ static void serves_late(const struct spmu_model *model, uint32_t version)
 	host_free(&host);
 }
 
+/* Without a status the sign must tell an overflow: half a turn is the longest period. */
+static void check_longest(struct host *host)
+{
+	const struct spmu_facilities *f = &host->driver.facilities;
+	uint64_t longest = UINT64_C(1) << 31;
+	struct spmu_request request = host_watch(host, 0x00c4, USR, 0, false);
+	unsigned slot;
+
+	if (f->full_width_writes)
+		longest = (UINT64_C(1) << (f->counter_bits - (f->perfmon_version == 1))) -
+			  (f->perfmon_version != 1);
+	request.period = longest + 1;
+	CHECK_EQ(spmu_driver_add(&host->driver, &request, &slot), SPMU_E_ARGUMENT);
+	request.period = longest;
+	CHECK_EQ(spmu_driver_add(&host->driver, &request, &slot), SPMU_OK);
+}
+
 /* A counter that only counts goes through its end: it is put to just before that. */
 static void wraps(const struct spmu_model *model, uint32_t version)
 {
@@ -140,6 +157,7 @@ static void wraps(const struct spmu_model *model, uint32_t version)
 	}
 	CHECK_EQ(host.driver.interrupts, 5);
 	CHECK_EQ(host.takens, 0);
+	check_longest(&host);
 	host_free(&host);
 }
 
