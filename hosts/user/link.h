@@ -23,8 +23,10 @@
 #define LINK_PATH_MAX	   4096
 #define LINK_RING_BYTES	   (1u << 20) /* a power of two */
 #define LINK_TRACE_BUFFERS 4
-#define LINK_TRACE_BYTES   (3u << 20) /* of each buffer: whole BTS records and whole pages */
-#define LINK_BTS_BYTES	   24	      /* from, to, flags: bit 4 predicted (17.4.9.2) */
+#define LINK_TRACE_BYTES                                                                           \
+	(384u << 10)	  /* of each buffer: whole BTS records and whole pages; the                \
+			    second-level cache holds one */
+#define LINK_BTS_BYTES 24 /* from, to, flags: bit 4 predicted (17.4.9.2) */
 
 /* What the tool asks of each event.  select and fixed are as in struct spmu_request. */
 struct link_event {

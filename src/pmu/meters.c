@@ -300,10 +300,7 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 	}
 }
 
-/*
- * Add what passed in bulk to the counters.  The headroom that is left stays good, so this is
- * enough for who only reads.
- */
+/* Headroom must be granted anew afterwards. */
 void meters_fold(struct spmu_core *core)
 {
 	for (unsigned lp = 0; lp < core->threads; lp++) {
@@ -313,15 +310,13 @@ void meters_fold(struct spmu_core *core)
 			struct meter *meter = &thread->meter[i];
 			int64_t left = thread->published->meter[i].headroom;
 
-			uint64_t passed = (uint64_t)meter->granted - (uint64_t)left;
-
 			if (left >= meter->granted)
 				continue;
-			meter->granted = left;
-			settle_counters(core, thread, meter->own, passed);
+			settle_counters(core, thread, meter->own,
+					(uint64_t)meter->granted - (uint64_t)left);
 			if (meter->sibling)
 				settle_counters(core, &core->thread[1 - lp], meter->sibling,
-						passed);
+						(uint64_t)meter->granted - (uint64_t)left);
 		}
 	}
 }

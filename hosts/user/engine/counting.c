@@ -239,8 +239,8 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.tid = engine_pid,
 		.event = sample->tag,
 		.precise = sample->precise,
-		.tsc = r->tsc,
-		.ip = r->eventing_ip,
+		.tsc = sample->tsc,
+		.ip = sample->ip,
 		.period = sample->period,
 		.data_address = r->data_address,
 		.regs = {r->regs.rflags, r->regs.rip, r->regs.rax, r->regs.rbx, r->regs.rcx,
@@ -258,7 +258,7 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	(void)opaque;
 	ring_write(&out.s.header);
 	if (engine_link->event[sample->tag].frequency)
-		adapt_period(sample->tag, r->tsc);
+		adapt_period(sample->tag, sample->tsc);
 }
 
 /* --- the list of meters --- */

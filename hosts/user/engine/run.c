@@ -31,7 +31,7 @@ static uint64_t key_of(uint64_t pc)
 
 /*
  * Is careful code for pc there, or worth making?  What seldom comes up at the end of a period
- * is not: it runs as it is, with the room spread over the lanes.
+ * is not: it runs as it is, with the room moved to the lane of each block.
  */
 static bool careful_pays(uint64_t pc)
 {
@@ -41,13 +41,11 @@ static bool careful_pays(uint64_t pc)
 	} seen[SEEN];
 	uint32_t i = (uint32_t)pc % SEEN;
 
-	if (blocks_lookup(pc | CAREFUL_KEY))
-		return true;
 	if (seen[i].pc != (uint32_t)pc) {
 		seen[i].pc = (uint32_t)pc;
 		seen[i].times = 0;
 	}
-	return ++seen[i].times > CAREFUL_TIMES;
+	return ++seen[i].times > CAREFUL_TIMES || blocks_lookup(pc | CAREFUL_KEY);
 }
 
 /* Careful or bulk code for context->pc, and headroom where that takes it from.  False: there is

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# branches.sh: the branch trace of a program is the sequence of taken branches that an independent
+# single-step of it gives (17.4.9), and the last branch records at each sample are the newest of it
+# after the filter (17.4.8, 17.7.2).
+#
+# Random programs (random-program.c) and those whose branches are known by hand.  RANDOM_PROGRAMS is
+# how many of the first, RANDOM_SEED the first seed.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+compile singlestep -lZydis
+compile branches
+compile random-program
+first=${RANDOM_SEED:-1001}
+programs=${RANDOM_PROGRAMS:-10}
+patience=150000 # instructions, for the single-stepper
+compared=0
+
+# Filters of -j, what they let through as signals (signals.h, in the order of its list: 1 taken
+# conditional, 3 and 4 calls, 5 returns, 6 and 7 jumps), and models with their depth and whether
+# their records name the instruction after (formats 0 and 1).
+any=fa
+filters=("any,u $any" "any_call,u 18" "any_ret,u 20" "cond,u 2" "ind_call,u 10" "ind_jmp,u 80")
+models=("nehalem 16 1" "skylake 32 0" "goldmont 32 0" "haswell 16 0" "icelake 32 0")
+
+# what NAME HOW...: runs branches and says what is wrong.
+what() {
+	local said
+	said=$("$BUILT/branches" "${@:2}") || echo "$1: ${said:-branches ended with $?}"
+}
+
+# Prints what is wrong with program $1.
+differences() {
+	local program=$1 at=$SCRATCH/one period=$((20 + $2 * 37 % 300)) filter model depth behind
+	run "$at.step" timeout -s KILL 60 "$BUILT/singlestep" -t "$at.trace" -o "$at.counts" -- "$program"
+	run "$at.list" "$SOFTPMU" trace --list -o "$at.branches" -- "$program"
+	cmp "$at.step.out" "$at.list.out" 2>&1
+	what trace trace "$at.trace" <"$at.branches"
+	for filter in "${filters[@]}"; do
+		for model in "${models[@]}"; do
+			[[ $model == skylake* || $filter == any,* ]] || continue
+			run "$at.record" "$SOFTPMU" record -M "${model%% *}" -j "${filter% *}" -e instructions:upp \
+				-c "$period" -o "$at.data" -- "$program"
+			perf script -i "$at.data" -F ip,brstack >"$at.stacks" 2>/dev/null
+			read -r _ depth behind <<<"$model"
+			what "record -M ${model%% *} -j ${filter% *} -c $period" stack "$at.trace" "$period" \
+				"$depth" "${filter#* }" "$behind" <"$at.stacks"
+		done
+	done
+}
+
+check() {
+	local name=$1 program=$2
+	differences "$program" "$3" >"$SCRATCH/said"
+	if [[ -s $SCRATCH/said ]]; then
+		fail "$name" $'\n'"$(head -n 12 "$SCRATCH/said")"
+	else
+		pass "$name"
+	fi
+}
+
+for ((seed = first; seed < first + programs; seed++)); do
+	"$BUILT/random-program" "$seed" >"$SCRATCH/$seed.S"
+	"$ASSEMBLER" -nostdlib -static -no-pie -o "$SCRATCH/$seed" "$SCRATCH/$seed.S" || continue
+	run "$SCRATCH/count" "$SOFTPMU" stat -j -o "$SCRATCH/json" -e instructions:u -- "$SCRATCH/$seed"
+	(($(count_of "$SCRATCH/json" 1) < patience)) || continue
+	compared=$((compared + 1))
+	check "seed $seed" "$SCRATCH/$seed" "$seed"
+done
+same "at least half were single-stepped" yes "$( ((compared * 2 >= programs)) && echo yes)"
+finish
