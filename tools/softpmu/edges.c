@@ -25,7 +25,7 @@ static size_t places(const struct edges *edges)
 static void make_table(struct edges *edges, unsigned logarithm)
 {
 	edges->shift = 64 - logarithm;
-	edges->table = tool_alloc(places(edges) * sizeof(*edges->table));
+	edges->table = tool_alloc((places(edges) + 1) * sizeof(*edges->table));
 	edges->texts = edges->with_texts ? tool_alloc(places(edges) * sizeof(*edges->texts)) : NULL;
 	edges->used = 0;
 }
@@ -132,13 +132,33 @@ static void classify(struct edges *edges, struct edge *edge)
 	edge->kind = kind_of(edges->code, edge, offset, branch) & 15;
 }
 
+/* Of two edges in one chain the more frequent one stands where it is looked for first: all
+ * places between are taken, so both are still found. */
+static struct edge *come_forward(struct edges *edges, struct edge *edge)
+{
+	struct edge *first = &edges->table[edges_place(edges, edge->from, edge->to)];
+	struct edge other = *first;
+
+	if (edge->count <= other.count)
+		return edge;
+	*first = *edge;
+	*edge = other;
+	if (edges->texts) {
+		char **texts = edges->texts, *text = texts[first - edges->table];
+
+		texts[first - edges->table] = texts[edge - edges->table];
+		texts[edge - edges->table] = text;
+	}
+	return first;
+}
+
 struct edge *edges_add(struct edges *edges, uint64_t from, uint64_t to)
 {
 	struct edge *edge = probe(edges, from, to);
 
 	if (edge->count)
-		return edge;
-	if (2 * edges->used >= places(edges)) {
+		return come_forward(edges, edge);
+	if (edges->used >= places(edges) / 4) {
 		if (64 - edges->shift < (edges->with_texts ? PLACES_TEXTS : PLACES_MOST))
 			grow(edges);
 		else

@@ -46,6 +46,11 @@ void edges_fold(struct edges *edges);
 /* The slow half of edges_find(). */
 struct edge *edges_add(struct edges *edges, uint64_t from, uint64_t to);
 
+static inline bool edges_is(const struct edge *edge, uint64_t from, uint64_t to)
+{
+	return edge->from == from && edge->to == to && edge->count;
+}
+
 static inline size_t edges_place(const struct edges *edges, uint64_t from, uint64_t to)
 {
 	uint64_t mix = from ^ (to << 24 | to >> 40);
@@ -58,9 +63,18 @@ static inline struct edge *edges_find(struct edges *edges, uint64_t from, uint64
 {
 	struct edge *edge = &edges->table[edges_place(edges, from, to)];
 
-	if (__builtin_expect(edge->from == from && edge->to == to && edge->count, 1))
+	/* Behind the last place there is one more, which stays free. */
+	if (__builtin_expect(edges_is(edge, from, to), 1))
 		return edge;
+	if (edges_is(edge + 1, from, to))
+		return edge + 1;
 	return edges_add(edges, from, to);
+}
+
+/* Say that this branch will be asked for soon. */
+static inline void edges_expect(const struct edges *edges, uint64_t from, uint64_t to)
+{
+	__builtin_prefetch(&edges->table[edges_place(edges, from, to)]);
 }
 
 /* "main+0x10 -> memcpy", for lists; kept until the edge is forgotten. */
