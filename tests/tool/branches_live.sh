@@ -113,6 +113,11 @@ run record -q -o core2.data -M core2 -j call -e instructions:upp -c 7 -- ./chain
 same "core2 filters in software: status" 0 "$status"
 same "core2 has direct calls only" "one _start" \
 	"$(perf script -i core2.data -F brstacksym 2>/dev/null | grep -oE '[a-z_]+(\+0x[0-9a-f]+)?/[a-z_]+' | sed -E 's/(\+0x[0-9a-f]+)?\/.*//' | sort -ru | xargs)"
+# Their records have no eventing IP: samples stand behind the instruction, and on it from Haswell on.
+for model in core2 nehalem haswell; do
+	run record -q -o ip.data -M "$model" -e instructions:upp -c 100 -- ./chain
+	same "samples on $model" 100.00% "$("$SOFTPMU" report -s sym -i ip.data | awk '$3 == "three" { print $1 }')"
+done
 for model in core2 nehalem sandybridge; do
 	run record -o no.data -M "$model" --call-graph lbr true
 	refuses "no call stack on $model" 125 "no call-stack mode"

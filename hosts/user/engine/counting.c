@@ -238,7 +238,8 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.pid = engine_pid,
 		.tid = engine_pid,
 		.event = sample->tag,
-		.precise = sample->precise,
+		/* Formats before 2 know only where execution went on. */
+		.precise = sample->precise && r->eventing_ip,
 		.tsc = sample->tsc,
 		.ip = sample->ip,
 		.period = sample->period,
