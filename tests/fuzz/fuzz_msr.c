@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_msr.c: bytes become a program (program.h): register accesses, RDPMC,
- * CPUID, LVT, instructions, clocks, memory and guards of any value, in any
- * order.  The unit in bulk, the unit one by one and the reference must agree,
- * and a callback may only come where the contract allows it.
+ * fuzz_msr.c: bytes become a program (program.h) for one of the models:
+ * register accesses, RDPMC, CPUID, LVT, instructions, branches, exceptions,
+ * clocks, SMM, memory and guards of any value, in any order.  The unit in bulk,
+ * the unit one by one and the reference must agree, and a callback may only
+ * come where the contract allows it.
  */
 #include "fuzz.h"
 #include "tests/reference/program.h"
@@ -57,7 +58,7 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 				 .lp = (uint8_t)((kind >> 6) % program->threads)};
 	switch (op->kind) {
 	case OP_RUN:
-		op->count = 1 + fuzz_byte(input);
+		op->count = 1 + (fuzz_byte(input) & 63);
 		op->value = fuzz_byte(input);
 		break;
 	case OP_WRMSR:
@@ -83,12 +84,17 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 		op->number = fuzz_byte(input);
 		op->value = fuzz_word(input);
 		break;
-	case OP_POKE:
-		op->address = WORLD_MIDDLE + 8 * (fuzz_byte(input) & 63);
+	case OP_POKE: /* the areas, field by field, and what lies behind */
+		op->address = WORLD_MIDDLE + 4 * (fuzz_byte(input) & 127);
 		op->value = take_value(input);
 		break;
-	case OP_GUARD:
-		op->number = fuzz_byte(input);
+	case OP_EVENT:
+		op->number = fuzz_byte(input) & 15;
+		op->value = 0x401000 + fuzz_byte(input);
+		op->address = 0x8000 + fuzz_byte(input);
+		break;
+	case OP_GUARD: /* mostly the window that holds the areas */
+		op->number = 64 + fuzz_byte(input) % 128;
 		op->value = fuzz_byte(input);
 		break;
 	default:
@@ -97,24 +103,46 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 	}
 }
 
-/* Part of the inputs begin with a thread whose PEBS works, so that its edges come in reach. */
-static void start_with_pebs(struct program *program)
+static void add(struct program *program, const struct operation *op)
 {
-	const struct operation set_up[] = {
-		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x20, .value = WORLD_MIDDLE + 0x400},
-		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x28, .value = WORLD_MIDDLE + 0x400},
-		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x30, .value = WORLD_MIDDLE + 0x978},
-		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x38, .value = WORLD_MIDDLE + 0x720},
-		{.kind = OP_POKE, .address = WORLD_MIDDLE + 0x40, .value = UINT64_C(0) - 5},
-		{.kind = OP_WRMSR, .number = 0x600, .value = WORLD_MIDDLE},
-		{.kind = OP_WRMSR, .number = 0x186, .value = 0x4383d0},
-		{.kind = OP_WRMSR, .number = 0x4c1, .value = 0xfffffffffff0},
-		{.kind = OP_WRMSR, .number = 0x3f1, .value = 1},
-		{.kind = OP_LVT, .value = 0x400},
-	};
+	program->op[program->ops++] = *op;
+}
 
-	for (unsigned i = 0; i < sizeof(set_up) / sizeof(set_up[0]); i++)
-		program->op[program->ops++] = set_up[i];
+static void poke_field(struct program *program, const struct family *family, unsigned field,
+		       uint64_t value)
+{
+	add(program,
+	    &(struct operation){.kind = OP_POKE,
+				.address = PROGRAM_AREA(0) + (uint64_t)field * family->area->field,
+				.value = value});
+}
+
+/*
+ * Part of the inputs begin with a thread whose PEBS, branch trace and last branch records
+ * work, so that their edges come in reach.
+ */
+static void start_with_buffers(struct program *program, const struct family *family)
+{
+	unsigned bts = family->area->bts_bytes;
+
+	poke_field(program, family, 0, PROGRAM_BTS(0));
+	poke_field(program, family, 1, PROGRAM_BTS(0));
+	poke_field(program, family, 2, PROGRAM_BTS(0) + 5 * bts + 7);
+	poke_field(program, family, 3, PROGRAM_BTS(0) + 4 * bts);
+	poke_field(program, family, 4, PROGRAM_PEBS(0));
+	poke_field(program, family, 5, PROGRAM_PEBS(0));
+	poke_field(program, family, 6, PROGRAM_PEBS(0) + 0x578);
+	poke_field(program, family, 7, PROGRAM_PEBS(0) + 0x320);
+	add(program, &(struct operation){.kind = OP_POKE,
+					 .address = PROGRAM_AREA(0) + family->area->reset_at,
+					 .value = UINT64_C(0) - 5});
+	add(program, &(struct operation){.kind = OP_IA32E, .value = 1});
+	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x600, .value = WORLD_MIDDLE});
+	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x186, .value = 0x4300c0});
+	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0xc1, .value = 0xfffffff0});
+	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x3f1, .value = 1});
+	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x1d9, .value = 0xc1});
+	add(program, &(struct operation){.kind = OP_LVT, .value = 0x400});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -124,8 +152,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct program_failure failure;
 	unsigned shape = fuzz_byte(&input);
 
+	const struct spmu_model *model = spmu_model_at(fuzz_byte(&input) % spmu_model_count());
+	const struct family *family = family_find(spmu_model_info(model).name);
+
+	FUZZ_HOLDS(family);
 	program = (struct program){
-		.model = "skylake",
+		.model = family->model,
+		.enables = ((UINT64_C(1) << family->generals_ht) - 1) |
+			   ((UINT64_C(1) << family->fixed) - 1) << 32,
 		.threads = 1 + (shape & 1),
 		.service = shape & 2,
 		.clocks = shape & 4,
@@ -134,8 +168,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.modelled = !(shape & 0x80),
 		.hide_absent = shape & 0x40,
 	};
-	if (fuzz_byte(&input) & 1)
-		start_with_pebs(&program);
+	program.seed = fuzz_byte(&input);
+	if (program.seed & 4)
+		start_with_buffers(&program, family);
 	while (input.size && program.ops < PROGRAM_OPS_MAX)
 		take_operation(&input, &program, &program.op[program.ops++]);
 	if (program_run(&program, FUZZ_DEFECT, NULL, &failure))

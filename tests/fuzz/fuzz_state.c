@@ -2,9 +2,9 @@
 /*
  * fuzz_state.c: spmu_load() and spmu_state_difference() on arbitrary bytes.
  *
- * Half of the inputs are raw; the others change some bytes of a state that was
- * saved, so that they get past the head.  A state that is refused changes
- * nothing; one that is taken gives itself back, and the core then works.
+ * One of the models each time.  Half of the inputs are raw; the others change some bytes of a state
+ * that was saved, so that they get past the head.  A state that is refused changes nothing; one
+ * that is taken gives itself back, and the core then works.
  */
 #include "fuzz.h"
 #include "tests/reference/world.h"
@@ -13,11 +13,18 @@
 
 #define BLOCK_BYTES 65536
 
+#define MODELS_MAX 64
+
+/* A core of each model, made when it is first used, and its state with counters in use. */
+static struct subject {
+	struct spmu_core *core;
+	struct spmu_meters meters[SPMU_THREADS_MAX];
+	uint8_t saved[BLOCK_BYTES];
+	size_t bytes;
+} subjects[MODELS_MAX];
+
 static struct world world;
-static struct spmu_core *core;
-static struct spmu_meters meters[SPMU_THREADS_MAX];
-static uint8_t saved[BLOCK_BYTES], block[BLOCK_BYTES], before[BLOCK_BYTES], after[BLOCK_BYTES];
-static size_t bytes;
+static uint8_t block[BLOCK_BYTES], before[BLOCK_BYTES], after[BLOCK_BYTES];
 
 static uint64_t no_status(void *unit, unsigned lp)
 {
@@ -25,32 +32,39 @@ static uint64_t no_status(void *unit, unsigned lp)
 	return lp;
 }
 
-static void create(void)
+/* A write that the model may not have. */
+static void set(struct subject *s, unsigned lp, uint32_t msr, uint64_t value)
 {
-	struct spmu_core_config config = {.model = spmu_model_find("skylake"),
-					  .threads = 2,
-					  .meters = {&meters[0], &meters[1]}};
+	(void)!spmu_write_msr(s->core, lp, msr, value);
+}
+
+static void create(struct subject *s, const struct spmu_model *model)
+{
+	struct spmu_core_config config = {
+		.model = model, .threads = 2, .meters = {&s->meters[0], &s->meters[1]}};
 	size_t need = (spmu_core_bytes() + 63) & ~(size_t)63;
 	struct spmu_host host;
 
 	world_reset(&world);
 	world.read_status = no_status;
 	world_host(&world, true, &host);
-	FUZZ_HOLDS(spmu_core_create(aligned_alloc(64, need), need, &config, &host, &core) ==
+	FUZZ_HOLDS(spmu_core_create(aligned_alloc(64, need), need, &config, &host, &s->core) ==
 		   SPMU_OK);
-	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x186, 0x5300c0) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(core, 1, 0x187, 0x025300c4) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x38d, 0xb) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x38f, UINT64_C(0x70000000f)) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x600, WORLD_MIDDLE) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(core, 0, 0x3f1, 1) == SPMU_DONE);
-	bytes = spmu_state_bytes(core);
-	FUZZ_HOLDS(bytes <= BLOCK_BYTES);
-	FUZZ_HOLDS(spmu_save(core, saved, bytes) == SPMU_OK);
+	FUZZ_HOLDS(spmu_write_msr(s->core, 0, 0x186, 0x5300c0) == SPMU_DONE);
+	FUZZ_HOLDS(spmu_write_msr(s->core, 1, 0x187, 0x025300c4) == SPMU_DONE);
+	set(s, 0, 0x38d, 0xb);
+	set(s, 0, 0x38f, UINT64_C(0x700000003));
+	set(s, 0, 0x600, WORLD_MIDDLE);
+	set(s, 0, 0x3f1, 1);
+	set(s, 0, 0x1d9, 0xc1);
+	set(s, 1, 0x1d9, 0x1);
+	s->bytes = spmu_state_bytes(s->core);
+	FUZZ_HOLDS(s->bytes <= BLOCK_BYTES);
+	FUZZ_HOLDS(spmu_save(s->core, s->saved, s->bytes) == SPMU_OK);
 }
 
 /* Use what was loaded: nothing may run wild, whatever the registers are. */
-static void exercise(struct fuzz_input *input)
+static void exercise(struct subject *s, struct fuzz_input *input)
 {
 	for (unsigned i = 0; i < 24; i++) {
 		struct spmu_insn insn = {
@@ -60,51 +74,65 @@ static void exercise(struct fuzz_input *input)
 			.cycles = fuzz_byte(input),
 			.cpl = fuzz_byte(input) & 3,
 		};
+		struct spmu_branch branch = {
+			.from = insn.ip, .to = insn.next_ip, .signal = SPMU_SIG_CALL_REL};
 
 		world.insn = &insn;
-		(void)spmu_retire(core, i & 1, &insn);
+		(void)spmu_retire(s->core, i & 1, &insn);
+		(void)spmu_branches(s->core, i & 1, &branch, 1);
 		world.insn = NULL;
 	}
-	(void)spmu_clocks(core, 0, SPMU_SIGBIT(CYCLES), fuzz_word(input) >> 16, 3);
-	spmu_settle(core);
+	(void)spmu_clocks(s->core, 0, SPMU_SIGBIT(CYCLES), fuzz_word(input) >> 16, 3);
+	spmu_smm(s->core, 0, fuzz_byte(input) & 1);
+	spmu_debug_exception(s->core, 1);
+	spmu_settle(s->core);
 	for (unsigned lp = 0; lp < 2; lp++)
-		FUZZ_HOLDS(meters[lp].count <= SPMU_METERS_MAX);
+		FUZZ_HOLDS(s->meters[lp].count <= SPMU_METERS_MAX);
+}
+
+/* Raw bytes, or a saved state with some bytes changed; returns how many are given. */
+static size_t take_block(const struct subject *s, struct fuzz_input *input)
+{
+	if (fuzz_byte(input) & 1) {
+		size_t given = input->size < s->bytes ? input->size : s->bytes;
+
+		memset(block, 0, s->bytes);
+		fuzz_take(input, block, given);
+		return given;
+	}
+	memcpy(block, s->saved, s->bytes);
+	for (unsigned changes = fuzz_byte(input) & 15; changes; changes--) {
+		size_t at = (fuzz_byte(input) | fuzz_byte(input) << 8) % s->bytes;
+
+		block[at] ^= (uint8_t)fuzz_byte(input);
+	}
+	return s->bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {data, size};
+	size_t index = fuzz_byte(&input) % spmu_model_count();
+	struct subject *s = &subjects[index];
 	enum spmu_status status;
-	size_t given = bytes;
 	unsigned lp = 0;
 
-	if (!core) {
-		create();
-		given = bytes;
-	}
-	if (fuzz_byte(&input) & 1) {
-		given = input.size < bytes ? input.size : bytes;
-		memset(block, 0, bytes);
-		fuzz_take(&input, block, given);
-	} else {
-		memcpy(block, saved, bytes);
-		for (unsigned changes = fuzz_byte(&input) & 15; changes; changes--) {
-			size_t at = (fuzz_byte(&input) | fuzz_byte(&input) << 8) % bytes;
+	FUZZ_HOLDS(spmu_model_count() <= MODELS_MAX);
+	if (!s->core)
+		create(s, spmu_model_at(index));
+	size_t given = take_block(s, &input);
 
-			block[at] ^= (uint8_t)fuzz_byte(&input);
-		}
-	}
-	FUZZ_HOLDS(spmu_save(core, before, bytes) == SPMU_OK);
-	status = spmu_load(core, block, given);
-	FUZZ_HOLDS(spmu_save(core, after, bytes) == SPMU_OK);
+	FUZZ_HOLDS(spmu_save(s->core, before, s->bytes) == SPMU_OK);
+	status = spmu_load(s->core, block, given);
+	FUZZ_HOLDS(spmu_save(s->core, after, s->bytes) == SPMU_OK);
 	(void)spmu_state_difference(before, block, given, &lp);
-	FUZZ_HOLDS(!spmu_state_difference(after, after, bytes, &lp));
+	FUZZ_HOLDS(!spmu_state_difference(after, after, s->bytes, &lp));
 	if (status != SPMU_OK) {
-		FUZZ_HOLDS(!memcmp(before, after, bytes));
+		FUZZ_HOLDS(!memcmp(before, after, s->bytes));
 		return 0;
 	}
-	FUZZ_HOLDS(!memcmp(block, after, bytes));
-	exercise(&input);
-	FUZZ_HOLDS(spmu_load(core, saved, bytes) == SPMU_OK);
+	FUZZ_HOLDS(!memcmp(block, after, s->bytes));
+	exercise(s, &input);
+	FUZZ_HOLDS(spmu_load(s->core, s->saved, s->bytes) == SPMU_OK);
 	return 0;
 }

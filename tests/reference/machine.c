@@ -146,8 +146,13 @@ static void restart_trace(struct machine *m, unsigned lp)
 /* Software's answer to a PMI: drain, clear, open the LVT entry again (Vol. 3B 17.4.9.5). */
 void machine_service(const struct program *program, struct machine *m)
 {
-	const struct family *family = family_find(program->model);
-	unsigned field = family->area ? family->area->field : 8;
+	const struct family *family;
+	unsigned field;
+
+	if (!m->world.pmi_pending[0] && !m->world.pmi_pending[1])
+		return;
+	family = family_find(program->model);
+	field = family->area->field;
 
 	for (unsigned lp = 0; lp < program->threads; lp++) {
 		uint64_t area, status;
