@@ -61,8 +61,8 @@ struct spmu_meter {
  * the threshold of the BTS buffer is not late.
  * `bts_next`: when not 0 the host may store BTS records (struct at 17.4.9) itself from
  * this linear address on, `room` of them without a gap, and then says
- * spmu_branches_stored() instead.  One that begins in a ring outside `rings` is not among them: with
- * such a branch the host says spmu_branches().  Last branch records follow from them.
+ * spmu_branches_stored() instead.  One that begins in a ring outside `rings` is not among them:
+ * with such a branch the host says spmu_branches().  Last branch records follow from them.
  */
 struct spmu_branch_tap {
 	uint64_t signals;
