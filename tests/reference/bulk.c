@@ -105,6 +105,19 @@ static unsigned droppable(const struct machine *m, const struct spmu_branch_tap 
 	return first;
 }
 
+/*
+ * Memory that can be read but not written may refuse the index after the records were
+ * stored: what then stands behind the index depends on how many came at a time, and
+ * no rule says what it is.  So they are handed over one by one.
+ */
+static bool is_guarded(const struct world *world)
+{
+	for (unsigned g = 0; g < WORLD_GRANULES; g++)
+		if (world->guard[g] & WORLD_NO_WRITE)
+			return true;
+	return false;
+}
+
 bool machine_hand_over(const struct program *program, struct machine *m, unsigned lp,
 		       unsigned *events)
 {
@@ -118,7 +131,8 @@ bool machine_hand_over(const struct program *program, struct machine *m, unsigne
 		return true;
 	m->tapped += count;
 	/* Last branch records follow without flags from what a host stores: no comparison. */
-	bool stores = tap->bts_next && (program->seed & 1) &&
+	bool guarded = is_guarded(&m->world);
+	bool stores = tap->bts_next && !guarded && (program->seed & 1) &&
 		      machine_read(m, lp, 0x1d9, &debugctl) == SPMU_DONE && !(debugctl & 1);
 
 	last.next_ip = m->gathered[count - 1].to;
@@ -127,9 +141,12 @@ bool machine_hand_over(const struct program *program, struct machine *m, unsigne
 		m->stored += count;
 		got = spmu_branches_stored(m->core, lp, count);
 	} else {
-		if (program->seed & 2)
+		if ((program->seed & 2) && !guarded)
 			first = droppable(m, tap);
-		got = spmu_branches(m->core, lp, m->gathered + first, count - first);
+		got = 0;
+		for (; guarded && first + 1 < count; first++)
+			got |= spmu_branches(m->core, lp, m->gathered + first, 1);
+		got |= spmu_branches(m->core, lp, m->gathered + first, count - first);
 	}
 	m->world.insn = NULL;
 	m->gathered_count = 0;

@@ -184,6 +184,12 @@ static void set_up_bts(struct generator *g, unsigned lp)
 {
 	uint64_t size = g->family->area->bts_bytes, base = PROGRAM_BTS(lp);
 	uint64_t records = 1 + below(g, 10);
+
+	/* Some are long enough for many branches at a time, in the lowest or highest memory. */
+	if (g->style == STYLE_BRANCHES && chance(g, 25)) {
+		base = lp && g->family->area->field == 8 ? WORLD_TOP : 0x200;
+		records = 64 + below(g, 90);
+	}
 	uint64_t maximum = base + size * records;
 
 	poke_field(g, lp, 0, base);
@@ -508,23 +514,26 @@ void program_generate(struct program *program, enum program_style style, uint64_
 	program->rings = (unsigned)below(&g, 4) * 3;
 	g.generals = program->threads == 2 ? g.family->generals_ht : g.family->generals;
 	program->enables = all_enables(&g);
+	program->branchy = style == STYLE_BRANCHES && chance(&g, 40);
 	set_up(&g);
 	for (unsigned runs = 1 + (unsigned)below(&g, style == STYLE_PLAIN ? 4 : 6); runs; runs--) {
 		unsigned lp = (unsigned)below(&g, program->threads);
 		struct operation *op = append(&g, OP_RUN, lp);
 
 		op->value = random_next(&g.random);
-		op->count = 1 + (uint32_t)below(&g, style == STYLE_PLAIN ? 400 : 100);
+		op->count = 1 + (uint32_t)below(&g, style == STYLE_PLAIN ? 400
+						    : program->branchy	 ? 500
+									 : 100);
 		for (unsigned n = (unsigned)below(&g, 5); n; n--)
 			between(&g, (unsigned)below(&g, program->threads));
 	}
 }
 
 /* Signals of one instruction: mostly plain ones, some of each other kind. */
-static uint64_t pick_signals(struct random *random)
+static uint64_t pick_signals(struct random *random, bool branch)
 {
 	uint64_t signals = SPMU_SIGBIT(INSTRUCTIONS);
-	uint64_t kind = random_below(random, 100);
+	uint64_t kind = branch ? 70 + random_below(random, 20) : random_below(random, 100);
 
 	if (kind < 35)
 		return signals;
@@ -559,7 +568,7 @@ void program_stream(const struct program *program, const struct operation *op,
 	uint64_t kinds[16], supplied = program->modelled ? ~UINT64_C(0) : SPMU_SIGSET_ARCHITECTURAL;
 
 	for (unsigned i = 0; i < 16; i++)
-		kinds[i] = pick_signals(&random) & supplied;
+		kinds[i] = pick_signals(&random, program->branchy && (i & 3)) & supplied;
 	for (unsigned i = 0; i < op->count; i++) {
 		uint64_t bits = random_next(&random);
 

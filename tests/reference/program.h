@@ -54,6 +54,7 @@ struct program {
 	bool clocks;	    /* instructions carry clocks */
 	bool modelled;	    /* the host supplies cycles, caches and mispredictions, too */
 	bool hide_absent;   /* CPUID.0AH:EBX shows what it does not supply */
+	bool branchy;	    /* most instructions are branches */
 	unsigned block_max; /* longest stretch that the bulk host tries at once */
 	unsigned rings;	    /* percent chance of another CPL at an instruction */
 	uint64_t enables;   /* what software writes to IA32_PERF_GLOBAL_CTRL after a freeze */
