@@ -482,72 +482,6 @@ static inline unsigned host_add(struct host *host, const struct spmu_request *re
 	return slot;
 }
 
-/*
- * A sample of the instruction at `ip` with the registers of then.  Formats 0 and 1 do not know
- * the instruction, 0 to 2 not the time, for which that of the interrupt stands.
- */
-static inline void host_check_sample(const struct host *host, const struct taken *t, uint64_t ip)
-{
-	unsigned format = t->precise ? host->driver.facilities.pebs_format : 0;
-
-	CHECK_EQ(t->rip, ip + 4);
-	CHECK_EQ(t->rax, (ip - HOST_CODE) / 4);
-	if (t->precise)
-		CHECK_EQ(t->eventing_ip, format < 2 ? 0 : ip);
-	CHECK_EQ(t->ip, format < 2 ? ip + 4 : ip);
-	if (!t->precise || format >= 3)
-		CHECK_EQ(t->tsc, 3 * (t->rax + 1));
-	else
-		CHECK(t->tsc >= 3 * (t->rax + 1));
-}
-
-/*
- * The samples of one watch stand at every distance-th occurrence, none is missing and
- * none is too much.
- */
-static inline void host_check_samples(struct host *host, unsigned tag, bool precise,
-				      uint64_t period)
-{
-	const struct watch *w = &host->watch[tag];
-	uint64_t distance = precise ? period + 1 : period, samples = 0;
-
-	for (uint64_t i = 0; i < host->takens; i++) {
-		const struct taken *t = &host->taken[i];
-
-		if (t->tag != tag)
-			continue;
-		samples++;
-		if (!CHECK(samples * distance <= w->count))
-			return;
-		host_check_sample(host, t, w->ip[samples * distance - 1]);
-		CHECK_EQ(t->precise, precise);
-		CHECK_EQ(t->period, period);
-	}
-	CHECK_EQ(samples, w->count / distance);
-}
-
-/* Signals that the program of host_next() produces; one instruction has one of each pair. */
-#define HOST_BRANCHES                                                                              \
-	(SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(CALL_REL) |              \
-	 SPMU_SIGBIT(RET_NEAR))
-
-/* Whether an event of the table can be followed by host_list(): at most one for an instruction. */
-static inline bool host_can_list(const struct spmu_event *event)
-{
-	uint64_t made = event->signals & (SPMU_SIGBIT(INSTRUCTIONS) | HOST_BRANCHES |
-					  SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
-
-	return made == SPMU_SIGBIT(INSTRUCTIONS) || made == SPMU_SIGBIT(LOADS) ||
-	       made == SPMU_SIGBIT(STORES) || (made && !(made & ~HOST_BRANCHES));
-}
-
-/* Totals of all watches, at this moment. */
-static inline void host_check_totals(struct host *host)
-{
-	for (unsigned i = 0; i < host->watches; i++)
-		CHECK_EQ(spmu_driver_read(&host->driver, host->slot[i]), host->watch[i].count);
-}
-
 /* A register as the unit has it. */
 static inline uint64_t host_msr(struct host *host, uint32_t msr)
 {
@@ -556,5 +490,7 @@ static inline uint64_t host_msr(struct host *host, uint32_t msr)
 	CHECK_EQ(spmu_read_msr(host->core, 0, msr, &value), SPMU_DONE);
 	return value;
 }
+
+#include "driver_check.h"
 
 #endif
