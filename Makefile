@@ -56,6 +56,7 @@ help:
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
 	@echo 'make docs           the pages of docs/reference'
 	@echo 'make bench          speed beside native, callgrind and qemu-user'
+	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
 	@echo 'make deps           packages that the above need'
 	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, V, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'

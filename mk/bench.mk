@@ -14,3 +14,9 @@ $(B)/bench/unit: bench/unit.c $(B)/libsoftpmu.a
 .PHONY: bench-unit
 bench-unit: $(B)/bench/unit
 	@$(B)/bench/unit
+
+# Optimise a real program by its last branch records: docs/pgo.md.
+.PHONY: bench-pgo
+bench-pgo: deps-pgo
+	@$(MAKE) --no-print-directory $(B)/softpmu
+	@SOFTPMU=$(abspath $(B)/softpmu) bench/pgo.sh $(B)/bench/pgo

@@ -5,10 +5,11 @@ DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
 DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
+DEPS_PGO   := bolt-16 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
-.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench
+.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo
 deps: deps-test deps-lint
 deps-build:
 	@tools/install-deps.sh $(DEPS_BUILD)
@@ -18,5 +19,7 @@ deps-test:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST)
 deps-lint:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_LINT)
+deps-pgo:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_PGO)
 deps-bench:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_BENCH)
