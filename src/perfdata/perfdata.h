@@ -80,6 +80,7 @@ struct perfdata_sample {
 
 /* A stretch of a branch trace. */
 struct perfdata_trace {
+	size_t event;			    /* index of the trace's event; set by the reader */
 	uint32_t pid, tid;		    /* pid: 0 when read */
 	uint64_t time_ns;		    /* when the last of them was stored */
 	const struct perfdata_bts *records; /* oldest first; NULL: not an Intel BTS trace */

@@ -414,6 +414,17 @@ static uint64_t trace_time(const struct trace_info *info, uint64_t reference)
 	       (fraction * info->mult >> info->shift);
 }
 
+/* The event that the trace is of; the first one when none says so. */
+static size_t trace_event(const struct perfdata_reader *reader)
+{
+	size_t event = 0;
+
+	while (event < reader->event_count &&
+	       reader->events[event].event.attr.type != reader->trace.events)
+		event++;
+	return event < reader->event_count ? event : 0;
+}
+
 /* Step over the data; false when the file does not have all of it. */
 static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
 		       struct perfdata_trace *trace)
@@ -426,6 +437,7 @@ static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
 		return false;
 	reader->at += header.bytes;
 	trace->tid = header.tid;
+	trace->event = trace_event(reader);
 	trace->time_ns = trace_time(&reader->trace, header.reference);
 	if (reader->trace.type == PERFDATA_TRACE_INTEL_BTS) {
 		trace->records = (const struct perfdata_bts *)data;

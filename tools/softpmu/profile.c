@@ -28,9 +28,15 @@ struct profile_entry {
 	union {
 		struct {
 			uint64_t ip, period;
+			const struct perfdata_branch *branches;
 			uint32_t event;
-			uint16_t misc;
+			uint16_t misc, branch_count;
 		} sample;
+		struct {
+			const struct perfdata_bts *records;
+			uint64_t count;
+			uint32_t event;
+		} trace;
 		const struct perfdata_mmap *mmap;
 		struct {
 			const char *comm;
@@ -119,6 +125,16 @@ static bool keep(struct profile *profile, const struct perfdata_record *record,
 		entry->sample.period = record->sample.period ? record->sample.period : 1;
 		entry->sample.event = (uint32_t)record->sample.event;
 		entry->sample.misc = record->sample.misc;
+		/* A record has fewer than 2^16 bytes. */
+		entry->sample.branches = record->sample.branches;
+		entry->sample.branch_count = (uint16_t)record->sample.branch_count;
+		return true;
+	case PERFDATA_RECORD_AUXTRACE:
+		entry->time_ns = record->trace.time_ns;
+		entry->tid = record->trace.tid;
+		entry->trace.records = record->trace.records;
+		entry->trace.count = record->trace.count;
+		entry->trace.event = (uint32_t)record->trace.event;
 		return true;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
@@ -360,26 +376,20 @@ static const struct profile_map *find_map(struct profile *profile, uint32_t pid,
 	return NULL;
 }
 
-static void resolve(struct profile *profile, const struct profile_entry *entry,
-		    struct profile_sample *sample)
+static void place(struct profile *profile, uint32_t pid, uint64_t ip, bool kernel,
+		  struct profile_sample *sample)
 {
 	const struct profile_map *map;
-	uint16_t mode = entry->sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	uint64_t ip = entry->sample.ip;
 
-	*sample = (struct profile_sample){.event = entry->sample.event,
-					  .ip = ip,
-					  .period = entry->sample.period,
-					  .comm = comm_of(profile, entry->pid, entry->tid),
-					  .object = profile->unknown,
-					  .address = ip,
-					  .level = '.'};
-	if (mode == PERF_RECORD_MISC_KERNEL) {
+	sample->ip = sample->address = ip;
+	sample->object = profile->unknown;
+	sample->level = '.';
+	if (kernel) {
 		sample->level = 'k';
 		sample->object = profile->kernel;
 		return;
 	}
-	map = find_map(profile, entry->pid, ip);
+	map = find_map(profile, pid, ip);
 	if (!map)
 		return;
 	sample->object = map->object;
@@ -390,8 +400,91 @@ static void resolve(struct profile *profile, const struct profile_entry *entry,
 		sample->address = ip;
 }
 
-void profile_each(struct profile *profile,
-		  void (*each)(void *opaque, const struct profile_sample *sample), void *opaque)
+static void resolve(struct profile *profile, const struct profile_entry *entry,
+		    struct profile_sample *sample)
+{
+	uint16_t mode = entry->sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	*sample = (struct profile_sample){.event = entry->sample.event,
+					  .period = entry->sample.period,
+					  .comm = comm_of(profile, entry->pid, entry->tid)};
+	place(profile, entry->pid, entry->sample.ip, mode == PERF_RECORD_MISC_KERNEL, sample);
+}
+
+/* --- branches --------------------------------------------------------------------------- */
+
+/* Traces come back to the same addresses: places that were found last, by address. */
+#define FOUND_PLACES 4096
+
+struct found {
+	struct profile_sample place;
+	bool valid;
+};
+
+static const struct profile_sample *find_place(struct profile *profile, struct found *found,
+					       uint32_t pid, uint64_t ip)
+{
+	found += (ip ^ ip >> 12) % FOUND_PLACES;
+	if (!found->valid || found->place.ip != ip) {
+		found->place = (struct profile_sample){.period = 1};
+		place(profile, pid, ip, ip >> 63, &found->place);
+		found->valid = true;
+	}
+	return &found->place;
+}
+
+/* AUXTRACE names the thread alone. */
+static uint32_t process_of(const struct profile *profile, uint32_t tid)
+{
+	for (const struct profile_comm *comm = profile->comms; comm; comm = comm->next) {
+		if (comm->tid == tid)
+			return comm->pid;
+	}
+	return tid;
+}
+
+/* Both ends of each branch of the stretch, and where it was from as a sample of period 1. */
+static void each_of_trace(struct profile *profile, const struct profile_entry *entry,
+			  const struct profile_visitor *visitor)
+{
+	struct found *found = tool_alloc(FOUND_PLACES * sizeof(*found));
+	uint32_t pid = process_of(profile, entry->tid);
+	const char *comm = comm_of(profile, pid, entry->tid);
+
+	for (uint64_t i = 0; i < entry->trace.count; i++) {
+		const struct perfdata_bts *bts = &entry->trace.records[i];
+		struct profile_sample from, to;
+
+		from = *find_place(profile, found, pid, bts->from);
+		from.event = entry->trace.event;
+		from.comm = comm;
+		if (visitor->sample)
+			visitor->sample(visitor->opaque, &from);
+		if (!visitor->branch)
+			continue;
+		to = *find_place(profile, found, pid, bts->to);
+		visitor->branch(visitor->opaque, &from, &to);
+	}
+	free(found);
+}
+
+static void each_of_stack(struct profile *profile, const struct profile_entry *entry,
+			  const struct profile_visitor *visitor)
+{
+	for (unsigned i = 0; visitor->branch && i < entry->sample.branch_count; i++) {
+		const struct perfdata_branch *branch = &entry->sample.branches[i];
+		struct profile_sample from = {.event = entry->sample.event,
+					      .period = 1,
+					      .comm = comm_of(profile, entry->pid, entry->tid)};
+		struct profile_sample to = from;
+
+		place(profile, entry->pid, branch->from, branch->from >> 63, &from);
+		place(profile, entry->pid, branch->to, branch->to >> 63, &to);
+		visitor->branch(visitor->opaque, &from, &to);
+	}
+}
+
+void profile_visit(struct profile *profile, const struct profile_visitor *visitor)
 {
 	size_t i;
 
@@ -402,8 +495,14 @@ void profile_each(struct profile *profile,
 
 		switch (entry->type) {
 		case PERF_RECORD_SAMPLE:
-			resolve(profile, entry, &sample);
-			each(opaque, &sample);
+			if (visitor->sample) {
+				resolve(profile, entry, &sample);
+				visitor->sample(visitor->opaque, &sample);
+			}
+			each_of_stack(profile, entry, visitor);
+			break;
+		case PERFDATA_RECORD_AUXTRACE:
+			each_of_trace(profile, entry, visitor);
 			break;
 		case PERF_RECORD_COMM:
 			follow_comm(profile, entry);
@@ -416,6 +515,14 @@ void profile_each(struct profile *profile,
 			break;
 		}
 	}
+}
+
+void profile_each(struct profile *profile,
+		  void (*each)(void *opaque, const struct profile_sample *sample), void *opaque)
+{
+	struct profile_visitor visitor = {.sample = each, .opaque = opaque};
+
+	profile_visit(profile, &visitor);
 }
 
 void profile_print_about(const struct profile *profile)

@@ -43,6 +43,16 @@ struct profile_sample {
 struct profile *profile_open(const char *path, const char *root);
 void profile_close(struct profile *profile);
 
+/* What is called for each sample, and for each branch that samples or traces hold, in order of
+ * time. A branch of a trace is a sample, too, where it is from.  NULL: not wanted. */
+struct profile_visitor {
+	void (*sample)(void *opaque, const struct profile_sample *sample);
+	void (*branch)(void *opaque, const struct profile_sample *from,
+		       const struct profile_sample *to);
+	void *opaque;
+};
+void profile_visit(struct profile *profile, const struct profile_visitor *visitor);
+
 /* Call `each` for every sample, in order of time. */
 void profile_each(struct profile *profile,
 		  void (*each)(void *opaque, const struct profile_sample *sample), void *opaque);
