@@ -52,6 +52,19 @@ has "the event says what was kept" "$out" "branch_sample_type: USER|ANY"
 perf_quiet "perf report takes branches by itself" report --stdio -i lbr.data
 has "sorted by branches" "$out" "Source Symbol"
 
+# Our own report has the same lines.
+rows() { # without the layout and perf's clocks
+	grep -E '^ +[0-9.]+%' <<<"$1" | sed -E 's/^ +//; s/ +(-|[0-9]+) *$//; s/ +/ /g' | sort
+}
+perf_quiet "perf report, branches once more" report --stdio -i lbr.data -b -n
+want=$(rows "$out")
+run report -b -n -i lbr.data
+succeeds "report -b"
+same "report -b is perf's" "$want" "$(grep -E '^ +[0-9.]+%' <<<"$out" | sed -E 's/^ +//; s/ +/ /g' | sort)"
+has_line "branches of the event" "$out" "# Branches: 322 of event 'instructions:upp'"
+run report -b --percent-limit 50 -i lbr.data
+same "percent limit" 1 "$(grep -cE '^ +[0-9.]+%' <<<"$out")"
+
 # --- the chain of callers that a call stack gives
 {
 	echo "branches $CALL_STACK"
@@ -89,6 +102,26 @@ same "perf decodes the list that the file was made from" "$(md5sum <want)" \
 	"$(awk '{ print $1, $3 }' <<<"$out" | md5sum)"
 perf_quiet "perf report, trace" report --stdio -i bts.data --itrace=be -n --sort sym
 has "every branch is a sample" "$out" "# Samples: $(($(wc -l <want) / 1000))K of event 'branches:u"
+# Our own report of the trace has the same lines.
+perf_quiet "perf report, trace by symbol" report --stdio -i bts.data --itrace=be -n --sort dso,sym
+want=$(grep -E '^ +[0-9.]+%' <<<"$out" | sed -E 's/^ +//; s/ +/ /g; s/ $//')
+run report -n -s dso,sym -i bts.data
+succeeds "report of a trace"
+same "report of a trace is perf's" "$want" "$(grep -E '^ +[0-9.]+%' <<<"$out" | sed -E 's/^ +//; s/ +/ /g')"
+run report -b -i bts.data
+has_line "every branch, from hot to warm" "$out" "# Branches: $(wc -l <want) of event 'intel_bts//u'"
+run annotate -i bts.data hot
+succeeds "annotate of a trace"
+has "annotate shows where branches are from" "$out" "call"
+run report -b -i stack.data
+has "branches of a call stack" "$out" "# Branches: 2 of event"
+{
+	echo "event instructions:u"
+	echo "comm 10 10 1 1 prog"
+	samples 1 0 10 100 1 "$hot"
+} | make_perfdata none.data
+run report -b -i none.data
+same "no branches" "# The file has no branches." "$out"
 perf_quiet "perf report -D" report -D -i bts.data
 has "it is an Intel BTS trace" "$out" "PERF_RECORD_AUXTRACE_INFO type: 2"
 has "AUX" "$out" "PERF_RECORD_AUX"

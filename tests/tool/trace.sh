@@ -168,7 +168,7 @@ play new.txt trace --summary
 same "new code is no call of the old" "work 1 0" "$(sums work)"
 
 # What a program that runs wild writes into the shared memory is not believed.
-for bad in "bad-trace 4 1" "bad-trace 0 131073" "bad-trace 4294967295 0"; do
+for bad in "bad-trace 4 1" "bad-trace 0 16385" "bad-trace 4294967295 0"; do
 	{
 		echo "comm calls"
 		echo "$bad"

@@ -22,7 +22,7 @@ _softpmu_options() {
 			-v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort -n --show-nr-samples --percent-limit --header --symfs --stdio \
+		echo "-i --input -s --sort -b --branch-stack -n --show-nr-samples --percent-limit --header --symfs --stdio \
 			-h --help"
 		;;
 	annotate) echo "-i --input --intel --percent-limit --symfs --stdio -h --help" ;;

@@ -14,6 +14,7 @@
 #include "tools/softpmu/commands.h"
 #include "tools/softpmu/output.h"
 #include "tools/softpmu/profile.h"
+#include "tools/softpmu/report_branches.h"
 
 enum key { KEY_COMM, KEY_DSO, KEY_SYM, KEYS };
 
@@ -43,7 +44,7 @@ struct report {
 	enum key sort[KEYS];
 	size_t sort_count;
 	bool by[KEYS];
-	bool show_samples, header;
+	bool show_samples, header, branches;
 	double percent_limit;
 	struct profile *profile;
 	struct table *tables; /* by event */
@@ -56,6 +57,8 @@ static void help(void)
 	     "  -i, --input FILE            the file (default perf.data)\n"
 	     "  -s, --sort KEY[,KEY...]     what a line stands for: comm, dso, sym\n"
 	     "                              (default comm,dso,sym)\n"
+	     "  -b, --branch-stack          branches, from function to function, that samples or\n"
+	     "                              traces hold, instead of samples\n"
 	     "  -n, --show-nr-samples       also the number of samples\n"
 	     "      --percent-limit N       leave out lines below N percent\n"
 	     "      --header                begin with what was recorded, where and how\n"
@@ -298,6 +301,12 @@ static void print_report(struct report *report)
 	size_t events = perfdata_event_count(report->profile->reader), i;
 	uint64_t samples = 0;
 
+	if (report->branches) {
+		if (report->header)
+			profile_print_about(report->profile);
+		report_branches(report->profile, report->show_samples, report->percent_limit);
+		return;
+	}
 	report->tables = tool_alloc(events * sizeof(*report->tables));
 	profile_each(report->profile, take, report);
 	if (report->header)
@@ -347,6 +356,7 @@ int cmd_report(int argc, char **argv)
 	static const struct option options[] = {
 		{"input", required_argument, NULL, 'i'},
 		{"sort", required_argument, NULL, 's'},
+		{"branch-stack", no_argument, NULL, 'b'},
 		{"show-nr-samples", no_argument, NULL, 'n'},
 		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 		{"header", no_argument, NULL, OPTION_HEADER},
@@ -360,7 +370,7 @@ int cmd_report(int argc, char **argv)
 	char *end, *wrong;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":i:s:nh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:s:bnh", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
 			input = optarg;
@@ -375,6 +385,9 @@ int cmd_report(int argc, char **argv)
 				free(wrong);
 				return status;
 			}
+			break;
+		case 'b':
+			report.branches = true;
 			break;
 		case 'n':
 			report.show_samples = true;
