@@ -49,11 +49,11 @@ want() {
 names() { # "from to" of a list's lines, without offsets
 	awk '{ sub(/\+.*/, "", $2); sub(/\+.*/, "", $5); print $2, $5 }'
 }
-want >want
+want >branches
 run trace --list -o list -- ./chain
 succeeds "trace --list"
 names <list >got
-same_file "every branch, in order" want got
+same_file "every branch, in order" branches got
 run trace -- ./chain
 same "tree" "one
   two
@@ -65,7 +65,7 @@ one
   two
     three" "$(grep -v '^#' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //')"
 run trace --summary -- ./chain
-has "summary" "$err" "# $(wc -l <want) taken branches, 9 calls"
+has "summary" "$err" "# $(wc -l <branches) taken branches, 9 calls"
 
 # Long runs wait for the reader: as many branches as the counter says.
 "$CC" -x assembler -nostdlib -static -no-pie -o long - <<'END'

@@ -71,12 +71,6 @@ static inline struct edge *edges_find(struct edges *edges, uint64_t from, uint64
 	return edges_add(edges, from, to);
 }
 
-/* Say that this branch will be asked for soon. */
-static inline void edges_expect(const struct edges *edges, uint64_t from, uint64_t to)
-{
-	__builtin_prefetch(&edges->table[edges_place(edges, from, to)]);
-}
-
 /* "main+0x10 -> memcpy", for lists; kept until the edge is forgotten. */
 const char *edges_text(struct edges *edges, const struct edge *edge);
 

@@ -21,7 +21,6 @@
 #include "tools/softpmu/run.h"
 
 #define OUTPUT_BUFFER (1u << 20)
-#define AHEAD	      8 /* records whose places are fetched before they are needed */
 
 /* A BTS record of 64-bit mode. */
 struct bts {
@@ -143,13 +142,7 @@ static void fold(void *opaque, const struct edge *edge)
 
 static void count_records(struct trace *trace, const struct bts *records, size_t count)
 {
-	size_t i = 0;
-
-	for (; i + AHEAD < count; i++) {
-		edges_expect(&trace->edges, records[i + AHEAD].from, records[i + AHEAD].to);
-		edges_find(&trace->edges, records[i].from, records[i].to)->count++;
-	}
-	for (; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		edges_find(&trace->edges, records[i].from, records[i].to)->count++;
 }
 
