@@ -54,17 +54,14 @@ static size_t record(struct spmu_core *core, unsigned lp, const struct spmu_bran
 	return count;
 }
 
-/* Record the branch of a retired instruction.  Returns whether the BTS threshold was reached. */
-bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+/* The taken branch that an instruction is; false: none. */
+static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
 {
 	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN;
-	struct spmu_branch branch;
-	bool pmi;
 
-	lbr_clocks(&core->thread[lp], insn->cycles);
 	if (!taken || (taken & SPMU_SIGBIT(FAR) && !insn->next_ip))
 		return false;
-	branch = (struct spmu_branch){
+	*branch = (struct spmu_branch){
 		.from = insn->ip,
 		.to = insn->next_ip,
 		.signal = (uint8_t)__builtin_ctzll(taken),
@@ -72,7 +69,34 @@ bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_ins
 		.next_cpl = taken & SPMU_SIGBIT(FAR) ? insn->next_cpl : insn->cpl,
 		.flags = insn->signals & SPMU_SIGBIT(BRANCH_MISS) ? SPMU_BRANCH_MISPREDICTED : 0,
 	};
-	record(core, lp, &branch, 1, &pmi);
+	return true;
+}
+
+/*
+ * The branch of a retired instruction becomes a last branch record.  Returns whether it may
+ * be one of the branch trace, too, for branches_traced().
+ */
+bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+{
+	struct thread *thread = &core->thread[lp];
+	struct spmu_branch branch;
+
+	lbr_clocks(thread, insn->cycles);
+	if (!branch_of(insn, &branch))
+		return false;
+	if (thread->lbr.on)
+		lbr_record(core, thread, &branch, 1);
+	return thread->bts.rings != 0;
+}
+
+/* Store its branch trace record.  Returns whether the threshold was reached. */
+bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
+{
+	struct spmu_branch branch;
+	bool pmi = false;
+
+	if (branch_of(insn, &branch))
+		(void)bts_store(core, lp, &branch, 1, &pmi);
 	return pmi;
 }
 

@@ -207,6 +207,7 @@ void bts_room(struct spmu_core *core, unsigned lp);
 /* branches.c */
 void branches_update(struct spmu_core *core);
 bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
+bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
 
 /* retire.c: moves when the list of any thread does. */
 uint32_t core_epochs(const struct spmu_core *core);

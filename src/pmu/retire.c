@@ -109,21 +109,23 @@ static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_
 
 /*
  * Conclude for all threads, grant headroom anew, then interrupt.  insn is thread lp's, or NULL;
- * `asked`: it asks for an interrupt anyhow.
+ * `traced`: it is a branch that the branch trace wants.  PEBS comes before the branch trace, and
+ * interrupts are held until both are done (18.4.4).
  */
 static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-		       struct outcome outcome[SPMU_THREADS_MAX], bool asked)
+		       struct outcome outcome[SPMU_THREADS_MAX], bool traced)
 {
 	bool pmi[SPMU_THREADS_MAX] = {false};
 	bool stopped = false;
 	unsigned events = 0;
 
-	pmi[lp] = asked;
-	for (unsigned i = 0; i < core->threads; i++) {
+	for (unsigned i = 0; i < core->threads; i++)
 		events |= conclude(core, i, i == lp ? insn : NULL, &outcome[i], &pmi[i]);
+	if (traced && branches_traced(core, lp, insn))
+		pmi[lp] = true;
+	for (unsigned i = 0; i < core->threads; i++)
 		if (pmi[i])
 			stopped |= pmi_request(core, &core->thread[i]);
-	}
 	if (stopped)
 		counters_update(core);
 	else
@@ -152,7 +154,7 @@ uint32_t core_epochs(const struct spmu_core *core)
 }
 
 static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			       bool pmi)
+			       bool traced)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
 	uint32_t epoch = core_epochs(core);
@@ -164,7 +166,7 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);
 	outcome[lp].triggered |= due;
-	events = finish(core, lp, insn, outcome, pmi);
+	events = finish(core, lp, insn, outcome, traced);
 	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
@@ -191,16 +193,16 @@ static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
 }
 
 /*
- * A branch is recorded before its instruction is counted, so that a record of it and a
- * freeze find it there; its interrupt and the counters' are one.
+ * A last branch record is made before its instruction is counted, so that a PEBS record of it
+ * and a freeze find it there; the branch trace comes after.
  */
 static unsigned retire_special(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
 	struct thread *thread = &core->thread[lp];
-	bool pmi = thread->by_branch && branches_retired(core, lp, insn);
+	bool traced = thread->by_branch && branches_retired(core, lp, insn);
 
-	if (thread->by_clock || pmi)
-		return retire_exactly(core, lp, insn, pmi);
+	if (thread->by_clock || traced)
+		return retire_exactly(core, lp, insn, traced);
 	return retire_counted(core, lp, insn);
 }
 

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 
 	if (one >= 0)
 		return one;
-	CHECK_EQ(property_run(STYLE_BRANCHES, property_batches(12), &totals), 0);
+	CHECK_EQ(property_run(STYLE_BRANCHES, property_batches(4), &totals), 0);
 	property_report("branches", &totals);
 	CHECK(totals.bulk_branches > totals.programs);
 	CHECK(totals.stored_branches > 0);

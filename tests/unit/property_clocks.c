@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 
 	if (one >= 0)
 		return one;
-	CHECK_EQ(property_run(STYLE_CLOCKS, property_batches(12), &totals), 0);
+	CHECK_EQ(property_run(STYLE_CLOCKS, property_batches(8), &totals), 0);
 	property_report("clocks", &totals);
 	CHECK(totals.pmis > 0);
 	return test_summary();

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 
 	if (one >= 0)
 		return one;
-	CHECK_EQ(property_run(STYLE_PLAIN, property_batches(12), &totals), 0);
+	CHECK_EQ(property_run(STYLE_PLAIN, property_batches(8), &totals), 0);
 	property_report("plain", &totals);
 	CHECK(totals.programs && totals.comparisons > totals.programs);
 	CHECK(totals.bulk_instructions * 2 >= totals.instructions);
