@@ -163,6 +163,26 @@ static bool may_tap(const struct program *program, const struct spmu_branch_tap 
 	return !tap->signals || !program->modelled;
 }
 
+/*
+ * A buffer that lies over the fields which describe the branch trace: what becomes of them depends
+ * on when each record is stored, so each branch is reported at once.
+ */
+static bool is_overlaid(const struct program *program, struct machine *m, unsigned lp)
+{
+	unsigned field = family_find(program->model)->area->field;
+	uint64_t area, base, maximum;
+
+	if (machine_read(m, lp, 0x600, &area) != SPMU_DONE)
+		return false;
+	for (unsigned first = 0; first < 8; first += 4) {
+		base = world_peek(&m->world, area + first * field, field);
+		maximum = world_peek(&m->world, area + (first + 2) * field, field);
+		if (base < area + 8 * field && maximum > area)
+			return true;
+	}
+	return false;
+}
+
 unsigned machine_bulk(const struct program *program, struct machine *m, unsigned lp,
 		      const struct spmu_insn *insn, unsigned most, unsigned *event, bool *good)
 {
@@ -172,7 +192,7 @@ unsigned machine_bulk(const struct program *program, struct machine *m, unsigned
 	bool full = false;
 
 	*good = true;
-	if (!may_tap(program, tap))
+	if (!may_tap(program, tap) || (tap->signals && is_overlaid(program, m, lp)))
 		return 0;
 	/* It ends at the branch with which the room is used up. */
 	while (count < most && !full) {

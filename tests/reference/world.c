@@ -153,6 +153,16 @@ void world_poke(struct world *world, uint64_t linear, unsigned bytes, uint64_t v
 		world->memory[offset + i] = (uint8_t)(value >> (8 * i));
 }
 
+uint64_t world_peek(const struct world *world, uint64_t linear, unsigned bytes)
+{
+	int64_t offset = place(linear, bytes);
+	uint64_t value = 0;
+
+	for (unsigned i = bytes; offset >= 0 && i-- > 0;)
+		value = value << 8 | world->memory[offset + i];
+	return value;
+}
+
 bool world_store(struct world *world, uint64_t linear, const void *from, size_t bytes)
 {
 	return world_write(world, 0, linear, from, bytes);

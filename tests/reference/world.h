@@ -54,6 +54,9 @@ const char *world_difference(const struct world *a, const struct world *b);
 /* Software's own store: ignores the guards, drops what is outside. */
 void world_poke(struct world *world, uint64_t linear, unsigned bytes, uint64_t value);
 
+/* Little-endian; 0 where there is no memory. */
+uint64_t world_peek(const struct world *world, uint64_t linear, unsigned bytes);
+
 /* A store of the host's own, by the rules of its memory; false: refused. */
 bool world_store(struct world *world, uint64_t linear, const void *from, size_t bytes);
 
