@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * softpmu-unit.c: a virtual processor's unit is made, and what it asks of the machine: linear
+ * memory, registers, time, the interrupt.
+ *
+ * The DS save area is reached through the guest's page tables at the privilege of the
+ * supervisor (17.4.9).  A page that is not present, not writable or not memory refuses the
+ * access, and nothing is written.
+ */
+#include "qemu/osdep.h"
+#include "qemu/main-loop.h"
+#include "qemu/memalign.h"
+#include "cpu.h"
+#include "exec/exec-all.h"
+#include "hw/i386/apic.h"
+#include "softpmu-unit.h"
+
+#define PIECES_MAX 4
+
+static bool access_linear(CPUX86State *env, uint64_t linear, void *bytes, size_t size, bool write)
+{
+	struct {
+		void *host;
+		size_t size;
+	} piece[PIECES_MAX];
+	size_t pieces = 0;
+
+	for (size_t done = 0; done < size; pieces++) {
+		uint64_t address = linear + done;
+		size_t n = MIN(size - done, -(address | TARGET_PAGE_MASK));
+		int flags;
+
+		if (!(env->hflags & HF_LMA_MASK))
+			address = (uint32_t)address;
+		if (pieces == PIECES_MAX)
+			return false;
+		flags = probe_access_flags(env, address, n, write ? MMU_DATA_STORE : MMU_DATA_LOAD,
+					   cpu_mmu_index_kernel(env), true, &piece[pieces].host, 0);
+		if ((flags & (TLB_INVALID_MASK | TLB_MMIO)) || !piece[pieces].host)
+			return false;
+		piece[pieces].size = n;
+		done += n;
+	}
+	for (size_t i = 0; i < pieces; i++) {
+		if (write)
+			memcpy(piece[i].host, bytes, piece[i].size);
+		else
+			memcpy(bytes, piece[i].host, piece[i].size);
+		bytes = (uint8_t *)bytes + piece[i].size;
+	}
+	return true;
+}
+
+static bool read_memory(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	struct softpmu *unit = opaque;
+
+	return access_linear(&unit->cpu->env, linear, to, bytes, false);
+}
+
+static bool write_memory(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
+{
+	struct softpmu *unit = opaque;
+
+	return access_linear(&unit->cpu->env, linear, (void *)from, bytes, true);
+}
+
+static void interrupt(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	struct softpmu *unit = opaque;
+
+	BQL_LOCK_GUARD();
+	apic_deliver_pmi(unit->cpu->apic_state);
+}
+
+static uint64_t time_stamp(void *opaque, unsigned lp)
+{
+	struct softpmu *unit = opaque;
+
+	return cpu_get_tsc(&unit->cpu->env) + unit->cpu->env.tsc_offset;
+}
+
+static void read_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	struct softpmu *unit = opaque;
+	CPUX86State *env = &unit->cpu->env;
+	const target_ulong *r = env->regs;
+
+	*out = (struct spmu_registers){
+		.rflags = cpu_compute_eflags(env),
+		.rip = env->eip,
+		.rax = r[R_EAX],
+		.rbx = r[R_EBX],
+		.rcx = r[R_ECX],
+		.rdx = r[R_EDX],
+		.rsi = r[R_ESI],
+		.rdi = r[R_EDI],
+		.rbp = r[R_EBP],
+		.rsp = r[R_ESP],
+		.r8 = r[8],
+		.r9 = r[9],
+		.r10 = r[10],
+		.r11 = r[11],
+		.r12 = r[12],
+		.r13 = r[13],
+		.r14 = r[14],
+		.r15 = r[15],
+	};
+}
+
+static void read_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
+{
+	struct softpmu *unit = opaque;
+
+	for (int i = 0; i < 16; i++)
+		memcpy(xmm[i], &unit->cpu->env.xmm_regs[i], 16);
+}
+
+struct softpmu *softpmu_unit_new(X86CPU *cpu, const struct spmu_model *model, uint64_t exact,
+				 uint64_t modelled)
+{
+	struct softpmu *unit = g_new0(struct softpmu, 1);
+	struct spmu_core_config config = {
+		.model = model,
+		.threads = 1,
+		.hide_absent = true,
+		.meters = {&unit->meters},
+	};
+	struct spmu_host host = {
+		.opaque = unit,
+		.read = read_memory,
+		.write = write_memory,
+		.pmi = interrupt,
+		.tsc = time_stamp,
+		.registers = read_registers,
+		.vectors = read_vectors,
+		.supply = {.exact = exact, .modelled = modelled},
+	};
+	size_t bytes = ROUND_UP(spmu_core_bytes(), 64);
+	enum spmu_status status;
+
+	unit->cpu = cpu;
+	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &unit->core);
+	g_assert(status == SPMU_OK);
+	unit->state_bytes = spmu_state_bytes(unit->core);
+	unit->state = g_malloc0(unit->state_bytes);
+	return unit;
+}
+
+/* CPUID.01H:EAX (Vol. 2A): the family and model that software goes by. */
+static uint32_t family_and_model(uint32_t signature)
+{
+	return signature & 0x0fff0ff0;
+}
+
+/* Models of QEMU whose family is listed under another of its members. */
+static uint32_t listed_as(uint32_t signature)
+{
+	switch (family_and_model(signature)) {
+	case 0x506f0: /* Denverton: Goldmont */
+		return 0x506c9;
+	default:
+		return signature;
+	}
+}
+
+const struct spmu_model *softpmu_model_of(uint32_t signature)
+{
+	const struct spmu_model *best = NULL;
+	uint32_t distance = UINT32_MAX;
+
+	signature = listed_as(signature);
+	for (size_t i = 0; i < spmu_model_count(); i++) {
+		const struct spmu_model *model = spmu_model_at(i);
+		uint32_t other = spmu_model_info(model).signature;
+		uint32_t steps = other > signature ? other - signature : signature - other;
+
+		if (family_and_model(other) != family_and_model(signature) || steps >= distance)
+			continue;
+		best = model;
+		distance = steps;
+	}
+	return best;
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * softpmu.c: the performance-monitoring unit of a virtual processor: its life, and how
+ * what QEMU executes reaches it (Vol. 3B chapter 18).  How blocks count is in softpmu.h.
+ *
+ * Each virtual processor is a core of its own with one thread.  Time is modelled: one core
+ * clock for each instruction that retires and none while halted; reference clocks follow the
+ * time-stamp counter while not halted, and are shared out between the rings by the
+ * instructions that retired in each.
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "qemu/main-loop.h"
+#include "qapi/error.h"
+#include "cpu.h"
+#include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "hw/i386/apic.h"
+#include "migration/vmstate.h"
+#include "tcg/helper-tcg.h"
+#include "softpmu-unit.h"
+
+#define EVERY	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
+#define EXACT	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES)
+#define MODELLED (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
+
+#define ROOM_MAX     (INT64_C(1) << 40)
+#define ROOM_BY_TIME (INT64_C(1) << 20) /* reference clocks are looked at that often */
+
+QEMU_BUILD_BUG_ON(SPMU_SIG_STORES >= SOFTPMU_KINDS);
+
+static unsigned cpl_of(const CPUX86State *env)
+{
+	return env->hflags & HF_CPL_MASK;
+}
+
+static uint64_t linear_ip(const CPUX86State *env)
+{
+	uint64_t ip = env->segs[R_CS].base + env->eip;
+
+	return env->hflags & HF_CS64_MASK ? env->eip : (uint32_t)ip;
+}
+
+static uint64_t tsc_now(CPUX86State *env)
+{
+	return cpu_get_tsc(env) + env->tsc_offset;
+}
+
+/* Leave translated code at the next block. */
+static void leave_soon(CPUX86State *env)
+{
+	qatomic_set(&env_cpu(env)->neg.icount_decr.u16.high, -1);
+}
+
+/* Whether some meter counts reference clocks. */
+static bool timed(const struct spmu_meters *meters)
+{
+	for (uint32_t i = 0; i < meters->count; i++)
+		if (meters->meter[i].signals & SPMU_SIGBIT(REF_CYCLES))
+			return true;
+	return false;
+}
+
+/* How often a meter's signals occurred in a ring since the last time. */
+static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring)
+{
+	int64_t n = (pmu->granted[ring] - pmu->room[ring]) * ctpop64(signals & EVERY);
+
+	for (signals &= SPMU_SIGSET_BRANCHES; signals; signals &= signals - 1)
+		n += pmu->count[ring][ctz64(signals)];
+	return n;
+}
+
+/* Reference clocks since the last time, by the share of each ring. */
+static void pass_time(struct softpmu *unit, const int64_t insns[2])
+{
+	CPUX86State *env = &unit->cpu->env;
+	uint64_t now = tsc_now(env);
+	uint64_t clocks = now - unit->tsc;
+	uint64_t sum = insns[0] + insns[1];
+	uint64_t other;
+
+	unit->tsc = now;
+	if (!timed(&unit->meters) || (int64_t)clocks <= 0)
+		return;
+	other = sum ? muldiv64(clocks, MIN(insns[1], UINT32_MAX), MIN(sum, UINT32_MAX))
+		    : (cpl_of(env) ? clocks : 0);
+	other = MIN(other, clocks);
+	spmu_clocks(unit->core, 0, SPMU_SIGBIT(REF_CYCLES), clocks - other, 0);
+	spmu_clocks(unit->core, 0, SPMU_SIGBIT(REF_CYCLES), other, 3);
+}
+
+/* Hand the unit what blocks counted. */
+static void sync_unit(struct softpmu *unit)
+{
+	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
+	int64_t insns[2] = {pmu->granted[0] - pmu->room[0], pmu->granted[1] - pmu->room[1]};
+
+	spmu_set_ia32e(unit->core, 0, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
+	for (uint32_t i = 0; i < unit->meters.count; i++) {
+		struct spmu_meter *meter = &unit->meters.meter[i];
+
+		if (meter->rings & SPMU_RING0)
+			meter->headroom -= passed(pmu, meter->signals, 0);
+		if (meter->rings & SPMU_RINGX)
+			meter->headroom -= passed(pmu, meter->signals, 1);
+	}
+	memset(pmu->count, 0, sizeof(pmu->count));
+	pmu->granted[0] = pmu->room[0];
+	pmu->granted[1] = pmu->room[1];
+	pass_time(unit, insns);
+}
+
+/* How many instructions may retire before a meter can be used up. */
+static int64_t meter_room(const struct spmu_meter *meter)
+{
+	int64_t each = ctpop64(meter->signals & EVERY);
+	int64_t room;
+
+	if (meter->signals & SPMU_SIGSET_BRANCHES)
+		each++;
+	if (meter->signals & SPMU_SIGBIT(REF_CYCLES))
+		return ROOM_BY_TIME;
+	if (!each)
+		return ROOM_MAX;
+	room = MIN(meter->headroom / each, ROOM_MAX);
+	/* Both rings run against it. */
+	return meter->rings == (SPMU_RING0 | SPMU_RINGX) ? room / 2 : room;
+}
+
+/* What may run now, and how. */
+static void grant(struct softpmu *unit)
+{
+	CPUX86State *env = &unit->cpu->env;
+	struct softpmu_env *pmu = &env->softpmu;
+	bool wanted = unit->meters.count || unit->meters.tap.signals;
+	int64_t room[2] = {ROOM_MAX, ROOM_MAX};
+	uint64_t signals = 0;
+
+	for (uint32_t i = 0; i < unit->meters.count; i++) {
+		const struct spmu_meter *meter = &unit->meters.meter[i];
+		int64_t most = meter_room(meter);
+
+		signals |= meter->signals;
+		if (meter->rings & SPMU_RING0)
+			room[0] = MIN(room[0], most);
+		if (meter->rings & SPMU_RINGX)
+			room[1] = MIN(room[1], most);
+	}
+	memcpy(pmu->room, room, sizeof(room));
+	memcpy(pmu->granted, room, sizeof(room));
+	if (!wanted)
+		pmu->need = pmu->pending_signals = 0;
+	if (pmu->need && room[cpl_of(env) != 0] >= pmu->need)
+		pmu->need = 0;
+	pmu->flags = (wanted ? HF_SOFTPMU_COUNT : 0) |
+		     (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0);
+	if (unit->meters.tap.signals || pmu->pending_signals || pmu->need)
+		pmu->flags |= HF_SOFTPMU_EXACT;
+}
+
+/* The pending instruction has retired; execution goes on where the registers say. */
+static unsigned retire_pending(CPUX86State *env)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	struct spmu_insn insn = {
+		.ip = pmu->pending_ip,
+		.next_ip = linear_ip(env),
+		.signals = pmu->pending_signals,
+		.cycles = 1,
+		.cpl = pmu->pending_cpl,
+		.next_cpl = cpl_of(env),
+	};
+	unsigned events;
+
+	pmu->pending_signals = 0;
+	sync_unit(pmu->unit);
+	events = spmu_retire(pmu->unit->core, 0, &insn);
+	grant(pmu->unit);
+	return events;
+}
+
+static void set_pending(CPUX86State *env)
+{
+	env->softpmu.pending_signals = EVERY;
+	env->softpmu.pending_ip = linear_ip(env);
+	env->softpmu.pending_cpl = cpl_of(env);
+}
+
+/* A block of so many instructions does not fit the room. */
+void helper_softpmu_slow(CPUX86State *env, uint32_t insns)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+
+	sync_unit(pmu->unit);
+	grant(pmu->unit);
+	if (pmu->room[cpl_of(env) != 0] < insns) {
+		pmu->need = insns;
+		pmu->flags |= HF_SOFTPMU_EXACT;
+	}
+	leave_soon(env);
+}
+
+/* Before an instruction of exact code.  Returns whether to leave instead of executing it. */
+uint32_t helper_softpmu_step(CPUX86State *env)
+{
+	unsigned events = 0;
+
+	if (env->softpmu.pending_signals) {
+		events = retire_pending(env);
+	} else {
+		sync_unit(env->softpmu.unit);
+		grant(env->softpmu.unit);
+	}
+	if ((events & SPMU_EV_PMI) || !(env->softpmu.flags & HF_SOFTPMU_EXACT)) {
+		leave_soon(env);
+		return 1;
+	}
+	set_pending(env);
+	return 0;
+}
+
+void softpmu_event_begin(CPUX86State *env, bool software)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+
+	if (!pmu->unit)
+		return;
+	pmu->event_ip = linear_ip(env);
+	pmu->event_cpl = cpl_of(env);
+	if (!pmu->pending_signals || software)
+		return;
+	/* INT n whose gate faults did not retire. */
+	if ((pmu->pending_signals & SPMU_SIGBIT(FAR)) && pmu->pending_ip == pmu->event_ip)
+		pmu->pending_signals = 0;
+	else
+		retire_pending(env);
+}
+
+void softpmu_event_end(CPUX86State *env, int vector, bool software)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	struct spmu_branch branch;
+
+	if (!pmu->unit)
+		return;
+	if (pmu->unit->meters.tap.signals && !(software && pmu->pending_signals)) {
+		branch = (struct spmu_branch){
+			.from = pmu->event_ip,
+			.to = linear_ip(env),
+			.signal = SPMU_SIG_FAR,
+			.cpl = pmu->event_cpl,
+			.next_cpl = cpl_of(env),
+			.flags = SPMU_BRANCH_EVENT,
+		};
+		sync_unit(pmu->unit);
+		spmu_branches(pmu->unit->core, 0, &branch, 1);
+		grant(pmu->unit);
+	}
+	if (vector == EXCP01_DB) {
+		sync_unit(pmu->unit);
+		spmu_debug_exception(pmu->unit->core, 0);
+		grant(pmu->unit);
+	}
+}
+
+void softpmu_smm(CPUX86State *env, bool entered)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+
+	if (!pmu->unit)
+		return;
+	if (entered && pmu->pending_signals)
+		retire_pending(env);
+	sync_unit(pmu->unit);
+	spmu_smm(pmu->unit->core, 0, entered);
+	grant(pmu->unit);
+}
+
+void softpmu_halt(CPUX86State *env)
+{
+	if (!env->softpmu.unit)
+		return;
+	sync_unit(env->softpmu.unit);
+	grant(env->softpmu.unit);
+}
+
+void softpmu_wake(CPUX86State *env)
+{
+	if (env->softpmu.unit)
+		env->softpmu.unit->tsc = tsc_now(env);
+}
+
+/*
+ * Around an access of the current instruction, which is the last of its block, to the
+ * unit: it has been charged for, but has not retired.
+ */
+static bool access_begin(CPUX86State *env)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	bool charged = (pmu->flags & HF_SOFTPMU_COUNT) && !(pmu->flags & HF_SOFTPMU_EXACT);
+
+	pmu->room[cpl_of(env) != 0] += charged;
+	sync_unit(pmu->unit);
+	return charged;
+}
+
+static void access_end(CPUX86State *env, bool charged, enum spmu_outcome outcome, uintptr_t ra)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	int64_t *room = &pmu->room[cpl_of(env) != 0];
+
+	grant(pmu->unit);
+	if (outcome == SPMU_GP) {
+		*room -= charged; /* given back when the block is left */
+		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
+	}
+	if (!charged)
+		return;
+	if (*room > 0 && !(pmu->flags & HF_SOFTPMU_EXACT)) {
+		*room -= 1;
+		return;
+	}
+	set_pending(env);
+	pmu->flags |= HF_SOFTPMU_EXACT;
+}
+
+static void set_result(CPUX86State *env, uint64_t value)
+{
+	env->regs[R_EAX] = (uint32_t)value;
+	env->regs[R_EDX] = value >> 32;
+}
+
+/* The bits of IA32_MISC_ENABLE that are the unit's; the others are QEMU's. */
+#define MISC_ENABLE_UNIT (UINT64_C(1) << 7 | UINT64_C(1) << 11 | UINT64_C(1) << 12)
+
+bool softpmu_rdmsr(CPUX86State *env, uintptr_t ra)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	uint32_t msr = env->regs[R_ECX];
+	enum spmu_outcome outcome;
+	uint64_t value = 0;
+	bool charged;
+
+	if (!pmu->unit)
+		return false;
+	charged = access_begin(env);
+	outcome = spmu_read_msr(pmu->unit->core, 0, msr, &value);
+	access_end(env, charged, outcome, ra);
+	if (outcome == SPMU_NOT_OURS)
+		return false;
+	if (msr == MSR_IA32_MISC_ENABLE)
+		value |= env->msr_ia32_misc_enable & ~MISC_ENABLE_UNIT;
+	set_result(env, value);
+	return true;
+}
+
+bool softpmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	uint32_t msr = env->regs[R_ECX];
+	enum spmu_outcome outcome;
+	bool charged;
+
+	if (!pmu->unit)
+		return false;
+	charged = access_begin(env);
+	outcome = spmu_write_msr(pmu->unit->core, 0, msr, value);
+	access_end(env, charged, outcome, ra);
+	return outcome == SPMU_DONE && msr != MSR_IA32_MISC_ENABLE;
+}
+
+bool softpmu_rdpmc(CPUX86State *env, uintptr_t ra)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	enum spmu_outcome outcome;
+	uint64_t value = 0;
+	bool charged;
+
+	if (!pmu->unit)
+		return false;
+	charged = access_begin(env);
+	outcome = spmu_rdpmc(pmu->unit->core, 0, env->regs[R_ECX], cpl_of(env),
+			     (env->cr[4] & CR4_PCE_MASK) != 0, (env->cr[0] & CR0_PE_MASK) != 0,
+			     &value);
+	access_end(env, charged, outcome, ra);
+	set_result(env, value);
+	return true;
+}
+
+void softpmu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
+		   uint32_t *ecx, uint32_t *edx)
+{
+	struct spmu_cpuid regs = {*eax, *ebx, *ecx, *edx};
+
+	if (!env->softpmu.unit || !spmu_cpuid(env->softpmu.unit->core, leaf, subleaf, &regs))
+		return;
+	*eax = regs.eax;
+	*ebx = regs.ebx;
+	*ecx = regs.ecx;
+	*edx = regs.edx;
+}
+
+void softpmu_write_lvt(X86CPU *cpu, uint32_t value)
+{
+	if (cpu->env.softpmu.unit)
+		spmu_write_lvt(cpu->env.softpmu.unit->core, 0, value);
+}
+
+void softpmu_reset(X86CPU *cpu)
+{
+	struct softpmu_env *pmu = &cpu->env.softpmu;
+
+	if (!pmu->unit)
+		return;
+	sync_unit(pmu->unit);
+	pmu->pending_signals = 0;
+	pmu->need = 0;
+	if (pmu->init)
+		spmu_init(pmu->unit->core, 0);
+	else
+		spmu_reset(pmu->unit->core, 0);
+	pmu->init = false;
+	grant(pmu->unit);
+}
+
+static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
+{
+	const struct spmu_model *model;
+
+	if (cpu->softpmu_model) {
+		model = spmu_model_find(cpu->softpmu_model);
+		if (!model)
+			error_setg(errp, "pmu-model: there is no unit named '%s'",
+				   cpu->softpmu_model);
+		else
+			cpu->env.cpuid_version = spmu_model_info(model).signature;
+		return model;
+	}
+	model = softpmu_model_of(cpu->env.cpuid_version);
+	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
+		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
+				 "pmu-model=");
+	return model;
+}
+
+bool softpmu_realize(X86CPU *cpu, Error **errp)
+{
+	struct softpmu_env *pmu = &cpu->env.softpmu;
+	const struct spmu_model *model;
+	Error *error = NULL;
+
+	if (!cpu->enable_pmu || pmu->unit)
+		return true;
+	model = choose_model(cpu, &error);
+	if (error) {
+		error_propagate(errp, error);
+		return false;
+	}
+	if (!model) /* -cpu max has pmu=on by itself, and no family */
+		return true;
+	pmu->unit = softpmu_unit_new(cpu, model, EXACT, MODELLED);
+	grant(pmu->unit);
+	return true;
+}
+
+/* Snapshots: the unit's own block, and the instruction that is under way. */
+static int before_save(void *opaque)
+{
+	X86CPU *cpu = opaque;
+	struct softpmu *unit = cpu->env.softpmu.unit;
+
+	sync_unit(unit);
+	if (spmu_save(unit->core, unit->state, unit->state_bytes) != SPMU_OK)
+		return -EINVAL;
+	grant(unit);
+	return 0;
+}
+
+static int after_load(void *opaque, int version)
+{
+	X86CPU *cpu = opaque;
+	struct softpmu *unit = cpu->env.softpmu.unit;
+	enum spmu_status status = spmu_load(unit->core, unit->state, unit->state_bytes);
+
+	if (status != SPMU_OK) {
+		error_report("performance-monitoring unit: %s", spmu_status_text(status));
+		return -EINVAL;
+	}
+	memset(cpu->env.softpmu.count, 0, sizeof(cpu->env.softpmu.count));
+	unit->tsc = tsc_now(&cpu->env);
+	grant(unit);
+	return 0;
+}
+
+static bool is_there(void *opaque)
+{
+	X86CPU *cpu = opaque;
+
+	return cpu->env.softpmu.unit != NULL;
+}
+
+static const VMStateDescription vmstate_softpmu_unit = {
+	.name = "softpmu/unit",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.fields =
+		(const VMStateField[]){
+			VMSTATE_VBUFFER_UINT32(state, struct softpmu, 1, NULL, state_bytes),
+			VMSTATE_END_OF_LIST(),
+		},
+};
+
+const VMStateDescription vmstate_softpmu = {
+	.name = "cpu/softpmu",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.needed = is_there,
+	.pre_save = before_save,
+	.post_load = after_load,
+	.fields =
+		(const VMStateField[]){
+			VMSTATE_STRUCT_POINTER(env.softpmu.unit, X86CPU, vmstate_softpmu_unit,
+					       struct softpmu),
+			VMSTATE_UINT64(env.softpmu.pending_signals, X86CPU),
+			VMSTATE_UINT64(env.softpmu.pending_ip, X86CPU),
+			VMSTATE_UINT32(env.softpmu.pending_cpl, X86CPU),
+			VMSTATE_UINT32(env.softpmu.need, X86CPU),
+			VMSTATE_END_OF_LIST(),
+		},
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * softpmu.h: what QEMU's code sees of the performance-monitoring unit of a virtual
+ * processor.  Included by target/i386/cpu.h.
+ *
+ * Each ring (0: CPL 0, 1: the others) has `room`: how many instructions may still retire
+ * before the unit has to be asked.  A counting translation block takes its length off
+ * at its start, and what it did not retire is given back when it leaves early.  Branches are
+ * counted by kind where some counter wants them.  When the room is too small for a block, or a
+ * recorder wants each branch, blocks are one instruction long and exact: each begins by
+ * telling the unit of the instruction before it (`pending`), whose outcome stands by then in the
+ * registers.
+ */
+#ifndef TARGET_I386_SOFTPMU_H
+#define TARGET_I386_SOFTPMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Flags of a translation block; the bits are free in hflags. */
+#define HF_SOFTPMU_COUNT  (1u << 2)
+#define HF_SOFTPMU_BRANCH (1u << 29)
+#define HF_SOFTPMU_EXACT  (1u << 30)
+
+#define SOFTPMU_KINDS 12 /* signals whose occurrences are counted: up to and with stores */
+
+struct CPUArchState;
+struct ArchCPU;
+struct Error;
+struct softpmu;
+
+struct softpmu_env {
+	struct softpmu *unit; /* NULL: none */
+	uint32_t flags;	      /* HF_SOFTPMU_ of the blocks to run */
+	uint32_t need;	      /* exact until there is room for so many instructions; 0: no */
+	int64_t room[2], granted[2];
+	uint64_t count[2][SOFTPMU_KINDS];
+	uint64_t pending_signals; /* 0: no instruction is pending */
+	uint64_t pending_ip;
+	uint64_t event_ip; /* where an exception or interrupt came */
+	uint32_t pending_cpl, event_cpl;
+	bool init; /* the reset that follows is INIT's */
+};
+
+/* A block of `insns` instructions is left at its instruction `index`, which does not retire. */
+static inline void softpmu_unwind(struct softpmu_env *pmu, uint32_t flags, uint32_t insns,
+				  uint32_t index)
+{
+	if (flags & HF_SOFTPMU_EXACT)
+		pmu->pending_signals = 0;
+	else if (flags & HF_SOFTPMU_COUNT)
+		pmu->room[(flags & 3) != 0] += insns - index;
+}
+
+/* Its section of a snapshot. */
+extern const struct VMStateDescription vmstate_softpmu;
+
+bool softpmu_realize(struct ArchCPU *cpu, struct Error **errp);
+void softpmu_reset(struct ArchCPU *cpu);
+void softpmu_cpuid(struct CPUArchState *env, uint32_t leaf, uint32_t subleaf, uint32_t *eax,
+		   uint32_t *ebx, uint32_t *ecx, uint32_t *edx);
+
+/* Each returns whether the register was the unit's; #GP does not return. */
+bool softpmu_rdmsr(struct CPUArchState *env, uintptr_t ra);
+bool softpmu_wrmsr(struct CPUArchState *env, uint64_t value, uintptr_t ra);
+bool softpmu_rdpmc(struct CPUArchState *env, uintptr_t ra);
+
+void softpmu_write_lvt(struct ArchCPU *cpu, uint32_t value);
+
+/* Around the delivery of an exception or interrupt. */
+void softpmu_event_begin(struct CPUArchState *env, bool software);
+void softpmu_event_end(struct CPUArchState *env, int vector, bool software);
+
+void softpmu_smm(struct CPUArchState *env, bool entered);
+
+/* Reference clocks stand while the processor halts. */
+void softpmu_halt(struct CPUArchState *env);
+void softpmu_wake(struct CPUArchState *env);
+
+#endif
