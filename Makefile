@@ -55,7 +55,7 @@ help:
 	@echo 'make check-sanitize, check-clang, check-install, fuzz, fuzz-selftest'
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
 	@echo 'make docs           the pages of docs/reference'
-	@echo 'make bench          speed beside native, callgrind and qemu-user'
+	@echo 'make bench          speed beside native, callgrind and qemu-user;  make bench-unit'
 	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
 	@echo 'make qemu           QEMU 10.0 with the unit inside; make check-guest boots Linux on it'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'

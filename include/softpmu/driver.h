@@ -161,6 +161,9 @@ struct spmu_driver {
 		uint64_t reload; /* period of the last reload, also of those that the unit did at
 				    records still in the buffer; request.period: of the next */
 	} counter[SPMU_DRIVER_COUNTERS];
+	unsigned slots;	    /* of counter[], from here on none is used */
+	uint64_t pebs_bits; /* counters with PEBS that are used */
+	uint64_t armed;	    /* those of them that waited when the service routine began */
 	bool running;
 	bool in_service;       /* the service routine is at work: it enables again itself */
 	bool draining;	       /* PEBS records are being handed out */

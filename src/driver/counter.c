@@ -111,7 +111,7 @@ static bool write_enables(const struct spmu_driver *driver, uint64_t set)
 {
 	bool done = true;
 
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (driver->counter[slot].used)
 			done &= write_select(driver, slot, set & drv_counter_bit(driver, slot));
 	}

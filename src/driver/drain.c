@@ -35,17 +35,6 @@ static size_t decode_at(const struct spmu_driver *driver, uint64_t linear, uint6
 	return used;
 }
 
-uint64_t spmu_drv_pebs_bits(const struct spmu_driver *driver)
-{
-	uint64_t bits = 0;
-
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		if (drv_is_pebs(driver, slot))
-			bits |= drv_counter_bit(driver, slot);
-	}
-	return bits;
-}
-
 static bool is_one(uint64_t bits)
 {
 	return bits && !(bits & (bits - 1));
@@ -53,19 +42,15 @@ static bool is_one(uint64_t bits)
 
 bool spmu_drv_may_collide(const struct spmu_driver *driver)
 {
-	uint64_t bits = spmu_drv_pebs_bits(driver);
-
-	return driver->facilities.pebs_format < 3 && (bits & (bits - 1));
+	return driver->facilities.pebs_format < 3 && (driver->pebs_bits & (driver->pebs_bits - 1));
 }
 
 /* Of the PEBS counters in use those that the record names. */
 static uint64_t named(const struct spmu_driver *driver, const struct spmu_pebs_record *record)
 {
-	uint64_t bits = spmu_drv_pebs_bits(driver);
-
-	if (driver->facilities.pebs_format < 3 && is_one(bits))
-		return bits;
-	return record->applicable & bits;
+	if (driver->facilities.pebs_format < 3 && is_one(driver->pebs_bits))
+		return driver->pebs_bits;
+	return record->applicable & driver->pebs_bits;
 }
 
 /*
@@ -121,17 +106,18 @@ static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *
 	};
 	bool collision = driver->facilities.pebs_format < 3 && !is_one(named(driver, record));
 	uint64_t period[SPMU_DRIVER_COUNTERS];
+	unsigned slots = driver->slots; /* the sink may add to them */
 
 	driver->collisions += collision;
 	add_branches(driver, record, &sample);
 	driver->stack_given = true;
 	/* Totals first: the sink may read any of them. */
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < slots; slot++) {
 		bool its = drv_is_pebs(driver, slot) && (set & drv_counter_bit(driver, slot));
 
 		period[slot] = its ? account(driver, slot) : 0;
 	}
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < slots; slot++) {
 		sample.tag = driver->counter[slot].request.tag;
 		sample.period = period[slot];
 		if (period[slot] && !collision && driver->sink)
@@ -153,13 +139,19 @@ static bool passed(const struct spmu_driver *driver, unsigned slot, uint64_t *oc
 	return true;
 }
 
+/*
+ * Not armed, a counter is on its way to 0 from where it was loaded, by the driver or at a record
+ * that still stands in the buffer.
+ */
 uint64_t spmu_drv_armed(const struct spmu_driver *driver)
 {
-	uint64_t occurrences, period, armed = 0;
+	uint64_t value, armed = 0;
 
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
-		if (drv_is_pebs(driver, slot) && passed(driver, slot, &occurrences, &period) &&
-		    occurrences >= period)
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
+		uint64_t again = drv_start_value(driver, slot, driver->counter[slot].reload);
+
+		if (drv_is_pebs(driver, slot) && spmu_drv_read_counter(driver, slot, &value) &&
+		    value < driver->counter[slot].start && value < again)
 			armed |= drv_counter_bit(driver, slot);
 	}
 	return armed;
@@ -170,15 +162,16 @@ uint64_t spmu_drv_armed(const struct spmu_driver *driver)
  * counts on from 0.  Account for what passed and begin a period, not armed: for that
  * PEBS goes off and on again.
  */
-static void restart_skipped(struct spmu_driver *driver)
+static void restart_skipped(struct spmu_driver *driver, uint64_t armed)
 {
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		uint64_t bit, occurrences, period, pebs, start;
 
-		if (!drv_is_pebs(driver, slot) || !passed(driver, slot, &occurrences, &period) ||
-		    occurrences <= period || !drv_read(driver, DRV_IA32_PEBS_ENABLE, &pebs))
-			continue;
 		bit = drv_counter_bit(driver, slot);
+		if (!drv_is_pebs(driver, slot) || !(armed & bit) ||
+		    !passed(driver, slot, &occurrences, &period) || occurrences <= period ||
+		    !drv_read(driver, DRV_IA32_PEBS_ENABLE, &pebs))
+			continue;
 		start = drv_start_value(driver, slot, driver->counter[slot].request.period);
 		if (!drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs & ~bit) ||
 		    !spmu_drv_write_counter(driver, slot, start))
@@ -201,9 +194,8 @@ static uint64_t time_now(const struct spmu_driver *driver)
 	return tsc;
 }
 
-static void drain_records(struct spmu_driver *driver, uint64_t index)
+static void drain_records(struct spmu_driver *driver, uint64_t index, uint64_t armed)
 {
-	uint64_t armed = spmu_drv_may_collide(driver) ? spmu_drv_armed(driver) : 0;
 	uint64_t tsc = time_now(driver);
 
 	while (driver->pebs_next < index) {
@@ -224,21 +216,22 @@ static void drain_records(struct spmu_driver *driver, uint64_t index)
 
 void spmu_drv_drain_pebs(struct spmu_driver *driver)
 {
-	uint64_t index;
+	uint64_t index, armed;
 
 	if (!driver->pebs_base || driver->draining)
 		return;
 	driver->draining = true;
+	armed = driver->in_service ? driver->armed : spmu_drv_armed(driver);
 	index = spmu_drv_pebs_index(driver);
 	if (index > driver->pebs_next)
-		drain_records(driver, index);
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+		drain_records(driver, index, armed);
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (drv_is_pebs(driver, slot))
 			driver->counter[slot].reload = driver->counter[slot].request.period;
 	}
 	driver->pebs_next = driver->pebs_base;
 	spmu_drv_store_area(driver, driver->pebs_base);
-	restart_skipped(driver);
+	restart_skipped(driver, armed);
 	driver->draining = false;
 }
 

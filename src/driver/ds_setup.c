@@ -27,7 +27,7 @@ static bool store(struct spmu_driver *driver, uint64_t pebs_index, uint64_t bts_
 		.pebs_threshold = driver->pebs_threshold,
 	};
 
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		unsigned index = driver->counter[slot].index;
 		uint64_t *reset = driver->counter[slot].fixed ? area.fixed_reset : area.reset;
 
@@ -153,7 +153,7 @@ enum spmu_status spmu_drv_configure_records(struct spmu_driver *driver)
 /* A counter that is set up for the present area would go on with the one before. */
 static bool area_in_use(const struct spmu_driver *driver)
 {
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (drv_is_pebs(driver, slot))
 			return true;
 	}

@@ -70,7 +70,7 @@ static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 		sample.branches = driver->branch;
 		sample.branch_count = driver->branches;
 	}
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (!(slots & UINT32_C(1) << slot))
 			continue;
 		sample.tag = driver->counter[slot].request.tag;
@@ -101,7 +101,7 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 
 	if (driver->facilities.perfmon_version >= 4)
 		seen |= DRV_STATUS_LBR_FRZ | DRV_STATUS_CTR_FRZ;
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		uint64_t bit = drv_counter_bit(driver, slot);
 
 		if (!driver->counter[slot].used || drv_is_pebs(driver, slot))
@@ -125,7 +125,7 @@ static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 	if (drv_has_global(driver))
 		return drv_read(driver, DRV_IA32_PERF_GLOBAL_STATUS, status);
 	*status = 0;
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		uint64_t value;
 
 		if (driver->counter[slot].used && spmu_drv_read_counter(driver, slot, &value) &&
@@ -137,9 +137,9 @@ static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 
 static void pause_pebs(struct spmu_driver *driver)
 {
+	driver->armed = spmu_drv_armed(driver);
 	if (driver->pebs_enabled)
-		drv_write(driver, DRV_IA32_PEBS_ENABLE,
-			  spmu_drv_armed(driver) & driver->pebs_enabled);
+		drv_write(driver, DRV_IA32_PEBS_ENABLE, driver->armed & driver->pebs_enabled);
 }
 
 void spmu_driver_interrupt(struct spmu_driver *driver)

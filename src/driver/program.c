@@ -22,7 +22,7 @@ static uint32_t taken(const struct spmu_driver *driver, bool fixed)
 {
 	uint32_t set = 0;
 
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (driver->counter[slot].used && driver->counter[slot].fixed == fixed)
 			set |= UINT32_C(1) << driver->counter[slot].index;
 	}
@@ -151,12 +151,15 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 		spmu_drv_drain_pebs(driver);
 	driver->counter[s].used = true;
 	driver->counter[s].request = *request;
+	driver->slots = s < driver->slots ? driver->slots : s + 1;
+	driver->pebs_bits |= request->precise ? drv_counter_bit(driver, s) : 0;
 	driver->counter[s].reload = spmu_drv_interval(driver, s);
 	driver->counter[s].total = 0;
 	driver->counter[s].start = drv_start_value(driver, s, driver->counter[s].reload);
 	/* Its last write is the one that switches the event on: there is nothing to undo. */
 	if (!program(driver, s)) {
 		driver->counter[s].used = false;
+		driver->pebs_bits &= ~drv_counter_bit(driver, s);
 		return SPMU_E_UNAVAILABLE;
 	}
 	*slot = s;
@@ -177,7 +180,7 @@ static bool disable(const struct spmu_driver *driver, uint64_t keep)
 static void choose_enables(struct spmu_driver *driver)
 {
 	driver->enabled = driver->pebs_enabled = 0;
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (driver->counter[slot].used)
 			driver->enabled |= drv_counter_bit(driver, slot);
 		if (drv_is_pebs(driver, slot))
@@ -229,13 +232,15 @@ enum spmu_status spmu_driver_release(struct spmu_driver *driver)
 	done &= spmu_drv_set_debug(driver, 0);
 	if (driver->facilities.pebs)
 		done &= drv_write(driver, DRV_IA32_PEBS_ENABLE, 0);
-	for (unsigned slot = 0; slot < SPMU_DRIVER_COUNTERS; slot++) {
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (!driver->counter[slot].used)
 			continue;
 		done &= spmu_drv_program_select(driver, slot, false);
 		done &= spmu_drv_clear_status(driver, drv_counter_bit(driver, slot));
 		driver->counter[slot].used = false;
 	}
+	driver->slots = 0;
+	driver->pebs_bits = 0;
 	return done ? SPMU_OK : SPMU_E_UNAVAILABLE;
 }
 

@@ -7,9 +7,35 @@
 
 #include "data/model.h"
 
-#define AREA_ROW(n, name) [n] = offsetof(struct spmu_ds_area, name),
-static const uint16_t area_members[] = {DS_AREA(AREA_ROW)};
-#define AREA_FIELDS (sizeof(area_members) / sizeof(area_members[0]))
+/* The addresses stand first in memory and in struct spmu_ds_area, in one order. */
+#define SAME_PLACE(n, name) &&8 * (n) == offsetof(struct spmu_ds_area, name)
+_Static_assert(1 DS_AREA(SAME_PLACE), "the members stand as the addresses do");
+
+static void put_addresses(const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
+			  uint8_t *out)
+{
+	const uint8_t *from = (const uint8_t *)area;
+
+	if (layout->field_bytes == 8) {
+		memcpy(out, from, 8u * DS_AREA_NUMBERS);
+		return;
+	}
+	for (unsigned n = 0; n < DS_AREA_NUMBERS; n++)
+		memcpy(out + 4u * n, from + 8u * n, 4);
+}
+
+static void get_addresses(const struct spmu_ds_layout *layout, const uint8_t *in,
+			  struct spmu_ds_area *area)
+{
+	uint8_t *to = (uint8_t *)area;
+
+	if (layout->field_bytes == 8) {
+		memcpy(to, in, 8u * DS_AREA_NUMBERS);
+		return;
+	}
+	for (unsigned n = 0; n < DS_AREA_NUMBERS; n++)
+		memcpy(to + 8u * n, in + 4u * n, 4);
+}
 
 static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,
 			      const struct spmu_ds_area *area, size_t bytes)
@@ -28,9 +54,7 @@ enum spmu_status spmu_ds_encode(const struct spmu_ds_layout *layout,
 	if (status != SPMU_OK)
 		return status;
 	memset(out, 0, layout->bytes);
-	for (size_t i = 0; i < AREA_FIELDS; i++)
-		memcpy(out + i * layout->field_bytes, (const uint8_t *)area + area_members[i],
-		       layout->field_bytes);
+	put_addresses(layout, area, out);
 	memcpy(out + layout->reset_offset, area->reset, 8u * layout->resets);
 	memcpy(out + layout->fixed_reset_offset, area->fixed_reset, 8u * layout->fixed_resets);
 	return SPMU_OK;
@@ -45,9 +69,7 @@ enum spmu_status spmu_ds_decode(const struct spmu_ds_layout *layout, const void 
 	if (status != SPMU_OK)
 		return status;
 	memset(area, 0, sizeof(*area));
-	for (size_t i = 0; i < AREA_FIELDS; i++)
-		memcpy((uint8_t *)area + area_members[i], in + i * layout->field_bytes,
-		       layout->field_bytes);
+	get_addresses(layout, in, area);
 	memcpy(area->reset, in + layout->reset_offset, 8u * layout->resets);
 	memcpy(area->fixed_reset, in + layout->fixed_reset_offset, 8u * layout->fixed_resets);
 	return SPMU_OK;

@@ -52,21 +52,30 @@ void bts_update(const struct spmu_core *core, struct thread *thread)
 			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);
 }
 
+static uint64_t address_at(const uint8_t *area, enum ds_area_number n, unsigned bytes)
+{
+	uint64_t address = 0;
+
+	memcpy(&address, area + n * bytes, bytes);
+	return address;
+}
+
 /* Whether there is a buffer with the index in it, of whatever size. */
 static bool read_bounds(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
 			struct bounds *bounds)
 {
-	uint64_t *const to[] = {&bounds->base, &bounds->index, &bounds->maximum,
-				&bounds->threshold};
-	uint8_t bytes[sizeof(to) / sizeof(to[0]) * 8];
+	uint8_t area[4 * 8];
+	const unsigned bytes = layout->field_bytes;
 
-	if (!core->host.read(core->host.opaque, lp, core->thread[lp].state.reg[SLOT_DS_AREA], bytes,
-			     4u * layout->field_bytes))
+	if (!core->host.read(core->host.opaque, lp, core->thread[lp].state.reg[SLOT_DS_AREA], area,
+			     4u * bytes))
 		return false;
-	for (unsigned i = 0; i < 4; i++) {
-		*to[i] = 0;
-		memcpy(to[i], bytes + i * layout->field_bytes, layout->field_bytes);
-	}
+	*bounds = (struct bounds){
+		.base = address_at(area, DS_AREA_bts_base, bytes),
+		.index = address_at(area, DS_AREA_bts_index, bytes),
+		.maximum = address_at(area, DS_AREA_bts_maximum, bytes),
+		.threshold = address_at(area, DS_AREA_bts_threshold, bytes),
+	};
 	return bounds->index >= bounds->base && bounds->index <= bounds->maximum;
 }
 

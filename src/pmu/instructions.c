@@ -16,7 +16,7 @@ enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, 
 
 	if (lp >= core->threads || (cr0_pe && cpl > 0 && !cr4_pce) || index >= count)
 		return SPMU_GP;
-	spmu_settle(core);
+	meters_fold(core);
 	*value = core->thread[lp]
 			 .state.reg[ecx & RDPMC_FIXED ? SLOT_FIXED_CTR + index : SLOT_PMC + index];
 	return SPMU_DONE;

@@ -300,7 +300,10 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 	}
 }
 
-/* Headroom must be granted anew afterwards. */
+/*
+ * Add what passed in bulk to the counters.  The headroom that is left stays good, so this is
+ * enough for who only reads.
+ */
 void meters_fold(struct spmu_core *core)
 {
 	for (unsigned lp = 0; lp < core->threads; lp++) {
@@ -310,13 +313,15 @@ void meters_fold(struct spmu_core *core)
 			struct meter *meter = &thread->meter[i];
 			int64_t left = thread->published->meter[i].headroom;
 
+			uint64_t passed = (uint64_t)meter->granted - (uint64_t)left;
+
 			if (left >= meter->granted)
 				continue;
-			settle_counters(core, thread, meter->own,
-					(uint64_t)meter->granted - (uint64_t)left);
+			meter->granted = left;
+			settle_counters(core, thread, meter->own, passed);
 			if (meter->sibling)
 				settle_counters(core, &core->thread[1 - lp], meter->sibling,
-						(uint64_t)meter->granted - (uint64_t)left);
+						passed);
 		}
 	}
 }

@@ -110,12 +110,12 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 	switch (msr->role) {
 	case ROLE_PMC:
 	case ROLE_A_PMC:
-		spmu_settle(core);
+		meters_fold(core);
 		*value = state->reg[SLOT_PMC + msr->index];
 		return SPMU_DONE;
 	case ROLE_FIXED_CTR:
 	case ROLE_GLOBAL_STATUS:
-		spmu_settle(core);
+		meters_fold(core);
 		*value = state->reg[msr_slot(msr)];
 		return SPMU_DONE;
 	case ROLE_STATUS_RESET:
@@ -196,6 +196,22 @@ static bool refuses(const struct spmu_core *core, const struct msr *msr, uint64_
 	}
 }
 
+/* Whether a write can change what counts and where, not only how far a counter has come. */
+static bool changes_lists(const struct msr *msr, uint64_t value)
+{
+	switch (msr->role) {
+	case ROLE_PMC:
+	case ROLE_A_PMC:
+	case ROLE_FIXED_CTR:
+		return false;
+	case ROLE_STATUS_RESET:
+	case ROLE_STATUS_SET:
+		return value & (FIELD(GLOBAL_STATUS, CTR_Frz) | FIELD(GLOBAL_STATUS, LBR_Frz));
+	default:
+		return true;
+	}
+}
+
 enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t address,
 				 uint64_t value)
 {
@@ -214,6 +230,9 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 			if (value & core->thread[lp].counter[c].status)
 				core->thread[lp].state.pebs_armed |= 1u << c;
 		}
-	counters_update(core);
+	if (changes_lists(msr, value))
+		counters_update(core);
+	else
+		meters_grant(core);
 	return SPMU_DONE;
 }

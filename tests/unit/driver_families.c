@@ -111,6 +111,23 @@ static void serves_late(const struct spmu_model *model, uint32_t version)
 	host_free(&host);
 }
 
+/* Without a status the sign must tell an overflow: half a turn is the longest period. */
+static void check_longest(struct host *host)
+{
+	const struct spmu_facilities *f = &host->driver.facilities;
+	uint64_t longest = UINT64_C(1) << 31;
+	struct spmu_request request = host_watch(host, 0x00c4, USR, 0, false);
+	unsigned slot;
+
+	if (f->full_width_writes)
+		longest = (UINT64_C(1) << (f->counter_bits - (f->perfmon_version == 1))) -
+			  (f->perfmon_version != 1);
+	request.period = longest + 1;
+	CHECK_EQ(spmu_driver_add(&host->driver, &request, &slot), SPMU_E_ARGUMENT);
+	request.period = longest;
+	CHECK_EQ(spmu_driver_add(&host->driver, &request, &slot), SPMU_OK);
+}
+
 /* A counter that only counts goes through its end: it is put to just before that. */
 static void wraps(const struct spmu_model *model, uint32_t version)
 {
@@ -140,6 +157,7 @@ static void wraps(const struct spmu_model *model, uint32_t version)
 	}
 	CHECK_EQ(host.driver.interrupts, 5);
 	CHECK_EQ(host.takens, 0);
+	check_longest(&host);
 	host_free(&host);
 }
 
@@ -255,11 +273,21 @@ static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 	return samples;
 }
 
+/* Each sample asks for another period, up or down. */
+static void change_in_sink(struct host *host, const struct spmu_sample *sample)
+{
+	CHECK_EQ(spmu_driver_set_period(&host->driver, host->slot[sample->tag],
+					1 + host_random(host) % 40),
+		 SPMU_OK);
+}
+
+static uint64_t collisions;
+
 /*
  * Several counters with PEBS side by side.  Where a record cannot say whose it is (formats 1
  * and 2) it makes a sample of one counter or a collision; totals are exact in any case.
  */
-static void samples_together(const struct spmu_model *model, uint64_t seed)
+static void samples_together(const struct spmu_model *model, uint64_t seed, bool changing)
 {
 	uint64_t period[4] = {0}, samples = 0;
 	unsigned requests = 0;
@@ -288,19 +316,22 @@ static void samples_together(const struct spmu_model *model, uint64_t seed)
 		host_free(&host);
 		return;
 	}
+	host.in_sink = changing ? change_in_sink : NULL;
 	start(&host);
 	for (unsigned n = 0; n < 60; n++) {
 		host_run(&host, 1 + host_random(&host) % 70);
 		host_check_totals(&host);
 	}
 	finish(&host);
-	for (unsigned i = 0; i < requests; i++)
+	for (unsigned i = 0; i < requests && !changing; i++)
 		samples += check_subset(&host, i, period[i]);
-	CHECK_EQ(samples, host.takens);
+	if (!changing)
+		CHECK_EQ(samples, host.takens);
+	collisions += host.driver.collisions;
 	if (host.driver.facilities.pebs_format < 3)
 		CHECK_EQ(host.driver.records, host.takens + host.driver.collisions);
 	else
-		for (unsigned i = 0; i < requests; i++)
+		for (unsigned i = 0; i < requests && !changing; i++)
 			host_check_samples(&host, i, true, period[i]);
 	host_free(&host);
 }
@@ -344,8 +375,8 @@ static void check_model(const struct spmu_model *model)
 		return;
 	CHECK(each_precise_event(model) > 0);
 	samples_on_fixed(model);
-	for (uint64_t seed = 0; seed < 12; seed++)
-		samples_together(model, seed);
+	for (uint64_t seed = 0; seed < 24; seed++)
+		samples_together(model, seed, seed & 1);
 }
 
 int main(void)
@@ -358,5 +389,6 @@ int main(void)
 			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,
 			       check_failed - before);
 	}
+	CHECK(collisions > 100);
 	return test_summary();
 }

@@ -31,7 +31,7 @@ static uint64_t key_of(uint64_t pc)
 
 /*
  * Is careful code for pc there, or worth making?  What seldom comes up at the end of a period
- * is not: it runs as it is, with the room moved to the lane of each block.
+ * is not: it runs as it is, with the room spread over the lanes.
  */
 static bool careful_pays(uint64_t pc)
 {
@@ -41,11 +41,13 @@ static bool careful_pays(uint64_t pc)
 	} seen[SEEN];
 	uint32_t i = (uint32_t)pc % SEEN;
 
+	if (blocks_lookup(pc | CAREFUL_KEY))
+		return true;
 	if (seen[i].pc != (uint32_t)pc) {
 		seen[i].pc = (uint32_t)pc;
 		seen[i].times = 0;
 	}
-	return ++seen[i].times > CAREFUL_TIMES || blocks_lookup(pc | CAREFUL_KEY);
+	return ++seen[i].times > CAREFUL_TIMES;
 }
 
 /* Careful or bulk code for context->pc, and headroom where that takes it from.  False: there is

@@ -492,10 +492,17 @@ uint64_t block_check_code(const struct block *block)
 
 void block_leave_at_check(const struct block *b)
 {
-	if (!b->check_at)
-		return;
-	path_of_block(&d, b->pc, memory_code_end(b->pc), b->check_at);
-	for (unsigned m = 0; m < meters; m++)
+	bool decoded = false;
+
+	for (unsigned m = 0; m < meters && b->check_at; m++) {
+		if (meter_signals[m] == SPMU_SIGBIT(INSTRUCTIONS)) {
+			context->lane[m][0] -= b->check_at;
+			continue;
+		}
+		if (!decoded)
+			path_of_block(&d, b->pc, memory_code_end(b->pc), b->check_at);
+		decoded = true;
 		for (unsigned i = 0; i < b->check_at; i++)
 			context->lane[m][0] -= path_occurrences(&d, i, m);
+	}
 }
