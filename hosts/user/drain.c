@@ -113,7 +113,8 @@ static bool is_sample(const struct link_sample *sample)
 	size_t room = sample->header.bytes - sizeof(*sample);
 
 	return sample->event < LINK_EVENTS_MAX &&
-	       sample->branches <= room / sizeof(struct link_branch);
+	       (!sample->registers || sample->registers == LINK_REGISTERS) &&
+	       8u * sample->registers + sizeof(struct link_branch) * sample->branches <= room;
 }
 
 /* After the whole record is there: what it says of itself and of other memory. */

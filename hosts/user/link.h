@@ -40,8 +40,9 @@ struct link_event {
 };
 
 /* What the tool asks besides events. */
-#define LINK_WANT_LBR 1u /* last branch records with each sample, filtered by lbr_select */
-#define LINK_WANT_BTS 2u /* every taken branch, in the trace buffers */
+#define LINK_WANT_LBR  1u /* last branch records with each sample, filtered by lbr_select */
+#define LINK_WANT_BTS  2u /* every taken branch, in the trace buffers */
+#define LINK_WANT_REGS 4u /* registers with each sample */
 
 enum link_state {
 	LINK_STARTING = 0,
@@ -133,15 +134,17 @@ struct link_sample {
 	uint32_t pid, tid;
 	uint32_t event; /* index into link.event */
 	uint32_t cpu;
-	uint32_t precise;  /* ip is the eventing IP of a PEBS record */
-	uint32_t branches; /* struct link_branch that follow, newest first */
+	uint32_t precise;   /* ip is the eventing IP of a PEBS record */
+	uint16_t registers; /* LINK_REGISTERS, or 0: none follow */
+	uint16_t branches;  /* struct link_branch that follow them, newest first */
 	uint64_t tsc;
 	uint64_t ip;
 	uint64_t period;
 	uint64_t data_address;
-	/* rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15: after the instruction */
-	uint64_t regs[18];
+	/* Then, as far as they were asked for, rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp,
+	 * r8..r15 as they are after the instruction; and branches. */
 };
+#define LINK_REGISTERS 18
 
 /* A last branch record; flags as in perf's struct perf_branch_entry: bit 0 mispredicted, 1
  * predicted, 2 in a transaction, 3 abort, 19:4 cycles, 23:20 type. */

@@ -310,7 +310,8 @@ static void run(struct record *record, const struct launch_program *program,
 		.event = events,
 		.events = record->counted,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
-			(record->traces ? LINK_WANT_BTS : 0),
+			(record->traces ? LINK_WANT_BTS : 0) |
+			(record->regs_mask ? LINK_WANT_REGS : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

@@ -13,7 +13,7 @@
 
 #define PROGRESS_NS UINT64_C(1000000000)
 
-/* link_sample's registers in perf's numbers. */
+/* The registers of a link_sample in perf's numbers. */
 static const uint8_t register_numbers[18] = {
 	PERFDATA_FLAGS,	 PERFDATA_IP,	  PERFDATA_AX,	   PERFDATA_BX,	    PERFDATA_CX,
 	PERFDATA_DX,	 PERFDATA_SI,	  PERFDATA_DI,	   PERFDATA_BP,	    PERFDATA_SP,
@@ -176,7 +176,9 @@ static void add_comm(struct record *record, const struct link_comm *link, uint64
 
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
 {
-	const struct link_branch *branches = (const struct link_branch *)(link + 1);
+	const uint64_t *registers = (const uint64_t *)(link + 1);
+	const struct link_branch *branches =
+		(const struct link_branch *)(registers + link->registers);
 	struct perfdata_branch kept[BRANCHES_MAX];
 	const struct perfdata_address chain[] = {{PERF_CONTEXT_USER}, {link->ip}};
 	struct perfdata_sample sample = {
@@ -201,8 +203,8 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 							link->branches, kept);
 	if (link->precise)
 		sample.misc |= PERF_RECORD_MISC_EXACT_IP;
-	for (size_t i = 0; i < sizeof(register_numbers); i++)
-		sample.regs[register_numbers[i]] = link->regs[i];
+	for (size_t i = 0; i < link->registers; i++)
+		sample.regs[register_numbers[i]] = registers[i];
 	perfdata_add_sample(record->writer, &sample);
 }
 

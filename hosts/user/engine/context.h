@@ -39,7 +39,7 @@
 
 /* A meter's headroom is spread over several words and each block uses one of them, so that
  * the subtractions of successive blocks do not wait for each other. */
-#define LANES	     4
+#define LANES	     2
 #define LANED_METERS 192
 
 #define TARGETS 65536

@@ -18,10 +18,10 @@
 #include "path.h"
 #include "sys.h"
 
-#define CAREFUL_ROOM 128 /* with less, careful code runs if there is some */
-#define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
-#define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
-#define DS_BYTES     (64u << 10)
+#define CAREFUL_ROOM 128	 /* with less, careful code runs if there is some */
+#define LANES_ROOM   128	 /* with less, nothing is learnt of the use of lanes */
+#define WEIGHT_LEAST 8		 /* of a lane; the others have up to 2^13 */
+#define DS_BYTES     (16u << 10) /* some 70 records: they stay in the first-level cache */
 /* The driver leaves 64 records between the threshold and the end of the BTS buffer: the
  * threshold is where the pages end that the unit may write. */
 #define BTS_BYTES (LINK_TRACE_BYTES + 64 * LOG_RECORD_BYTES)
@@ -227,14 +227,13 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	const struct spmu_pebs_record *r = sample->record;
 	struct {
 		struct link_sample s;
-		struct link_branch branch[SPMU_LBR_DEPTH_MAX];
+		uint64_t rest[LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX];
 	} out;
-	unsigned branches = sample->branch_count;
+	uint64_t *at = out.rest;
 
 	out.s = (struct link_sample){
-		.header = {LINK_REC_SAMPLE,
-			   (uint32_t)(sizeof(out.s) + branches * sizeof(out.branch[0]))},
-		.branches = branches,
+		.header.type = LINK_REC_SAMPLE,
+		.branches = (uint16_t)sample->branch_count,
 		.pid = engine_pid,
 		.tid = engine_pid,
 		.event = sample->tag,
@@ -244,18 +243,19 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.ip = sample->ip,
 		.period = sample->period,
 		.data_address = r->data_address,
-		.regs = {r->regs.rflags, r->regs.rip, r->regs.rax, r->regs.rbx, r->regs.rcx,
-			 r->regs.rdx, r->regs.rsi, r->regs.rdi, r->regs.rbp, r->regs.rsp,
-			 r->regs.r8, r->regs.r9, r->regs.r10, r->regs.r11, r->regs.r12, r->regs.r13,
-			 r->regs.r14, r->regs.r15},
 	};
-
-	for (unsigned i = 0; i < branches; i++)
-		out.branch[i] = (struct link_branch){
-			.from = sample->branches[i].from,
-			.to = sample->branches[i].to,
-			.flags = branch_flags(&sample->branches[i]),
-		};
+	if (engine_link->want & LINK_WANT_REGS) {
+		_Static_assert(sizeof(r->regs) == 8 * LINK_REGISTERS, "in the same order");
+		memcpy(at, &r->regs, sizeof(r->regs));
+		at += LINK_REGISTERS;
+		out.s.registers = LINK_REGISTERS;
+	}
+	for (unsigned i = 0; i < sample->branch_count; i++) {
+		*at++ = sample->branches[i].from;
+		*at++ = sample->branches[i].to;
+		*at++ = branch_flags(&sample->branches[i]);
+	}
+	out.s.header.bytes = (uint32_t)((uint64_t)at - (uint64_t)&out);
 	(void)opaque;
 	ring_write(&out.s.header);
 	if (engine_link->event[sample->tag].frequency)
