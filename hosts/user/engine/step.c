@@ -9,7 +9,7 @@
 #include "path.h"
 #include "sys.h"
 
-#define STEPS	   4096
+#define STEPS	   16384
 #define STEP_BYTES 128
 
 static struct step *steps;
