@@ -146,6 +146,7 @@ def ways(softpmu, folder, slow):
         "stat": [softpmu, "stat", "-o", os.path.join(folder, "stat.txt"),
                  "-e", "instructions:u", "--"],
         "record": [softpmu, "record", "-o", data, "-c", str(PERIOD), "-e", "instructions:upp", "--"],
+        "trace": [softpmu, "trace", "--summary", "-o", os.devnull, "--"],
     }
     if slow and shutil.which("valgrind"):
         out["callgrind"] = ["valgrind", "-q", "--tool=callgrind",
@@ -156,6 +157,7 @@ def ways(softpmu, folder, slow):
 
 
 SLOW = ("callgrind", "qemu-user")
+MEMORY = ("stat", "record", "trace")
 
 
 def start(command, stdin):
@@ -213,26 +215,34 @@ def peak_memory(command, stdin):
 
 def measure_program(program, how, runs):
     cpu = {way: [] for way in how}
+    clock = {way: [] for way in how}
     failed = {}
     run(full([], program), program.stdin)  # its files are in the page cache from here on
     for repetition in range(runs):
         for way, prefix in how.items():
             if way in failed or (way in SLOW and repetition):
                 continue
-            seconds, _, status = run(full(prefix, program), program.stdin)
+            seconds, passed, status = run(full(prefix, program), program.stdin)
             if status:
                 failed[way] = status
             cpu[way].append(seconds)
+            clock[way].append(passed)
+    # The least: what else the machine does only ever adds.
     row = {"program": program.name, "failed": failed,
-           "cpu_s": {way: statistics.median(t) for way, t in cpu.items() if way not in failed}}
+           "cpu_s": {way: min(t) for way, t in cpu.items() if way not in failed},
+           "clock_s": {way: min(t) for way, t in clock.items() if way not in failed}}
     if "native" in failed:
         sys.exit(f"{program.name} fails natively with status {failed['native']}")
     native = row["cpu_s"]["native"]
     row["slowdown"] = {way: t / native for way, t in row["cpu_s"].items() if way != "native"}
+    if "trace" in row["clock_s"]:
+        row["trace_clock"] = row["clock_s"]["trace"] / row["clock_s"]["native"]
+    if "stat" in row["cpu_s"] and "record" in row["cpu_s"]:
+        row["record_over_stat"] = row["cpu_s"]["record"] / row["cpu_s"]["stat"]
     base = peak_memory(full([], program), program.stdin)
     row["memory_above_native_mb"] = {
         way: peak_memory(full(how[way], program), program.stdin) - base
-        for way in ("stat", "record") if way not in failed}
+        for way in MEMORY if way not in failed}
     return row
 
 
@@ -256,7 +266,7 @@ def geometric_mean(values):
 def print_head(how):
     others = [way for way in how if way != "native"]
     print(f"{'program':<10} {'native':>8}" + "".join(f" {way:>10}" for way in others) +
-          f" {'rec/stat':>9} {'stat MB':>8} {'rec MB':>8}")
+          f" {'rec/stat':>9} {'tr clock':>9}" + "".join(f" {w[:5] + ' MB':>8}" for w in MEMORY))
 
 
 def print_row(row, how):
@@ -268,11 +278,11 @@ def print_row(row, how):
             cells.append(f" {'st %d' % row['failed'][way]:>10}")
         else:
             cells.append(f" {row['slowdown'][way]:>9.2f}x")
-    ratio, memory = "-", row["memory_above_native_mb"]
-    if "stat" in row["cpu_s"] and "record" in row["cpu_s"]:
-        ratio = f"{row['cpu_s']['record'] / row['cpu_s']['stat']:.3f}"
-    print(f"{row['program']:<10} {row['cpu_s']['native']:>6.2f} s" + "".join(cells) + f" {ratio:>9}" +
-          "".join(f" {memory[w]:>8.1f}" if w in memory else f" {'-':>8}" for w in ("stat", "record")),
+    memory = row["memory_above_native_mb"]
+    cells.append(f" {row['record_over_stat']:>9.3f}" if "record_over_stat" in row else f" {'-':>9}")
+    cells.append(f" {row['trace_clock']:>8.2f}x" if "trace_clock" in row else f" {'-':>9}")
+    print(f"{row['program']:<10} {row['cpu_s']['native']:>6.2f} s" + "".join(cells) +
+          "".join(f" {memory[w]:>8.1f}" if w in memory else f" {'-':>8}" for w in MEMORY),
           flush=True)
 
 
@@ -287,6 +297,11 @@ def print_sum(rows, how, starts):
         means[way] = geometric_mean(slowdowns) if slowdowns else None
         mark = "x" if len(slowdowns) == len(rows) else "*"
         cells.append(f" {means[way]:>9.2f}{mark}" if slowdowns else f" {'-':>10}")
+    for key, digits in (("record_over_stat", "9.3f"), ("trace_clock", "8.2f")):
+        values = [row[key] for row in rows if key in row]
+        means[key] = geometric_mean(values) if values else None
+        cells.append(f" {means[key]:>{digits}}" + ("x" if key == "trace_clock" else "")
+                     if values else f" {'-':>9}")
     print(f"{'geo. mean':<19}" + "".join(cells))
     if any(row["failed"] for row in rows):
         print("  st N: ended with status N instead of 0;  *: mean of the programs that ran")
