@@ -12,7 +12,7 @@
  * - a conditional branch as taken by its condition, not by where execution went on, so a jump
  *   to the next instruction is classified too.
  *
- * Simplified: one thread; no signal handlers; only the first memory operand has an address.
+ * Simplified: one thread; only the first memory operand has an address.
  *
  * usage: singlestep -l | [-o COUNTS] [-t TRACE] [-r REGISTERS] [-m MAPS] -- PROGRAM ...
  *   -o  counts as key=value lines (standard error without it)
@@ -327,6 +327,24 @@ static bool changes_mappings(const struct decoded *d, const struct user_regs_str
 }
 
 /* Step until the program ends; returns its wait status. */
+/* Has the program a handler for this signal? */
+static bool is_caught(int number)
+{
+	char path[64], line[128];
+	unsigned long long caught = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
+	f = fopen(path, "re");
+	if (!f)
+		die(path);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+			break;
+	fclose(f);
+	return caught >> (number - 1) & 1;
+}
+
 static int step_all(void)
 {
 	struct user_regs_struct r;
@@ -338,7 +356,7 @@ static int step_all(void)
 	for (;;) {
 		struct decoded *d = decode(r.rip);
 		struct step s = {0};
-		bool remap = false;
+		bool remap = false, enters;
 		if (d) {
 			if (in_rep && pending.ip == r.rip) {
 				s = pending;
@@ -347,6 +365,7 @@ static int step_all(void)
 			}
 			remap = changes_mappings(d, &r);
 		}
+		enters = deliver && is_caught(deliver);
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL, deliver))
 			die("PTRACE_SINGLESTEP");
 		deliver = 0;
@@ -364,6 +383,8 @@ static int step_all(void)
 			deliver = WSTOPSIG(status);
 			continue;
 		}
+		if (enters)
+			continue; /* it stops before the handler's first instruction */
 		if (remap) {
 			memset(cache, 0, sizeof(cache));
 			note_maps();

@@ -33,6 +33,7 @@
 #define CTX_CHECK_AT	    0xc4    /* 32 bits: address of the check that failed */
 #define CTX_LOG		    0xc8    /* where the next taken branch is logged */
 #define CTX_SPILL_LOG	    0xd0    /* RAX while it is */
+#define CTX_PENDING	    0xd8    /* 32 bits: a signal waits for the next instruction boundary */
 #define CTX_LANES	    0x100   /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 #define CTX_TARGETS	    0x4000  /* code addresses by the low 16 bits of a program address */
 #define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
@@ -74,7 +75,8 @@ struct context {
 	uint32_t check;
 	uint64_t log;
 	uint64_t spill_log;
-	uint8_t reserved[CTX_LANES - CTX_SPILL_LOG - 8];
+	uint32_t pending;
+	uint8_t reserved[CTX_LANES - CTX_PENDING - 4];
 	int64_t lane[LANED_METERS][LANES];
 	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
 	uint64_t target[TARGETS];
@@ -96,12 +98,36 @@ CTX_CHECK(wanted, CTX_WANTED);
 CTX_CHECK(check, CTX_CHECK_AT);
 CTX_CHECK(log, CTX_LOG);
 CTX_CHECK(spill_log, CTX_SPILL_LOG);
+CTX_CHECK(pending, CTX_PENDING);
 CTX_CHECK(lane, CTX_LANES);
 CTX_CHECK(target, CTX_TARGETS);
 CTX_CHECK(careful_target, CTX_CAREFUL_TARGETS);
 
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);
+
+/* A signal between these two: enter() would not see any more that it came. */
+extern const char enter_check[], enter_end[];
+
+/*
+ * A system call of the program, or why it is to be made behind a handler: a signal came before
+ * it began, or the kernel restarts it.  The engine's handler sends it from [check, at] to
+ * `interrupted` or `again`.
+ */
+#define SYSCALL_AGAIN	  (-512L)
+#define SYSCALL_NOT_BEGUN (-513L)
+long syscall_program(long nr, const uint64_t a[6]);
+extern const char syscall_check[], syscall_at[], syscall_after[], syscall_again[],
+	syscall_interrupted[];
+
+/* rt_sigreturn(2) with a frame of the engine's, which comes back here (frames.c). */
+void frame_resume(void *frame);
+extern const char frame_resume_after[];
+
+/* Can the byte be read, and the same value stored?  The only places where the engine may fault. */
+bool probe_read(uint64_t address);
+bool probe_write(uint64_t address);
+extern const char probe_read_at[], probe_write_at[], probe_failed[];
 
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],

@@ -15,7 +15,9 @@
  *	counting.c   the units, their drivers, samples
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
- *	signals.c    the program's signal dispositions, faults, the way out by a signal
+ *	signals.c    the program's signal dispositions, masks, faults, delivery
+ *	frames.c     signal frames on the program's stack
+ *	settle.c     translated code that is left in the middle
  */
 #ifndef SOFTPMU_ENGINE_H
 #define SOFTPMU_ENGINE_H
@@ -32,7 +34,10 @@ extern struct link *engine_link;
 extern struct context *context;
 extern uint32_t engine_pid;
 
-/* The program ends with this status; counts and records are complete. */
+/* The program is about to end: counts and records are complete. */
+void engine_finish(void);
+
+/* It ends with this status. */
 _Noreturn void engine_exit(int status);
 
 static inline uint64_t read_fs_base(void)
@@ -237,20 +242,16 @@ bool ring_wait(uint32_t *word, uint32_t value);
 void name_of_fd(int fd, char *path, size_t bytes);
 
 /* syscalls.c: the system call that the program is making; context->pc is behind it.  First
- * what the SYSCALL instruction itself does: RCX = RIP, R11 = RFLAGS (Vol. 2B). */
+ * what the SYSCALL instruction itself does: RCX = RIP, R11 = RFLAGS (Vol. 2B).  False: a signal
+ * came first; context->pc is at the SYSCALL, which has not retired. */
 void syscall_registers(void);
-void syscall_run(void);
+bool syscall_run(void);
 
-/* signals.c */
+/* signals.c (the rest is in signals.h) */
 void signals_start(void);
-/* What a signal left to do, at an instruction boundary. */
+/* Deliver what has arrived; context->pc is at an instruction boundary. */
 void signals_check(void);
 /* context->pc cannot be executed: fault as the program would. */
 void signals_bad_jump(void);
-/* The engine is in a system call of the program: a signal may end the run there. */
-extern volatile bool signals_in_syscall;
-/* rt_sigaction(2) and sigaltstack(2) as the program sees them. */
-long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes);
-long signals_altstack(uint64_t stack, uint64_t old);
 
 #endif

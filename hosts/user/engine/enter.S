@@ -9,6 +9,9 @@
 #include "context.h"
 
 #define RFLAGS_AC 0x40000
+#define RFLAGS_TF 0x100
+#define FRAME_RSP 0xa8	/* in a signal frame: its registers (asm/sigcontext.h) */
+#define FRAME_RIP 0xb0
 
 	.text
 	.globl _start
@@ -28,8 +31,13 @@ enter:
 	pushq %r14
 	pushq %r15
 	movq %rsp, %gs:CTX_ENGINE_RSP
+	.globl enter_check
+enter_check:
+	cmpl $0, %gs:CTX_PENDING
 	pushq %gs:CTX_RFLAGS
-	popfq
+	je 1f
+	orl $RFLAGS_TF, (%rsp)	/* signals.c finds the boundary instruction by instruction */
+1:	popfq
 	movq %gs:CTX_RAX, %rax
 	movq %gs:CTX_RCX, %rcx
 	movq %gs:CTX_RDX, %rdx
@@ -47,6 +55,8 @@ enter:
 	movq %gs:CTX_R8+0x38, %r15
 	movq %gs:CTX_RSP, %rsp
 	jmp *%gs:CTX_RESUME
+	.globl enter_end
+enter_end:
 
 	.macro leave_by name, reason
 	.globl \name
@@ -113,5 +123,69 @@ signal_return:
 	movl $15, %eax		/* rt_sigreturn */
 	syscall
 	ud2
+
+	.globl syscall_program, syscall_check, syscall_at, syscall_after, syscall_again, syscall_interrupted
+syscall_program:
+	movq %rdi, %rax
+	movq 0x28(%rsi), %r9
+	movq 0x20(%rsi), %r8
+	movq 0x18(%rsi), %r10
+	movq 0x10(%rsi), %rdx
+	movq 0x00(%rsi), %rdi
+	movq 0x08(%rsi), %rsi
+	xorl %ecx, %ecx		/* the kernel leaves syscall_after there */
+syscall_check:
+	cmpl $0, %gs:CTX_PENDING
+	jne syscall_interrupted
+syscall_at:
+	syscall
+syscall_after:
+	ret
+syscall_again:
+	movq $-512, %rax
+	ret
+syscall_interrupted:
+	movq $-513, %rax
+	ret
+
+	.globl frame_resume, frame_resume_after
+frame_resume:
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rsp, FRAME_RSP(%rdi)
+	leaq frame_back(%rip), %rax
+	movq %rax, FRAME_RIP(%rdi)
+	leaq 8(%rdi), %rsp
+	movl $15, %eax
+	syscall
+frame_resume_after:
+	ud2
+frame_back:
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	ret
+
+	.globl probe_read, probe_read_at, probe_write, probe_write_at, probe_failed
+probe_read:
+probe_read_at:
+	movzbl (%rdi), %eax
+	movl $1, %eax
+	ret
+probe_write:
+probe_write_at:
+	lock orb $0, (%rdi)
+	movl $1, %eax
+	ret
+probe_failed:
+	xorl %eax, %eax
+	ret
 
 	.section .note.GNU-stack,"",@progbits

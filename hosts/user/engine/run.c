@@ -171,7 +171,10 @@ static void run_bulk(void)
 	case EXIT_SYSCALL:
 		context->pc = block_pc_of(b, b->insns);
 		syscall_registers();
-		syscall_run();
+		if (!syscall_run())
+			for (unsigned m = 0; m < meters; m++)
+				context->lane[m][0] +=
+					block_occurrences(b, b->insns - 1u, b->insns, m);
 		break;
 	case EXIT_LOG_FULL: /* the store is done again, at RAX */
 		context->gpr[0] = context->log = branches_make_room();
@@ -225,6 +228,24 @@ static uint64_t run_alone(const struct step *s, uint64_t *signals)
 	}
 }
 
+/* Retires first: the call may not come back. */
+static void step_syscall(const struct step *s, uint64_t signals)
+{
+	static uint64_t retired_at, retired_rsp; /* a signal came between that and the call */
+
+	if (context->pending)
+		return;
+	context->pc = s->pc + s->insn.length;
+	syscall_registers();
+	if (retired_at != s->pc || retired_rsp != context->gpr[4])
+		counting_retire(s->pc, context->pc, signals, 0);
+	retired_at = 0;
+	if (!syscall_run()) {
+		retired_at = s->pc;
+		retired_rsp = context->gpr[4];
+	}
+}
+
 static void run_step(void)
 {
 	const struct step *s = translate_step(context->pc);
@@ -245,10 +266,7 @@ static void run_step(void)
 	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (s->insn.kind == INSN_SYSCALL) {
-		context->pc = s->pc + s->insn.length;
-		syscall_registers();
-		counting_retire(s->pc, context->pc, signals, 0);
-		syscall_run();
+		step_syscall(s, signals);
 		return;
 	}
 	step_left = false;
@@ -260,7 +278,8 @@ static void run_step(void)
 void run_program(void)
 {
 	for (;;) {
-		signals_check();
+		if (!resume_at) /* else it is in the middle of a block */
+			signals_check();
 		if (resume_at || (!steps_due && choose_code())) {
 			run_bulk();
 			continue;

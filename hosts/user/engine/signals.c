@@ -2,40 +2,42 @@
 /*
  * signals.c: signals as the program would meet them.
  *
- * Signals that would end the program are caught, so that its counts and records are
- * complete up to the last retired instruction, and then end it as they would
- * have.  A signal for which the program has a handler of its own cannot be
- * delivered yet: the run ends with one line when it arrives.  A write to a page
- * that holds translated code comes here too: the translations are thrown away.
+ * All signals for which the program has a handler, and those that would end it, come to
+ * the engine first.  A fault is put where the program's own instruction is and delivered
+ * there.  Any other signal is kept until the next boundary between two instructions
+ * of the program; meanwhile the kernel keeps back what comes after it.  In translated
+ * code that boundary is where the signal found it, or a few machine instructions on,
+ * which are run one by one with RFLAGS.TF.
+ *
+ * A write to a page that holds translated code comes here too: the translations are
+ * thrown away.
  */
-#include <asm/siginfo.h>
-#include <asm/sigcontext.h>
-#include <linux/signal.h>
-#include <asm/ucontext.h>
+#include <asm/errno.h>
 #include <asm/unistd.h>
 
 #include "engine.h"
+#include "settle.h"
+#include "signals.h"
 #include "sys.h"
 
-#define SIGNALS	       65
 #define ALTSTACK_BYTES (64u << 10)
-
-struct kernel_action {
-	uint64_t handler;
-	uint64_t flags;
-	uint64_t restorer;
-	uint64_t mask;
-};
+#define FLAG_TF	       UINT64_C(0x100)
+#define TRAP_TRACE     2
+#define IGNORE	       1 /* SIG_IGN */
 
 extern const char signal_return[];
 extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
 
 bool step_left;
 uint64_t log_store;
+struct signals signals;
 
-static struct kernel_action program_action[SIGNALS]; /* what the program asked for */
-static stack_t program_altstack = {.ss_flags = SS_DISABLE};
-static volatile uint32_t pending; /* a signal that came while the engine was at work */
+static siginfo_t held[SIGNALS]; /* of fault signals that were sent while blocked */
+static uint64_t held_set;
+static bool checking; /* arrivals are being looked through */
+/* A system call that waits with a mask of its own, and a signal that ended it. */
+static uint64_t wait_mask;
+static bool waiting, came_waiting;
 static bool flush_due;
 static bool bad_jump;
 
@@ -53,12 +55,17 @@ static bool ends_by_default(long sig)
 
 static bool faults(long sig)
 {
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP;
+	return FAULT_SIGNALS & BIT_OF(sig);
 }
 
 static bool is_fault(int sig, const siginfo_t *info)
 {
 	return info->si_code > 0 && faults(sig);
+}
+
+static bool has_handler(long sig)
+{
+	return signals.action[sig].handler > IGNORE;
 }
 
 static void default_action(long sig)
@@ -68,93 +75,105 @@ static void default_action(long sig)
 	kernel_action(sig, &def, NULL);
 }
 
-static _Noreturn void cannot_deliver(long sig)
+static bool in_engine(uint64_t rip)
 {
-	char message[128];
-	struct text t;
-
-	text_start(&t, message, sizeof(message));
-	text_add(&t, "signal ");
-	text_add_number(&t, (uint64_t)sig);
-	text_add(&t, " arrived for a handler of the program, which cannot be run yet");
-	engine_unsupported(message);
+	return rip >= (uint64_t)__executable_start && rip < (uint64_t)etext;
 }
 
-/* Finish the books; the caller then lets the signal do what it does by default. */
-static void finish(void)
+/* --- masks --- */
+
+static uint64_t kernel_mask(int how, uint64_t set)
 {
-	counting_finish();
-	__atomic_store_n(&engine_link->state, LINK_EXITED, __ATOMIC_RELEASE);
-	ring_wake();
+	uint64_t old = 0;
+
+	syscall4(__NR_rt_sigprocmask, how, (long)&set, (long)&old, 8);
+	return old;
 }
 
-/* Which instruction of the block is at this offset of its code; *charged: behind its check. */
-static unsigned instruction_at(const struct block *b, uint32_t offset, bool *charged)
+/* Fault signals that were kept back come now, if they are not blocked any more. */
+static void send_held(void)
 {
-	const uint8_t *map = block_map(b);
-	uint32_t end = 0;
+	uint64_t now = held_set & ~signals.blocked_faults;
 
-	for (unsigned i = 0; i < b->insns; i++) {
-		if (i == b->check_at) {
-			end += map[0] | (uint32_t)map[1] << 8;
-			if (offset < end) {
-				*charged = false;
-				return i;
-			}
+	held_set &= ~now;
+	for (int sig = 1; now; sig++)
+		if (now & BIT_OF(sig)) {
+			now &= ~BIT_OF(sig);
+			syscall4(__NR_rt_tgsigqueueinfo, engine_pid, engine_pid, sig,
+				 (long)&held[sig]);
 		}
-		end += map[2 + i];
-		if (offset < end) {
-			*charged = i >= b->check_at;
-			return i;
-		}
-	}
-	*charged = true;
-	return b->insns;
 }
 
-/* The program's own registers where code that we wrote has borrowed some. */
-static void restore_borrowed(const struct block *b, unsigned index, struct sigcontext *regs)
+/* The program's mask, kept for when the kernel gets it back. */
+static void set_mask(uint64_t mask)
 {
-	uint64_t pc = block_pc_of(b, index);
-	struct insn insn;
-
-	if (index + 1 != b->insns || !insn_decode((const uint8_t *)pc, 15, pc, &insn))
-		return;
-	if (insn.kind != INSN_RET && insn.kind != INSN_JMP_IND && insn.kind != INSN_CALL_IND)
-		return;
-	regs->rax = context->spill_rax;
-	regs->rcx = context->spill_rcx;
+	signals.blocked_faults = mask & FAULT_SIGNALS;
+	signals.mask = mask & ~FAULT_SIGNALS;
 }
 
-/* Put the meters as if the block had ended before the instruction at this code address (behind
- * it: retired is 1); context->pc becomes that instruction's. */
-static void settle(struct sigcontext *regs, unsigned retired)
-{
-	const struct block *b = block_of_code(regs->rip);
-	const struct step *s = step_of_code(regs->rip);
-	unsigned index;
-	bool charged;
+/* --- the end --- */
 
-	if (s) {
-		step_left = true;
-		context->pc = s->pc + (retired ? s->insn.length : 0);
-		if (retired)
-			counting_retire(s->pc, context->pc, s->insn.signals, 0);
+/* Not while the handler of the engine runs: the signal has to come through. */
+static _Noreturn void die(int sig)
+{
+	engine_finish();
+	default_action(sig);
+	syscall3(__NR_tgkill, engine_pid, engine_pid, sig);
+	kernel_mask(SIG_UNBLOCK, BIT_OF(sig));
+	for (;;)
+		syscall1(__NR_exit_group, 128 + sig);
+}
+
+/* --- arrival --- */
+
+/* From here on the kernel keeps back what is not a fault. */
+static void note(const siginfo_t *info, struct ucontext *uc, bool fault)
+{
+	struct arrival *a = signals.arrived + signals.arrivals;
+	int sig = info->si_signo;
+
+	if (!fault && faults(sig) && (checking || signals.blocked_faults & BIT_OF(sig))) {
+		memcpy(&held[sig], info, sizeof(*info));
+		held_set |= BIT_OF(sig);
 		return;
 	}
-	if (!b)
-		return; /* at an instruction boundary: context->pc is right */
-	index = instruction_at(b, (uint32_t)(regs->rip - (uint64_t)cache_base) - b->code,
-			       &charged) +
-		retired;
-	for (unsigned m = 0; m < meters; m++) {
-		if (charged)
-			context->lane[m][0] += block_occurrences(b, index, b->insns, m);
-		else
-			context->lane[m][0] -= block_occurrences(b, 0, index, m);
+	if (signals.arrivals == ARRIVALS_MAX)
+		return; /* sent again and again: more fault signals than instructions */
+	if (fault) {
+		a = signals.arrived;
+		memmove(a + 1, a, signals.arrivals * sizeof(*a));
 	}
-	restore_borrowed(b, index, regs);
-	context->pc = block_pc_of(b, index);
+	frame_note(a, info, uc);
+	a->fault = fault;
+	signals.arrivals++;
+	if (!context->pending)
+		signals.mask = uc->uc_sigmask;
+	uc->uc_sigmask = ~FAULT_SIGNALS;
+	context->pending = 1;
+}
+
+/* Translated code goes back to the engine as soon as it is between two instructions. */
+static void leave_soon(struct sigcontext *regs)
+{
+	uint64_t rip = regs->rip;
+
+	regs->eflags &= ~FLAG_TF;
+	if (rip >= (uint64_t)syscall_check && rip <= (uint64_t)syscall_at)
+		regs->rip = rip == (uint64_t)syscall_at && regs->rcx == (uint64_t)syscall_after
+				    ? (uint64_t)syscall_again
+				    : (uint64_t)syscall_interrupted;
+	else if (rip >= (uint64_t)enter_check && rip < (uint64_t)enter_end)
+		regs->eflags |= FLAG_TF;
+	else if (in_engine(rip))
+		return;
+	else if (step_of_code(rip))
+		return; /* comes back by itself */
+	else if (settle_possible(rip)) {
+		settle(regs, 0);
+		regs->rip = (uint64_t)exit_step_jump;
+	} else {
+		regs->eflags |= FLAG_TF;
+	}
 }
 
 static void internal_error(int sig, uint64_t rip)
@@ -170,66 +189,172 @@ static void internal_error(int sig, uint64_t rip)
 	engine_unsupported(message);
 }
 
+/* Faults that the engine brings about on purpose; true when it was one. */
+static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
+{
+	uint64_t rip = regs->rip, address = (uint64_t)info->si_addr;
+	bool probe = rip == (uint64_t)probe_read_at || rip == (uint64_t)probe_write_at;
+
+	if (sig == SIGSEGV && regs->err & 2 && branches_full_at(address)) {
+		log_store = rip;
+		regs->rip = (uint64_t)exit_log_full;
+		return true;
+	}
+	if (sig == SIGSEGV && regs->err & 2 && memory_unwatch(address)) {
+		flush_due = true;
+		if (!in_engine(rip)) {
+			settle(regs, 0);
+			regs->rip = (uint64_t)exit_step_jump;
+		}
+		return true;
+	}
+	if (probe)
+		regs->rip = (uint64_t)probe_failed;
+	return probe;
+}
+
 static bool is_breakpoint(int sig, uint64_t rip)
 {
 	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
 	       *(const uint8_t *)(rip - 1) == 0xcc;
 }
 
-static void fault(int sig, const siginfo_t *info, struct sigcontext *regs)
+/* The handler is entered from signals_check(), with the registers that leaving puts away. */
+static void deliver_fault(siginfo_t *info, struct ucontext *uc, uint64_t rip)
 {
-	uint64_t rip = regs->rip;
-	bool in_engine = rip >= (uint64_t)__executable_start && rip < (uint64_t)etext;
+	/* Where it stands natively; SIGSEGV and SIGBUS tell the address of data. */
+	if ((uint64_t)info->si_addr == rip)
+		info->si_addr = (void *)context->pc;
+	if (rip == uc->uc_mcontext.cr2)
+		uc->uc_mcontext.cr2 = context->pc;
+	note(info, uc, true);
+	uc->uc_mcontext.rip = (uint64_t)exit_step_jump;
+	uc->uc_mcontext.eflags &= ~FLAG_TF;
+}
 
-	if (in_engine && !bad_jump)
+static void fault(int sig, siginfo_t *info, struct ucontext *uc)
+{
+	struct sigcontext *regs = &uc->uc_mcontext;
+	uint64_t rip = regs->rip;
+	struct sigcontext settled;
+	bool trap = is_breakpoint(sig, rip);
+	bool delivered = has_handler(sig) && !(signals.blocked_faults & BIT_OF(sig));
+
+	if (own_fault(sig, info, regs))
+		return;
+	if (rip == (uint64_t)frame_resume_after)
+		die(SIGSEGV); /* what the program's frame says is refused */
+	if (in_engine(rip) && !bad_jump)
 		internal_error(sig, rip);
-	if (sig == SIGSEGV && regs->err & 2 && branches_full_at((uint64_t)info->si_addr)) {
-		log_store = rip;
-		regs->rip = (uint64_t)exit_log_full;
+	memcpy(&settled, regs, sizeof(settled));
+	settled.rip -= trap;
+	settle(&settled, trap);
+	if (delivered) {
+		memcpy(regs, &settled, sizeof(settled));
+		deliver_fault(info, uc, rip);
 		return;
 	}
-	if (sig == SIGSEGV && regs->err & 2 && memory_unwatch((uint64_t)info->si_addr)) {
-		settle(regs, 0);
-		flush_due = true;
-		regs->rip = (uint64_t)exit_step_jump;
-		return;
-	}
-	if (is_breakpoint(sig, rip)) {
-		/* A trap: INT3 has retired and does not fault again. */
-		regs->rip = rip - 1;
-		settle(regs, 1);
-		regs->rip = rip;
+	if (trap) /* INT3 has retired and does not fault again */
 		syscall2(__NR_kill, engine_pid, sig);
-	} else {
-		settle(regs, 0);
-	}
-	if (program_action[sig].handler > 1)
-		cannot_deliver(sig);
-	finish();
+	engine_finish();
 	default_action(sig); /* a fault: the instruction does it again and ends the program */
 }
 
 static void handler(int sig, siginfo_t *info, struct ucontext *uc)
 {
 	struct sigcontext *regs = &uc->uc_mcontext;
-	bool in_engine = regs->rip >= (uint64_t)__executable_start && regs->rip < (uint64_t)etext;
 
+	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && context->pending) {
+		leave_soon(regs);
+		return;
+	}
 	if (is_fault(sig, info)) {
-		fault(sig, info, regs);
+		fault(sig, info, uc);
 		return;
 	}
-	if (program_action[sig].handler == 1)
+	if (signals.action[sig].handler == IGNORE || (!has_handler(sig) && !ends_by_default(sig)))
 		return;
-	if (in_engine && !signals_in_syscall) {
-		pending = (uint32_t)sig;
+	if (waiting && regs->rip == (uint64_t)syscall_after && regs->rax == (uint64_t)-EINTR)
+		came_waiting = true;
+	note(info, uc, false);
+	if (context->pending)
+		leave_soon(regs);
+}
+
+/* --- delivery, at a boundary --- */
+
+static void catch (long sig)
+{
+	struct kernel_action ours = {
+		.handler = (uint64_t)handler,
+		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
+		.restorer = (uint64_t)signal_return,
+		.mask = ~UINT64_C(0),
+	};
+	uint64_t passed_on = SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
+
+	ours.flags |= has_handler(sig) ? signals.action[sig].flags & passed_on : SA_RESTART;
+	kernel_action(sig, &ours, NULL);
+}
+
+/* Let the kernel do it where the engine has nothing to do. */
+static void install(long sig)
+{
+	const struct kernel_action *wanted = &signals.action[sig];
+
+	/* Faults of ours are never ignored; a program's own end it even so. */
+	if ((wanted->handler == IGNORE && !faults(sig)) ||
+	    (wanted->handler == 0 && !ends_by_default(sig)))
+		kernel_action(sig, wanted, NULL);
+	else
+		catch (sig);
+}
+
+/* The mask of the call that waited, under which the handler begins. */
+static uint64_t mask_now(void)
+{
+	uint64_t mask = signals.mask | signals.blocked_faults;
+
+	if (came_waiting)
+		mask = wait_mask;
+	came_waiting = false;
+	return mask;
+}
+
+static void deliver(const struct arrival *a)
+{
+	int sig = a->info.si_signo;
+	struct kernel_action action = signals.action[sig];
+	uint64_t saved = signals.mask | signals.blocked_faults, now = mask_now();
+
+	if (!a->fault && now & BIT_OF(sig)) {
+		/* An earlier one's handler blocks it: back to the kernel, which holds it. */
+		if (faults(sig)) {
+			memcpy(&held[sig], &a->info, sizeof(a->info));
+			held_set |= BIT_OF(sig);
+		} else {
+			syscall4(__NR_rt_tgsigqueueinfo, engine_pid, engine_pid, sig,
+				 (long)&a->info);
+		}
 		return;
 	}
-	if (program_action[sig].handler > 1)
-		cannot_deliver(sig);
-	settle(regs, 0);
-	finish();
-	default_action(sig);
-	syscall2(__NR_kill, engine_pid, sig); /* it is blocked until this handler returns */
+	if (action.handler == IGNORE && !a->fault)
+		return;
+	if (action.handler <= IGNORE) {
+		if (a->fault || ends_by_default(sig))
+			die(sig);
+		return;
+	}
+	if (action.flags & SA_RESETHAND) {
+		signals.action[sig].handler = 0;
+		install(sig);
+	}
+	if (!frame_push(a, &action, saved))
+		die(SIGSEGV);
+	now |= action.mask;
+	if (!(action.flags & SA_NODEFER))
+		now |= BIT_OF(sig);
+	set_mask(now & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
 }
 
 void signals_check(void)
@@ -238,15 +363,21 @@ void signals_check(void)
 		flush_due = false;
 		blocks_flush();
 	}
-	if (pending) {
-		long sig = (long)pending;
+	if (!context->pending)
+		return;
+	checking = true;
+	while (signals.arrivals) {
+		static struct arrival a;
 
-		if (program_action[sig].handler > 1)
-			cannot_deliver(sig);
-		finish();
-		default_action(sig);
-		syscall2(__NR_kill, engine_pid, sig);
+		memcpy(&a, signals.arrived, sizeof(a));
+		signals.arrivals--;
+		memmove(signals.arrived, signals.arrived + 1, signals.arrivals * sizeof(a));
+		deliver(&a);
 	}
+	checking = false;
+	context->pending = 0;
+	kernel_mask(SIG_SETMASK, signals.mask);
+	send_held();
 }
 
 void signals_bad_jump(void)
@@ -256,19 +387,9 @@ void signals_bad_jump(void)
 	bad_jump = true;
 	context->resume = context->pc;
 	enter();
-	engine_unsupported("the program jumped to memory that it may not execute");
-}
-
-static void catch (long sig)
-{
-	struct kernel_action ours = {
-		.handler = (uint64_t)handler,
-		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | SA_RESTART,
-		.restorer = (uint64_t)signal_return,
-		.mask = ~UINT64_C(0),
-	};
-
-	kernel_action(sig, &ours, NULL);
+	bad_jump = false;
+	if (!context->pending)
+		engine_unsupported("the program jumped to memory that it may not execute");
 }
 
 void signals_start(void)
@@ -277,47 +398,100 @@ void signals_start(void)
 		.ss_sp = engine_memory(ALTSTACK_BYTES),
 		.ss_size = ALTSTACK_BYTES,
 	};
+	uint64_t mask = kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
 
+	frame_own_stack(&stack);
 	syscall2(__NR_sigaltstack, (long)&stack, 0);
+	signals.blocked_faults = mask & FAULT_SIGNALS;
 	for (long sig = 1; sig < SIGNALS; sig++) {
-		if (!ends_by_default(sig))
-			continue;
-		kernel_action(sig, NULL, &program_action[sig]);
-		if (program_action[sig].handler == 0 || faults(sig))
-			catch (sig);
+		kernel_action(sig, NULL, &signals.action[sig]);
+		install(sig);
 	}
 }
+
+/* --- system calls of the program --- */
 
 long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
 {
-	struct kernel_action new, before;
+	struct kernel_action before;
 
 	if (sig < 1 || sig >= SIGNALS || set_bytes != 8 ||
 	    ((sig == SIGKILL || sig == SIGSTOP) && action))
-		return -22; /* EINVAL */
-	before = program_action[sig];
+		return -EINVAL;
+	before = signals.action[sig];
 	if (action) {
-		memcpy(&new, (const void *)action, sizeof(new));
-		program_action[sig] = new;
-		/* Faults of ours are never ignored; a program's own end it even so. */
-		if ((new.handler == 1 && !faults(sig)) ||
-		    (new.handler == 0 && !ends_by_default(sig)))
-			kernel_action(sig, &new, NULL);
-		else
-			catch (sig);
+		if (!memory_readable(action, sizeof(before)))
+			return -EFAULT;
+		memcpy(&signals.action[sig], (const void *)action, sizeof(before));
+		install(sig);
 	}
-	if (old)
+	if (old) {
+		if (!memory_writable(old, sizeof(before)))
+			return -EFAULT;
 		memcpy((void *)old, &before, sizeof(before));
+	}
 	return 0;
 }
 
-long signals_altstack(uint64_t stack, uint64_t old)
+static void block_faults(long how, uint64_t set)
 {
-	stack_t before = program_altstack;
+	set &= FAULT_SIGNALS;
+	if (how == SIG_BLOCK)
+		signals.blocked_faults |= set;
+	else if (how == SIG_UNBLOCK)
+		signals.blocked_faults &= ~set;
+	else
+		signals.blocked_faults = set;
+}
 
-	if (stack)
-		memcpy(&program_altstack, (const void *)stack, sizeof(program_altstack));
-	if (old)
+long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes)
+{
+	static uint64_t wanted, before;
+	uint64_t faults_before = signals.blocked_faults;
+	uint64_t a[6] = {(uint64_t)how, 0, (uint64_t)&before, set_bytes};
+	long result;
+
+	if (set_bytes == 8 && set) {
+		if (!memory_readable(set, sizeof(wanted)))
+			return -EFAULT;
+		memcpy(&wanted, (const void *)set, sizeof(wanted));
+		a[1] = (uint64_t)&wanted;
+		block_faults(how, wanted);
+		if (how != SIG_UNBLOCK)
+			wanted &= ~FAULT_SIGNALS;
+	}
+	result = syscall_program(__NR_rt_sigprocmask, a);
+	if (result) {
+		signals.blocked_faults = faults_before;
+		return result;
+	}
+	if (old) {
+		if (!memory_writable(old, sizeof(before)))
+			return -EFAULT;
+		before |= faults_before;
 		memcpy((void *)old, &before, sizeof(before));
+	}
+	send_held();
 	return 0;
+}
+
+/* The kernel sets a mask under which nothing comes; the program's follows at once. */
+void signals_return(void)
+{
+	uint64_t mask;
+
+	kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
+	if (!frame_return(~FAULT_SIGNALS, &mask))
+		die(SIGSEGV);
+	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
+	context->pending = 1; /* signals_check() hands out the mask */
+}
+
+void signals_waits_with(uint64_t mask_address)
+{
+	waiting = mask_address && memory_readable(mask_address, sizeof(wait_mask));
+	if (!waiting)
+		return;
+	came_waiting = false;
+	memcpy(&wait_mask, (const void *)mask_address, sizeof(wait_mask));
 }

@@ -48,6 +48,13 @@ void engine_unsupported(const char *message)
 	end(LINK_UNSUPPORTED, message, 125);
 }
 
+void engine_finish(void)
+{
+	counting_finish();
+	__atomic_store_n(&engine_link->state, LINK_EXITED, __ATOMIC_RELEASE);
+	ring_wake();
+}
+
 void engine_exit(int status)
 {
 	counting_finish();

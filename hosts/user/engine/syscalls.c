@@ -12,11 +12,10 @@
 #include <linux/prctl.h>
 
 #include "engine.h"
+#include "signals.h"
 #include "sys.h"
 
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
-
-volatile bool signals_in_syscall;
 
 struct call {
 	long nr;
@@ -25,13 +24,7 @@ struct call {
 
 static long pass_on(const struct call *c)
 {
-	long result;
-
-	signals_in_syscall = true;
-	result = syscall6(c->nr, (long)c->a[0], (long)c->a[1], (long)c->a[2], (long)c->a[3],
-			  (long)c->a[4], (long)c->a[5]);
-	signals_in_syscall = false;
-	return result;
+	return syscall_program(c->nr, c->a);
 }
 
 /* The kernel writes to memory of the program where code may have been translated. */
@@ -207,6 +200,26 @@ static long do_prctl(struct call *c)
 	return result;
 }
 
+/* The signal mask is replaced while the call waits. */
+static long pass_on_waiting(const struct call *c, uint64_t mask_address)
+{
+	long result;
+
+	signals_waits_with(mask_address);
+	result = pass_on_any(c);
+	signals_waits_with(0);
+	return result;
+}
+
+static long do_pselect(const struct call *c)
+{
+	uint64_t mask[2] = {0, 0}; /* address, size */
+
+	if (c->a[5] && memory_readable(c->a[5], sizeof(mask)))
+		memcpy(mask, (const void *)c->a[5], sizeof(mask));
+	return pass_on_waiting(c, mask[0]);
+}
+
 static long run(struct call *c)
 {
 	switch (c->nr) {
@@ -237,7 +250,18 @@ static long run(struct call *c)
 	case __NR_rt_sigaction:
 		return signals_action((long)c->a[0], c->a[1], c->a[2], c->a[3]);
 	case __NR_sigaltstack:
-		return signals_altstack(c->a[0], c->a[1]);
+		return frame_altstack(c->a[0], c->a[1]);
+	case __NR_rt_sigprocmask:
+		return signals_procmask((long)c->a[0], c->a[1], c->a[2], c->a[3]);
+	case __NR_rt_sigsuspend:
+		return pass_on_waiting(c, c->a[0]);
+	case __NR_ppoll:
+		return pass_on_waiting(c, c->a[3]);
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return pass_on_waiting(c, c->a[4]);
+	case __NR_pselect6:
+		return do_pselect(c);
 	case __NR_clone:
 	case __NR_clone3:
 		engine_unsupported(
@@ -251,9 +275,6 @@ static long run(struct call *c)
 	case __NR_execveat:
 		engine_unsupported("the program executes another program, which cannot be followed "
 				   "yet");
-	case __NR_rt_sigreturn:
-		engine_unsupported("the program returns from a signal handler, which cannot be run "
-				   "yet");
 	default:
 		return pass_on_any(c);
 	}
@@ -265,10 +286,20 @@ void syscall_registers(void)
 	context->gpr[11] = context->rflags;
 }
 
-void syscall_run(void)
+bool syscall_run(void)
 {
 	uint64_t *g = context->gpr;
 	struct call c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
+	long result;
 
-	g[0] = (uint64_t)run(&c);
+	if (c.nr == __NR_rt_sigreturn) {
+		signals_return();
+		return true;
+	}
+	result = run(&c);
+	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
+		context->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
+	else
+		g[0] = (uint64_t)result;
+	return result != SYSCALL_NOT_BEGUN;
 }

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames.c: the frame of a signal on the program's stack, as the kernel lays it out:
+ * return address, struct ucontext, siginfo, and above them the extended state in the
+ * standard form of XSAVE with the bytes for software that tell its size.
+ *
+ * The engine uses no vector registers, so extended state is stored and loaded when a
+ * handler is entered and left.  Loading is left to the kernel: rt_sigreturn(2) with a
+ * frame of the engine's own that points to the state in the program's.  So a
+ * damaged state is refused as it is natively.
+ */
+#include <asm/errno.h>
+#include <asm/unistd.h>
+
+#include "engine.h"
+#include "frames.h"
+#include "sys.h"
+
+#define PAGE	      UINT64_C(4096)
+#define RED_ZONE      128
+#define STACK_LEAST   2048 /* MINSIGSTKSZ */
+#define AUTODISARM    (1u << 31)
+#define STATE_HEADER  512 /* offset of XSAVE's header (Vol. 1, 13.4) */
+#define STATE_SW      464 /* of the bytes for software (asm/sigcontext.h) */
+#define FLAG_RF	      UINT64_C(0x10000)
+#define FLAGS_CLEARED (FLAG_RF | 0x500) /* on the way into a handler: RF, DF, TF */
+#define FLAGS_RETURN  UINT64_C(0x40cd5) /* AC, OF, DF, SF, ZF, AF, PF, CF */
+
+struct frame {
+	uint64_t return_address;
+	struct ucontext uc;
+	siginfo_t info;
+};
+_Static_assert(sizeof(struct frame) == 440, "as the kernel's");
+_Static_assert(__builtin_offsetof(struct frame, uc.uc_mcontext.rsp) == 0xa8, "FRAME_RSP");
+_Static_assert(__builtin_offsetof(struct frame, uc.uc_mcontext.rip) == 0xb0, "FRAME_RIP");
+
+stack_t program_altstack;
+static stack_t own_stack;
+
+/* --- the program's memory --- */
+
+bool memory_readable(uint64_t start, uint64_t bytes)
+{
+	for (uint64_t at = start; at < start + bytes; at = (at & -PAGE) + PAGE)
+		if (!probe_read(at))
+			return false;
+	return start + bytes >= start && (!bytes || probe_read(start + bytes - 1));
+}
+
+bool memory_writable(uint64_t start, uint64_t bytes)
+{
+	for (uint64_t at = start; at < start + bytes; at = (at & -PAGE) + PAGE)
+		if (!probe_write(at))
+			return false;
+	return start + bytes >= start && (!bytes || probe_write(start + bytes - 1));
+}
+
+/* --- the alternate stack --- */
+
+static bool is_in(const stack_t *s, uint64_t sp)
+{
+	return sp > (uint64_t)s->ss_sp && sp - (uint64_t)s->ss_sp <= s->ss_size;
+}
+
+static bool is_on_altstack(uint64_t sp)
+{
+	return !((unsigned)program_altstack.ss_flags & AUTODISARM) && is_in(&program_altstack, sp);
+}
+
+static long set_altstack(const stack_t *new)
+{
+	unsigned flags = (unsigned)new->ss_flags;
+
+	if (is_on_altstack(context->gpr[4]))
+		return -EPERM;
+	switch (flags & ~AUTODISARM) {
+	case SS_DISABLE:
+		program_altstack = (stack_t){.ss_flags = (int)flags};
+		return 0;
+	case SS_ONSTACK:
+	case 0:
+		if (new->ss_size < STACK_LEAST)
+			return -ENOMEM;
+		program_altstack = *new;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+long frame_altstack(uint64_t stack, uint64_t old)
+{
+	stack_t before = program_altstack, new;
+	long result = 0;
+
+	before.ss_flags &= (int)AUTODISARM;
+	if (!before.ss_size)
+		before.ss_flags |= SS_DISABLE;
+	else if (is_on_altstack(context->gpr[4]))
+		before.ss_flags |= SS_ONSTACK;
+	if (stack) {
+		if (!memory_readable(stack, sizeof(new)))
+			return -EFAULT;
+		memcpy(&new, (const void *)stack, sizeof(new));
+		result = set_altstack(&new);
+	}
+	if (!result && old) {
+		if (!memory_writable(old, sizeof(before)))
+			return -EFAULT;
+		memcpy((void *)old, &before, sizeof(before));
+	}
+	return result;
+}
+
+void frame_own_stack(const stack_t *stack)
+{
+	own_stack = *stack;
+}
+
+/* --- into a handler --- */
+
+void frame_note(struct arrival *a, const siginfo_t *info, const struct ucontext *uc)
+{
+	const uint8_t *state = (const uint8_t *)uc->uc_mcontext.fpstate;
+
+	memcpy(&a->info, info, sizeof(a->info));
+	memcpy(&a->from, &uc->uc_mcontext, sizeof(a->from));
+	a->uc_flags = uc->uc_flags;
+	memcpy(&a->state, state + STATE_SW, sizeof(a->state));
+	if (a->state.magic1 != FP_XSTATE_MAGIC1)
+		engine_unsupported("signal handlers on a machine without XSAVE cannot be run");
+	a->fault = false;
+}
+
+static void registers_out(struct sigcontext *to)
+{
+	const uint64_t *g = context->gpr;
+	uint64_t low[] = {g[7], g[6], g[5], g[3], g[2], g[0], g[1], g[4], context->pc};
+
+	memcpy(&to->r8, g + 8, 64);
+	memcpy(&to->rdi, low, sizeof(low)); /* RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP */
+}
+
+static void registers_in(const struct sigcontext *from)
+{
+	uint64_t *g = context->gpr;
+
+	memcpy(g + 8, &from->r8, 64);
+	g[7] = from->rdi;
+	g[6] = from->rsi;
+	g[5] = from->rbp;
+	g[3] = from->rbx;
+	g[2] = from->rdx;
+	g[0] = from->rax;
+	g[1] = from->rcx;
+	g[4] = from->rsp;
+	context->pc = from->rip;
+	context->rflags = (context->rflags & ~FLAGS_RETURN) | (from->eflags & FLAGS_RETURN);
+}
+
+/* The extended state as it is now; the header is cleared first: XSAVE leaves a part of it. */
+static void state_out(uint8_t *to, const struct arrival *a)
+{
+	uint32_t low = (uint32_t)a->state.xfeatures, high = (uint32_t)(a->state.xfeatures >> 32);
+	uint32_t magic = FP_XSTATE_MAGIC2;
+	uint64_t present;
+
+	memset(to + STATE_HEADER, 0, 64);
+	__asm__ volatile("xsave64 (%0)" : : "r"(to), "a"(low), "d"(high) : "memory");
+	memcpy(to + STATE_SW, &a->state, sizeof(a->state));
+	memcpy(to + a->state.xstate_size, &magic, sizeof(magic));
+	memcpy(&present, to + STATE_HEADER, sizeof(present));
+	present |= 3; /* x87 and SSE are always there */
+	memcpy(to + STATE_HEADER, &present, sizeof(present));
+}
+
+bool frame_push(const struct arrival *a, const struct kernel_action *action, uint64_t mask)
+{
+	uint64_t sp = context->gpr[4] - RED_ZONE, top, state;
+	bool nested = is_on_altstack(context->gpr[4]), entering = false;
+	struct frame *f;
+
+	if (action->flags & SA_ONSTACK && program_altstack.ss_size && !is_on_altstack(sp)) {
+		sp = (uint64_t)program_altstack.ss_sp + program_altstack.ss_size;
+		entering = true;
+	}
+	top = sp;
+	state = (sp - a->state.extended_size) & ~UINT64_C(63);
+	sp = ((state - sizeof(*f)) & ~UINT64_C(15)) - 8;
+	if ((nested || entering) && !is_in(&program_altstack, sp))
+		return false;
+	if (!memory_writable(sp, top - sp))
+		return false;
+	f = (struct frame *)sp;
+	state_out((uint8_t *)state, a);
+	memcpy(&f->info, &a->info, sizeof(f->info));
+	f->return_address = action->restorer;
+	f->uc.uc_flags = a->uc_flags;
+	f->uc.uc_link = NULL;
+	f->uc.uc_stack = program_altstack;
+	if ((unsigned)program_altstack.ss_flags & AUTODISARM)
+		program_altstack = (stack_t){.ss_flags = SS_DISABLE};
+	memcpy(&f->uc.uc_mcontext, &a->from, sizeof(a->from));
+	registers_out(&f->uc.uc_mcontext);
+	f->uc.uc_mcontext.eflags = context->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0);
+	f->uc.uc_mcontext.oldmask = mask;
+	f->uc.uc_mcontext.fpstate = (struct _fpstate *)state;
+	f->uc.uc_sigmask = mask;
+	context->gpr[0] = 0;
+	context->gpr[7] = (uint64_t)a->info.si_signo;
+	context->gpr[6] = (uint64_t)&f->info;
+	context->gpr[2] = (uint64_t)&f->uc;
+	context->gpr[4] = sp;
+	context->pc = action->handler;
+	context->rflags &= ~FLAGS_CLEARED;
+	return true;
+}
+
+/* --- back --- */
+
+bool frame_return(uint64_t sigmask, uint64_t *mask)
+{
+	const struct frame *f = (const struct frame *)(context->gpr[4] - 8);
+	static struct frame own;
+
+	if (!memory_readable((uint64_t)f, sizeof(*f)))
+		return false;
+	memcpy(&own.uc, &f->uc, sizeof(own.uc));
+	*mask = own.uc.uc_sigmask;
+	registers_in(&own.uc.uc_mcontext);
+	set_altstack(&own.uc.uc_stack);
+	own.uc.uc_stack = own_stack;
+	own.uc.uc_sigmask = sigmask;
+	own.uc.uc_mcontext.eflags = 0x202;
+	frame_resume(&own);
+	return true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settle.c: translated code that is left in the middle: what has retired, which
+ * meters were charged for it, and the program's own registers there.
+ */
+#include <asm/sigcontext.h>
+
+#include "emit.h"
+#include "engine.h"
+#include "settle.h"
+#include "sys.h"
+
+/* A place in a block's code. */
+struct place {
+	unsigned index; /* of the instruction */
+	bool charged;	/* behind the check */
+	bool exact;	/* nothing of the instruction, or of the charge, has been done */
+};
+
+static struct place place_in(const struct block *b, uint32_t offset)
+{
+	const uint8_t *map = block_map(b);
+	uint32_t start, end = 0;
+
+	for (unsigned i = 0; i < b->insns; i++) {
+		if (i == b->check_at) {
+			start = end;
+			end += map[0] | (uint32_t)map[1] << 8;
+			if (offset < end)
+				return (struct place){i, false, offset == start};
+		}
+		start = end;
+		end += map[2 + i];
+		if (offset < end)
+			return (struct place){i, i >= b->check_at, offset == start};
+	}
+	return (struct place){b->insns, true, !b->insns && !offset};
+}
+
+static uint32_t offset_in(const struct block *b, uint64_t rip)
+{
+	return (uint32_t)(rip - (uint64_t)cache_base) - b->code;
+}
+
+bool settle_possible(uint64_t rip)
+{
+	const struct block *b = block_of_code(rip);
+
+	return b && place_in(b, offset_in(b, rip)).exact;
+}
+
+/* The push of a return address above 2 GiB that faults when RSP has moved already. */
+static void restore_stack(struct sigcontext *regs)
+{
+	static const uint8_t low[] = {0xc7, 0x04, 0x24}, high[] = {0xc7, 0x44, 0x24, 0x04};
+
+	if (!memcmp((const void *)regs->rip, low, sizeof(low)) ||
+	    !memcmp((const void *)regs->rip, high, sizeof(high)))
+		regs->rsp += 8;
+}
+
+/* The program's own registers where code that we wrote has borrowed some: at regs->rip, which is
+ * in the code of this instruction that begins at `code`. */
+static void restore_borrowed(struct sigcontext *regs, const struct insn *insn, bool in_block)
+{
+	switch (insn->kind) {
+	case INSN_CALL_IND:
+		restore_stack(regs);
+		/* fall through */
+	case INSN_RET:
+	case INSN_JMP_IND:
+		regs->rcx = context->spill_rcx;
+		if (in_block)
+			regs->rax = context->spill_rax;
+		break;
+	case INSN_CALL_REL:
+		restore_stack(regs);
+		break;
+	default:
+		break;
+	}
+}
+
+/* An operand that is out of reach goes through a register (emit_copy() in emit.c): MOV
+ * gs:[CTX_SPILL_FLAGS], reg; MOV reg, imm64; the instruction. */
+static void restore_far(struct sigcontext *regs, const struct insn *insn)
+{
+	const uint8_t *code = (const uint8_t *)regs->rip - 19;
+
+	if (insn->kind != INSN_PLAIN || !insn->rip_offset)
+		return;
+	if (code[3] == (0x04 | RSI << 3))
+		regs->rsi = context->spill_flags;
+	else if (code[3] == (0x04 | RDI << 3))
+		regs->rdi = context->spill_flags;
+	else if (code[3] == (0x04 | RBP << 3))
+		regs->rbp = context->spill_flags;
+}
+
+static void settle_step(struct sigcontext *regs, const struct step *s, unsigned retired)
+{
+	step_left = true;
+	context->pc = s->pc + (retired ? s->insn.length : 0);
+	if (retired) {
+		counting_retire(s->pc, context->pc, s->insn.signals, 0);
+	} else if (regs->rip != s->code) {
+		restore_borrowed(regs, &s->insn, false);
+		restore_far(regs, &s->insn);
+	}
+}
+
+void settle(struct sigcontext *regs, unsigned retired)
+{
+	const struct block *b = block_of_code(regs->rip);
+	const struct step *s = step_of_code(regs->rip);
+	struct place at;
+	struct insn insn;
+
+	if (s) {
+		settle_step(regs, s, retired);
+		return;
+	}
+	if (!b)
+		return; /* at an instruction boundary: context->pc is right */
+	at = place_in(b, offset_in(b, regs->rip));
+	at.index += retired;
+	for (unsigned m = 0; m < meters; m++) {
+		if (at.charged)
+			context->lane[m][0] += block_occurrences(b, at.index, b->insns, m);
+		else
+			context->lane[m][0] -= block_occurrences(b, 0, at.index, m);
+	}
+	context->pc = block_pc_of(b, at.index);
+	if (at.exact || retired ||
+	    !insn_decode((const uint8_t *)context->pc, 15, context->pc, &insn))
+		return;
+	if (at.index + 1 == b->insns || insn.kind == INSN_CALL_REL)
+		restore_borrowed(regs, &insn, true);
+	restore_far(regs, &insn);
+}
