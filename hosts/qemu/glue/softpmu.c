@@ -437,6 +437,9 @@ static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
 			cpu->env.cpuid_version = spmu_model_info(model).signature;
 		return model;
 	}
+	/* QEMU's first Icelake-Server goes by another family's number. */
+	if (cpu->env.cpuid_version == 0x80660)
+		cpu->env.cpuid_version = 0x606a6;
 	model = softpmu_model_of(cpu->env.cpuid_version);
 	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
 		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
