@@ -51,7 +51,7 @@ counting() {
 
 sampling() {
 	name=sampled samples -c 10007 -e instructions:u known
-	name=precise samples -c 10007 -e "cpu/$precise/upp" known
+	[ -z "$precise" ] || name=precise samples -c 10007 -e "cpu/$precise/upp" known
 }
 
 branch_records() {
@@ -63,7 +63,7 @@ branch_records() {
 }
 
 branch_trace() {
-	perf record -o data --per-thread -m 128,32M -e intel_bts//u known >log 2>&1 || cat log
+	perf record -o data --per-thread -m 128,32M -e intel_bts//u known-short >log 2>&1 || cat log
 	perf script -i data --itrace=b -F ip,addr 2>/dev/null | grep -vc ffffffff >out
 	result trace "$(cat out)"
 }
