@@ -153,7 +153,7 @@ static uint32_t family_and_model(uint32_t signature)
 	return signature & 0x0fff0ff0;
 }
 
-/* Models of QEMU whose family is listed under another of its members. */
+/* Models of QEMU whose unit is listed under another member of the family. */
 static uint32_t listed_as(uint32_t signature)
 {
 	switch (family_and_model(signature)) {
@@ -164,21 +164,29 @@ static uint32_t listed_as(uint32_t signature)
 	}
 }
 
-const struct spmu_model *softpmu_model_of(uint32_t signature)
+/*
+ * The nearest stepping of the same family and model.  The processor takes that stepping:
+ * drivers look for those that are known to work.
+ */
+const struct spmu_model *softpmu_model_of(uint32_t *signature)
 {
 	const struct spmu_model *best = NULL;
 	uint32_t distance = UINT32_MAX;
+	uint32_t wanted = listed_as(*signature);
+	uint32_t found = 0;
 
-	signature = listed_as(signature);
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		const struct spmu_model *model = spmu_model_at(i);
 		uint32_t other = spmu_model_info(model).signature;
-		uint32_t steps = other > signature ? other - signature : signature - other;
+		uint32_t steps = other > wanted ? other - wanted : wanted - other;
 
-		if (family_and_model(other) != family_and_model(signature) || steps >= distance)
+		if (family_and_model(other) != family_and_model(wanted) || steps >= distance)
 			continue;
 		best = model;
+		found = other;
 		distance = steps;
 	}
+	if (best && wanted == *signature)
+		*signature = found;
 	return best;
 }

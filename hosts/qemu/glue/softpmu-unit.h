@@ -20,7 +20,7 @@ struct softpmu {
 struct softpmu *softpmu_unit_new(X86CPU *cpu, const struct spmu_model *model, uint64_t exact,
 				 uint64_t modelled);
 
-/* The model that is nearest to a CPUID signature; NULL: none of that family. */
-const struct spmu_model *softpmu_model_of(uint32_t signature);
+/* The model that is nearest to a CPUID signature, which becomes the model's; NULL: none. */
+const struct spmu_model *softpmu_model_of(uint32_t *signature);
 
 #endif

@@ -27,6 +27,8 @@
 #define ROOM_MAX     (INT64_C(1) << 40)
 #define ROOM_BY_TIME (INT64_C(1) << 20) /* reference clocks are looked at that often */
 
+#define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
+
 QEMU_BUILD_BUG_ON(SPMU_SIG_STORES >= SOFTPMU_KINDS);
 
 static unsigned cpl_of(const CPUX86State *env)
@@ -440,7 +442,7 @@ static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
 	/* QEMU's first Icelake-Server goes by another family's number. */
 	if (cpu->env.cpuid_version == 0x80660)
 		cpu->env.cpuid_version = 0x606a6;
-	model = softpmu_model_of(cpu->env.cpuid_version);
+	model = softpmu_model_of(&cpu->env.cpuid_version);
 	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
 		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
 				 "pmu-model=");
@@ -462,6 +464,9 @@ bool softpmu_realize(X86CPU *cpu, Error **errp)
 	}
 	if (!model) /* -cpu max has pmu=on by itself, and no family */
 		return true;
+	/* Drivers leave PEBS alone when microcode is older than its mendings. */
+	if (!cpu->ucode_rev)
+		cpu->ucode_rev = UCODE_REVISION;
 	pmu->unit = softpmu_unit_new(cpu, model, EXACT, MODELLED);
 	grant(pmu->unit);
 	return true;
