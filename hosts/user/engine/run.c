@@ -19,7 +19,7 @@ static unsigned steps_due;
 static uint64_t resume_at;
 
 #define SEEN	      16384
-#define CAREFUL_TIMES 32 /* what making it costs, in moves of room */
+#define CAREFUL_TIMES 8 /* what making it costs, in moves of room */
 
 /* Little headroom is left: run careful code (the next block whether that pays or not). */
 static bool careful, careful_for_once;
