@@ -85,6 +85,14 @@ check_processors() {
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
 }
 
+# Steps from taken branch to taken branch (17.4.3).
+check_steps() {
+	log=$SCRATCH/steps.log
+	boot "$log" Skylake-Server,pmu=on "job=steps"
+	ended "steps" steps
+	same "steps: one for each taken branch" "$TAKEN_SHORT" "$(of stops)"
+}
+
 # The state goes to a file in the middle of a count, and another process goes on from it.
 check_snapshot() {
 	local loops=2000000000 before=$SCRATCH/before.log state=$SCRATCH/state i
@@ -128,6 +136,7 @@ while IFS='|' read -r cpu options driver event place; do
 done <"$here/families.list"
 if [[ $# -eq 0 || " $* " == *" others "* ]]; then
 	check_processors
+	check_steps
 	check_snapshot
 fi
 finish

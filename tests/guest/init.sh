@@ -83,6 +83,9 @@ smp) # one program on each processor at a time, counted by program and by proces
 	perf stat -x ' ' -o stat -a -A -e instructions:u taskset 2 known
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	;;
+steps)
+	result stops "$(blocks known-short)"
+	;;
 pause) # a snapshot is taken in the middle of it
 	result ready yes
 	name=counts counts -e instructions:u,branches:u known-long

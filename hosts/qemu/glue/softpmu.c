@@ -135,7 +135,8 @@ static void grant(struct softpmu *unit)
 {
 	CPUX86State *env = &unit->cpu->env;
 	struct softpmu_env *pmu = &env->softpmu;
-	bool wanted = unit->meters.count || unit->meters.tap.signals;
+	bool steps = spmu_steps_on_branches(unit->core, 0);
+	bool wanted = unit->meters.count || unit->meters.tap.signals || steps;
 	int64_t room[2] = {ROOM_MAX, ROOM_MAX};
 	uint64_t signals = 0;
 
@@ -157,7 +158,7 @@ static void grant(struct softpmu *unit)
 		pmu->need = 0;
 	pmu->flags = (wanted ? HF_SOFTPMU_COUNT : 0) |
 		     (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0);
-	if (unit->meters.tap.signals || pmu->pending_signals || pmu->need)
+	if (unit->meters.tap.signals || steps || pmu->pending_signals || pmu->need)
 		pmu->flags |= HF_SOFTPMU_EXACT;
 }
 
@@ -277,6 +278,14 @@ void softpmu_smm(CPUX86State *env, bool entered)
 	sync_unit(pmu->unit);
 	spmu_smm(pmu->unit->core, 0, entered);
 	grant(pmu->unit);
+}
+
+bool softpmu_steps_over(CPUX86State *env)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+
+	return pmu->unit && spmu_steps_on_branches(pmu->unit->core, 0) &&
+	       !(pmu->pending_signals & SPMU_SIGSET_TAKEN);
 }
 
 void softpmu_halt(CPUX86State *env)

@@ -73,6 +73,9 @@ void softpmu_event_end(struct CPUArchState *env, int vector, bool software);
 
 void softpmu_smm(struct CPUArchState *env, bool entered);
 
+/* Whether a single-step goes on, as the instruction was no taken branch (IA32_DEBUGCTL.BTF). */
+bool softpmu_steps_over(struct CPUArchState *env);
+
 /* Reference clocks stand while the processor halts. */
 void softpmu_halt(struct CPUArchState *env);
 void softpmu_wake(struct CPUArchState *env);
