@@ -148,6 +148,9 @@ static bool is_whole(const struct link_record *record)
 	case LINK_REC_TRACE:
 		least = sizeof(struct link_trace);
 		break;
+	case LINK_REC_TASK:
+		least = sizeof(struct link_task);
+		break;
 	default:
 		break;
 	}
@@ -193,6 +196,8 @@ static uint64_t tsc_of(const struct link_record *record)
 		return ((const struct link_sample *)record)->tsc;
 	case LINK_REC_TRACE:
 		return ((const struct link_trace *)record)->tsc;
+	case LINK_REC_TASK:
+		return ((const struct link_task *)record)->tsc;
 	default:
 		return 0;
 	}

@@ -140,6 +140,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->threads = request->threads;
 	link->want = request->want;
 	link->lbr_select = request->lbr_select;
+	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
 }
@@ -181,6 +182,7 @@ static bool prepare(struct run *run, const struct launch_program *program,
 	if (run->link_fd < 0 || !map_link(run))
 		return false;
 	fill_request(run->link, program, request);
+	run->link->link_fd = run->link_fd;
 	return true;
 }
 
@@ -259,6 +261,7 @@ static void conclude(const struct run *run, const struct launch_program *program
 		result->end = LAUNCH_DONE;
 		if (result->signal)
 			say_signal(program, result);
+		result->missing = __atomic_load_n(&link->processes, __ATOMIC_ACQUIRE);
 		break;
 	case LINK_UNSUPPORTED:
 		result->end = LAUNCH_UNSUPPORTED;
@@ -319,6 +322,7 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	}
 	result->pid = run.pid;
 	status = run_serve(&run, &result->usage);
+	__atomic_store_n(&run.link->tool_gone, 1, __ATOMIC_SEQ_CST);
 	signal_pid = 0;
 	result->end_ns = run_now_ns();
 	result->elapsed_ns = result->end_ns - start;

@@ -64,6 +64,7 @@ struct launch_result {
 	int asked;     /* SIGINT, SIGTERM... that the tool got meanwhile, 0 for none */
 	char *message; /* what to say; NULL: nothing.  free() */
 
+	unsigned missing; /* processes that still run or were killed: their counts are not there */
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];
 	uint64_t tsc_start, tsc_end; /* around the program's run; 0: unknown */

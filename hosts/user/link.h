@@ -16,13 +16,15 @@
 
 #include <stdint.h>
 
-#define LINK_MAGIC	   UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	   2u
-#define LINK_FD_OFFSET	   1
-#define LINK_EVENTS_MAX	   64
-#define LINK_PATH_MAX	   4096
-#define LINK_RING_BYTES	   (1u << 20) /* a power of two */
-#define LINK_TRACE_BUFFERS 4
+#define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
+#define LINK_VERSION	    2u
+#define LINK_FD_OFFSET	    1
+#define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
+#define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
+#define LINK_EVENTS_MAX	    64
+#define LINK_PATH_MAX	    4096
+#define LINK_RING_BYTES	    (1u << 20) /* a power of two */
+#define LINK_TRACE_BUFFERS  4
 #define LINK_TRACE_BYTES                                                                           \
 	(384u << 10)	  /* of each buffer: whole BTS records and whole pages; the                \
 			    second-level cache holds one */
@@ -43,6 +45,7 @@ struct link_event {
 #define LINK_WANT_LBR  1u /* last branch records with each sample, filtered by lbr_select */
 #define LINK_WANT_BTS  2u /* every taken branch, in the trace buffers */
 #define LINK_WANT_REGS 4u /* registers with each sample */
+#define LINK_WANT_ONE  8u /* processes that the program starts are not counted */
 
 enum link_state {
 	LINK_STARTING = 0,
@@ -67,13 +70,18 @@ struct link {
 	struct link_event event[LINK_EVENTS_MAX];
 	uint64_t lbr_select; /* MSR_LBR_SELECT */
 	uint32_t want;	     /* LINK_WANT_ */
+	/* Where a process that executes a program finds this memory again:
+	 * /proc/tool_pid/fd/link_fd. */
+	int32_t tool_pid, link_fd;
 
 	/* engine to tool */
 	uint32_t state;	     /* enum link_state; stored last, with release order */
 	int32_t exit_status; /* LINK_FAILED: what to exit with */
 	char message[256];
-	uint64_t count[LINK_EVENTS_MAX];
-	uint64_t tsc_start, tsc_end; /* around the program's own run */
+	uint32_t first_pid; /* the process that the tool started: its end is the end of the run */
+	uint32_t processes; /* others that have not ended yet, or were killed */
+	uint64_t count[LINK_EVENTS_MAX]; /* sums of the processes that have ended */
+	uint64_t tsc_start, tsc_end;	 /* around the program's own run */
 	uint64_t interrupts, records, buffer_full;
 	uint64_t blocks;      /* translated */
 	uint64_t cache_bytes; /* of code cache used */
@@ -87,6 +95,7 @@ struct link {
 	uint32_t tail_futex;
 	uint32_t engine_waits;
 	uint32_t tool_gone; /* tool: nobody drains any more */
+	uint32_t writer;    /* process whose record is being copied into the ring, 0: none */
 	/* The trace buffers: BTS records as the unit stored them.  The engine sets `full` and sends
 	 * LINK_REC_TRACE, waking the tool; the tool clears it when it has read them, and wakes the
 	 * engine, which waits on that word.  Buffers are filled in turn. */
@@ -102,6 +111,7 @@ enum link_record_type {
 	LINK_REC_COMM,	   /* struct link_comm */
 	LINK_REC_SAMPLE,   /* struct link_sample */
 	LINK_REC_TRACE,	   /* struct link_trace */
+	LINK_REC_TASK,	   /* struct link_task: a process began or ended */
 };
 
 struct link_record {
@@ -127,6 +137,23 @@ struct link_comm {
 	char comm[16];
 	uint32_t exec; /* 1: the name given by execve */
 	uint32_t reserved;
+};
+
+struct link_task {
+	struct link_record header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t tsc;
+	uint32_t ended; /* 0: it began */
+	uint32_t reserved;
+};
+
+/* What the next image of a process is to run, in a file of its own. */
+#define LINK_EXEC_MAGIC UINT64_C(0x636578656b6e696c) /* "linkexec" */
+struct link_exec {
+	uint64_t magic;
+	int64_t program_fd;	  /* when the program has no name that lasts; -1: it has */
+	char file[LINK_PATH_MAX]; /* as in struct link */
+	char program[LINK_PATH_MAX];
 };
 
 struct link_sample {

@@ -141,15 +141,25 @@ bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_com
 	return end_record(writer, &cursor);
 }
 
-bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task)
+static bool add_task(struct perfdata_writer *writer, uint32_t type,
+		     const struct perfdata_task *task)
 {
 	struct perfdata_task copy = *task;
-	struct cursor cursor =
-		begin_record(writer, PERF_RECORD_EXIT, 0, 3 * 8 + trailer_bytes(writer));
+	struct cursor cursor = begin_record(writer, type, 0, 3 * 8 + trailer_bytes(writer));
 
 	body_task(&cursor, &copy);
 	end_with_id(writer, &cursor, task->pid, task->tid, task->time_ns);
 	return end_record(writer, &cursor);
+}
+
+bool perfdata_add_fork(struct perfdata_writer *writer, const struct perfdata_task *task)
+{
+	return add_task(writer, PERF_RECORD_FORK, task);
+}
+
+bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task)
+{
+	return add_task(writer, PERF_RECORD_EXIT, task);
 }
 
 /* --- traces ---------------------------------------------------------------------------- */

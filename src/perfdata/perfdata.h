@@ -142,6 +142,7 @@ struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_
 bool perfdata_add_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mmap *map);
 bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_comm *comm);
+bool perfdata_add_fork(struct perfdata_writer *writer, const struct perfdata_task *task);
 bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
 
 /* Before the first trace: that there are BTS traces, and of which thread from when on. */

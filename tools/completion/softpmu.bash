@@ -9,13 +9,13 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -M --model -r --repeat -j --json-output -x --field-separator \
+		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
 			-o --output --append -v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-q --quiet -v --verbose -h --help"
+			-i --no-inherit -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller -o --output -M --model \

@@ -43,6 +43,7 @@ static void print_help(void)
 	       "  -d, --data          record data addresses\n"
 	       "  -I, --intr-regs[=R] record registers, all or a list such as ax,r8 ('?' names "
 	       "them)\n"
+	       "  -i, --no-inherit    not the processes that the program starts\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet         say nothing but errors\n"
@@ -116,6 +117,7 @@ static const struct option options[] = {
 	{"freq", required_argument, NULL, 'F'},
 	{"data", no_argument, NULL, 'd'},
 	{"intr-regs", optional_argument, NULL, 'I'},
+	{"no-inherit", no_argument, NULL, 'i'},
 	{"output", required_argument, NULL, 'o'},
 	{"model", required_argument, NULL, 'M'},
 	{"quiet", no_argument, NULL, 'q'},
@@ -160,6 +162,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return !optarg || parse_registers(record, optarg) ? -1 : EXIT_BAD_USAGE;
 	case 'o':
 		record->output = optarg;
+		return -1;
+	case 'i':
+		record->one_process = true;
 		return -1;
 	case 'M':
 		record->model_name = optarg;
@@ -216,7 +221,7 @@ static int parse_options(struct record *record, int argc, char **argv)
 
 	opterr = 0;
 	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:c:F:dI::o:M:qvhgbj:", options, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "+:e:c:F:dI::io:M:qvhgbj:", options, NULL)) != -1)
 		status = take_option(record, option, argv, &next);
 	if (status < 0 && record->period && record->frequency)
 		status = tool_usage_error("record", "-c and -F exclude each other");
@@ -311,7 +316,8 @@ static void run(struct record *record, const struct launch_program *program,
 		.events = record->counted,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
 			(record->traces ? LINK_WANT_BTS : 0) |
-			(record->regs_mask ? LINK_WANT_REGS : 0),
+			(record->regs_mask ? LINK_WANT_REGS : 0) |
+			(record->one_process ? LINK_WANT_ONE : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

@@ -14,6 +14,7 @@ struct record {
 	uint64_t period, frequency; /* -c, -F; 0: not given */
 	uint64_t regs_mask;
 	bool addresses, quiet, verbose;
+	bool one_process; /* --no-inherit */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */

@@ -47,6 +47,7 @@ static struct perf_event_attr make_attr(const struct record *record, const struc
 		.build_id = first,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+		.inherit = !record->one_process,
 		.freq = event->frequency != 0,
 	};
 
@@ -174,6 +175,22 @@ static void add_comm(struct record *record, const struct link_comm *link, uint64
 	perfdata_add_comm(record->writer, &comm);
 }
 
+static void add_task(struct record *record, const struct link_task *link, uint64_t time_ns)
+{
+	struct perfdata_task task = {
+		.pid = link->pid,
+		.tid = link->tid,
+		.ppid = link->ppid,
+		.ptid = link->ptid,
+		.time_ns = time_ns,
+	};
+
+	if (link->ended)
+		perfdata_add_exit(record->writer, &task);
+	else
+		perfdata_add_fork(record->writer, &task);
+}
+
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
 {
 	const uint64_t *registers = (const uint64_t *)(link + 1);
@@ -254,6 +271,9 @@ void record_take(void *opaque, const struct link_record *link, uint64_t time_ns,
 		break;
 	case LINK_REC_COMM:
 		add_comm(record, (const struct link_comm *)link, time_ns);
+		break;
+	case LINK_REC_TASK:
+		add_task(record, (const struct link_task *)link, time_ns);
 		break;
 	case LINK_REC_SAMPLE:
 		add_sample(record, (const struct link_sample *)link, time_ns);

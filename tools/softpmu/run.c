@@ -45,6 +45,12 @@ struct link_event run_sample(const struct event *event)
 
 void run_say_end(const struct launch_result *result)
 {
+	if (result->missing)
+		fprintf(stderr,
+			"softpmu: %u process%s still ran or had been killed; what %s counted is "
+			"missing\n",
+			result->missing, result->missing == 1 ? "" : "es",
+			result->missing == 1 ? "it" : "they");
 	if (!result->message)
 		return;
 	/* A signal is the program's own matter and is told as the shell does. */

@@ -32,7 +32,7 @@ static const char *const default_events[] = {
 
 struct stat_options {
 	const char *model_name, *output, *separator;
-	bool json, append, verbose;
+	bool json, append, verbose, one_process;
 	uint64_t runs;
 };
 
@@ -44,6 +44,7 @@ static void print_help(void)
 	       "libpfm4's,\n"
 	       "                         rUUEE, cpu/event=...,umask=.../ (see softpmu list)\n"
 	       "  -M, --model NAME       the processor (default: " DEFAULT_MODEL ")\n"
+	       "  -i, --no-inherit       not the processes that the program starts\n"
 	       "  -r, --repeat N         run it N times: mean and spread\n"
 	       "  -j, --json-output      a JSON object a line\n"
 	       "  -x, --field-separator SEP\n"
@@ -60,6 +61,7 @@ enum { OPTION_APPEND = 256 };
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"model", required_argument, NULL, 'M'},
+	{"no-inherit", no_argument, NULL, 'i'},
 	{"repeat", required_argument, NULL, 'r'},
 	{"json-output", no_argument, NULL, 'j'},
 	{"field-separator", required_argument, NULL, 'x'},
@@ -80,6 +82,9 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case 'M':
 		stat->model_name = optarg;
+		return -1;
+	case 'i':
+		stat->one_process = true;
 		return -1;
 	case 'r':
 		if (tool_number(optarg, &stat->runs) && stat->runs)
@@ -135,7 +140,7 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 
 	opterr = 0;
 	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:M:r:jx:o:vh", options, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "+:e:M:ir:jx:o:vh", options, NULL)) != -1)
 		status = take_option(stat, option, argv, &next);
 	if (status < 0 && stat->json && stat->separator)
 		status = tool_usage_error("stat", "-j and -x exclude each other");
@@ -205,14 +210,15 @@ static int print(const struct stat_options *stat, const struct stat_table *table
 /* --- counting ------------------------------------------------------------------------------ */
 
 /* Run once and add its counts to the table; false when there are none to print. */
-static bool run_once(struct stat_table *table, const struct launch_program *program,
-		     struct launch_result *result)
+static bool run_once(const struct stat_options *stat, struct stat_table *table,
+		     const struct launch_program *program, struct launch_result *result)
 {
 	struct link_event events[LINK_EVENTS_MAX];
 	struct launch_request request = {
 		.model = spmu_model_info(table->model).name,
 		.threads = RUN_THREADS,
 		.event = events,
+		.want = stat->one_process ? LINK_WANT_ONE : 0,
 	};
 
 	for (size_t i = 0; i < table->events.count; i++) {
@@ -243,7 +249,7 @@ static int run_all(const struct stat_options *stat, struct stat_table *table,
 	for (uint64_t run = 0; run < stat->runs && good; run++) {
 		struct launch_result result;
 
-		good = run_once(table, program, &result);
+		good = run_once(stat, table, program, &result);
 		status = result.status;
 		/* Asked to end, or without counts: more runs would not help. */
 		if (good && (result.end == LAUNCH_LOST || result.asked))

@@ -209,6 +209,13 @@ void branches_add(struct spmu_core *unit, const struct spmu_branch_tap *wanted)
 	branch_kinds = cores > 1 || !tap->bts_next;
 }
 
+void branches_begin_again(void)
+{
+	cores = 0;
+	branch_signals = 0;
+	branch_kinds = false;
+}
+
 void branches_start(void)
 {
 	if (branch_signals && branch_kinds)

@@ -53,6 +53,8 @@ static struct {
 	uint8_t slot;
 	uint64_t last_tsc;
 	uint64_t period;
+	uint64_t seen;	    /* its count when counting_note() looked */
+	uint64_t published; /* what of its count the tool has been told */
 } event[LINK_EVENTS_MAX];
 static enum counting_mode mode;
 static bool wants_address;
@@ -485,21 +487,83 @@ void counting_drain(void)
 	counting_mode(before);
 }
 
+/* Several processes may do so at a time. */
+static void publish(void)
+{
+	for (unsigned e = 0; e < engine_link->events && children_observed; e++) {
+		uint64_t n = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+
+		__atomic_add_fetch(&engine_link->count[e], n - event[e].published,
+				   __ATOMIC_RELAXED);
+		event[e].published = n;
+	}
+}
+
+void counting_publish(void)
+{
+	enum counting_mode before = mode;
+
+	counting_drain();
+	counting_mode(COUNTING_PRECISE);
+	publish();
+	counting_mode(before);
+}
+
+void counting_skip(void)
+{
+	enum counting_mode before = mode;
+
+	counting_mode(COUNTING_PRECISE);
+	for (unsigned e = 0; e < engine_link->events; e++)
+		event[e].published += spmu_driver_read(&unit[event[e].unit].driver, event[e].slot) -
+				      event[e].seen;
+	counting_mode(before);
+}
+
+void counting_note(void)
+{
+	enum counting_mode before = mode;
+
+	counting_mode(COUNTING_PRECISE);
+	for (unsigned e = 0; e < engine_link->events; e++)
+		event[e].seen = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+	counting_mode(before);
+}
+
+enum counting_mode counting_mode_now(void)
+{
+	return mode;
+}
+
+void counting_begin_again(void)
+{
+	enum counting_mode before = mode;
+
+	memset(unit, 0, sizeof(unit));
+	for (unsigned m = 0; m < meters; m++)
+		meter[m].reserve = 0;
+	memset(event, 0, sizeof(event));
+	units = 0;
+	branches_begin_again();
+	counting_start();
+	counting_mode(before);
+}
+
 void counting_finish(void)
 {
 	counting_mode(COUNTING_PRECISE);
-	engine_link->tsc_end = read_tsc();
-	engine_link->interrupts = engine_link->records = engine_link->buffer_full = 0;
+	if (children_is_first())
+		engine_link->tsc_end = read_tsc();
 	for (unsigned u = 0; u < units; u++) {
 		if (unit[u].driver.running && spmu_driver_stop(&unit[u].driver) == SPMU_OK)
 			spmu_driver_drain(&unit[u].driver);
-		engine_link->interrupts += unit[u].driver.interrupts;
-		engine_link->records += unit[u].driver.records;
-		engine_link->buffer_full += unit[u].driver.buffer_full;
+		__atomic_add_fetch(&engine_link->interrupts, unit[u].driver.interrupts,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&engine_link->records, unit[u].driver.records, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&engine_link->buffer_full, unit[u].driver.buffer_full,
+				   __ATOMIC_RELAXED);
 	}
-	for (unsigned e = 0; e < engine_link->events; e++)
-		engine_link->count[e] =
-			spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+	publish();
 	engine_link->units = units;
 }
 
@@ -622,6 +686,7 @@ void counting_start(void)
 	start_ns = now_ns();
 	for (unsigned e = 0; e < engine_link->events; e++)
 		event[e].last_tsc = start_tsc;
-	engine_link->tsc_start = start_tsc;
+	if (!engine_link->tsc_start)
+		engine_link->tsc_start = start_tsc;
 	counting_mode(COUNTING_BULK);
 }

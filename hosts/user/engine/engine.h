@@ -16,6 +16,8 @@
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
  *	signals.c    the program's signal dispositions, masks, faults, delivery
+ *	children.c   fork, vfork, clone
+ *	exec.c       execve: the next image is the engine again
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
  */
@@ -60,7 +62,8 @@ struct loaded {
 	uint64_t phdr, phent, phnum, program_entry; /* for the auxiliary vector */
 	uint64_t interpreter;			    /* base of the interpreter, 0: none */
 };
-void load_program(const char *path, struct loaded *out);
+/* The file is open already when fd is not -1. */
+void load_program(const char *path, int fd, struct loaded *out);
 void load_vdso(uint64_t base);
 extern bool program_stack_executable;	 /* its file asks for that */
 extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
@@ -187,18 +190,26 @@ extern unsigned meters;
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 /* Is so little headroom left on some meter that lanes do not pay? */
 bool counting_low(void);
-void counting_start(void);
-/* Counts to the shared memory, records to the ring; the units are stopped. */
-void counting_finish(void);
-/* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
-void counting_drain(void);
-/* Run the service routines of units that have interrupted. */
-void counting_interrupts(void);
 enum counting_mode {
 	COUNTING_BULK,	  /* in all lanes; a reserve is kept back */
 	COUNTING_CAREFUL, /* in the first lane; almost nothing is kept back */
 	COUNTING_PRECISE, /* with the units */
 };
+void counting_start(void);
+/* Counts to the shared memory, records to the ring; the units are stopped. */
+void counting_finish(void);
+/* What has been counted so far to the shared memory. */
+void counting_publish(void);
+/* What is counted between these two is not told to the tool. */
+void counting_note(void);
+void counting_skip(void);
+/* The process is a new one: it counts from 0. */
+void counting_begin_again(void);
+enum counting_mode counting_mode_now(void);
+/* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
+void counting_drain(void);
+/* Run the service routines of units that have interrupted. */
+void counting_interrupts(void);
 /* Where headroom is from now on.  Less than is to be kept back: counting_bulk_possible() tells. */
 void counting_mode(enum counting_mode mode);
 bool counting_bulk_possible(void);
@@ -213,6 +224,7 @@ extern bool branch_kinds;	/* records hold their kind */
 /* A unit is set up; the first one first.  Then begin to log what they want. */
 void branches_add(struct spmu_core *core, const struct spmu_branch_tap *tap);
 void branches_start(void);
+void branches_begin_again(void); /* the units are made anew */
 /* Map the trace buffers that the tool shares, each with a page behind it that faults. */
 void branches_map(int fd);
 /* The first of them, 0: the tool asks for no trace. */
@@ -235,6 +247,8 @@ void ring_write(const struct link_record *record);
 void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 	       int fd, const char *name);
 void ring_comm(const char *name, bool exec);
+/* This process began, or ends. */
+void ring_task(uint32_t parent, bool ended);
 void ring_wake(void);
 /* Sleep until *word is not `value` any more, as long as somebody reads; false: nobody does. */
 bool ring_wait(uint32_t *word, uint32_t value);
@@ -246,6 +260,26 @@ void name_of_fd(int fd, char *path, size_t bytes);
  * came first; context->pc is at the SYSCALL, which has not retired. */
 void syscall_registers(void);
 bool syscall_run(void);
+
+/* children.c */
+struct syscall_arguments {
+	long nr;
+	uint64_t a[6];
+};
+long children_fork(const struct syscall_arguments *c);
+/* Whether counts and records of this process are wanted. */
+extern bool children_observed;
+/* The process that the tool started. */
+bool children_is_first(void);
+/* How many besides it the tool has to hear of: one more, one less. */
+void children_count(int change);
+/* A child that runs in its parent's memory until it executes a program or ends (vfork). */
+extern bool children_borrowed;
+
+/* exec.c */
+long exec_run(const struct syscall_arguments *c);
+/* What this image is to run, when a program of the run has executed it. */
+const struct link_exec *exec_request(int fd);
 
 /* signals.c (the rest is in signals.h) */
 void signals_start(void);

@@ -148,6 +148,23 @@ syscall_interrupted:
 	movq $-513, %rax
 	ret
 
+	.globl clone_process
+clone_process:
+	pushq %rbx
+	movq %r9, %rbx
+	movq %rcx, %r10		/* the kernel's order: flags, stack, parent, child, tls */
+	movl $56, %eax
+	syscall
+	testq %rax, %rax
+	jnz 1f
+	testq %rbx, %rbx
+	jz 1f
+	xorl %ebp, %ebp
+	call *%rbx
+	ud2
+1:	popq %rbx
+	ret
+
 	.globl frame_resume, frame_resume_after
 frame_resume:
 	pushq %rbx

@@ -35,11 +35,14 @@ static void read_at(int fd, void *to, size_t bytes, uint64_t offset)
 		engine_fail(126, "the program's file is truncated");
 }
 
-static void image_open(struct image *image, const char *path)
+/* By its descriptor when there is one. */
+static void image_open(struct image *image, const char *path, int fd)
 {
 	const Elf64_Ehdr *h = &image->header;
 
-	image->fd = (int)syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	image->fd =
+		fd >= 0 ? fd
+			: (int)syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 	if (image->fd < 0)
 		engine_fail(126, "the program or its interpreter cannot be opened");
 	read_at(image->fd, &image->header, sizeof(image->header), 0);
@@ -157,11 +160,11 @@ static uint64_t program_headers(const struct image *image)
 	return 0;
 }
 
-void load_program(const char *path, struct loaded *out)
+void load_program(const char *path, int fd, struct loaded *out)
 {
 	static struct image program, interpreter;
 
-	image_open(&program, path);
+	image_open(&program, path, fd);
 	name_of_fd(program.fd, program_path, sizeof(program_path));
 	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
 	steps_start();
@@ -175,7 +178,7 @@ void load_program(const char *path, struct loaded *out)
 	out->interpreter = 0;
 	if (!program.interpreter[0])
 		return;
-	image_open(&interpreter, program.interpreter);
+	image_open(&interpreter, program.interpreter, -1);
 	image_map(&interpreter, false);
 	out->interpreter = interpreter.bias;
 	out->entry = interpreter.bias + interpreter.header.e_entry;

@@ -3,14 +3,16 @@
  * ring.c: records to the tool.  When the ring is full the program waits; nothing is
  * dropped while somebody reads.
  */
+#include <asm/errno.h>
 #include <asm/unistd.h>
 #include <linux/futex.h>
 
 #include "engine.h"
 #include "sys.h"
 
-#define MASK	  (LINK_RING_BYTES - 1)
-#define PATH_ROOM 4096
+#define MASK	   (LINK_RING_BYTES - 1)
+#define PATH_ROOM  4096
+#define TURN_WAITS 20000 /* of 0.1 ms */
 
 void ring_wake(void)
 {
@@ -19,15 +21,35 @@ void ring_wake(void)
 		syscall3(__NR_futex, (long)&engine_link->head_futex, FUTEX_WAKE, 1);
 }
 
-/* The tool is our parent; when it is gone nobody reads. */
+/* When the tool is gone nobody reads. */
 static bool is_read(void)
 {
-	static long parent;
-
-	if (!parent)
-		parent = syscall1(__NR_getppid, 0);
 	return !__atomic_load_n(&engine_link->tool_gone, __ATOMIC_ACQUIRE) &&
-	       syscall1(__NR_getppid, 0) == parent;
+	       syscall2(__NR_kill, engine_link->tool_pid, 0) != -ESRCH;
+}
+
+/*
+ * Processes take turns.  A turn is a copy of a few bytes, without waiting in it; one that takes
+ * too long belongs to a process that was killed meanwhile.
+ */
+static void take_turn(void)
+{
+	uint32_t *word = &engine_link->writer, owner = 0;
+	long pause[2] = {0, 100000};
+	unsigned waits = 0;
+
+	while (!__atomic_compare_exchange_n(word, &owner, engine_pid, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (waits++ < TURN_WAITS) {
+			syscall4(__NR_futex, (long)word, FUTEX_WAIT, owner, (long)pause);
+			owner = 0;
+		}
+	}
+}
+
+static void end_turn(void)
+{
+	__atomic_store_n(&engine_link->writer, 0, __ATOMIC_RELEASE);
 }
 
 bool ring_wait(uint32_t *word, uint32_t value)
@@ -43,11 +65,20 @@ bool ring_wait(uint32_t *word, uint32_t value)
 	return true;
 }
 
+static bool has_room(uint64_t bytes)
+{
+	const struct link *l = engine_link;
+
+	return __atomic_load_n(&l->head, __ATOMIC_ACQUIRE) + bytes -
+		       __atomic_load_n(&l->tail, __ATOMIC_SEQ_CST) <=
+	       LINK_RING_BYTES;
+}
+
 static bool wait_for_room(uint64_t bytes)
 {
 	struct link *l = engine_link;
 
-	while (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) > LINK_RING_BYTES) {
+	while (!has_room(bytes)) {
 		uint32_t seen = __atomic_load_n(&l->tail_futex, __ATOMIC_SEQ_CST);
 		long timeout[2] = {0, 100000000};
 
@@ -55,7 +86,7 @@ static bool wait_for_room(uint64_t bytes)
 			return false;
 		__atomic_store_n(&l->engine_waits, 1, __ATOMIC_SEQ_CST);
 		ring_wake();
-		if (l->head + bytes - __atomic_load_n(&l->tail, __ATOMIC_SEQ_CST) > LINK_RING_BYTES)
+		if (!has_room(bytes))
 			syscall4(__NR_futex, (long)&l->tail_futex, FUTEX_WAIT, seen, (long)timeout);
 		__atomic_store_n(&l->engine_waits, 0, __ATOMIC_SEQ_CST);
 	}
@@ -65,17 +96,25 @@ static bool wait_for_room(uint64_t bytes)
 void ring_write(const struct link_record *record)
 {
 	struct link *l = engine_link;
-	uint32_t at = (uint32_t)l->head & MASK;
-	uint32_t first =
-		LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
+	uint32_t at, first;
 	uint64_t used;
 
-	if (!wait_for_room(record->bytes))
+	if (!children_observed)
 		return;
+	take_turn();
+	while (!has_room(record->bytes)) {
+		end_turn();
+		if (!wait_for_room(record->bytes))
+			return;
+		take_turn();
+	}
+	at = (uint32_t)l->head & MASK;
+	first = LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
 	used = l->head - __atomic_load_n(&l->tail, __ATOMIC_RELAXED);
 	memcpy(l->ring + at, record, first);
 	memcpy(l->ring, (const uint8_t *)record + first, record->bytes - first);
 	__atomic_store_n(&l->head, l->head + record->bytes, __ATOMIC_RELEASE);
+	end_turn();
 	/* Wake the tool when there is a worthwhile amount, not for each record. */
 	if (used < LINK_RING_BYTES / 4 && used + record->bytes >= LINK_RING_BYTES / 4)
 		ring_wake();
@@ -126,6 +165,21 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	r.m.protection = (uint32_t)protection;
 	r.m.flags = (uint32_t)flags;
 	ring_write(&r.m.header);
+}
+
+void ring_task(uint32_t parent, bool ended)
+{
+	struct link_task r = {
+		.header = {LINK_REC_TASK, sizeof(r)},
+		.pid = engine_pid,
+		.tid = engine_pid,
+		.ppid = parent,
+		.ptid = parent,
+		.tsc = read_tsc(),
+		.ended = ended,
+	};
+
+	ring_write(&r.header);
 }
 
 void ring_comm(const char *name, bool exec)

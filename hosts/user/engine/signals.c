@@ -495,3 +495,35 @@ void signals_waits_with(uint64_t mask_address)
 	came_waiting = false;
 	memcpy(&wait_mask, (const void *)mask_address, sizeof(wait_mask));
 }
+
+/* --- other processes and programs --- */
+
+void signals_forget_held(void)
+{
+	held_set = 0;
+}
+
+void signals_clear_handlers(void)
+{
+	for (long sig = 1; sig < SIGNALS; sig++)
+		if (has_handler(sig)) {
+			signals.action[sig] = (struct kernel_action){0};
+			install(sig);
+		}
+}
+
+void signals_hand_over(void)
+{
+	for (int sig = 1; sig < SIGNALS; sig++)
+		if (faults(sig) && signals.action[sig].handler == IGNORE)
+			kernel_action(sig, &signals.action[sig], NULL);
+	kernel_mask(SIG_BLOCK, signals.blocked_faults);
+}
+
+void signals_take_over(void)
+{
+	kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
+	for (int sig = 1; sig < SIGNALS; sig++)
+		if (faults(sig))
+			install(sig);
+}

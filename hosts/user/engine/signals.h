@@ -23,6 +23,14 @@ struct signals {
 	unsigned arrivals;
 };
 extern struct signals signals;
+/* A new process: fault signals that were kept back stay with its parent. */
+void signals_forget_held(void);
+/* CLONE_CLEAR_SIGHAND: no handlers. */
+void signals_clear_handlers(void);
+/* Another program is going to be executed: what is ignored and blocked is the kernel's to
+ * know.  Undone when that failed. */
+void signals_hand_over(void);
+void signals_take_over(void);
 
 /* System calls of the program that deal with signals. */
 long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes);

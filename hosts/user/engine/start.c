@@ -21,16 +21,32 @@ uint32_t engine_pid;
 
 void engine_start(uint64_t *stack);
 
-static _Noreturn void end(enum link_state state, const char *message, int status)
+/* The program's image was executed by one of the run, not by the tool. */
+static const struct link_exec *executed;
+
+/* The first that has something to say of the run is heard. */
+static void say(enum link_state state, const char *message, int status)
 {
+	uint32_t running = LINK_RUNNING, starting = LINK_STARTING;
 	struct text t;
 
-	if (engine_link) {
+	if (*message && __atomic_load_n(&engine_link->state, __ATOMIC_ACQUIRE) <= LINK_RUNNING) {
 		text_start(&t, engine_link->message, sizeof(engine_link->message));
 		text_add(&t, message);
 		engine_link->exit_status = status;
-		__atomic_store_n(&engine_link->state, state, __ATOMIC_RELEASE);
-		ring_wake();
+	}
+	if (!__atomic_compare_exchange_n(&engine_link->state, &running, state, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED) &&
+	    !executed)
+		__atomic_compare_exchange_n(&engine_link->state, &starting, state, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	ring_wake();
+}
+
+static _Noreturn void end(enum link_state state, const char *message, int status)
+{
+	if (engine_link) {
+		say(state, message, status);
 	} else {
 		syscall3(__NR_write, 2, (long)message, (long)strlen(message));
 	}
@@ -40,6 +56,8 @@ static _Noreturn void end(enum link_state state, const char *message, int status
 
 void engine_fail(int exit_status, const char *message)
 {
+	if (executed)
+		engine_unsupported(message);
 	end(LINK_FAILED, message, exit_status);
 }
 
@@ -50,15 +68,23 @@ void engine_unsupported(const char *message)
 
 void engine_finish(void)
 {
-	counting_finish();
-	__atomic_store_n(&engine_link->state, LINK_EXITED, __ATOMIC_RELEASE);
-	ring_wake();
+	if (children_borrowed)
+		counting_drain(); /* the parent goes on to count */
+	else
+		counting_finish();
+	if (children_is_first()) {
+		say(LINK_EXITED, "", 0);
+	} else {
+		ring_task((uint32_t)syscall1(__NR_getppid, 0), true);
+		children_count(-1);
+	}
 }
 
 void engine_exit(int status)
 {
-	counting_finish();
-	end(LINK_EXITED, "", status);
+	engine_finish();
+	for (;;)
+		syscall1(__NR_exit_group, status);
 }
 
 /* "/dev/fd/7": the descriptor that this image was executed from, -1: not by the tool. */
@@ -90,6 +116,7 @@ static void map_link(const char *name)
 	branches_map(fd + LINK_FD_OFFSET);
 	syscall1(__NR_close, fd);
 	syscall1(__NR_close, fd + LINK_FD_OFFSET);
+	executed = exec_request(fd + LINK_EXEC_OFFSET);
 }
 
 static uint64_t *find_aux(uint64_t *aux, uint64_t type)
@@ -131,6 +158,7 @@ static _Noreturn void run_on_own_stack(void)
 void engine_start(uint64_t *stack)
 {
 	struct loaded program;
+	const char *file;
 	uint64_t *aux = stack + 1 + stack[0] + 1;
 	uint64_t *at;
 
@@ -140,12 +168,16 @@ void engine_start(uint64_t *stack)
 	at = find_aux(aux, AT_EXECFN);
 	map_link(at ? (const char *)*at : "");
 	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
+	if (!executed)
+		engine_link->first_pid = engine_pid;
+	file = executed ? executed->file : engine_link->file;
 	memory_start();
 	context = engine_memory(sizeof(*context));
 	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)context)))
 		engine_fail(126, "the GS base cannot be set");
-	name_program(engine_link->file);
-	load_program(engine_link->program, &program);
+	name_program(file);
+	load_program(executed ? executed->program : engine_link->program,
+		     executed ? (int)executed->program_fd : -1, &program);
 	at = find_aux(aux, AT_SYSINFO_EHDR);
 	if (at)
 		load_vdso(*at);
@@ -154,12 +186,13 @@ void engine_start(uint64_t *stack)
 	set_aux(aux, AT_PHNUM, program.phnum);
 	set_aux(aux, AT_ENTRY, program.program_entry);
 	set_aux(aux, AT_BASE, program.interpreter);
-	set_aux(aux, AT_EXECFN, (uint64_t)engine_link->file);
+	set_aux(aux, AT_EXECFN, (uint64_t)file);
 	context->pc = program.entry;
 	context->gpr[4] = (uint64_t)stack;
 	context->rflags = 0x202;
 	signals_start();
 	counting_start();
-	__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
+	if (!executed)
+		__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
 	run_on_own_stack();
 }

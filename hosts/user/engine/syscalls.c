@@ -17,25 +17,20 @@
 
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
 
-struct call {
-	long nr;
-	uint64_t a[6];
-};
-
-static long pass_on(const struct call *c)
+static long pass_on(const struct syscall_arguments *c)
 {
 	return syscall_program(c->nr, c->a);
 }
 
 /* The kernel writes to memory of the program where code may have been translated. */
-static long pass_on_writing(const struct call *c, uint64_t start, uint64_t bytes)
+static long pass_on_writing(const struct syscall_arguments *c, uint64_t start, uint64_t bytes)
 {
 	if (memory_unwatch_range(start, bytes))
 		blocks_flush();
 	return pass_on(c);
 }
 
-static long pass_on_any(const struct call *c)
+static long pass_on_any(const struct syscall_arguments *c)
 {
 	long result = pass_on(c);
 
@@ -77,7 +72,7 @@ static bool is_writable(uint64_t flags, int fd)
 	return is_error(mode) || (mode & O_ACCMODE) != O_RDONLY;
 }
 
-static long do_mmap(struct call *c)
+static long do_mmap(struct syscall_arguments *c)
 {
 	uint64_t protection = c->a[2], flags = c->a[3];
 	bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
@@ -105,7 +100,7 @@ static long do_mmap(struct call *c)
 	return at;
 }
 
-static long do_munmap(struct call *c)
+static long do_munmap(struct syscall_arguments *c)
 {
 	long result;
 
@@ -117,7 +112,7 @@ static long do_munmap(struct call *c)
 	return result;
 }
 
-static long do_mprotect(struct call *c)
+static long do_mprotect(struct syscall_arguments *c)
 {
 	uint64_t protection = c->a[2];
 	bool was_code = memory_code_end(c->a[0]) != 0;
@@ -136,7 +131,7 @@ static long do_mprotect(struct call *c)
 	return 0;
 }
 
-static long do_mremap(struct call *c)
+static long do_mremap(struct syscall_arguments *c)
 {
 	bool code = memory_code_end(c->a[0]) != 0;
 	long at;
@@ -167,7 +162,7 @@ static bool names_own_image(uint64_t path)
 }
 
 /* readlink of /proc/self/exe shows the program, not the engine. */
-static long do_readlink(struct call *c, uint64_t path, uint64_t buffer, uint64_t bytes)
+static long do_readlink(struct syscall_arguments *c, uint64_t path, uint64_t buffer, uint64_t bytes)
 {
 	size_t n = strlen(program_path);
 	long result = pass_on(c);
@@ -180,14 +175,14 @@ static long do_readlink(struct call *c, uint64_t path, uint64_t buffer, uint64_t
 	return (long)n;
 }
 
-static long do_arch_prctl(struct call *c)
+static long do_arch_prctl(struct syscall_arguments *c)
 {
 	if (c->a[0] == ARCH_SET_GS || c->a[0] == ARCH_GET_GS)
 		engine_unsupported("the program uses the GS segment, which cannot be run yet");
 	return pass_on(c);
 }
 
-static long do_prctl(struct call *c)
+static long do_prctl(struct syscall_arguments *c)
 {
 	long result = pass_on(c);
 
@@ -201,7 +196,7 @@ static long do_prctl(struct call *c)
 }
 
 /* The signal mask is replaced while the call waits. */
-static long pass_on_waiting(const struct call *c, uint64_t mask_address)
+static long pass_on_waiting(const struct syscall_arguments *c, uint64_t mask_address)
 {
 	long result;
 
@@ -211,7 +206,7 @@ static long pass_on_waiting(const struct call *c, uint64_t mask_address)
 	return result;
 }
 
-static long do_pselect(const struct call *c)
+static long do_pselect(const struct syscall_arguments *c)
 {
 	uint64_t mask[2] = {0, 0}; /* address, size */
 
@@ -220,7 +215,7 @@ static long do_pselect(const struct call *c)
 	return pass_on_waiting(c, mask[0]);
 }
 
-static long run(struct call *c)
+static long run(struct syscall_arguments *c)
 {
 	switch (c->nr) {
 	case __NR_exit:
@@ -264,17 +259,12 @@ static long run(struct call *c)
 		return do_pselect(c);
 	case __NR_clone:
 	case __NR_clone3:
-		engine_unsupported(
-			"the program starts a thread or a child process, which cannot be "
-			"run yet");
 	case __NR_fork:
 	case __NR_vfork:
-		engine_unsupported(
-			"the program starts a child process, which cannot be followed yet");
+		return children_fork(c);
 	case __NR_execve:
 	case __NR_execveat:
-		engine_unsupported("the program executes another program, which cannot be followed "
-				   "yet");
+		return exec_run(c);
 	default:
 		return pass_on_any(c);
 	}
@@ -289,7 +279,7 @@ void syscall_registers(void)
 bool syscall_run(void)
 {
 	uint64_t *g = context->gpr;
-	struct call c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
+	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 	long result;
 
 	if (c.nr == __NR_rt_sigreturn) {

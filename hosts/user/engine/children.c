@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * children.c: processes that the program starts: fork(2), vfork(2), and clone(2) and
+ * clone3(2) as far as they start processes.
+ *
+ * A child that gets a copy of the memory gets a copy of the engine with it, and begins
+ * to count from 0; what it counted is added to the shared memory when it ends or
+ * executes a program.  A child that borrows its parent's memory while the parent waits
+ * (vfork, posix_spawn) runs on another engine stack with the parent's units, and the parent
+ * then goes on with what it had put away: the sum is the same.
+ */
+#include <asm/errno.h>
+#include <asm/unistd.h>
+#include <linux/sched.h>
+
+#include "engine.h"
+#include "signals.h"
+#include "sys.h"
+
+#define STACK_BYTES   (256u << 10)
+#define CLEAR_SIGHAND UINT64_C(0x100000000)
+#define INTO_CGROUP   UINT64_C(0x200000000)
+
+bool children_observed = true;
+bool children_borrowed;
+
+/* What is asked for, whichever call it is. */
+struct wish {
+	uint64_t flags;
+	uint64_t exit_signal;
+	uint64_t stack; /* its end, 0: the parent's goes on */
+	uint64_t parent_tid, child_tid, tls;
+	uint64_t mask; /* the kernel's, of both */
+};
+
+/* What a child that borrows the memory would change. */
+struct put_away {
+	struct signals signals;
+	uint64_t gpr[16], rflags, pc;
+	uint32_t pid;
+	enum counting_mode mode;
+	bool borrowed, observed;
+};
+
+/* enter.S: clone(2).  The child calls `entry` on its stack when there is one. */
+long clone_process(uint64_t flags, uint64_t stack, uint64_t parent_tid, uint64_t child_tid,
+		   uint64_t tls, void (*entry)(void));
+
+bool children_is_first(void)
+{
+	return engine_pid == engine_link->first_pid;
+}
+
+static bool wish_of_clone3(struct wish *w, const struct syscall_arguments *c)
+{
+	struct clone_args args = {0};
+	uint64_t bytes = c->a[1] < sizeof(args) ? c->a[1] : sizeof(args);
+
+	if (!memory_readable(c->a[0], bytes))
+		return false;
+	memcpy(&args, (const void *)c->a[0], bytes);
+	if (args.set_tid_size || args.flags & INTO_CGROUP ||
+	    (args.flags & CLONE_PIDFD && args.flags & CLONE_PARENT_SETTID))
+		engine_unsupported("the program starts a process with options of clone3 that "
+				   "cannot be followed yet");
+	*w = (struct wish){
+		.flags = args.flags,
+		.exit_signal = args.exit_signal,
+		.stack = args.stack ? args.stack + args.stack_size : 0,
+		.parent_tid = args.flags & CLONE_PIDFD ? args.pidfd : args.parent_tid,
+		.child_tid = args.child_tid,
+		.tls = args.tls,
+	};
+	return true;
+}
+
+static bool wish_of(struct wish *w, const struct syscall_arguments *c)
+{
+	switch (c->nr) {
+	case __NR_fork:
+		*w = (struct wish){.exit_signal = SIGCHLD};
+		return true;
+	case __NR_vfork:
+		*w = (struct wish){.flags = CLONE_VFORK | CLONE_VM, .exit_signal = SIGCHLD};
+		return true;
+	case __NR_clone:
+		*w = (struct wish){
+			.flags = c->a[0] & ~UINT64_C(0xff) & UINT32_MAX,
+			.exit_signal = c->a[0] & 0xff,
+			.stack = c->a[1],
+			.parent_tid = c->a[2],
+			.child_tid = c->a[3],
+			.tls = c->a[4],
+		};
+		return true;
+	default:
+		return wish_of_clone3(w, c);
+	}
+}
+
+static void set_mask(uint64_t new, uint64_t *old)
+{
+	syscall4(__NR_rt_sigprocmask, SIG_SETMASK, (long)&new, (long)old, 8);
+}
+
+void children_count(int change)
+{
+	if (children_observed)
+		__atomic_add_fetch(&engine_link->processes, (uint32_t)change, __ATOMIC_RELAXED);
+}
+
+static void begin(const struct wish *w, uint32_t parent)
+{
+	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
+	signals_forget_held();
+	set_mask(w->mask, NULL);
+	if (w->flags & CLEAR_SIGHAND)
+		signals_clear_handlers();
+	if (w->stack)
+		context->gpr[4] = w->stack;
+	children_count(1);
+	ring_task(parent, false);
+}
+
+/* --- with a copy of the memory --- */
+
+static long copy(const struct wish *w)
+{
+	uint64_t flags = (w->flags & ~CLEAR_SIGHAND) | w->exit_signal;
+	uint32_t parent = engine_pid;
+	long pid = clone_process(flags, 0, w->parent_tid, w->child_tid, w->tls, NULL);
+
+	if (pid)
+		return pid;
+	children_borrowed = false;
+	if (engine_link->want & LINK_WANT_ONE)
+		children_observed = false;
+	begin(w, parent);
+	counting_begin_again();
+	return 0;
+}
+
+/* --- in the same memory --- */
+
+static struct wish borrower;
+static uint32_t lender;
+
+static void run_borrower(void)
+{
+	children_borrowed = true;
+	children_observed = children_observed && !(engine_link->want & LINK_WANT_ONE);
+	context->gpr[0] = 0;
+	begin(&borrower, lender);
+	run_program();
+}
+
+static void put_away(struct put_away *p)
+{
+	p->signals = signals;
+	memcpy(p->gpr, context->gpr, sizeof(p->gpr));
+	p->rflags = context->rflags;
+	p->pc = context->pc;
+	p->pid = engine_pid;
+	p->mode = counting_mode_now();
+	p->borrowed = children_borrowed;
+	p->observed = children_observed;
+}
+
+static void take_back(const struct put_away *p)
+{
+	signals = p->signals;
+	memcpy(context->gpr, p->gpr, sizeof(p->gpr));
+	context->rflags = p->rflags;
+	context->pc = p->pc;
+	engine_pid = p->pid;
+	children_borrowed = p->borrowed;
+	children_observed = p->observed;
+	counting_mode(p->mode);
+}
+
+static long lend(const struct wish *w)
+{
+	uint8_t *stack = engine_memory(STACK_BYTES);
+	struct put_away mine;
+	long pid;
+
+	counting_drain(); /* samples get the number of their process */
+	counting_note();
+	put_away(&mine);
+	borrower = *w;
+	lender = engine_pid;
+	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
+			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
+			    run_borrower);
+	if (engine_link->want & LINK_WANT_ONE) {
+		counting_drain();
+		counting_skip();
+	}
+	take_back(&mine);
+	engine_release(stack, STACK_BYTES);
+	return pid;
+}
+
+long children_fork(const struct syscall_arguments *c)
+{
+	struct wish w;
+	long pid;
+
+	if (!wish_of(&w, c))
+		return -EFAULT;
+	if (w.flags & (CLONE_THREAD | CLONE_SIGHAND) ||
+	    (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK)))
+		engine_unsupported("the program starts a thread, which cannot be run yet");
+	if (engine_link->want & LINK_WANT_BTS)
+		engine_unsupported(
+			"the program starts another process, which a branch trace cannot "
+			"follow yet");
+	/* No signal comes between: each process gets its own. */
+	set_mask(~FAULT_SIGNALS, &w.mask);
+	if (context->pending)
+		return SYSCALL_NOT_BEGUN; /* signals_check() sets the mask */
+	pid = w.flags & CLONE_VM ? lend(&w) : copy(&w);
+	if (pid)
+		set_mask(w.mask, NULL);
+	return pid;
+}
