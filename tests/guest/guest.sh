@@ -13,6 +13,10 @@ LOOPS=1000000 PAIRS=1000
 INSNS=$((2 * LOOPS + 5 * PAIRS + 9))
 BRANCHES=$((LOOPS + 3 * PAIRS + 1))
 TAKEN_SHORT=$((20000 - 1 + 3 * PAIRS - 1)) # that stay in the program, of known-short
+# What faults.S retires: 22 and 11 instructions once, 5 and 2 of each of 2 faults and 8 more each time
+# around, and as much for each of 5 single-steps.
+FAULT_INSNS=$((22 + 11 + 1000 * 18 + 5 * 5))
+FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
 PERIOD=10007
 
 boot() {
@@ -59,6 +63,8 @@ check_family() {
 	same "$cpu: watchdog" 1 "$(grep -c 'NMI watchdog: Enabled' "$log")"
 	same "$cpu: counts" "$INSNS $BRANCHES" "$(of counts)"
 	same "$cpu: counts again" "$INSNS $BRANCHES" "$(of again)"
+	same "$cpu: counts of faults, single-steps and changing code" "$FAULT_INSNS $FAULT_BRANCHES" \
+		"$(of faults)"
 	same "$cpu: modelled clocks" "$INSNS" "$(of cycles)"
 	sampled "$cpu: sampling" "$INSNS" "$(of sampled)"
 	same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"

@@ -52,6 +52,7 @@ done
 for form in known:1000000 known-short:20000 known-long:2000000000; do
 	${CC:-gcc} -nostdlib -static -DLOOPS=${form#*:} -o "$root/bin/${form%:*}" "$here/known.S"
 done
+${CC:-gcc} -nostdlib -static -Wl,-N,--no-warn-rwx-segments -o "$root/bin/faults" "$here/faults.S"
 ${CC:-gcc} -O2 -static -o "$root/bin/blocks" "$here/blocks.c"
 install -m 755 "$here/init.sh" "$root/init"
 (cd "$root" && find . | cpio -o -H newc --quiet) >"$out/initrd"

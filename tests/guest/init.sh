@@ -46,6 +46,7 @@ samples() {
 counting() {
 	name=counts counts -e instructions:u,branches:u known
 	name=again counts -e instructions:u,branches:u known
+	name=faults counts -e instructions:u,branches:u faults
 	name=cycles counts -e cycles:u known
 }
 
