@@ -15,3 +15,17 @@ deps-guest: deps-qemu
 	@tools/install-deps.sh linux-perf cpio
 check-guest: qemu deps-guest
 	@B='$(abspath $(B))' tests/guest/guest.sh $(GUEST)
+
+# QEMU with the unit and its firmware, below $(DESTDIR)$(PREFIX); not part of `make install`.
+QEMU_CACHE := $(or $(SOFTPMU_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/softpmu)/qemu
+QEMU_DIR   := $(PREFIX)/lib/softpmu-qemu
+.PHONY: install-qemu uninstall-qemu
+install-qemu: qemu
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(QEMU_DIR)
+	install -m 755 -s $(QEMU_CACHE)/unit/build/qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)/
+	install -m 644 $(QEMU_CACHE)/firmware/*.bin $(DESTDIR)$(QEMU_DIR)/
+	printf '#!/bin/sh\nexec $(QEMU_DIR)/qemu-system-x86_64 -L $(QEMU_DIR) "$$@"\n' \
+		> $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64
+	chmod 755 $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64
+uninstall-qemu:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)
