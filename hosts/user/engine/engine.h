@@ -42,6 +42,19 @@ void engine_finish(void);
 /* It ends with this status. */
 _Noreturn void engine_exit(int status);
 
+static inline uint64_t read_gs_base(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("rdgsbase %0" : "=r"(base));
+	return base;
+}
+
+static inline void write_gs_base(uint64_t base)
+{
+	__asm__ volatile("wrgsbase %0" : : "r"(base) : "memory");
+}
+
 static inline uint64_t read_fs_base(void)
 {
 	uint64_t base;
@@ -162,6 +175,9 @@ uint64_t block_check_code(const struct block *block);
 void block_leave_at_check(const struct block *block);
 /* The program address of instruction `index` of a block; block->insns: behind it. */
 uint64_t block_pc_of(const struct block *block, unsigned index);
+
+/* The program's GS base; the register holds the engine's. */
+extern uint64_t program_gs;
 
 /* step.c: one instruction in a form that comes back.  NULL: cannot be executed. */
 struct step {

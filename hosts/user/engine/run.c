@@ -189,13 +189,46 @@ static void run_bulk(void)
 	}
 }
 
+/* Run in place with the program's GS base (step.c). */
+static bool can_have_gs(const struct insn *insn)
+{
+	return insn->uses_gs && insn->kind == INSN_PLAIN && !insn->rip_offset;
+}
+
+/* RDGSBASE, WRGSBASE (Vol. 2): of a register, 32 or 64 bits. */
+static void step_gs_base(const struct step *s)
+{
+	const uint8_t *bytes = (const uint8_t *)s->pc;
+	unsigned modrm = bytes[s->insn.modrm_offset], rex = bytes[s->insn.opcode_offset - 2];
+	uint64_t *reg, mask = UINT32_MAX;
+
+	rex = (rex & 0xf0) == 0x40 ? rex : 0;
+	reg = &context->gpr[(modrm & 7) | (rex & 1) << 3];
+	if (rex & 8)
+		mask = UINT64_MAX;
+	if ((modrm >> 3 & 7) == 1)
+		*reg = program_gs & mask;
+	else if (((int64_t)(*reg & mask) << 16) >> 16 == (int64_t)(*reg & mask))
+		program_gs = *reg & mask;
+	else
+		engine_unsupported("the program loads a GS base that is not canonical");
+	context->pc = s->pc + s->insn.length;
+	counting_retire(s->pc, context->pc, s->insn.signals, 0);
+}
+
 /* An unsupported kind of instruction, or what stands for running it. */
 static void step_special(const struct step *s)
 {
 	const struct insn *insn = &s->insn;
 
-	if (insn->uses_gs || insn->kind == INSN_GSBASE)
-		engine_unsupported("the program uses the GS segment, which cannot be run yet");
+	if (insn->kind == INSN_GSBASE) {
+		step_gs_base(s);
+		return;
+	}
+	if (insn->uses_gs)
+		engine_unsupported(
+			"the program branches through the GS segment, or addresses it by "
+			"RIP, which cannot be run yet");
 	if (insn->kind == INSN_FAR)
 		engine_unsupported(
 			"the program makes a far transfer (INT n, IRET, far CALL or JMP), "
@@ -255,13 +288,14 @@ static void run_step(void)
 		signals_bad_jump();
 		return;
 	}
-	if (is_special(&s->insn)) {
+	if (is_special(&s->insn) && !can_have_gs(&s->insn)) {
 		step_special(s);
 		return;
 	}
 	signals = s->insn.signals;
 	data_address = counting_wants_address(signals)
-			       ? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(), 0)
+			       ? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(),
+						   program_gs)
 			       : 0;
 	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));

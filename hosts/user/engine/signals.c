@@ -239,6 +239,11 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 	struct sigcontext settled;
 	bool trap = is_breakpoint(sig, rip);
 	bool delivered = has_handler(sig) && !(signals.blocked_faults & BIT_OF(sig));
+	const struct step *s = step_of_code(rip);
+	bool with_gs = s && s->insn.uses_gs && s->insn.kind == INSN_PLAIN;
+
+	if (with_gs) /* in a step with the program's; what it leaves for has the engine's */
+		write_gs_base((uint64_t)context);
 
 	if (own_fault(sig, info, regs))
 		return;
@@ -256,6 +261,8 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 	}
 	if (trap) /* INT3 has retired and does not fault again */
 		syscall2(__NR_kill, engine_pid, sig);
+	if (with_gs)
+		die(sig);
 	engine_finish();
 	default_action(sig); /* a fault: the instruction does it again and ends the program */
 }

@@ -12,6 +12,8 @@
 #define STEPS	   16384
 #define STEP_BYTES 128
 
+uint64_t program_gs;
+
 static struct step *steps;
 static uint8_t *steps_code;
 
@@ -29,6 +31,29 @@ void steps_forget(void)
 {
 	if (steps)
 		memset(steps, 0, STEPS * sizeof(*steps));
+}
+
+/* MOV between RAX and a word at a 64-bit address. */
+static void emit_rax(struct emit *e, unsigned opcode, const void *word)
+{
+	emit_bytes(e, (const uint8_t[]){0x48, (uint8_t)opcode}, 2);
+	emit_bytes(e, (const uint8_t *)&word, 8);
+}
+
+/* The program's GS base for one instruction; no flag changes and the stack is not touched. */
+static void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc)
+{
+	static const uint8_t wrgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xd8}; /* of RAX */
+
+	emit_save(e, RAX, CTX_SPILL_FLAGS);
+	emit_rax(e, 0xa1, &program_gs);
+	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
+	emit_rax(e, 0xa1, &context->spill_flags);
+	emit_copy(e, insn, (const uint8_t *)pc, pc);
+	emit_rax(e, 0xa3, &context->spill_flags);
+	emit_rax(e, 0xb8, context); /* MOV RAX, imm64 */
+	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
+	emit_load(e, RAX, CTX_SPILL_FLAGS);
 }
 
 static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
@@ -62,7 +87,10 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 		emit_jmp(e, (uint64_t)blocks_gate(EXIT_STEP_JUMP));
 		break;
 	default:
-		emit_copy(e, insn, (const uint8_t *)pc, pc);
+		if (insn->uses_gs)
+			emit_with_gs(e, insn, pc);
+		else
+			emit_copy(e, insn, (const uint8_t *)pc, pc);
 		emit_jmp(e, (uint64_t)blocks_gate(EXIT_STEP_NEXT));
 	}
 }

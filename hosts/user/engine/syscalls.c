@@ -15,6 +15,7 @@
 #include "signals.h"
 #include "sys.h"
 
+#define TASK_END	   UINT64_C(0x7ffffffff000)
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
 
 static long pass_on(const struct syscall_arguments *c)
@@ -177,8 +178,18 @@ static long do_readlink(struct syscall_arguments *c, uint64_t path, uint64_t buf
 
 static long do_arch_prctl(struct syscall_arguments *c)
 {
-	if (c->a[0] == ARCH_SET_GS || c->a[0] == ARCH_GET_GS)
-		engine_unsupported("the program uses the GS segment, which cannot be run yet");
+	if (c->a[0] == ARCH_SET_GS) {
+		if (c->a[1] >= TASK_END)
+			return -EPERM;
+		program_gs = c->a[1];
+		return 0;
+	}
+	if (c->a[0] == ARCH_GET_GS) {
+		if (!memory_writable(c->a[1], sizeof(program_gs)))
+			return -EFAULT;
+		memcpy((void *)c->a[1], &program_gs, sizeof(program_gs));
+		return 0;
+	}
 	return pass_on(c);
 }
 

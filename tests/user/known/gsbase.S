@@ -5,7 +5,6 @@
  *   mov, mov to gs:0, SAME of gs:0                           4      store 1, load 1, cond 1
  *   EXIT                                                     3
  *
- * may-refuse: GS segment
  * expect: instructions=11 branches=3 cond=1 taken=0 not_taken=1 far=2 loads=1 stores=1
  */
 #include "known.h"
