@@ -12,6 +12,7 @@ struct softpmu {
 	struct spmu_meters meters;
 	struct spmu_core *core;
 	X86CPU *cpu;
+	bool timed;	      /* some meter counts reference clocks */
 	uint64_t tsc;	      /* until when reference clocks are accounted for */
 	uint32_t state_bytes; /* of a snapshot */
 	uint8_t *state;

@@ -54,15 +54,6 @@ static void leave_soon(CPUX86State *env)
 	qatomic_set(&env_cpu(env)->neg.icount_decr.u16.high, -1);
 }
 
-/* Whether some meter counts reference clocks. */
-static bool timed(const struct spmu_meters *meters)
-{
-	for (uint32_t i = 0; i < meters->count; i++)
-		if (meters->meter[i].signals & SPMU_SIGBIT(REF_CYCLES))
-			return true;
-	return false;
-}
-
 /* How often a meter's signals occurred in a ring since the last time. */
 static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring)
 {
@@ -83,7 +74,7 @@ static void pass_time(struct softpmu *unit, const int64_t insns[2])
 	uint64_t other;
 
 	unit->tsc = now;
-	if (!timed(&unit->meters) || (int64_t)clocks <= 0)
+	if ((int64_t)clocks <= 0)
 		return;
 	other = sum ? muldiv64(clocks, MIN(insns[1], UINT32_MAX), MIN(sum, UINT32_MAX))
 		    : (cpl_of(env) ? clocks : 0);
@@ -92,13 +83,11 @@ static void pass_time(struct softpmu *unit, const int64_t insns[2])
 	spmu_clocks(unit->core, 0, SPMU_SIGBIT(REF_CYCLES), other, 3);
 }
 
-/* Hand the unit what blocks counted. */
-static void sync_unit(struct softpmu *unit)
+/* What blocks counted comes off the meters. */
+static void fold(struct softpmu *unit)
 {
 	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
-	int64_t insns[2] = {pmu->granted[0] - pmu->room[0], pmu->granted[1] - pmu->room[1]};
 
-	spmu_set_ia32e(unit->core, 0, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
 	for (uint32_t i = 0; i < unit->meters.count; i++) {
 		struct spmu_meter *meter = &unit->meters.meter[i];
 
@@ -110,7 +99,19 @@ static void sync_unit(struct softpmu *unit)
 	memset(pmu->count, 0, sizeof(pmu->count));
 	pmu->granted[0] = pmu->room[0];
 	pmu->granted[1] = pmu->room[1];
-	pass_time(unit, insns);
+}
+
+/* Hand the unit what passed since the last time. */
+static void sync_unit(struct softpmu *unit)
+{
+	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
+	int64_t insns[2] = {pmu->granted[0] - pmu->room[0], pmu->granted[1] - pmu->room[1]};
+
+	spmu_set_ia32e(unit->core, 0, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
+	if (insns[0] | insns[1])
+		fold(unit);
+	if (unit->timed)
+		pass_time(unit, insns);
 }
 
 /* How many instructions may retire before a meter can be used up. */
@@ -150,6 +151,9 @@ static void grant(struct softpmu *unit)
 		if (meter->rings & SPMU_RINGX)
 			room[1] = MIN(room[1], most);
 	}
+	if ((signals & SPMU_SIGBIT(REF_CYCLES)) && !unit->timed)
+		unit->tsc = tsc_now(env);
+	unit->timed = (signals & SPMU_SIGBIT(REF_CYCLES)) != 0;
 	memcpy(pmu->room, room, sizeof(room));
 	memcpy(pmu->granted, room, sizeof(room));
 	if (!wanted)
