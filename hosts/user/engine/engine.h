@@ -91,6 +91,10 @@ uint64_t memory_place(uint64_t bytes);
 uint64_t memory_place_first(uint64_t bytes);
 void memory_mapped(uint64_t start, uint64_t bytes, int protection);
 void memory_unmapped(uint64_t start, uint64_t bytes);
+/* A stack that may be executed, as far down as it may grow. */
+void memory_stack(uint64_t start, uint64_t end);
+/* Code whose changes cannot be noticed (a stack): it runs as single steps, decoded each time. */
+bool memory_is_volatile(uint64_t pc);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */
 uint64_t memory_code_end(uint64_t pc);
 /* Code of this page is going to be translated: writes to it must be noticed. */

@@ -10,6 +10,7 @@
  * running uncounted.
  */
 #include <linux/mman.h>
+#include <linux/resource.h>
 
 #include <asm/unistd.h>
 
@@ -20,6 +21,7 @@
 #define WINDOW_END  UINT64_C(0x7fff0000)
 #define PLACE_STEP  UINT64_C(0x100000)
 #define REGIONS_MAX 8192
+#define STACK_MOST  UINT64_C(0x4000000)
 #define LOW_PAGES   (UINT64_C(0x80000000) / PAGE)
 
 struct region {
@@ -77,6 +79,17 @@ uint64_t memory_place_first(uint64_t bytes)
 		if (is_free(at, bytes))
 			return at;
 	return 0;
+}
+
+void memory_stack(uint64_t start, uint64_t end)
+{
+	uint64_t limit[2] = {STACK_MOST, 0}, room;
+
+	syscall4(__NR_prlimit64, 0, RLIMIT_STACK, 0, (long)limit);
+	room = limit[0] < STACK_MOST ? limit[0] : STACK_MOST;
+	start = (start & -PAGE) - (room & -PAGE);
+	end = (end + PAGE - 1) & -PAGE;
+	memory_mapped(start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 /* The first region that ends behind `address`. */
@@ -162,9 +175,6 @@ void memory_watch_page(uint64_t pc)
 	unsigned i;
 
 	if (page >= LOW_PAGES) {
-		if (region[region_after(pc)].writable)
-			engine_unsupported("the program runs code from writable memory above 2 GiB "
-					   "(a stack, say), which cannot be run yet");
 		high_translated = true;
 		return;
 	}
@@ -176,6 +186,16 @@ void memory_watch_page(uint64_t pc)
 		return;
 	page_watched[page / 8] |= (uint8_t)(1u << page % 8);
 	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ);
+}
+
+bool memory_is_volatile(uint64_t pc)
+{
+	unsigned i;
+
+	if (pc / PAGE < LOW_PAGES)
+		return false;
+	i = region_after(pc);
+	return i < regions && region[i].start <= pc && region[i].writable;
 }
 
 bool memory_unwatch(uint64_t address)

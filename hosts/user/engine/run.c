@@ -54,6 +54,8 @@ static bool careful_pays(uint64_t pc)
  * too little for either. */
 static bool choose_code(void)
 {
+	if (memory_is_volatile(context->pc))
+		return false;
 	if (careful && !careful_for_once && !careful_pays(context->pc))
 		careful = false;
 	careful_for_once = false;
@@ -324,7 +326,7 @@ void run_program(void)
 			if (steps_due)
 				steps_due--;
 			signals_check();
-		} while (steps_due || !counting_bulk_possible());
+		} while (steps_due || !counting_bulk_possible() || memory_is_volatile(context->pc));
 		counting_mode(COUNTING_BULK);
 		careful = careful_for_once = counting_low() && careful_pays(context->pc);
 	}

@@ -389,8 +389,6 @@ void signals_check(void)
 
 void signals_bad_jump(void)
 {
-	if (program_stack_executable && context->pc - context->gpr[4] + (1u << 20) < 8u << 20)
-		engine_unsupported("the program runs code on its stack, which cannot be run yet");
 	bad_jump = true;
 	context->resume = context->pc;
 	enter();

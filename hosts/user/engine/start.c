@@ -178,6 +178,10 @@ void engine_start(uint64_t *stack)
 	name_program(file);
 	load_program(executed ? executed->program : engine_link->program,
 		     executed ? (int)executed->program_fd : -1, &program);
+	if (program_stack_executable) {
+		at = find_aux(aux, AT_EXECFN);
+		memory_stack((uint64_t)stack, at ? *at : (uint64_t)stack);
+	}
 	at = find_aux(aux, AT_SYSINFO_EHDR);
 	if (at)
 		load_vdso(*at);

@@ -6,6 +6,7 @@
 #include <linux/mman.h>
 
 #include "emit.h"
+#include "frames.h"
 #include "path.h"
 #include "sys.h"
 
@@ -102,17 +103,21 @@ struct step *translate_step(uint64_t pc)
 	uint64_t end;
 	struct emit e;
 
-	if (s->pc == pc && s->code)
+	bool changes = memory_is_volatile(pc);
+
+	if (s->pc == pc && s->code && !changes)
 		return s;
 	end = memory_code_end(pc);
-	if (!end)
-		return NULL;
+	if (!end || (changes && !memory_readable(pc, 1)))
+		return NULL; /* a stack has not grown so far yet */
 	if (!path_decode(pc, end, &s->insn)) {
 		s->insn.kind = INSN_UNDEFINED;
 		s->insn.length = (uint8_t)(end - pc);
 	}
-	memory_watch_page(pc);
-	memory_watch_page(pc + s->insn.length - 1);
+	if (!changes) {
+		memory_watch_page(pc);
+		memory_watch_page(pc + s->insn.length - 1);
+	}
 	s->pc = pc;
 	s->code = (uint64_t)(steps_code + slot * STEP_BYTES);
 	e.at = (uint8_t *)s->code;

@@ -125,7 +125,10 @@ static long do_mprotect(struct syscall_arguments *c)
 	result = pass_on(c);
 	if (result)
 		return result;
-	memory_mapped(c->a[0], c->a[1], (int)protection);
+	if (protection & PROT_EXEC && protection & PROT_GROWSDOWN)
+		memory_stack(c->a[0], c->a[0] + c->a[1]);
+	else
+		memory_mapped(c->a[0], c->a[1], (int)protection);
 	if (protection & PROT_EXEC && !was_code)
 		ring_mmap(c->a[0], (c->a[1] + 4095) & ~UINT64_C(4095), 0, (int)protection,
 			  MAP_PRIVATE, -1, "//anon");

@@ -418,7 +418,7 @@ uint64_t translate_block(uint64_t key)
 {
 	uint64_t pc = key & ~CAREFUL_KEY, end = memory_code_end(pc);
 
-	if (!end)
+	if (!end || memory_is_volatile(pc))
 		return 0;
 	if (blocks_full())
 		blocks_flush();
