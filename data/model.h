@@ -101,6 +101,15 @@ struct event_table {
 	uint16_t fixed_code[FIXED_MAX]; /* codes of the fixed counters' events */
 };
 
+/* Errata; a model has a set of them. */
+enum erratum {
+#define ERRATUM(id, name, number, effect, state) ERRATUM_##id,
+#include "data/errata.inc"
+#undef ERRATUM
+	ERRATUM_COUNT
+};
+#define HAS_ERRATUM(id) (UINT64_C(1) << ERRATUM_##id)
+
 #define ALIASES_MAX 4
 struct spmu_model {
 	const char *name, *title, *section, *pfm;
@@ -113,6 +122,7 @@ struct spmu_model {
 	const struct spmu_ds_layout *ds_legacy; /* outside IA-32e mode; NULL with DTES64 */
 	const struct spmu_lbr_layout *lbr;	/* NULL: no last branch records */
 	const struct spmu_facility *facilities;
+	uint64_t errata; /* HAS_ERRATUM() */
 };
 
 #endif

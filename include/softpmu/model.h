@@ -51,6 +51,24 @@ struct spmu_facility {
 SPMU_API const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model);
 
 /*
+ * Where the parts differ from the manual.  Erratum n of a model is switched on by bit n of
+ * spmu_core_config.errata.
+ */
+enum spmu_erratum_state {
+	SPMU_ERRATUM_ABSENT,   /* not done: cannot be switched on */
+	SPMU_ERRATUM_SWITCHED, /* behaves when it is switched on */
+	SPMU_ERRATUM_ALWAYS    /* what CPUID reports, whether switched on or not */
+};
+struct spmu_erratum {
+	const char *name;   /* "pebs-late-pmi" */
+	const char *number; /* in the specification update, "AJ68"; "-": none is known */
+	const char *effect; /* one line */
+	enum spmu_erratum_state state;
+};
+SPMU_API size_t spmu_erratum_count(const struct spmu_model *model);
+SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *model, size_t index);
+
+/*
  * An event as the model's table has it.  The code is what software writes to
  * IA32_PERFEVTSELx[15:0]: unit mask in 15:8, event select in 7:0.
  */

@@ -3,7 +3,7 @@
  * state.h: a core's state as one plain block: save, load, compare.
  *
  * The block is for snapshots, migration and differential tests.  It begins
- * with a magic number, a format version, the model's name and the number of threads.
+ * with a magic number, a format version, the number of threads, the model's name and its errata.
  * It is little-endian and has no pointers.
  *
  * Example: examples/state.c.
@@ -13,7 +13,7 @@
 
 #include <softpmu/unit.h>
 
-#define SPMU_STATE_VERSION 2u
+#define SPMU_STATE_VERSION 3u
 
 /* Bytes that spmu_save() writes for this core. */
 SPMU_API size_t spmu_state_bytes(const struct spmu_core *core);
@@ -22,8 +22,8 @@ SPMU_API size_t spmu_state_bytes(const struct spmu_core *core);
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes);
 
 /*
- * Replace the core's state by a saved one of the same model and number of
- * threads.  SPMU_E_VERSION: another format, model or number of threads;
+ * Replace the core's state by a saved one of the same model, errata and number of
+ * threads.  SPMU_E_VERSION: another format, model, errata or number of threads;
  * SPMU_E_CORRUPT: a register holds what no write could have put there.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_load(struct spmu_core *core, const void *from,

@@ -127,6 +127,9 @@ struct spmu_core_config {
 			     unavailable in CPUID.0AH:EBX; false: as real parts report */
 	struct spmu_meters *meters[SPMU_THREADS_MAX]; /* one for each thread, host's memory,
 							 must outlive the core */
+	uint64_t errata; /* bit n: the model's erratum n holds (spmu_erratum_at()); 0: the processor
+			    as the manual has it.  One that is not there or not done is
+			    SPMU_E_ARGUMENT. */
 };
 
 /* Bytes of memory that a core needs, 64-byte aligned. Constant for a build. */

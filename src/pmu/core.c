@@ -50,6 +50,8 @@ enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_
 	core->threads = config->threads;
 	core->general = model_general(config->model, config->threads);
 	core->hide_absent = config->hide_absent;
+	if (!errata_switch(core, config->errata))
+		return SPMU_E_ARGUMENT;
 	for (unsigned lp = 0; lp < core->threads; lp++) {
 		core->thread[lp].published = config->meters[lp];
 		memset(config->meters[lp], 0, sizeof(*config->meters[lp]));
@@ -98,7 +100,7 @@ const char *spmu_status_text(enum spmu_status status)
 	case SPMU_E_SPACE:
 		return "the memory given is too small";
 	case SPMU_E_VERSION:
-		return "a saved state of another version, model or number of threads";
+		return "a saved state of another version, model, errata or number of threads";
 	case SPMU_E_CORRUPT:
 		return "a saved state that contradicts itself";
 	case SPMU_E_EVENT:

@@ -84,7 +84,8 @@ struct lbr_recording {
 	bool on;	  /* though all may be filtered */
 	bool filtered;
 	bool call_stack;
-	bool clocks; /* the host supplies core clocks */
+	bool clocks;	/* the host supplies core clocks */
+	uint8_t absent; /* SPMU_BRANCH_ that entries do not tell */
 };
 
 /* Branch trace store, as IA32_DEBUGCTL makes it. */
@@ -117,6 +118,8 @@ struct spmu_core {
 	unsigned threads;
 	unsigned general; /* general counters of each thread */
 	bool hide_absent;
+	uint64_t errata; /* those switched on, by the model's index ... */
+	uint64_t hold;	 /* ... and by enum erratum */
 	struct thread thread[SPMU_THREADS_MAX];
 };
 
@@ -131,6 +134,14 @@ static inline void status_raise(const struct spmu_core *core, struct thread *thr
 {
 	if (core->model->counters->version >= 2)
 		thread->state.reg[SLOT_GLOBAL_STATUS] |= bits;
+}
+
+/* errata.c: switch on these of the model; false: one is not there or not done. */
+bool errata_switch(struct spmu_core *core, uint64_t wanted);
+
+static inline bool has_erratum(const struct spmu_core *core, enum erratum erratum)
+{
+	return core->hold >> erratum & 1;
 }
 
 /* meters.c */
@@ -180,6 +191,7 @@ static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *cor
 enum pebs_result {
 	PEBS_SKIPPED, /* memory or a wrong index refused */
 	PEBS_FULL,    /* no room up to the maximum */
+	PEBS_LATE,    /* the same, and the threshold's interrupt is still to come (erratum) */
 	PEBS_WRITTEN,
 	PEBS_THRESHOLD /* written, and the index reached the threshold */
 };
@@ -196,6 +208,7 @@ void lbr_clocks(struct thread *thread, uint64_t clocks);
 void lbr_record(const struct spmu_core *core, struct thread *thread,
 		const struct spmu_branch *branches, size_t count);
 bool lbr_valid(const struct msr *msr, uint64_t value);
+bool lbr_writable(const struct spmu_core *core, const struct msr *msr, uint64_t value);
 
 /* bts.c */
 void bts_update(const struct spmu_core *core, struct thread *thread);

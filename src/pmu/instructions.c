@@ -60,6 +60,8 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->ecx = counters->fixed_mask;
 		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5 |
 			    counters->leaf_0a_edx;
+		if (has_erratum(core, ERRATUM_CPUID_FIXED))
+			regs->edx = 0;
 		return true;
 	default:
 		return false;

@@ -17,7 +17,7 @@
 #include "src/pmu/core.h"
 
 /* The kinds of branches that MSR_LBR_SELECT lets through. */
-static uint64_t selected(uint64_t select)
+static uint64_t selected(const struct spmu_core *core, uint64_t select)
 {
 	static const uint64_t kind[] = {
 		[LBR_SELECT_JCC_low] = SPMU_SIGBIT(COND_TAKEN),
@@ -30,6 +30,12 @@ static uint64_t selected(uint64_t select)
 	};
 	uint64_t kinds = SPMU_SIGSET_TAKEN;
 
+	if (has_erratum(core, ERRATUM_LBR_CALLS)) {
+		if (select & FIELD(LBR_SELECT, NEAR_REL_JMP))
+			kinds &= ~SPMU_SIGBIT(CALL_REL);
+		if (select & FIELD(LBR_SELECT, NEAR_IND_JMP))
+			kinds &= ~SPMU_SIGBIT(CALL_IND);
+	}
 	for (unsigned bit = 0; bit < sizeof(kind) / sizeof(kind[0]); bit++)
 		if (select >> bit & 1)
 			kinds &= ~kind[bit];
@@ -53,9 +59,11 @@ void lbr_update(const struct spmu_core *core, struct thread *thread)
 	lbr->call_stack = (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK)) != 0;
 	lbr->rings = (select & FIELD(LBR_SELECT, CPL_EQ_0) ? 0 : SPMU_RING0) |
 		     (select & FIELD(LBR_SELECT, CPL_NEQ_0) ? 0 : SPMU_RINGX);
-	lbr->signals = lbr->rings ? selected(select) : 0;
+	lbr->signals = lbr->rings ? selected(core, select) : 0;
 	if (!lbr->signals)
 		lbr->rings = 0;
+	if (has_erratum(core, ERRATUM_LBR_SIGN))
+		lbr->absent = SPMU_BRANCH_IN_TX | SPMU_BRANCH_ABORT;
 	lbr->clocks = lbr->signals && ((core->host.supply.exact | core->host.supply.modelled) &
 				       SPMU_SIGBIT(CYCLES));
 }
@@ -82,13 +90,15 @@ static void store(struct thread_state *state, unsigned n, const struct spmu_lbr_
 	state->reg[SLOT_LBR_INFO + n] = entry->info;
 }
 
-static void push(const struct spmu_lbr_layout *layout, struct thread_state *state,
+static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 		 const struct spmu_branch *branch)
 {
+	struct thread_state *state = &thread->state;
 	struct spmu_branch timed = *branch;
 	struct spmu_lbr_entry entry;
 
 	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (layout->depth - 1u);
+	timed.flags &= (uint8_t)~thread->lbr.absent;
 	timed.cycles = state->lbr_clocks;
 	state->lbr_clocks = 0;
 	spmu_lbr_encode(layout, &timed, &entry);
@@ -162,7 +172,7 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 		if (thread->lbr.call_stack && branches[i].signal == SPMU_SIG_RET_NEAR)
 			pop(layout, state);
 		else
-			push(layout, state, &branches[i]);
+			push(layout, thread, &branches[i]);
 	}
 }
 
@@ -181,4 +191,15 @@ bool lbr_valid(const struct msr *msr, uint64_t value)
 	if (msr->list == &field_list_LBR_FROM_TSX)
 		flags = 3;
 	return address_canonical((uint64_t)((int64_t)(value << flags) >> flags));
+}
+
+/*
+ * What software may put there.  Processors of the format with transactions that have none
+ * take bits 62:61 for sign bits (erratum), though they record them as 0.
+ */
+bool lbr_writable(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+{
+	if (has_erratum(core, ERRATUM_LBR_SIGN) && msr->role == ROLE_LBR_FROM)
+		return address_canonical((uint64_t)((int64_t)(value << 1) >> 1));
+	return lbr_valid(msr, value);
 }

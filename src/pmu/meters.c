@@ -63,6 +63,15 @@ static void update_precise_fixed(const struct spmu_core *core, struct thread *th
 	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
 }
 
+/* What an event's counter adds up: each signal once, so a second count is a second signal. */
+static uint64_t counted(const struct spmu_core *core, const struct spmu_event *event)
+{
+	if (has_erratum(core, ERRATUM_FAR_INSTRUCTIONS) &&
+	    event->signals == SPMU_SIGBIT(INSTRUCTIONS))
+		return event->signals | SPMU_SIGBIT(FAR);
+	return event->signals;
+}
+
 /* Make one general counter; false when it does not count. */
 static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
@@ -76,7 +85,7 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	if (!event || !(event->counters >> n & 1) || !supplied(core, event->signals))
 		return false;
 	*counter = (struct counter){
-		.signals = event->signals,
+		.signals = counted(core, event),
 		.status = UINT64_C(1) << n,
 		.rings = (uint8_t)((select & FIELD(PERFEVTSEL, OS) ? SPMU_RING0 : 0) |
 				   (select & FIELD(PERFEVTSEL, USR) ? SPMU_RINGX : 0)),
@@ -98,7 +107,7 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 	if (!event || !supplied(core, event->signals) || !(control & 3))
 		return false;
 	thread->counter[SLOT_FIXED_CTR + n] = (struct counter){
-		.signals = event->signals,
+		.signals = counted(core, event),
 		.status = FIELD(GLOBAL_STATUS, Ovf_FIXED_CTR0) << n,
 		.rings = (uint8_t)(control & 3),
 		.any = (control & FIELD(FIXED_CTR_CTRL, ANYTHREAD0)) != 0,

@@ -187,7 +187,7 @@ static bool refuses(const struct spmu_core *core, const struct msr *msr, uint64_
 		return !address_canonical(value);
 	case ROLE_LBR_FROM:
 	case ROLE_LBR_TO:
-		return !lbr_valid(msr, value);
+		return !lbr_writable(core, msr, value);
 	case ROLE_LER_FROM:
 	case ROLE_LER_TO:
 		return true;

@@ -132,6 +132,30 @@ static bool read_area(struct spmu_core *core, unsigned lp, const struct spmu_ds_
 	       spmu_ds_decode(layout, bytes, layout->bytes, area) == SPMU_OK;
 }
 
+/*
+ * Whether this record's interrupt is due: the index behind it has reached the threshold.  By the
+ * erratum the index before it is compared, so that the next event interrupts, stored or not.
+ */
+static bool reached(const struct spmu_core *core, const struct spmu_ds_area *area,
+		    uint64_t record_bytes)
+{
+	uint64_t index = area->pebs_index;
+
+	if (has_erratum(core, ERRATUM_PEBS_LATE_PMI))
+		index -= record_bytes;
+	return index >= area->pebs_threshold;
+}
+
+/* No record: an index before the base is wrong, but not full. */
+static enum pebs_result refused(const struct spmu_core *core, const struct spmu_ds_area *area)
+{
+	if (area->pebs_index < area->pebs_base)
+		return PEBS_SKIPPED;
+	if (has_erratum(core, ERRATUM_PEBS_LATE_PMI) && area->pebs_index >= area->pebs_threshold)
+		return PEBS_LATE;
+	return PEBS_FULL;
+}
+
 /* A counter without a slot of its own in the area counts on from where it is. */
 static void reload(const struct spmu_core *core, struct thread_state *state,
 		   const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
@@ -163,8 +187,8 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 
 	if (!record_bytes || !read_area(core, lp, layout, &area))
 		return PEBS_SKIPPED;
-	if (!fits(&area, record_bytes)) /* an index before the base is wrong, but not full */
-		return area.pebs_index >= area.pebs_base ? PEBS_FULL : PEBS_SKIPPED;
+	if (!fits(&area, record_bytes))
+		return refused(core, &area);
 	fill(core, lp, layout, insn, counters, data_cfg, &record);
 	if (spmu_pebs_encode(layout, data_cfg, &record, bytes, sizeof(bytes)) != SPMU_OK ||
 	    !core->host.write(core->host.opaque, lp, area.pebs_index, bytes, record_bytes))
@@ -176,5 +200,5 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 			      &area.pebs_index, layout->field_bytes))
 		return PEBS_SKIPPED;
 	reload(core, state, layout, &area, counters);
-	return area.pebs_index >= area.pebs_threshold ? PEBS_THRESHOLD : PEBS_WRITTEN;
+	return reached(core, &area, record_bytes) ? PEBS_THRESHOLD : PEBS_WRITTEN;
 }

@@ -13,6 +13,8 @@ static void freeze_legacy(const struct spmu_core *core, struct thread *thread, u
 {
 	uint64_t off = FIELD(DEBUGCTL, LBR);
 
+	if (has_erratum(core, ERRATUM_NO_LBR_FREEZE))
+		debugctl &= ~FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI);
 	if (core->model->lbr && core->model->lbr->freeze_clears_tr)
 		off |= FIELD(DEBUGCTL, TR);
 	if (debugctl & FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI))

@@ -62,6 +62,15 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 	}
 }
 
+/* OvfBuffer; by the erratum only while the interrupt freezes counters. */
+static void buffer_status(struct spmu_core *core, struct thread *thread)
+{
+	if (has_erratum(core, ERRATUM_PEBS_STATUS) &&
+	    !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI)))
+		return;
+	status_raise(core, thread, FIELD(GLOBAL_STATUS, OvfBuf));
+}
+
 /* Returns SPMU_EV_RECORD when one was written; *pmi is set at the threshold. */
 static unsigned take_record(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 			    struct outcome *outcome, bool *pmi)
@@ -69,17 +78,17 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, const struct sp
 	struct thread_state *state = &core->thread[lp].state;
 	enum pebs_result result = pebs_write(core, lp, insn, outcome->triggered);
 
-	if (result == PEBS_FULL || result == PEBS_THRESHOLD)
-		status_raise(core, &core->thread[lp], FIELD(GLOBAL_STATUS, OvfBuf));
-	if (result == PEBS_SKIPPED || result == PEBS_FULL)
+	if (result == PEBS_FULL || result == PEBS_LATE || result == PEBS_THRESHOLD)
+		buffer_status(core, &core->thread[lp]);
+	if (result == PEBS_LATE || result == PEBS_THRESHOLD)
+		*pmi = true;
+	if (result == PEBS_SKIPPED || result == PEBS_FULL || result == PEBS_LATE)
 		return 0;
 	for (uint32_t set = outcome->triggered; set;)
 		state->reg[SLOT_GLOBAL_STATUS] &=
 			~core->thread[lp].counter[take_lowest(&set)].status;
 	state->pebs_armed &= ~outcome->triggered;
 	outcome->overflowed &= ~outcome->triggered;
-	if (result == PEBS_THRESHOLD)
-		*pmi = true;
 	return SPMU_EV_RECORD;
 }
 

@@ -20,8 +20,9 @@ struct state_header {
 	uint32_t version;
 	uint32_t threads;
 	char model[MODEL_BYTES];
+	uint64_t errata;
 };
-_Static_assert(sizeof(struct state_header) == 48, "no holes");
+_Static_assert(sizeof(struct state_header) == 56, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
 		       8 * SLOT_COUNT + 4 * (6 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 16,
 	       "no holes");
@@ -50,6 +51,7 @@ enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes)
 		.magic = STATE_MAGIC,
 		.version = SPMU_STATE_VERSION,
 		.threads = core->threads,
+		.errata = core->errata,
 	};
 	uint8_t *out = to;
 
@@ -177,7 +179,7 @@ enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t byte
 	if (header.magic != STATE_MAGIC)
 		return SPMU_E_CORRUPT;
 	if (header.version != SPMU_STATE_VERSION || header.threads != core->threads ||
-	    memcmp(header.model, name, MODEL_BYTES) != 0)
+	    header.errata != core->errata || memcmp(header.model, name, MODEL_BYTES) != 0)
 		return SPMU_E_VERSION;
 	if (bytes != block_bytes(core->threads))
 		return SPMU_E_CORRUPT;
@@ -217,7 +219,9 @@ static const char *header_difference(const struct state_header *a, const struct 
 		return "version";
 	if (a->threads != b->threads)
 		return "threads";
-	return memcmp(a->model, b->model, MODEL_BYTES) != 0 ? "model" : NULL;
+	if (memcmp(a->model, b->model, MODEL_BYTES) != 0)
+		return "model";
+	return a->errata != b->errata ? "errata" : NULL;
 }
 
 static const char *thread_difference(const struct state_header *header,

@@ -114,6 +114,7 @@ bool scenario_create(struct scenario *s)
 		.model = s->model,
 		.threads = s->threads,
 		.hide_absent = s->hide_absent,
+		.errata = s->errata,
 		.meters = {&s->meters[0], s->threads == 2 ? &s->meters[1] : NULL},
 	};
 	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;

@@ -180,6 +180,19 @@ static bool take_head(struct file *file, unsigned *first)
 	return refuse_file(file, 1, "no scenario", "");
 }
 
+/* errata NAME: by its name or its number in the specification update. */
+static bool take_erratum(struct scenario *s, const char *name)
+{
+	const struct spmu_erratum *erratum;
+
+	for (size_t i = 0; (erratum = spmu_erratum_at(s->model, i)); i++)
+		if (!strcmp(erratum->name, name) || !strcmp(erratum->number, name)) {
+			s->errata |= UINT64_C(1) << i;
+			return true;
+		}
+	return scenario_refuse(s, "erratum", name);
+}
+
 /* What must be said before the core is made. */
 static bool is_setting(struct scenario *s, const struct line *line, bool *good)
 {
@@ -195,6 +208,8 @@ static bool is_setting(struct scenario *s, const struct line *line, bool *good)
 		s->supply.modelled = !strcmp(value, "all") ? all & ~SPMU_SIGSET_ARCHITECTURAL : 0;
 	else if (!strcmp(word, "hide_absent"))
 		s->hide_absent = true;
+	else if (!strcmp(word, "errata"))
+		*good = take_erratum(s, value);
 	else
 		return false;
 	if (s->core)
@@ -262,8 +277,12 @@ static unsigned run_scenario(struct file *file, unsigned start, const struct fam
 			continue;
 		if (!strcmp(line.word[0], "scenario"))
 			break;
-		if (!good || is_setting(&s, &line, &set))
+		if (!good)
 			continue;
+		if (is_setting(&s, &line, &set)) {
+			good = set;
+			continue;
+		}
 		good = scenario_create(&s) && run_line(&s, &line);
 	}
 	finish(file, &s, start);

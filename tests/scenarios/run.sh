@@ -41,6 +41,9 @@ refused wrong-records "${head}ds pebs=2\nexpect records 1\n"
 refused wrong-record "${head}ds pebs=2\nexpect pebs 0 rip=1\n"
 refused wrong-bts "${head}ds bts=2\nexpect bts 0 1 1\n"
 refused late-setting "${head}${good}threads 2\n"
+refused unknown-erratum "${head}errata pebs-late-pmi\n$good"
+refused absent-erratum "section AJ67\nmodels core2\nscenario x\nerrata pebs-any-level\n$good"
+refused late-erratum "section AJ68\nmodels core2\nscenario x\n${good}errata pebs-late-pmi\n"
 refused empty ''
 
 "$run" tests/scenarios/*.scenario | tee "$folder/all.log"

@@ -32,6 +32,7 @@ struct scenario {
 	unsigned threads, lp;
 	struct spmu_supply supply;
 	bool hide_absent, ia32e;
+	uint64_t errata;
 
 	void *memory_of_core;
 	struct spmu_core *core; /* NULL until the first command needs it */

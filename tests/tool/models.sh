@@ -32,6 +32,14 @@ has_line "facility that is done" "$out" '    PEBS +Vol\. 3B 18\.13\.1 +done'
 has_line "facility that is absent" "$out" '    uncore counters +Vol\. 3B .* absent'
 same "every facility has a state" "" "$(awk '/^    / && !/ (done|absent|partial: .*)$/' <<<"$out")"
 
+# 18.4.4: what the parts do other than the manual says; each with a state.
+run models -v core2
+succeeds "verbose, with errata"
+has_line "erratum that can be switched on" "$out" '    erratum pebs-late-pmi +AJ68 +switched +.+'
+has_line "erratum that is not done" "$out" '    erratum pebs-any-level +AJ67 +absent +.+'
+run models -v westmere
+has_line "erratum that CPUID shows always" "$out" '    erratum cpuid-clocks +- +always +.+'
+
 run models z80
 refuses "unknown model" 1 "unknown model 'z80'"
 run models -x

@@ -6,8 +6,9 @@
 #include "tests/unit/unit_host.h"
 
 /*
- * Differences that are meant: earlier steppings of Core 2 (6F2H to 6F8H) leave EDX of leaf 0AH 0
- * although they have the fixed counters, the first Bonnells (106C2H) report one fixed counter and
+ * Earlier steppings of Core 2 (6F2H to 6F8H) leave EDX of leaf 0AH 0 although they have the
+ * fixed counters: with_errata[] has them.  Bits of EBX that an erratum sets are there always.
+ * Differences that are meant: the first Bonnells (106C2H) report one fixed counter and
  * a bit 13 without meaning, Lynnfield (106E5H) also lacks reference cycles (bit 2 of EBX): the
  * models are the parts listed here.
  */
@@ -74,6 +75,21 @@ static const struct {
 	{__LINE__, "6E8 PM Yonah", "core", 1, {0x07280201, 0x0, 0x0, 0x0}, 0x0000c109, 0xafe9fbff},
 	{__LINE__, "6E4 PM Yonah", "core", 1, {0x07280201, 0x0, 0x0, 0x0}, 0x0000c1a9, 0xbfe9fbff},
 	{__LINE__, "6FB Conroe", "core2", 1, {0x07280202, 0x0, 0x0, 0x503}, 0x0000e3fd, 0xbfebfbff},
+	{__LINE__, "6F2 Conroe", "core2", 1, {0x07280202, 0x0, 0x0, 0x0}, 0x0000e3bd, 0xbfebfbff},
+	{__LINE__,
+	 "6F7 Clovertown",
+	 "core2",
+	 1,
+	 {0x07280202, 0x0, 0x0, 0x0},
+	 0x0004e33d,
+	 0xbfebfbff},
+	{__LINE__,
+	 "6F9 Tigerton",
+	 "core2",
+	 1,
+	 {0x07280202, 0x0, 0x0, 0x503},
+	 0x0004e3bd,
+	 0xbfebfbff},
 	{__LINE__,
 	 "1067A Penryn",
 	 "core2-45nm",
@@ -258,13 +274,34 @@ static const struct {
 	 0xbfebfbff},
 };
 
+/* Which of the parts have an erratum that must be switched on. */
+static const struct {
+	const char *part, *erratum;
+} with_errata[] = {
+	{"6F2 Conroe", "cpuid-fixed"},
+	{"6F7 Clovertown", "cpuid-fixed"},
+};
+
+static uint64_t errata_of(size_t row)
+{
+	uint64_t errata = 0;
+
+	for (size_t i = 0; i < sizeof(with_errata) / sizeof(with_errata[0]); i++)
+		if (!strcmp(with_errata[i].part, parts[row].part)) {
+			errata = erratum_bit(parts[row].model, with_errata[i].erratum);
+			CHECK_ROW(parts[row].line, errata != 0);
+		}
+	return errata;
+}
+
 static void check_parts(void)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct unit_host host;
 		struct spmu_cpuid regs = {1, 2, 3, 4};
 
-		host_create(&host, parts[i].model, parts[i].threads, SUPPLY_EXECUTION);
+		host_create_with(&host, parts[i].model, parts[i].threads, SUPPLY_EXECUTION,
+				 errata_of(i));
 		CHECK_ROW(parts[i].line, spmu_cpuid(host.core, 0x0a, 0, &regs));
 		CHECK_ROW_EQ(parts[i].line, regs.eax, parts[i].leaf_0a[0]);
 		CHECK_ROW_EQ(parts[i].line, regs.ebx, parts[i].leaf_0a[1]);

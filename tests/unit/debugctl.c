@@ -212,7 +212,7 @@ static void saved(void)
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), 0);
 
 	/* A 64-bit word that no register could hold is refused wherever it stands. */
-	for (size_t at = 48; at + 8 <= bytes; at += 8) {
+	for (size_t at = STATE_HEADER; at + 8 <= bytes; at += 8) {
 		uint8_t bad[STATE_BYTES_MAX];
 
 		memcpy(bad, before, bytes);

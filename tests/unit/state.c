@@ -6,7 +6,6 @@
 #include "tests/unit/unit_host.h"
 
 #define BLOCK_MAX 8192
-#define HEADER	  48
 #define JUMP	  SPMU_SIGBIT(JMP_REL)
 
 /* A unit in the middle of things: armed, in a clock, half through a count. */
@@ -118,7 +117,7 @@ static void names_differences(void)
 	two[12] = 1;
 	CHECK(!strcmp(spmu_state_difference(one, two, bytes, &lp), "threads"));
 	CHECK(!strcmp(spmu_state_difference(one, one, bytes - 8, &lp), "length"));
-	for (size_t at = HEADER; at < bytes; at++) { /* nothing is overlooked */
+	for (size_t at = STATE_HEADER; at < bytes; at++) { /* nothing is overlooked */
 		memcpy(two, one, bytes);
 		two[at] ^= 0x10;
 		CHECK(spmu_state_difference(one, two, bytes, &lp) != NULL);
@@ -152,7 +151,7 @@ static void refuses(void)
 	host_destroy(&other);
 
 	/* Any single bit: refused, or a state that saves as the same block again. */
-	for (size_t bit = 8 * HEADER; bit < 8 * bytes; bit++) {
+	for (size_t bit = 8 * STATE_HEADER; bit < 8 * bytes; bit++) {
 		uint8_t again[BLOCK_MAX];
 		enum spmu_status status;
 

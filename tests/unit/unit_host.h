@@ -18,6 +18,7 @@
 #define PEBS_BASE    (MEMORY_BASE + 0x1000)
 #define RECORD_BYTES 0xc8
 #define MAX48	     UINT64_C(0xffffffffffff)
+#define STATE_HEADER 56 /* bytes of a saved state before its threads */
 
 /* Registers by address, as a guest names them. */
 enum {
@@ -146,8 +147,19 @@ static inline void host_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 		xmm[i / 16][i % 16] = (uint8_t)(i + lp + 1);
 }
 
-static inline void host_create(struct unit_host *host, const char *model, unsigned threads,
-			       struct spmu_supply supply)
+/* The bit of an erratum in struct spmu_core_config; 0: the model has none of that name. */
+static inline uint64_t erratum_bit(const char *model, const char *name)
+{
+	const struct spmu_model *m = spmu_model_find(model);
+
+	for (size_t i = 0; i < spmu_erratum_count(m); i++)
+		if (!strcmp(spmu_erratum_at(m, i)->name, name))
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+static inline void host_create_with(struct unit_host *host, const char *model, unsigned threads,
+				    struct spmu_supply supply, uint64_t errata)
 {
 	struct spmu_host callbacks = {
 		.opaque = host,
@@ -163,6 +175,7 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 		.model = spmu_model_find(model),
 		.threads = threads,
 		.meters = {&host->meters[0], &host->meters[1]},
+		.errata = errata,
 	};
 
 	memset(host, 0, sizeof(*host));
@@ -177,6 +190,12 @@ static inline void host_create(struct unit_host *host, const char *model, unsign
 	}
 	for (unsigned lp = 0; lp < threads; lp++)
 		spmu_set_ia32e(host->core, lp, true);
+}
+
+static inline void host_create(struct unit_host *host, const char *model, unsigned threads,
+			       struct spmu_supply supply)
+{
+	host_create_with(host, model, threads, supply, 0);
 }
 
 static inline void host_destroy(struct unit_host *host)

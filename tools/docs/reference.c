@@ -23,14 +23,6 @@ static const struct {
 #undef FAMILY
 };
 
-static const struct {
-	const char *name, *families, *effect, *state;
-} errata[] = {
-#define ERRATUM(name, families, effect, state) {name, families, effect, state},
-#include "data/errata.inc"
-#undef ERRATUM
-};
-
 static const char *access_text(enum spmu_access access)
 {
 	static const char *const text[] = {
@@ -288,6 +280,48 @@ static void print_partial(FILE *page, const char *const *rows, unsigned count)
 	}
 }
 
+/* Models share an erratum by its address; its row stands where the first of them has it. */
+static bool has_erratum(const struct spmu_model *model, const struct spmu_erratum *erratum)
+{
+	for (size_t i = 0; i < spmu_erratum_count(model); i++)
+		if (spmu_erratum_at(model, i) == erratum)
+			return true;
+	return false;
+}
+
+static void print_erratum(FILE *page, size_t first, const struct spmu_erratum *erratum)
+{
+	static const char *const states[] = {
+		[SPMU_ERRATUM_ABSENT] = "absent",
+		[SPMU_ERRATUM_SWITCHED] = "switched",
+		[SPMU_ERRATUM_ALWAYS] = "always",
+	};
+
+	for (size_t m = 0; m < first; m++)
+		if (has_erratum(spmu_model_at(m), erratum))
+			return;
+	fprintf(page, "| %s | %s | ", erratum->name, erratum->number);
+	for (size_t m = first; m < spmu_model_count(); m++)
+		if (has_erratum(spmu_model_at(m), erratum))
+			fprintf(page, "%s%s", m > first ? ", " : "",
+				spmu_model_info(spmu_model_at(m)).name);
+	fprintf(page, " | %s | %s |\n", erratum->effect, states[erratum->state]);
+}
+
+static void print_errata(FILE *page)
+{
+	fprintf(page,
+		"\n## Errata\n\n"
+		"Switched: the model does as the parts do when `spmu_core_config.errata` says "
+		"so, else as the\nmanual has it.  Always: CPUID reports it as the parts do, in "
+		"any case.\n\n"
+		"| name | number | models | what the parts do | state |\n"
+		"|---|---|---|---|---|\n");
+	for (size_t m = 0; m < spmu_model_count(); m++)
+		for (size_t i = 0; i < spmu_erratum_count(spmu_model_at(m)); i++)
+			print_erratum(page, m, spmu_erratum_at(spmu_model_at(m), i));
+}
+
 static bool write_conformance(const char *folder)
 {
 	const char *rows[FACILITIES_MAX];
@@ -321,11 +355,7 @@ static bool write_conformance(const char *folder)
 	fprintf(page, "\n");
 	print_conformance(page, rows, count);
 	print_partial(page, rows, count);
-	fprintf(page, "\n## Errata\n\nDone: the model does as the parts do.\n\n"
-		      "| number | families | what the parts do | state |\n|---|---|---|---|\n");
-	for (size_t i = 0; i < sizeof(errata) / sizeof(errata[0]); i++)
-		fprintf(page, "| %s | %s | %s | %s |\n", errata[i].name, errata[i].families,
-			errata[i].effect, errata[i].state);
+	print_errata(page);
 	fprintf(page, "\n## Families that cannot be built yet\n\n");
 	for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++)
 		fprintf(page, "- `%s`: %s (%s)\n", unbuilt[i].name, unbuilt[i].title,

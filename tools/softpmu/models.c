@@ -37,7 +37,9 @@ static void help(void)
 	     "PEBS\n"
 	     "records, section of the manual.  Families that are not there yet are listed as "
 	     "absent.\n\n"
-	     "  -v, --verbose          also what of each model is done, partial or absent");
+	     "  -v, --verbose          also what of each model is done, partial or absent, and\n"
+	     "                         its errata: switched (on by a program that embeds the\n"
+	     "                         library), always there, or absent");
 }
 
 static void widen(int *width, const char *text)
@@ -110,6 +112,26 @@ static void print_facilities(const struct spmu_model *model)
 	}
 }
 
+static void print_errata(const struct spmu_model *model)
+{
+	static const char *const states[] = {
+		[SPMU_ERRATUM_ABSENT] = "absent",
+		[SPMU_ERRATUM_SWITCHED] = "switched",
+		[SPMU_ERRATUM_ALWAYS] = "always",
+	};
+	const struct spmu_erratum *erratum;
+	int name = 0, number = 0;
+	size_t i;
+
+	for (i = 0; (erratum = spmu_erratum_at(model, i)); i++) {
+		widen(&name, erratum->name);
+		widen(&number, erratum->number);
+	}
+	for (i = 0; (erratum = spmu_erratum_at(model, i)); i++)
+		printf("    erratum %-*s  %-*s  %-8s  %s\n", name, erratum->name, number,
+		       erratum->number, states[erratum->state], erratum->effect);
+}
+
 /* The names given, or all when none is. */
 static bool wanted(const char *name, int count, char **names)
 {
@@ -150,8 +172,10 @@ static void print_models(bool verbose, int count, char **names)
 		if (!wanted(info.name, count, names))
 			continue;
 		print_model(&widths, &info);
-		if (verbose)
+		if (verbose) {
 			print_facilities(model);
+			print_errata(model);
+		}
 	}
 	for (i = 0; i < FAMILIES; i++) {
 		if (!spmu_model_find(families[i].name) && wanted(families[i].name, count, names))
