@@ -374,6 +374,11 @@ long exec_run(const struct syscall_arguments *c)
 		syscall1(__NR_close, t.fd);
 		return execute_unobserved(c, argv, envp);
 	}
+	/* The tool knows one program's code at an address. */
+	if (engine_link->want & LINK_WANT_LBR && !children_is_first())
+		engine_unsupported(
+			"a process that the program started executes another one, whose "
+			"branches cannot be told apart yet (--no-inherit leaves it out)");
 	if (engine_link->want & LINK_WANT_BTS)
 		engine_unsupported("the program executes another one, which a branch trace cannot "
 				   "follow yet");
