@@ -14,7 +14,7 @@ static bool argument(struct scenario *s, const struct line *line, unsigned n, ui
 static bool wrmsr(struct scenario *s, const struct line *line, unsigned at, bool fault)
 {
 	enum spmu_outcome outcome;
-	uint64_t value;
+	uint64_t value = 0;
 	uint32_t msr;
 
 	if (line->count != at + 3)
@@ -37,7 +37,7 @@ static bool wrmsr(struct scenario *s, const struct line *line, unsigned at, bool
 /* rdmsr REGISTER [& MASK] = VALUE */
 static bool rdmsr(struct scenario *s, const struct line *line)
 {
-	uint64_t mask = ~UINT64_C(0), want, value = 0;
+	uint64_t mask = ~UINT64_C(0), want = 0, value = 0;
 	unsigned at = 2;
 	uint32_t msr;
 
@@ -64,7 +64,7 @@ static bool rdmsr(struct scenario *s, const struct line *line)
 /* rdpmc ECX [cpl=N] [pce=N] [pe=N] = VALUE; or "gp rdpmc ECX ..." */
 static bool rdpmc(struct scenario *s, const struct line *line, unsigned at, bool fault)
 {
-	uint64_t ecx, cpl = 0, pce = 0, pe = 1, want = 0, value = 0;
+	uint64_t ecx = 0, cpl = 0, pce = 0, pe = 1, want = 0, value = 0;
 	bool wanted = false;
 	const char *text;
 
@@ -108,7 +108,7 @@ static bool rdpmc(struct scenario *s, const struct line *line, unsigned at, bool
 
 static bool fault(struct scenario *s, const struct line *line)
 {
-	uint64_t value;
+	uint64_t value = 0;
 	uint32_t msr;
 
 	if (line->count < 3)
@@ -139,7 +139,7 @@ static void one(struct scenario *s, struct spmu_insn *insn)
 static bool retire(struct scenario *s, const struct line *line)
 {
 	struct spmu_insn insn = {.signals = SPMU_SIGBIT(INSTRUCTIONS), .cycles = 1};
-	uint64_t n, cpl = s->cpl, next_cpl = s->cpl, cycles = 1, to = 0, ip = 0, signal;
+	uint64_t n = 0, cpl = s->cpl, next_cpl = s->cpl, cycles = 1, to = 0, ip = 0, signal = 0;
 	bool jumps = false;
 
 	if (!argument(s, line, 1, &n))
@@ -216,7 +216,7 @@ static bool take_branch(struct scenario *s, const struct line *line, unsigned at
 static bool branch(struct scenario *s, const struct line *line, bool bulk)
 {
 	struct spmu_branch b = {0};
-	uint64_t signals;
+	uint64_t signals = 0;
 	bool miss;
 
 	if (line->count < 4 || !scenario_signal(s, line->word[1], &signals) ||
@@ -261,7 +261,7 @@ static bool event(struct scenario *s, const struct line *line)
 /* clocks N [cpl=N]: core and reference clocks in which nothing retires. */
 static bool clocks(struct scenario *s, const struct line *line)
 {
-	uint64_t n, cpl = s->cpl;
+	uint64_t n = 0, cpl = s->cpl;
 	const char *text;
 
 	if (!argument(s, line, 1, &n))
@@ -278,7 +278,7 @@ static bool clocks(struct scenario *s, const struct line *line)
 /* poke FIELD-OF-THE-AREA VALUE */
 static bool poke(struct scenario *s, const struct line *line)
 {
-	uint64_t linear, value;
+	uint64_t linear = 0, value = 0;
 	unsigned bytes;
 
 	if (line->count != 3 || !scenario_area_field(s, line->word[1], &linear, &bytes))
@@ -293,7 +293,7 @@ static bool poke(struct scenario *s, const struct line *line)
 /* unmap FROM BYTES; protect FROM BYTES (it can be read); mapped: no holes any more. */
 static bool unmap(struct scenario *s, const struct line *line, bool readable)
 {
-	uint64_t from, bytes;
+	uint64_t from = 0, bytes = 0;
 
 	if (!argument(s, line, 1, &from) || !argument(s, line, 2, &bytes))
 		return false;
@@ -305,7 +305,7 @@ static bool unmap(struct scenario *s, const struct line *line, bool readable)
 
 static bool lvt(struct scenario *s, const struct line *line)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (line->count == 3 && !strcmp(line->word[1], "=")) {
 		if (!argument(s, line, 2, &value))
@@ -323,7 +323,7 @@ static bool lvt(struct scenario *s, const struct line *line)
 
 static bool number(struct scenario *s, const struct line *line, uint64_t below, unsigned *to)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (!argument(s, line, 1, &value))
 		return false;

@@ -15,7 +15,7 @@ static bool value_at(struct scenario *s, const struct line *line, unsigned n, ui
 /* expect pmi N [vector=N] [delivery=fixed|nmi|smi]: so many since the beginning. */
 static bool expect_pmi(struct scenario *s, const struct line *line)
 {
-	uint64_t n, vector;
+	uint64_t n = 0, vector = 0;
 	const char *text;
 
 	if (!value_at(s, line, 2, &n))
@@ -44,7 +44,7 @@ static bool expect_pmi(struct scenario *s, const struct line *line)
 
 static uint64_t area_field(const struct scenario *s, const char *name)
 {
-	uint64_t linear;
+	uint64_t linear = 0;
 	unsigned bytes;
 
 	if (!scenario_area_field(s, name, &linear, &bytes))
@@ -55,7 +55,7 @@ static uint64_t area_field(const struct scenario *s, const char *name)
 /* expect area FIELD VALUE */
 static bool expect_area(struct scenario *s, const struct line *line)
 {
-	uint64_t linear, want;
+	uint64_t linear = 0, want = 0;
 	unsigned bytes;
 
 	if (line->count != 4 || !scenario_area_field(s, line->word[2], &linear, &bytes))
@@ -101,7 +101,7 @@ static bool expect_records(struct scenario *s, const struct line *line)
 /* expect pebs N FIELD=VALUE... */
 static bool expect_pebs(struct scenario *s, const struct line *line)
 {
-	uint64_t n, want, got;
+	uint64_t n = 0, want = 0, got = 0;
 	char name[32];
 
 	if (line->count < 4 || !value_at(s, line, 2, &n))
@@ -129,7 +129,7 @@ static bool expect_pebs(struct scenario *s, const struct line *line)
 static bool expect_bts(struct scenario *s, const struct line *line)
 {
 	const struct family_area *area = scenario_area(s);
-	uint64_t n, from, to, at;
+	uint64_t n = 0, from = 0, to = 0, at = 0;
 
 	if (line->count != 5 || !area || !value_at(s, line, 2, &n) ||
 	    !value_at(s, line, 3, &from) || !value_at(s, line, 4, &to))
@@ -178,7 +178,7 @@ static bool lbr_entry(const struct scenario *s, uint64_t entry, uint64_t *from, 
 static bool expect_lbr(struct scenario *s, const struct line *line)
 {
 	const struct family_lbr *lbr = s->family->lbr;
-	uint64_t n, from, to, got_from = 0, got_to = 0, cycles = 0, tos = 0, want;
+	uint64_t n = 0, from = 0, to = 0, got_from = 0, got_to = 0, cycles = 0, tos = 0, want = 0;
 	bool miss = false;
 	const char *text;
 
@@ -230,7 +230,7 @@ static bool expect_events(struct scenario *s, const struct line *line)
 /* expect cpuid LEAF REGISTER [& MASK] VALUE */
 static bool expect_cpuid(struct scenario *s, const struct line *line)
 {
-	uint64_t leaf, want, mask = 0xffffffff;
+	uint64_t leaf = 0, want = 0, mask = 0xffffffff;
 	struct spmu_cpuid regs = {0};
 	unsigned at = 4;
 
@@ -261,7 +261,7 @@ static bool expect_cpuid(struct scenario *s, const struct line *line)
 /* expect steps_on_branches 0|1 */
 static bool expect_steps(struct scenario *s, const struct line *line)
 {
-	uint64_t want;
+	uint64_t want = 0;
 
 	if (!value_at(s, line, 2, &want))
 		return false;
@@ -273,7 +273,7 @@ static bool expect_steps(struct scenario *s, const struct line *line)
 /* expect refused N: so many writes were to memory that is not there. */
 static bool expect_refused(struct scenario *s, const struct line *line)
 {
-	uint64_t want;
+	uint64_t want = 0;
 
 	if (!value_at(s, line, 2, &want))
 		return false;

@@ -106,6 +106,8 @@ static void put(const struct link_record *record)
 {
 	struct link *l = link_memory;
 	const uint8_t *bytes = (const uint8_t *)record;
+	size_t at = l->head % LINK_RING_BYTES;
+	size_t first = LINK_RING_BYTES - at < record->bytes ? LINK_RING_BYTES - at : record->bytes;
 
 	while (l->head + record->bytes - __atomic_load_n(&l->tail, __ATOMIC_ACQUIRE) >
 	       LINK_RING_BYTES) {
@@ -114,8 +116,8 @@ static void put(const struct link_record *record)
 		wake_tool();
 		usleep(100);
 	}
-	for (uint32_t i = 0; i < record->bytes; i++)
-		l->ring[(l->head + i) % LINK_RING_BYTES] = bytes[i];
+	memcpy(l->ring + at, bytes, first);
+	memcpy(l->ring, bytes + first, record->bytes - first);
 	__atomic_store_n(&l->head, l->head + record->bytes, __ATOMIC_RELEASE);
 }
 

@@ -196,7 +196,7 @@ struct code_function *code_function(struct code *code, uint32_t number)
 
 /* --- branches -------------------------------------------------------------------------- */
 
-static size_t read_memory(pid_t pid, uint64_t address, uint8_t *to, size_t bytes)
+static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
 	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);

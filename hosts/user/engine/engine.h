@@ -231,7 +231,7 @@ void counting_drain(void);
 /* Run the service routines of units that have interrupted. */
 void counting_interrupts(void);
 /* Where headroom is from now on.  Less than is to be kept back: counting_bulk_possible() tells. */
-void counting_mode(enum counting_mode mode);
+void counting_mode(enum counting_mode to);
 bool counting_bulk_possible(void);
 bool counting_wants_address(uint64_t signals);
 /* One instruction retired (precise mode only). */
@@ -242,7 +242,7 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t d
 extern uint64_t branch_signals; /* kinds that are logged; 0: none */
 extern bool branch_kinds;	/* records hold their kind */
 /* A unit is set up; the first one first.  Then begin to log what they want. */
-void branches_add(struct spmu_core *core, const struct spmu_branch_tap *tap);
+void branches_add(struct spmu_core *unit, const struct spmu_branch_tap *wanted);
 void branches_start(void);
 void branches_begin_again(void); /* the units are made anew */
 /* Map the trace buffers that the tool shares, each with a page behind it that faults. */
