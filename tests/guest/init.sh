@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# shellcheck shell=dash
 # init.sh: the guest's first process.  Runs the job that the kernel's command line names and
 # prints results as lines "RESULT name: value" between the console's own.
 export PATH=/bin:/usr/bin
@@ -12,6 +13,7 @@ echo 0 >/proc/sys/kernel/kptr_restrict
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate
 
+name=
 for word in $(cat /proc/cmdline); do
 	case $word in
 	job=*) job=${word#job=} ;;

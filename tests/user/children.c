@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
 static volatile sig_atomic_t seen, reaped;
 static int shared = 1;
 static void *volatile no_memory = (void *)16;
