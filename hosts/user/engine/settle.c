@@ -65,10 +65,10 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn, b
 {
 	switch (insn->kind) {
 	case INSN_CALL_IND:
-		restore_stack(regs);
-		/* fall through */
 	case INSN_RET:
 	case INSN_JMP_IND:
+		if (insn->kind == INSN_CALL_IND)
+			restore_stack(regs);
 		regs->rcx = context->spill_rcx;
 		if (in_block)
 			regs->rax = context->spill_rax;
