@@ -41,6 +41,7 @@ struct family {
 	/* Bits of registers (chapter 35), beside those that follow from the above. */
 	uint64_t debugctl, pebs_enable;
 	bool ld_lat, frontend;
+	bool trace; /* version 3 with processor trace: status bit 55 (18.12) */
 	/* CPUID.0AH of real parts, beside versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;

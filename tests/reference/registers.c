@@ -308,6 +308,8 @@ static uint64_t status_bits(const struct reference *unit, bool set)
 		return counters | UINT64_C(0x7c80000000000000);
 	if (unit->family->version >= 4)
 		return counters | UINT64_C(0xfc80000000000000);
+	if (unit->family->trace)
+		counters |= UINT64_C(1) << 55;
 	return counters | (unit->family->version == 3 ? UINT64_C(0xe000000000000000)
 						      : UINT64_C(0xc000000000000000));
 }
