@@ -62,6 +62,8 @@ void branches_resume(void)
 	if (in_place()) {
 		log_begin = tap->bts_next;
 		log_guard = log_begin + tap->room * LOG_RECORD_BYTES;
+	} else if (!own_log) {
+		engine_unsupported("the branch trace lost its buffer");
 	} else {
 		if (!tap->newest && tap->room < records)
 			records = tap->room;
