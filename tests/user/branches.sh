@@ -59,6 +59,36 @@ check() {
 	fi
 }
 
+# Two loops: one with calls, returns and indirect branches, and one that becomes a trace, with jumps
+# that are followed and a branch that goes both ways.
+cat >"$SCRATCH/loop.S" <<'END'
+	.globl _start
+_start:	mov $200, %ebx
+1:	call 4f
+	lea 4f(%rip), %rax
+	call *%rax
+	lea 2f(%rip), %rax
+	jmp *%rax
+2:	dec %ebx
+	jnz 1b
+	mov $400, %ebx
+1:	jmp 2f
+	nop
+2:	test $3, %ebx
+	jz 3f
+	jmp 5f
+3:	inc %eax
+	jmp 5f
+4:	ret
+5:	dec %ebx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+END
+"$ASSEMBLER" -nostdlib -static -no-pie -o "$SCRATCH/loop" "$SCRATCH/loop.S" || stop "loop" "does not build"
+check "all branches in a loop" "$SCRATCH/loop" 1
+
 for ((seed = first; seed < first + programs; seed++)); do
 	"$BUILT/random-program" "$seed" >"$SCRATCH/$seed.S"
 	"$ASSEMBLER" -nostdlib -static -no-pie -o "$SCRATCH/$seed" "$SCRATCH/$seed.S" || continue
