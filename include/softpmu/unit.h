@@ -62,7 +62,9 @@ struct spmu_meter {
  * `bts_next`: when not 0 the host may store BTS records (struct at 17.4.9) itself from
  * this linear address on, `room` of them without a gap, and then says
  * spmu_branches_stored() instead.  One that begins in a ring outside `rings` is not among them:
- * with such a branch the host says spmu_branches().  Last branch records follow from them.
+ * with such a branch the host says spmu_branches().  Last branch records follow from them.  It
+ * holds for the area as it is: software stops the trace while it changes the area or its pages
+ * (17.4.9.5), and starting it looks again.
  */
 struct spmu_branch_tap {
 	uint64_t signals;

@@ -401,6 +401,8 @@ struct answer machine_operate(const struct program *program, struct machine *m,
 		break;
 	case OP_GUARD:
 		m->world.guard[op->number % WORLD_GRANULES] = op->value & 3;
+		for (unsigned lp = 0; lp < program->threads; lp++)
+			restart_trace(m, lp);
 		break;
 	case OP_RELOAD:
 		if (m->kind != REFERENCE &&
