@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -202,21 +203,43 @@ static int find_pair(void)
 	return -1;
 }
 
-/* In the child: become the engine.  Comes back only when that is not possible. */
+/* In the child: end before the engine has begun. */
+static _Noreturn void give_up(struct link *link, enum link_state state, int status)
+{
+	link->exit_status = status;
+	__atomic_store_n(&link->state, state, __ATOMIC_RELEASE);
+	_exit(status);
+}
+
+/* In the child: the kernel places the program's stack and mappings where it always does. */
+static void fix_addresses(struct link *link)
+{
+	int now = personality(0xffffffff);
+
+	if (now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0)
+		return;
+	snprintf(link->message, sizeof(link->message),
+		 "the addresses cannot be fixed: personality: %s (some containers forbid it)",
+		 strerror(errno));
+	give_up(link, LINK_UNSUPPORTED, 125);
+}
+
+/* In the child: become the engine. */
 static void become_engine(const struct run *run, const struct launch_program *program)
 {
 	struct link *link = run->link;
-	int image = find_pair();
+	int image;
 
+	if (link->want & LINK_WANT_FIXED)
+		fix_addresses(link);
+	image = find_pair();
 	if (image >= 0 && dup2(run->image_fd, image) >= 0 &&
 	    dup2(run->link_fd, image + LINK_FD_OFFSET) >= 0) {
 		restore_signals(run);
 		execveat(image, "", program->argv, environ, AT_EMPTY_PATH);
 	}
 	snprintf(link->message, sizeof(link->message), "%s: %s", program->name, strerror(errno));
-	link->exit_status = 126;
-	__atomic_store_n(&link->state, LINK_FAILED, __ATOMIC_RELEASE);
-	_exit(126);
+	give_up(link, LINK_FAILED, 126);
 }
 
 /* --- the end ---------------------------------------------------------------- */

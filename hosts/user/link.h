@@ -42,10 +42,11 @@ struct link_event {
 };
 
 /* What the tool asks besides events. */
-#define LINK_WANT_LBR  1u /* last branch records with each sample, filtered by lbr_select */
-#define LINK_WANT_BTS  2u /* every taken branch, in the trace buffers */
-#define LINK_WANT_REGS 4u /* registers with each sample */
-#define LINK_WANT_ONE  8u /* processes that the program starts are not counted */
+#define LINK_WANT_LBR	1u  /* last branch records with each sample, filtered by lbr_select */
+#define LINK_WANT_BTS	2u  /* every taken branch, in the trace buffers */
+#define LINK_WANT_REGS	4u  /* registers with each sample */
+#define LINK_WANT_ONE	8u  /* processes that the program starts are not counted */
+#define LINK_WANT_FIXED 16u /* what moves counts from run to run is made the same */
 
 enum link_state {
 	LINK_STARTING = 0,

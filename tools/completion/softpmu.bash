@@ -10,16 +10,17 @@ _softpmu_options() {
 	case $1 in
 	stat)
 		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
-			-o --output --append -v --verbose -h --help"
+			-o --output --append --baseline --write-baseline --threshold --deterministic \
+			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-i --no-inherit -q --quiet -v --verbose -h --help"
+			-i --no-inherit --deterministic -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller -o --output -M --model \
-			-v --verbose -h --help"
+			--deterministic -v --verbose -h --help"
 		;;
 	report)
 		echo "-i --input -s --sort -b --branch-stack -n --show-nr-samples --percent-limit --header --symfs --stdio \
@@ -57,7 +58,8 @@ _softpmu_program() {
 			[[ ${COMP_WORDS[1]} == record ]] && ((i++))
 			;;
 		-e | -M | -r | -x | -o | -c | -F | --event | --model | --repeat | --field-separator | \
-			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth) ((i++)) ;;
+			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
+			--baseline | --write-baseline | --threshold) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.
@@ -127,7 +129,7 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
 		return
 		;;
-	-i | --input | -o | --output)
+	-i | --input | -o | --output | --baseline | --write-baseline)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;
@@ -143,7 +145,8 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "1 2" -- "$current")
 		return
 		;;
-	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit) return ;;
+	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
+		--threshold) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")

@@ -16,6 +16,7 @@
 #include <softpmu/model.h>
 
 /* Exit statuses of the tool's own failures; otherwise the program's passes through. */
+#define EXIT_CHANGED	 121 /* a count is beyond the baseline's threshold */
 #define EXIT_TOOL	 125 /* the tool cannot do what was asked */
 #define EXIT_CANNOT_RUN	 126 /* the program was found but cannot be run */
 #define EXIT_NOT_FOUND	 127 /* there is no such program */

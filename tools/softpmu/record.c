@@ -44,6 +44,7 @@ static void print_help(void)
 	       "  -I, --intr-regs[=R] record registers, all or a list such as ax,r8 ('?' names "
 	       "them)\n"
 	       "  -i, --no-inherit    not the processes that the program starts\n"
+	       "      --deterministic the same run each time: fixed addresses and random numbers\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet         say nothing but errors\n"
@@ -109,7 +110,7 @@ static bool parse_rate(const char *what, const char *text, uint64_t *value)
 	return true;
 }
 
-enum { OPTION_CALL_GRAPH = 256 };
+enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -122,6 +123,7 @@ static const struct option options[] = {
 	{"model", required_argument, NULL, 'M'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	{"help", no_argument, NULL, 'h'},
 	{"branch-any", no_argument, NULL, 'b'},
 	{"branch-filter", required_argument, NULL, 'j'},
@@ -174,6 +176,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return -1;
 	case 'v':
 		record->verbose = true;
+		return -1;
+	case OPTION_DETERMINISTIC:
+		record->fixed = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -317,7 +322,8 @@ static void run(struct record *record, const struct launch_program *program,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
 			(record->traces ? LINK_WANT_BTS : 0) |
 			(record->regs_mask ? LINK_WANT_REGS : 0) |
-			(record->one_process ? LINK_WANT_ONE : 0),
+			(record->one_process ? LINK_WANT_ONE : 0) |
+			(record->fixed ? LINK_WANT_FIXED : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

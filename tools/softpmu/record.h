@@ -15,6 +15,7 @@ struct record {
 	uint64_t regs_mask;
 	bool addresses, quiet, verbose;
 	bool one_process; /* --no-inherit */
+	bool fixed;	  /* --deterministic */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */

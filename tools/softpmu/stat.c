@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "baseline.h"
 #include "commands.h"
 #include "run.h"
-#include "stat_print.h"
 
 /* What is counted without -e, as far as the model knows the names. */
 static const char *const default_events[] = {
@@ -32,7 +32,9 @@ static const char *const default_events[] = {
 
 struct stat_options {
 	const char *model_name, *output, *separator;
+	const char *baseline, *write_baseline, *threshold;
 	bool json, append, verbose, one_process;
+	bool fixed; /* --deterministic */
 	uint64_t runs;
 };
 
@@ -51,12 +53,27 @@ static void print_help(void)
 	       "                         fields with SEP between them\n"
 	       "  -o, --output FILE      print there instead of standard error\n"
 	       "      --append           do not empty FILE first\n"
+	       "      --deterministic    the same counts each time: fixed addresses and random "
+	       "numbers\n"
+	       "      --baseline FILE    compare with the counts of an earlier -j\n"
+	       "      --threshold [+]PERCENT\n"
+	       "                         how far they may be apart (default: 0); with + only "
+	       "upwards\n"
+	       "      --write-baseline FILE\n"
+	       "                         write the counts for --baseline, besides the output\n"
 	       "  -v, --verbose          say what the unit and the translator did\n"
 	       "  -h, --help             this text\n\n"
-	       "The exit status is the program's; 125 when it cannot be counted.\n");
+	       "The exit status is the program's; 125 when it cannot be counted; 121 when the\n"
+	       "program ended with 0 and a count is beyond the threshold.\n");
 }
 
-enum { OPTION_APPEND = 256 };
+enum {
+	OPTION_APPEND = 256,
+	OPTION_BASELINE,
+	OPTION_WRITE_BASELINE,
+	OPTION_THRESHOLD,
+	OPTION_DETERMINISTIC
+};
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -67,7 +84,11 @@ static const struct option options[] = {
 	{"field-separator", required_argument, NULL, 'x'},
 	{"output", required_argument, NULL, 'o'},
 	{"append", no_argument, NULL, OPTION_APPEND},
+	{"baseline", required_argument, NULL, OPTION_BASELINE},
+	{"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
+	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -102,8 +123,20 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 	case OPTION_APPEND:
 		stat->append = true;
 		return -1;
+	case OPTION_BASELINE:
+		stat->baseline = optarg;
+		return -1;
+	case OPTION_WRITE_BASELINE:
+		stat->write_baseline = optarg;
+		return -1;
+	case OPTION_THRESHOLD:
+		stat->threshold = optarg;
+		return -1;
 	case 'v':
 		stat->verbose = true;
+		return -1;
+	case OPTION_DETERMINISTIC:
+		stat->fixed = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -133,6 +166,20 @@ static int parse_events(const struct spmu_model *model, char **lists, struct eve
 	return -1;
 }
 
+/* Options that make no sense together, or alone. */
+static int check_options(const struct stat_options *stat, struct stat_table *table)
+{
+	if (stat->json && stat->separator)
+		return tool_usage_error("stat", "-j and -x exclude each other");
+	if (stat->append && !stat->output)
+		return tool_usage_error("stat", "--append needs -o");
+	if (stat->threshold && !stat->baseline)
+		return tool_usage_error("stat", "--threshold needs --baseline");
+	if (stat->threshold && !threshold_parse(stat->threshold, &table->threshold))
+		return tool_usage_error("stat", "'%s' is no threshold in percent", stat->threshold);
+	return -1;
+}
+
 static int parse_options(struct stat_options *stat, struct stat_table *table, int argc, char **argv)
 {
 	char **lists = tool_alloc(((size_t)argc + 1) * sizeof(*lists)), **next = lists;
@@ -142,10 +189,8 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 	while (status < 0 &&
 	       (option = getopt_long(argc, argv, "+:e:M:ir:jx:o:vh", options, NULL)) != -1)
 		status = take_option(stat, option, argv, &next);
-	if (status < 0 && stat->json && stat->separator)
-		status = tool_usage_error("stat", "-j and -x exclude each other");
-	if (status < 0 && stat->append && !stat->output)
-		status = tool_usage_error("stat", "--append needs -o");
+	if (status < 0)
+		status = check_options(stat, table);
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("stat", "no program to run");
 	if (status < 0) {
@@ -218,7 +263,8 @@ static bool run_once(const struct stat_options *stat, struct stat_table *table,
 		.model = spmu_model_info(table->model).name,
 		.threads = RUN_THREADS,
 		.event = events,
-		.want = stat->one_process ? LINK_WANT_ONE : 0,
+		.want = (stat->one_process ? LINK_WANT_ONE : 0) |
+			(stat->fixed ? LINK_WANT_FIXED : 0),
 	};
 
 	for (size_t i = 0; i < table->events.count; i++) {
@@ -250,7 +296,9 @@ static int run_all(const struct stat_options *stat, struct stat_table *table,
 		struct launch_result result;
 
 		good = run_once(stat, table, program, &result);
-		status = result.status;
+		/* A run that failed is not hidden by the next. */
+		if (!good || !status)
+			status = result.status;
 		/* Asked to end, or without counts: more runs would not help. */
 		if (good && (result.end == LAUNCH_LOST || result.asked))
 			run = stat->runs - 1;
@@ -260,7 +308,29 @@ static int run_all(const struct stat_options *stat, struct stat_table *table,
 	}
 	if (good)
 		print(stat, table, file);
+	if (good && !status && stat_table_changed(table))
+		status = EXIT_CHANGED;
 	return status;
+}
+
+/* As a whole or not at all, and only of a program that has done what it should. */
+static int write_baseline(const struct stat_options *stat, const struct stat_table *table)
+{
+	char *path = tool_print("%s.new", stat->write_baseline);
+	FILE *file = fopen(path, "we");
+	bool good = file;
+
+	if (good) {
+		stat_print_json(table, file);
+		good = !fflush(file) && !ferror(file);
+		good = !fclose(file) && good && !rename(path, stat->write_baseline);
+	}
+	if (!good) {
+		tool_error("cannot write %s: %s", stat->write_baseline, strerror(errno));
+		unlink(path);
+	}
+	free(path);
+	return good ? 0 : EXIT_TOOL;
 }
 
 int cmd_stat(int argc, char **argv)
@@ -274,6 +344,11 @@ int cmd_stat(int argc, char **argv)
 
 	if (status >= 0)
 		goto out;
+	stat_table_start(&table);
+	if (stat.baseline && !baseline_read(&table, stat.baseline)) {
+		status = EXIT_TOOL;
+		goto out;
+	}
 	if (!run_find(&program, argv + optind, &status))
 		goto out;
 	file = open_output(&stat, &created);
@@ -282,9 +357,11 @@ int cmd_stat(int argc, char **argv)
 		goto out;
 	}
 	table.command = run_command_text(argv + optind);
-	stat_table_start(&table);
 	status = run_all(&stat, &table, &program, file);
 	if (!close_output(&stat, file) && !status)
+		status = EXIT_TOOL;
+	if (stat.write_baseline && table.runs && (!status || status == EXIT_CHANGED) &&
+	    write_baseline(&stat, &table))
 		status = EXIT_TOOL;
 	/* Nothing was counted: nothing is left behind. */
 	if (created && !table.runs)

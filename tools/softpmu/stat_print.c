@@ -102,6 +102,41 @@ static const char *no_number(const struct stat_table *table, size_t index)
 	return table->counts[index].counted ? NULL : "<not counted>";
 }
 
+/* --- the baseline ------------------------------------------------------------------------ */
+
+/* Percent more than the baseline's; from nothing to something there is no number of percents. */
+static double change_of(const struct stat_table *table, size_t index)
+{
+	double now = value_of(table, index), before = table->counts[index].baseline;
+
+	if (now == before)
+		return 0;
+	return before != 0 ? 100 * (now - before) / before : INFINITY;
+}
+
+static bool can_compare(const struct stat_table *table, size_t index)
+{
+	return table->baseline && table->counts[index].has_baseline && !no_number(table, index);
+}
+
+static bool is_beyond(const struct stat_table *table, size_t index)
+{
+	double change = change_of(table, index);
+
+	return (table->threshold.only_more ? change : fabs(change)) > table->threshold.percent;
+}
+
+bool stat_table_changed(const struct stat_table *table)
+{
+	for (size_t i = 0; i < table->events.count; i++) {
+		if (can_compare(table, i) && is_beyond(table, i))
+			return true;
+	}
+	return false;
+}
+
+/* --- metrics ----------------------------------------------------------------------------- */
+
 /* The event that counts just these signals, as it is; -1 when the table has none. */
 static int find_base(const struct stat_table *table, uint64_t signals)
 {
@@ -227,6 +262,39 @@ static void print_reasons(const struct stat_table *table, FILE *file)
 	}
 }
 
+static void print_change(const struct stat_table *table, size_t index, int width, FILE *file)
+{
+	double before = table->counts[index].baseline, change = change_of(table, index);
+	double more = value_of(table, index) - before;
+	char number[64], sign = '+';
+
+	if (more < 0)
+		sign = '-';
+	fprintf(file, "%18s      %-*s ", with_commas(before, 0, false, number), width,
+		table->events.event[index].name);
+	number[0] = sign;
+	with_commas(fabs(more), 0, false, number + 1);
+	fprintf(file, "%18s  ", more == 0 ? "0" : number);
+	if (isfinite(change))
+		fprintf(file, "%+10.4f %%", change);
+	else
+		fprintf(file, "%10s  ", "from none");
+	fprintf(file, "%s\n", is_beyond(table, index) ? "  beyond the threshold" : "");
+}
+
+static void print_changes(const struct stat_table *table, int width, FILE *file)
+{
+	if (!table->baseline)
+		return;
+	fprintf(file, " Baseline %s, threshold %s%g %%:\n\n", table->baseline,
+		table->threshold.only_more ? "+" : "", table->threshold.percent);
+	for (size_t i = 0; i < table->events.count; i++) {
+		if (can_compare(table, i))
+			print_change(table, i, width, file);
+	}
+	fputc('\n', file);
+}
+
 void stat_print_text(const struct stat_table *table, const char *output, FILE *file)
 {
 	int width = NAME_WIDTH;
@@ -250,6 +318,7 @@ void stat_print_text(const struct stat_table *table, const char *output, FILE *f
 		print_row(table, i, width, file);
 	print_reasons(table, file);
 	fputc('\n', file);
+	print_changes(table, width, file);
 	print_times(table, file);
 }
 
@@ -273,6 +342,19 @@ static void print_json_text(const char *text, FILE *file)
 static double runtime_of(const struct stat_table *table, size_t index)
 {
 	return no_number(table, index) ? 0 : (table->user.mean + table->system.mean) * 1e9;
+}
+
+static void print_json_change(const struct stat_table *table, size_t index, FILE *file)
+{
+	double change = change_of(table, index);
+
+	fprintf(file, ", \"baseline-value\" : \"%.6f\", \"change-percent\" : ",
+		table->counts[index].baseline);
+	if (isfinite(change))
+		fprintf(file, "%.6f", change);
+	else
+		fputs("null", file);
+	fprintf(file, ", \"beyond-threshold\" : %s", is_beyond(table, index) ? "true" : "false");
 }
 
 void stat_print_json(const struct stat_table *table, FILE *file)
@@ -299,9 +381,25 @@ void stat_print_json(const struct stat_table *table, FILE *file)
 		fprintf(file,
 			", \"event-runtime\" : %.0f, \"pcnt-running\" : 100.00, "
 			"\"metric-value\" : %.6f, \"metric-unit\" : \"%s\", "
-			"\"fidelity\" : \"%s\"}\n",
-			runtime_of(table, i), metric, unit, fidelity_name(event->fidelity));
+			"\"fidelity\" : \"%s\", \"model\" : \"%s\"",
+			runtime_of(table, i), metric, unit, fidelity_name(event->fidelity),
+			spmu_model_info(table->model).name);
+		if (can_compare(table, i))
+			print_json_change(table, i, file);
+		fputs("}\n", file);
 	}
+}
+
+/* Three fields; empty where there is nothing to compare. */
+static void print_field_change(const struct stat_table *table, size_t index, const char *separator,
+			       FILE *file)
+{
+	if (!can_compare(table, index)) {
+		fprintf(file, "%s%s%s", separator, separator, separator);
+		return;
+	}
+	fprintf(file, "%s%.0f%s%.6f%s%s", separator, table->counts[index].baseline, separator,
+		change_of(table, index), separator, is_beyond(table, index) ? "beyond" : "within");
 }
 
 void stat_print_fields(const struct stat_table *table, const char *separator, FILE *file)
@@ -326,7 +424,10 @@ void stat_print_fields(const struct stat_table *table, const char *separator, FI
 			separator);
 		if (metric_of(table, i, &metric, &unit))
 			fprintf(file, "%.3f", metric);
-		fprintf(file, "%s%s%s%s\n", separator, unit, separator,
+		fprintf(file, "%s%s%s%s", separator, unit, separator,
 			fidelity_name(event->fidelity));
+		if (table->baseline)
+			print_field_change(table, i, separator, file);
+		fputc('\n', file);
 	}
 }

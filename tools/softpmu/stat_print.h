@@ -21,6 +21,14 @@ struct stat_count {
 	bool counted;	/* the last run gave a number */
 	uint64_t value; /* of the last run, exact */
 	struct spread values;
+	bool has_baseline;
+	double baseline; /* the count that it is compared with */
+};
+
+/* How far a count may be from the baseline's. */
+struct stat_threshold {
+	double percent;
+	bool only_more; /* a smaller count is no matter */
 };
 
 struct stat_table {
@@ -30,12 +38,16 @@ struct stat_table {
 	char *command;
 	uint64_t runs;
 	struct spread elapsed, user, system; /* seconds */
+	const char *baseline;		     /* the file that it is compared with, NULL: none */
+	struct stat_threshold threshold;
 };
 
 void stat_table_start(struct stat_table *table);
 /* The result's counts are those of the events that are not absent, in order. */
 void stat_table_add(struct stat_table *table, const struct launch_result *result);
 void stat_table_free(struct stat_table *table);
+/* Is a count further from its baseline than the threshold allows? */
+bool stat_table_changed(const struct stat_table *table);
 
 /* `output` is the file's name for the heading of a file, NULL for standard error. */
 void stat_print_text(const struct stat_table *table, const char *output, FILE *file);

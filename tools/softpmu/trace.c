@@ -35,7 +35,7 @@ struct trace {
 	const char **wanted; /* -F: patterns of function names */
 	size_t wanted_count;
 	uint64_t depth;
-	bool by_caller, verbose;
+	bool by_caller, verbose, fixed;
 
 	FILE *to;
 	struct code *code;
@@ -333,6 +333,7 @@ static void print_help(void)
 	       "      --list           every taken branch, from where to where\n"
 	       "      --summary        calls and taken branches of each function\n"
 	       "      --caller         who called each function, and how often\n"
+	       "      --deterministic  the same run each time: fixed addresses and random numbers\n"
 	       "  -o, --output FILE    instead of standard error\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -v, --verbose        say what the reader did\n"
@@ -340,7 +341,7 @@ static void print_help(void)
 	       "The exit status is the program's; 125 when it cannot be traced.\n");
 }
 
-enum { OPTION_DEPTH = 256, OPTION_LIST, OPTION_SUMMARY, OPTION_CALLER };
+enum { OPTION_DEPTH = 256, OPTION_LIST, OPTION_SUMMARY, OPTION_CALLER, OPTION_DETERMINISTIC };
 
 static const struct option options[] = {
 	{"function", required_argument, NULL, 'F'},
@@ -351,6 +352,7 @@ static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"model", required_argument, NULL, 'M'},
 	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -390,6 +392,9 @@ static int take_option(struct trace *trace, int option, char **argv)
 		return -1;
 	case 'v':
 		trace->verbose = true;
+		return -1;
+	case OPTION_DETERMINISTIC:
+		trace->fixed = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -449,7 +454,7 @@ static void run(struct trace *trace, const struct spmu_model *model,
 	struct launch_request request = {
 		.model = spmu_model_info(model).name,
 		.threads = RUN_THREADS,
-		.want = LINK_WANT_BTS,
+		.want = LINK_WANT_BTS | (trace->fixed ? LINK_WANT_FIXED : 0),
 		.sink = take_record,
 		.opaque = trace,
 	};

@@ -20,6 +20,7 @@
  *	exec.c       execve: the next image is the engine again
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
+ *	fixed.c      a run that is to be the same each time
  */
 #ifndef SOFTPMU_ENGINE_H
 #define SOFTPMU_ENGINE_H
@@ -295,6 +296,14 @@ bool children_is_first(void);
 void children_count(int change);
 /* A child that runs in its parent's memory until it executes a program or ends (vfork). */
 extern bool children_borrowed;
+
+/* fixed.c */
+bool fixed_wanted(void);
+/* At the start: the stack, moved, and what the auxiliary vector leads to. */
+uint64_t *fixed_start(uint64_t *stack);
+/* The next bytes of the sequence in place of random ones. */
+void fixed_random(uint64_t to, uint64_t bytes);
+bool fixed_is_random_file(int fd);
 
 /* exec.c */
 long exec_run(const struct syscall_arguments *c);

@@ -170,6 +170,13 @@ void engine_start(uint64_t *stack)
 	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
 	if (!executed)
 		engine_link->first_pid = engine_pid;
+	if (fixed_wanted()) {
+		aux = stack = fixed_start(stack);
+		aux += 1 + stack[0] + 1;
+		while (*aux)
+			aux++;
+		aux++;
+	}
 	file = executed ? executed->file : engine_link->file;
 	memory_start();
 	context = engine_memory(sizeof(*context));

@@ -150,6 +150,25 @@ static long do_mremap(struct syscall_arguments *c)
 	return at;
 }
 
+/* Random numbers, by the call or from a file. */
+static long do_getrandom(struct syscall_arguments *c)
+{
+	long result = pass_on_any(c);
+
+	if (!is_error(result) && fixed_wanted())
+		fixed_random(c->a[0], (uint64_t)result);
+	return result;
+}
+
+static long do_read(struct syscall_arguments *c)
+{
+	long result = pass_on_writing(c, c->a[1], c->a[2]);
+
+	if (fixed_wanted() && !is_error(result) && fixed_is_random_file((int)c->a[0]))
+		fixed_random(c->a[1], (uint64_t)result);
+	return result;
+}
+
 static bool names_own_image(uint64_t path)
 {
 	char own[32];
@@ -237,6 +256,7 @@ static long run(struct syscall_arguments *c)
 		engine_exit((int)c->a[0]);
 	case __NR_read:
 	case __NR_pread64:
+		return do_read(c);
 	case __NR_recvfrom:
 		return pass_on_writing(c, c->a[1], c->a[2]);
 	case __NR_mmap:
@@ -252,6 +272,8 @@ static long run(struct syscall_arguments *c)
 		return do_readlink(c, c->a[0], c->a[1], c->a[2]);
 	case __NR_readlinkat:
 		return do_readlink(c, c->a[1], c->a[2], c->a[3]);
+	case __NR_getrandom:
+		return do_getrandom(c);
 	case __NR_arch_prctl:
 		return do_arch_prctl(c);
 	case __NR_prctl:

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# deterministic.sh: with --deterministic ten runs of a program give the same count to the last
+# instruction, in environments of several sizes too; without it they do not.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+RUNS=${RUNS:-10}
+unset PYTHONHASHSEED PERL_HASH_SEED
+export PYTHONDONTWRITEBYTECODE=1
+cd "$SCRATCH" || exit 1
+
+# counts OPTIONS... -- PROGRAM...: how many different counts so many runs give; each must be a number.
+counts() {
+	for ((i = 0; i < RUNS; i++)); do
+		"$SOFTPMU" stat -j -o json -e instructions:u "$@" >out 2>err </dev/null || echo "status $?: $(tail -n 1 err)"
+		count_of json 1
+	done | sort | uniq -c | sed 's/^ *//' >counts
+	if grep -qvE '^[0-9]+ [1-9][0-9]*$' counts; then
+		tr '\n' ';' <counts
+	else
+		grep -c '' counts
+	fi
+}
+
+awk 'BEGIN { srand(7); for (i = 0; i < 20000; i++) print int(rand() * 1e9) }' >numbers
+cat >unit.c <<'C'
+struct list { struct list *next; int value; };
+int sum(const struct list *l) { int s = 0; for (; l; l = l->next) s += l->value; return s; }
+const char *name(int n) { static const char *const names[] = {"none", "one", "two"}; return names[n % 3]; }
+C
+# Where python3 is a script that starts another process, the process's number moves counts.
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null)
+cc1=$("$CC" -print-prog-name=cc1)
+table="create table t(a,b); insert into t select value, random() from generate_series(1,2000); select count(*), max(a) from t where b % 7; select length(hex(randomblob(9)));"
+# shellcheck disable=SC2016 # perl expands it
+programs=(
+	"xz|xz -1 -c numbers"
+	"python3|${python:-python3} -c|import random, re; d = {str(i): i for i in range(3000)}; print(len({hash(k) % 97 for k in d}), random.random(), re.sub('[aeiou]', '', 'determinism'))"
+	"perl|perl -e|my %h; \$h{\$_} = 1 for 1..3000; print join(',', keys %h), rand"
+	"sqlite3|sqlite3 :memory:|$table"
+	"cc1|$cc1 -quiet -O2 unit.c -o -"
+	"bash|bash -c|declare -A a; for i in {1..300}; do a[k\$i]=\$i; done; echo \${!a[@]}"
+)
+moved=0
+for entry in "${programs[@]}"; do
+	IFS='|' read -r name words last <<<"$entry"
+	read -ra command <<<"$words"
+	have "${command[0]}" || {
+		not_run "$name" "not installed"
+		continue
+	}
+	same "$name: different counts of $RUNS runs" 1 "$(counts --deterministic -- "${command[@]}" ${last:+"$last"})"
+	[[ $(counts -- "${command[@]}" ${last:+"$last"}) == 1 ]] || moved=$((moved + 1))
+done
+# Addresses and hash seeds are random otherwise: what is fixed is fixed by the option.
+if ((moved >= 2)); then
+	pass "without the option counts move"
+else
+	fail "without the option counts move" "of $moved programs only"
+fi
+
+# What it is made of: addresses, random numbers by call, by file and of the auxiliary vector, no vDSO.
+cat >what.c <<'C'
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+extern char **environ;
+
+int main(int argc, char **argv)
+{
+	uint64_t words[4] = {0};
+	FILE *file = fopen("/dev/urandom", "r");
+
+	(void)argc;
+	printf("stack %p page %p heap %p text %p\n", (void *)argv,
+	       mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), sbrk(0),
+	       (void *)main);
+	memcpy(words, (void *)getauxval(AT_RANDOM), 16);
+	if (getrandom(words + 2, 8, 0) != 8 || !file || fread(words + 3, 8, 1, file) != 1)
+		return 1;
+	printf("random %lx %lx %lx %lx vdso %lx\n", words[0], words[1], words[2], words[3],
+	       getauxval(AT_SYSINFO_EHDR));
+	printf("PATH %s, last %s\n", getenv("PATH"), argv[argc - 1]);
+	return 0;
+}
+C
+"$CC" -O1 -o what what.c || stop "what" "does not build"
+what() {
+	env -i PATH=/bin "$@" "$SOFTPMU" stat -o json --deterministic -- ./what last 2>&1
+}
+what >first
+what >second
+same_file "the same to the byte" first second
+what HERE="$(printf '%02000d' 1)" >second
+same_file "in a larger environment" first second
+same "its words" "PATH /bin, last last" "$(sed -n '$p' first)"
+same "no vDSO" 0 "$(sed -n 's/.* vdso //p' first)"
+same "the random numbers are not all alike" 4 "$(sed -n 's/^random \(.*\) vdso.*/\1/p' first | tr ' ' '\n' | sort -u | grep -vc '^0$')"
+for part in stack page heap; do
+	for ((i = 0; i < 2; i++)); do
+		"$SOFTPMU" stat -o json -- ./what last | grep -o "$part [^ ]*"
+	done | sort -u >"$part"
+	same "$part: at random without the option" 2 "$(grep -c '' "$part")"
+done
+
+# A program that is executed by the program, and a child, are fixed too.
+# shellcheck disable=SC2016 # the inner shell expands it
+same "a program that the program executes" 1 "$(counts --deterministic -- sh -c 'perl -e "print rand" >/dev/null; exec perl -e "print rand"')"
+
+# All of record and trace.
+for ((i = 0; i < 2; i++)); do
+	"$SOFTPMU" record -q --deterministic -e instructions:upp -c 997 -o data -- ./what last >/dev/null
+	"$SOFTPMU" report -i data | grep -v '^#' >report.$i
+	"$SOFTPMU" trace --deterministic --list -o list.$i -- ./what last >/dev/null
+done
+same_file "record" report.0 report.1
+same_file "trace" list.0 list.1
+same "there are samples and branches" yes "$([[ -s report.0 && -s list.0 ]] && echo yes)"
+finish
