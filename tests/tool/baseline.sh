@@ -108,7 +108,7 @@ mistaken "a count of what is absent" 125 "has a count of 'instructions:k', which
 mistaken "absent events alone" 125 "nothing to compare" -e cycles:u --baseline base.json
 for bad in '{' '[]' 'text' '{"event" : "instructions:u"}' '{"event" : "instructions:u", "counter-value" : "1"' \
 	'{"event" : "instructions:u", "counter-value" : "1"} x' '{"event" "instructions:u"}' '{"event" : {"a" : 1}}' \
-	'{"event" : "instructions:u", "counter-value" : "1}' '{"event" : "a\'; do
+	'{"event" : "instructions:u", "counter-value" : "1}'; do
 	printf '%s\n' "$bad" >bad.json
 	mistaken "bad line $bad" 125 "bad.json:1: not a line of" -e instructions:u --baseline bad.json
 done
