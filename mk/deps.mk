@@ -5,7 +5,7 @@ DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
 DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
-DEPS_PGO   := bolt-16 dpkg-dev linux-perf gcc time
+DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
