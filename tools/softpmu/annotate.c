@@ -243,6 +243,8 @@ static void print_function(struct annotate *annotate, const struct function *fun
 		putchar('-');
 	printf("\n         : %016" PRIx64 " <%s>:\n", function->symbol->start,
 	       function->symbol->name);
+	if (!bytes)
+		puts("         : its instructions stand in no file");
 	annotate->disassembled = function->file;
 	print_instructions(annotate, function, code, bytes);
 	free(code);

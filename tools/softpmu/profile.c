@@ -7,6 +7,8 @@
  * first.  A later mapping covers earlier ones, exec empties a process, fork copies it.
  * A sample outside of every mapping, or in a file that cannot be used, keeps its address.
  *
+ * Code that a process made is looked up in the jitdump that it wrote, or in its perf map.
+ *
  * Simplified: kernel addresses are not resolved.
  */
 #include "tools/softpmu/profile.h"
@@ -19,6 +21,7 @@
 #include <sys/mman.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/jit.h"
 
 /* What is kept of a record until all have been read. */
 struct profile_entry {
@@ -50,6 +53,7 @@ struct profile_map {
 	uint64_t start, end, page_offset;
 	const char *object;
 	struct symbol_file *file;
+	bool made; /* code that the program made */
 };
 
 /* The mappings of a process, oldest first. */
@@ -58,6 +62,15 @@ struct profile_space {
 	uint32_t pid;
 	struct profile_map *maps;
 	size_t count, room;
+	/* Of what the process made: its jitdump, else its perf map; NULL: it says nothing. */
+	struct jit *dump, *perf_map;
+};
+
+/* A file that a process wrote of its code. */
+struct profile_jit {
+	struct profile_jit *next;
+	const char *path;
+	struct jit *jit; /* NULL: it cannot be used */
 };
 
 struct profile_comm {
@@ -246,6 +259,7 @@ void profile_close(struct profile *profile)
 {
 	struct profile_copy *copy;
 	struct profile_text *text;
+	struct profile_jit *jit;
 
 	if (!profile)
 		return;
@@ -259,6 +273,11 @@ void profile_close(struct profile *profile)
 		free(text);
 	}
 	symbols_free(profile->symbols);
+	while ((jit = profile->jits) != NULL) {
+		profile->jits = jit->next;
+		jit_close(jit->jit);
+		free(jit);
+	}
 	perfdata_close(profile->reader);
 	free(profile->entries);
 	free(profile->path);
@@ -291,6 +310,48 @@ static void add_map(struct profile_space *space, const struct profile_map *map)
 	space->maps[space->count++] = *map;
 }
 
+/* The file of that path; NULL when it is of no use. */
+static struct jit *find_jit(struct profile *profile, const char *path)
+{
+	const char *trouble;
+	struct profile_jit *jit;
+
+	for (jit = profile->jits; jit; jit = jit->next) {
+		if (jit->path == path)
+			return jit->jit;
+	}
+	jit = tool_alloc(sizeof(*jit));
+	jit->path = path;
+	jit->jit = jit_open(profile->symbols, path, &trouble);
+	/* Most programs make no code and no map of it. */
+	if (!jit->jit && (trouble != JIT_NOT_THERE || jit_is_dump(path)))
+		fprintf(stderr, "softpmu: no functions of %s: %s\n", path, trouble);
+	jit->next = profile->jits;
+	profile->jits = jit;
+	return jit->jit;
+}
+
+/* What perf takes for memory without a file. */
+static bool is_anonymous(const char *path)
+{
+	return !strcmp(path, "//anon") || !strncmp(path, "/dev/zero", 9) ||
+	       !strncmp(path, "/anon_hugepage", 14) || !strncmp(path, "[stack", 6) ||
+	       !strncmp(path, "/SYSV", 5) || !strcmp(path, "[heap]");
+}
+
+/* Code that the process made is named by files that it may have written. */
+static void follow_anonymous(struct profile *profile, const struct perfdata_mmap *mmap,
+			     struct profile_map *map)
+{
+	char path[64], object[64];
+
+	snprintf(path, sizeof(path), JIT_MAP, mmap->pid);
+	snprintf(object, sizeof(object), "[JIT] tid %u", mmap->pid);
+	map->object = intern(profile, object);
+	map->made = true;
+	find_space(profile, mmap->pid, true)->perf_map = find_jit(profile, intern(profile, path));
+}
+
 static void follow_mmap(struct profile *profile, const struct perfdata_mmap *mmap)
 {
 	uint8_t id[PERFDATA_BUILD_ID_MAX];
@@ -300,10 +361,14 @@ static void follow_mmap(struct profile *profile, const struct perfdata_mmap *mma
 				  .page_offset = mmap->page_offset,
 				  .object = intern(profile, mmap->path)};
 
+	if (jit_is_dump(mmap->path))
+		find_space(profile, mmap->pid, true)->dump = find_jit(profile, map.object);
 	if (bytes)
 		memcpy(id, mmap->build_id, bytes);
 	else
 		bytes = perfdata_build_id(profile->reader, mmap->path, id);
+	if (is_anonymous(mmap->path))
+		follow_anonymous(profile, mmap, &map);
 	map.file = symbols_file(profile->symbols, mmap->path, id, bytes);
 	add_map(find_space(profile, mmap->pid, true), &map);
 }
@@ -315,8 +380,10 @@ static void follow_comm(struct profile *profile, const struct profile_entry *ent
 	if (entry->comm.exec) {
 		struct profile_space *space = find_space(profile, entry->pid, false);
 
-		if (space)
+		if (space) {
 			space->count = 0;
+			space->dump = space->perf_map = NULL;
+		}
 	}
 	for (comm = profile->comms; comm; comm = comm->next) {
 		if (comm->tid == entry->tid)
@@ -360,6 +427,8 @@ static void follow_fork(struct profile *profile, const struct profile_entry *ent
 		return;
 	space = find_space(profile, entry->pid, true);
 	space->count = 0;
+	space->dump = parent->dump;
+	space->perf_map = parent->perf_map;
 	for (i = 0; i < parent->count; i++)
 		add_map(space, &parent->maps[i]);
 }
@@ -376,10 +445,31 @@ static const struct profile_map *find_map(struct profile *profile, uint32_t pid,
 	return NULL;
 }
 
-static void place(struct profile *profile, uint32_t pid, uint64_t ip, bool kernel,
-		  struct profile_sample *sample)
+/* In which process, and when. */
+struct profile_where {
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+/* Of code that the process made: what its own file of functions says. */
+static struct symbol_file *find_made(struct profile *profile, const struct profile_where *where,
+				     uint64_t ip)
+{
+	const struct profile_space *space = find_space(profile, where->pid, false);
+	struct symbol_file *file = NULL;
+
+	if (space->dump)
+		file = jit_find(space->dump, where->time_ns, ip);
+	if (!file && space->perf_map)
+		file = jit_find(space->perf_map, where->time_ns, ip);
+	return file;
+}
+
+static void place(struct profile *profile, const struct profile_where *where, uint64_t ip,
+		  bool kernel, struct profile_sample *sample)
 {
 	const struct profile_map *map;
+	struct symbol_file *made;
 
 	sample->ip = sample->address = ip;
 	sample->object = profile->unknown;
@@ -389,13 +479,17 @@ static void place(struct profile *profile, uint32_t pid, uint64_t ip, bool kerne
 		sample->object = profile->kernel;
 		return;
 	}
-	map = find_map(profile, pid, ip);
+	map = find_map(profile, where->pid, ip);
 	if (!map)
 		return;
 	sample->object = map->object;
-	sample->file = map->file;
-	if (symbol_file_address(map->file, ip - map->start + map->page_offset, &sample->address))
-		sample->symbol = symbol_file_find(map->file, sample->address);
+	made = map->made ? find_made(profile, where, ip) : NULL;
+	sample->file = made ? made : map->file;
+	if (made)
+		sample->symbol = symbol_file_find(made, ip);
+	else if (symbol_file_address(sample->file, ip - map->start + map->page_offset,
+				     &sample->address))
+		sample->symbol = symbol_file_find(sample->file, sample->address);
 	else
 		sample->address = ip;
 }
@@ -408,7 +502,8 @@ static void resolve(struct profile *profile, const struct profile_entry *entry,
 	*sample = (struct profile_sample){.event = entry->sample.event,
 					  .period = entry->sample.period,
 					  .comm = comm_of(profile, entry->pid, entry->tid)};
-	place(profile, entry->pid, entry->sample.ip, mode == PERF_RECORD_MISC_KERNEL, sample);
+	place(profile, &(struct profile_where){entry->pid, entry->time_ns}, entry->sample.ip,
+	      mode == PERF_RECORD_MISC_KERNEL, sample);
 }
 
 /* --- branches --------------------------------------------------------------------------- */
@@ -422,12 +517,12 @@ struct found {
 };
 
 static const struct profile_sample *find_place(struct profile *profile, struct found *found,
-					       uint32_t pid, uint64_t ip)
+					       const struct profile_where *where, uint64_t ip)
 {
 	found += (ip ^ ip >> 12) % FOUND_PLACES;
 	if (!found->valid || found->place.ip != ip) {
 		found->place = (struct profile_sample){.period = 1};
-		place(profile, pid, ip, ip >> 63, &found->place);
+		place(profile, where, ip, ip >> 63, &found->place);
 		found->valid = true;
 	}
 	return &found->place;
@@ -448,21 +543,21 @@ static void each_of_trace(struct profile *profile, const struct profile_entry *e
 			  const struct profile_visitor *visitor)
 {
 	struct found *found = tool_alloc(FOUND_PLACES * sizeof(*found));
-	uint32_t pid = process_of(profile, entry->tid);
-	const char *comm = comm_of(profile, pid, entry->tid);
+	struct profile_where where = {process_of(profile, entry->tid), entry->time_ns};
+	const char *comm = comm_of(profile, where.pid, entry->tid);
 
 	for (uint64_t i = 0; i < entry->trace.count; i++) {
 		const struct perfdata_bts *bts = &entry->trace.records[i];
 		struct profile_sample from, to;
 
-		from = *find_place(profile, found, pid, bts->from);
+		from = *find_place(profile, found, &where, bts->from);
 		from.event = entry->trace.event;
 		from.comm = comm;
 		if (visitor->sample)
 			visitor->sample(visitor->opaque, &from);
 		if (!visitor->branch)
 			continue;
-		to = *find_place(profile, found, pid, bts->to);
+		to = *find_place(profile, found, &where, bts->to);
 		visitor->branch(visitor->opaque, &from, &to);
 	}
 	free(found);
@@ -471,6 +566,8 @@ static void each_of_trace(struct profile *profile, const struct profile_entry *e
 static void each_of_stack(struct profile *profile, const struct profile_entry *entry,
 			  const struct profile_visitor *visitor)
 {
+	const struct profile_where where = {entry->pid, entry->time_ns};
+
 	for (unsigned i = 0; visitor->branch && i < entry->sample.branch_count; i++) {
 		const struct perfdata_branch *branch = &entry->sample.branches[i];
 		struct profile_sample from = {.event = entry->sample.event,
@@ -478,8 +575,8 @@ static void each_of_stack(struct profile *profile, const struct profile_entry *e
 					      .comm = comm_of(profile, entry->pid, entry->tid)};
 		struct profile_sample to = from;
 
-		place(profile, entry->pid, branch->from, branch->from >> 63, &from);
-		place(profile, entry->pid, branch->to, branch->to >> 63, &to);
+		place(profile, &where, branch->from, branch->from >> 63, &from);
+		place(profile, &where, branch->to, branch->to >> 63, &to);
 		visitor->branch(visitor->opaque, &from, &to);
 	}
 }
@@ -489,6 +586,10 @@ void profile_visit(struct profile *profile, const struct profile_visitor *visito
 	size_t i;
 
 	free_spaces(profile);
+	for (const struct profile_jit *jit = profile->jits; jit; jit = jit->next) {
+		if (jit->jit)
+			jit_rewind(jit->jit);
+	}
 	for (i = 0; i < profile->count; i++) {
 		const struct profile_entry *entry = &profile->entries[i];
 		struct profile_sample sample;

@@ -21,6 +21,7 @@ struct profile {
 	struct profile_comm *comms;
 	struct profile_text *texts; /* interned */
 	struct profile_copy *copies;
+	struct profile_jit *jits; /* of code that programs made */
 	const char *unknown, *kernel;
 };
 
@@ -29,7 +30,7 @@ struct profile_sample {
 	size_t event;
 	uint64_t ip, period;
 	const char *comm;
-	const char *object;	     /* path of the mapped file, "[kernel]" or "[unknown]" */
+	const char *object; /* path of the mapped file, "[JIT] tid N", "[kernel]", "[unknown]" */
 	struct symbol_file *file;    /* NULL: not a mapped file */
 	uint64_t address;	     /* in the file; the ip when there is no file */
 	const struct symbol *symbol; /* NULL: unknown */

@@ -60,6 +60,7 @@ struct symbol_file {
 	size_t count, room;
 	struct made_name *names; /* of functions without a symbol */
 	size_t unnamed;
+	const uint8_t *code; /* of the only function, when a program made it */
 	bool lines_tried;
 	struct lines *lines; /* NULL: there are none */
 };
@@ -67,6 +68,7 @@ struct symbol_file {
 struct symbols {
 	char *root;
 	struct symbol_file *files;
+	struct symbol_file *codes; /* each of one function that a program made */
 };
 
 struct symbols *symbols_new(const char *root)
@@ -87,13 +89,11 @@ static void elf_close(struct elf_file *file)
 	*file = (struct elf_file){.fd = -1};
 }
 
-void symbols_free(struct symbols *symbols)
+static void free_files(struct symbol_file *file)
 {
-	struct symbol_file *file, *next;
+	struct symbol_file *next;
 
-	if (!symbols)
-		return;
-	for (file = symbols->files; file; file = next) {
+	for (; file; file = next) {
 		next = file->next;
 		lines_close(file->lines);
 		elf_close(&file->main);
@@ -103,6 +103,14 @@ void symbols_free(struct symbols *symbols)
 		free(file->path);
 		free(file);
 	}
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	free_files(symbols->files);
+	free_files(symbols->codes);
 	free(symbols->root);
 	free(symbols);
 }
@@ -180,13 +188,9 @@ static void add_symbol(struct symbol_file *file, Elf *elf, const GElf_Sym *sym, 
 		return;
 	if (sym->st_size)
 		end = sym->st_value + sym->st_size;
-	if (file->count == file->room) {
-		file->room = file->room ? 2 * file->room : 512;
-		file->entries = tool_grow(file->entries, file->room * sizeof(*file->entries));
-	}
-	file->entries[file->count++] = (struct entry){.symbol = {name, sym->st_value, end},
-						      .binding = GELF_ST_BIND(sym->st_info),
-						      .sized = sym->st_size != 0};
+	*new_entry(file) = (struct entry){.symbol = {name, sym->st_value, end},
+					  .binding = GELF_ST_BIND(sym->st_info),
+					  .sized = sym->st_size != 0};
 }
 
 /* Read the symbol table of that type; false when the file has none. */
@@ -396,6 +400,32 @@ struct symbol_file *symbols_file(struct symbols *symbols, const char *path, cons
 	return file;
 }
 
+struct symbol_file *symbols_code(struct symbols *symbols, const char *path,
+				 const struct symbol *symbol, const void *code)
+{
+	struct symbol_file *file = tool_alloc(sizeof(*file));
+
+	file->path = tool_copy(path);
+	file->main.fd = file->debug.fd = -1;
+	file->lines_tried = true;
+	file->code = code;
+	file->entries = tool_alloc(sizeof(*file->entries));
+	file->entries[file->count++] = (struct entry){.symbol = *symbol, .sized = true};
+	file->next = symbols->codes;
+	symbols->codes = file;
+	return file;
+}
+
+const void *symbol_file_code(const struct symbol_file *file)
+{
+	return file->code;
+}
+
+const char *symbols_root(const struct symbols *symbols)
+{
+	return symbols->root;
+}
+
 const char *symbol_file_path(const struct symbol_file *file)
 {
 	return file->path;
@@ -461,6 +491,16 @@ size_t symbol_file_read(const struct symbol_file *file, uint64_t address, void *
 	size_t size, i = 0;
 	const char *raw;
 
+	if (file->code) {
+		const struct symbol *symbol = &file->entries[0].symbol;
+
+		if (address < symbol->start || address >= symbol->end)
+			return 0;
+		if (bytes > symbol->end - address)
+			bytes = symbol->end - address;
+		memcpy(to, file->code + (address - symbol->start), bytes);
+		return bytes;
+	}
 	if (!file->main.elf || !(raw = elf_rawfile(file->main.elf, &size)))
 		return 0;
 	while (next_load(file, &i, &header)) {

@@ -33,6 +33,17 @@ void symbols_free(struct symbols *symbols);
 struct symbol_file *symbols_file(struct symbols *symbols, const char *path, const uint8_t *build_id,
 				 size_t build_id_bytes);
 
+/*
+ * A file of one function that a program made while it ran; addresses are the process's.  The
+ * name and the code (NULL: it is not known) must live as long as the symbols.
+ */
+struct symbol_file *symbols_code(struct symbols *symbols, const char *path,
+				 const struct symbol *symbol, const void *code);
+const void *symbol_file_code(const struct symbol_file *file);
+
+/* The folder below which files are looked for; "" for all of them. */
+const char *symbols_root(const struct symbols *symbols);
+
 const char *symbol_file_path(const struct symbol_file *file);
 
 /* Why the file cannot be used, one phrase; NULL when it can. */

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# jit.sh: functions that a program makes while it runs have their names in report and annotate, from
+# its perf map or its jitdump, and perf finds in the same file what it needs for them.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+"$CC" -O1 -o jit "$ROOT/tests/tool/jit.c" || stop "building" jit.c
+
+# shares TEXT: percent and name of each function of a report, hottest first, without the decimals
+# and what the program's own file has.
+shares() {
+	awk '$1 ~ /^[0-9.]+%$/ && $NF ~ /^(sixty|thirty|ten|later)$/ { printf "%.0f%% %s %s\n", $1, $3, $NF }' <<<"$1"
+}
+
+# profile MODE: a run with its profile in perf.data; its process's number in pid.
+profile() {
+	run record -q -e instructions:upp -c 10007 -o perf.data -- ./jit "$1"
+	same "$1: status" 0 "$status"
+	pid=$out
+}
+
+# --- a perf map: without times, so the last name of an address holds
+profile map
+run report
+succeeds "map: report"
+same "map: shares" "55% [JIT] later
+30% [JIT] sixty
+15% [JIT] thirty" "$(shares "$out")"
+has "map: the file" "$out" "[JIT] tid $pid"
+# perf has the same objects and names (of ten and later, which share an address, it shows either).
+perfs=$(perf report --stdio -i perf.data 2>/dev/null)
+same "map: perf's shares" "$(shares "$perfs" | sed 's/ten/later/')" "$(shares "$out")"
+run annotate sixty
+has "map: annotate" "$out" "sixty in [JIT] tid $pid"
+has "map: no instructions" "$out" "its instructions stand in no file"
+# Somebody else's file is not believed.
+if ((EUID == 0)); then
+	chown 65534 "/tmp/perf-$pid.map"
+	run report
+	has "map of somebody else" "$err" "no functions of /tmp/perf-$pid.map: it belongs to somebody else"
+	same "map of somebody else: no names" "" "$(shares "$out")"
+else
+	not_run "map of somebody else" "needs root"
+fi
+printf 'x\n1 2\n%s\n\n1000 0 empty\nffffffffffffffff ff over\n10 10 named\n' "$(head -c 3000 /dev/urandom | base64)" >wild
+cat wild >"/tmp/perf-$pid.map" && chown $EUID "/tmp/perf-$pid.map"
+run report
+same "map of nonsense: status" 0 "$status"
+rm -f "/tmp/perf-$pid.map"
+run report
+succeeds "map is gone"
+same "map is gone: no names" "" "$(shares "$out")"
+
+# --- a jitdump: what an address held at the time of the sample
+profile dump
+run report
+succeeds "dump: report"
+same "dump: shares" "50% [JIT] later
+30% [JIT] sixty
+15% [JIT] thirty
+5% [JIT] ten" "$(shares "$out")"
+run annotate later
+has_line "dump: annotate, the loop's first" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +dec +%ecx"
+has_line "dump: annotate, the loop's second" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +jnz .*"
+has_line "dump: annotate, before the loop" "$out" " +0\.[0-9]+ : +[0-9a-f]+: +mov +[$]0x2710, %ecx"
+# perf makes a file of each function of it.
+if perf inject --jit -i perf.data -o injected.data >inject.out 2>&1; then
+	pass "dump: perf inject --jit"
+	perfs=$(perf report --stdio -i injected.data 2>/dev/null | sed 's/jitted-[^ ]*/[JIT]/')
+	ours=$("$SOFTPMU" report -i injected.data | sed 's/jitted-[^ ]*/[JIT]/')
+	wanted="50% later 30% sixty 15% thirty 5% ten"
+	same "dump: perf's shares" "$wanted" "$(shares "$perfs" | awk '{ print $1, $3 }' | xargs)"
+	same "dump: of perf's files" "$wanted" "$(shares "$ours" | awk '{ print $1, $3 }' | xargs)"
+else
+	fail "dump: perf inject --jit" "$(head -n 3 inject.out)"
+fi
+# Cut off, as a killed process leaves it, and damaged.
+dump=jit-$pid.dump
+cp "$dump" whole
+size=$(stat -c %s whole)
+head -c $((size - 5)) whole >"$dump"
+run report
+same "cut dump: the last function is missing" "55% ten 30% sixty 15% thirty" "$(shares "$out" | awk '{ print $1, $3 }' | xargs)"
+for ((at = 0; at < size; at += 7)); do
+	cp whole "$dump"
+	printf '\xff' | dd of="$dump" bs=1 seek=$at conv=notrunc status=none
+	run report
+	((status == 0)) || break
+done
+same "damaged dumps: status" 0 "$status"
+: >"$dump"
+run report
+has "empty dump" "$err" "no functions of "
+cp "$SOFTPMU" "$dump"
+run report
+has "no dump" "$err" "it is no jitdump of version 1"
+
+# --- without either
+profile none
+run report
+succeeds "nothing told"
+same "nothing told: no names" "" "$(shares "$out")"
+has "nothing told: the address stands for it" "$out" "[.] 0x"
+finish
