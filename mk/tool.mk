@@ -10,5 +10,13 @@ $(B)/tool/engine_image.o: $(B)/engine.elf
 	@mkdir -p $(@D)
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -c -x assembler - -o $@
 
-$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/libsoftpmu.a
+# The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.
+VM_SCRIPTS := vm_image vm_init
+$(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/%.sh)
+	@mkdir -p $(@D)
+	( printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n'; \
+	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/%s.sh"\n.byte 0\n' \
+		$(foreach name,$(VM_SCRIPTS),$(name) $(name) $(name)) ) | $(CC) -c -x assembler - -o $@
+
+$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/tool/vm_scripts.o $(B)/libsoftpmu.a
 	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)

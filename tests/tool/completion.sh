@@ -22,7 +22,7 @@ offers() {
 complete -p softpmu >"$SCRATCH/out" 2>&1
 has "registered" "$(<"$SCRATCH/out")" "-F _softpmu softpmu"
 same "commands" "report" "$(offers rep)"
-same "all commands" "stat record trace report annotate list models explain help --help --version" "$(offers '')"
+same "all commands" "stat record trace report annotate list models explain vm help --help --version" "$(offers '')"
 same "models" "skylake skylake-server" "$(offers stat -M sky)"
 same "no absent family" "" "$(offers stat -M netb)"
 same "models for --model" "skylake skylake-server" "$(offers list --model sky)"
@@ -42,6 +42,9 @@ has "512-bit events of the server" "$(offers stat -M skylake-server -e fp_arith_
 same "branch filters" "any any_call any_ret" "$(offers record -j any)"
 same "stat's -j takes nothing" "true" "$(offers stat -j tru | tr ' ' '\n' | grep -x true | sort -u)"
 same "modes of trace" "--summary" "$(offers trace --su)"
+same "options of vm" "--kernel" "$(offers vm --ker)"
+same "models of vm" "skylake skylake-server" "$(offers vm -M sky)"
+same "folders of vm" "shared" "$(mkdir shared && touch shared-not && offers vm --share sh)"
 same "files" "perf.data" "$(touch perf.data other && offers report -i perf)"
 same "program" "true" "$(offers stat -e instructions tru | tr ' ' '\n' | grep -x true | sort -u)"
 same "the program's arguments are files" "perf.data" "$(offers record -c 1000 -- cat perf)"

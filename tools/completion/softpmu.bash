@@ -30,6 +30,10 @@ _softpmu_options() {
 	list) echo "-M --model -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
+	vm)
+		echo "-M --model --cpu --smp --mem --kernel --initrd --append --share -v --verbose \
+			-h --help"
+		;;
 	esac
 }
 
@@ -85,7 +89,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain \
+		mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain vm \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -129,11 +133,11 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
 		return
 		;;
-	-i | --input | -o | --output | --baseline | --write-baseline)
+	-i | --input | -o | --output | --baseline | --write-baseline | --kernel | --initrd)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;
-	--symfs)
+	--symfs | --share)
 		mapfile -t COMPREPLY < <(compgen -d -- "$current")
 		return
 		;;
@@ -146,14 +150,14 @@ _softpmu() {
 		return
 		;;
 	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
-		--threshold) return ;;
+		--threshold | --cpu | --smp | --mem | --append) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate list models explain vm" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)

@@ -33,6 +33,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_vm(int argc, char **argv);
 
 /* Print "softpmu: " and the message as one line on standard error; returns EXIT_TOOL. */
 int tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

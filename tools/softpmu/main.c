@@ -26,6 +26,7 @@ static const struct command {
 	{"list", cmd_list, "events of a model and how far each can be trusted"},
 	{"models", cmd_models, "processors that can be built, and what of each is done"},
 	{"explain", cmd_explain, "draw a register value or the CPUID leaves"},
+	{"vm", cmd_vm, "Linux on QEMU whose processors have the unit"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# vm.sh: `softpmu vm` with QEMU and Debian's kernel: a command's streams and status, exact counts by perf
+# (Vol. 3B 18.2), the shared folder both ways, a shell on the console, Ctrl-C.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib.sh"
+export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
+[[ -x $SOFTPMU_QEMU ]] || stop "QEMU" "there is no $SOFTPMU_QEMU"
+SECONDS_MAX=${GUEST_SECONDS:-600}
+
+vm() {
+	timeout "$SECONDS_MAX" "$SOFTPMU" vm "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+	status=$?
+}
+
+# What known.S retires.
+LOOPS=1000000 PAIRS=1000
+INSNS=$((2 * LOOPS + 5 * PAIRS + 9))
+BRANCHES=$((LOOPS + 3 * PAIRS + 1))
+share=$SCRATCH/share
+mkdir "$share"
+expect "program" "$CC" -nostdlib -static -DLOOPS=$LOOPS -o "$share/known" "$ROOT/tests/guest/known.S"
+cat >"$share/job" <<'END'
+perf stat -x ' ' -o counts -e instructions:u,branches:u known
+perf record -q -o data -c 10007 -e cpu/event=0xc4,umask=0x01/upp known
+nproc
+printf 'an odd\tline\r\n'
+echo complaint >&2
+exit 42
+END
+vm -M haswell --smp 2 --share "$share" -- sh -x job
+same "status" 42 "$status"
+same "standard output" "$(printf '2\nan odd\tline\r\n.' | od -c)" "$(cat "$SCRATCH/out" <(printf .) | od -c)"
+same "standard error" 1 "$(grep -cx complaint "$SCRATCH/err")"
+same "counts" "$INSNS $BRANCHES" "$(grep '^[0-9]' "$share/counts" | cut -d' ' -f1 | xargs)"
+samples=$(perf script -i "$share/data" -F ip 2>/dev/null | grep -c .)
+same "samples of the taken loop, read here" $(((LOOPS + PAIRS) / 10008)) "$samples"
+
+# A shell: the prompt, a line, its answer, the end.
+mkfifo "$SCRATCH/keys"
+timeout "$SECONDS_MAX" "$SOFTPMU" vm <"$SCRATCH/keys" >"$SCRATCH/console" 2>&1 &
+shell=$!
+exec 7>"$SCRATCH/keys"
+for ((i = 0; i < SECONDS_MAX; i++)); do
+	! grep -q 'a shell in the guest' "$SCRATCH/console" || break
+	sleep 1
+done
+sleep 3
+printf 'echo answer $((6 * 7))\nexit\n' >&7
+wait "$shell"
+same "shell: status" 0 "$?"
+same "shell: an answer" 1 "$(tr -d '\r' <"$SCRATCH/console" | grep -c '^answer 42$')"
+exec 7>&-
+
+# Ctrl-A x, as it comes from a terminal, while the kernel boots.
+(sleep 2 && printf '\001x') | timeout "$SECONDS_MAX" "$SOFTPMU" vm >"$SCRATCH/console" 2>&1
+same "Ctrl-A x: status" 0 "$?"
+same "Ctrl-A x ends the guest" 0 "$(grep -c 'a shell in the guest' "$SCRATCH/console")"
+finish
