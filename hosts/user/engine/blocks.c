@@ -8,7 +8,15 @@
  * a direct branch whose target is not yet translated jumps to one, and the slot is free
  * again when the branch has been linked.
  *
- * Indirect branches go through the context's table by the low 16 bits of the
+ * Threads share it all.  Under the lock (threads.c) code is added and jumps are linked; that others
+ * run the code meanwhile means:
+ *	- what is complete is published by one store, which looking up does without the lock;
+ *	- a jump is changed by one store into 8 aligned bytes: its rel32, or when that crosses a
+ *	  boundary, the beginning of its slot, which jumps on;
+ *	- a slot whose jump has been linked is not used again: a thread may be on its way there;
+ *	- it is thrown away while the others are stopped outside (threads_stop()).
+ *
+ * Indirect branches go through a table by the low 16 bits of the
  * program address to a thunk that compares the whole address without
  * touching flags; thunks with the same low bits form a chain.
  */
@@ -17,14 +25,18 @@
 #include "emit.h"
 #include "engine.h"
 #include "sys.h"
+#include "threads.h"
 
 #define SLOTS_MAX   (1u << 18)
-#define SLOT_BYTES  20
+#define SLOT_BYTES  24
 #define CODE_BYTES  (28u << 20)
 #define COLD_BYTES  (20u << 20)
 #define GATE_BYTES  16
 #define GATES_BYTES 4096
-#define CACHE_BYTES (GATES_BYTES + SLOTS_MAX * SLOT_BYTES + CODE_BYTES + COLD_BYTES)
+#define TARGETS	    65536
+#define TABLE_BYTES (2 * TARGETS * 8)
+#define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
+#define CACHE_BYTES (GATES_BYTES + TABLE_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
 #define COLD_ROOM   (1u << 20) /* the most that one block's cold code takes */
 #define MAP_BYTES   (16u << 20)
@@ -41,13 +53,20 @@ static uint32_t blocks;
 static uint8_t *maps;
 static uint32_t maps_used;
 
-/* Open addressing by program address; code is an offset in the cache + 1. */
+/* Indirect targets: code by the low 16 bits of the program address; in careful code another. */
+static uint64_t *target, *careful_target;
+static bool careful_used;
+
+/* Open addressing by program address; a code of 0: nothing there. */
 struct entry {
 	uint64_t pc;
 	uint64_t code;
 };
-static struct entry *table;
-static uint32_t table_size, table_used;
+struct table {
+	uint32_t size, used;
+	struct entry entry[];
+};
+static struct table *table;
 
 static const char *const gate[] = {
 	[EXIT_LINK] = exit_link,	   [EXIT_INDIRECT] = exit_indirect,
@@ -71,11 +90,17 @@ static void write_gates(void)
 	}
 }
 
-static void table_make(uint32_t size)
+static size_t table_bytes(uint32_t size)
 {
-	table = engine_memory(size * sizeof(*table));
-	table_size = size;
-	table_used = 0;
+	return sizeof(struct table) + size * sizeof(struct entry);
+}
+
+static struct table *table_make(uint32_t size)
+{
+	struct table *t = engine_memory(table_bytes(size));
+
+	t->size = size;
+	return t;
 }
 
 void blocks_start(uint64_t program_end)
@@ -91,26 +116,34 @@ void blocks_start(uint64_t program_end)
 		engine_fail(126, "no room for the code cache below 2 GiB beside the program");
 	cache_base = (uint8_t *)at;
 	cache_end = cache_base + CACHE_BYTES;
-	slots_code = cache_base + GATES_BYTES;
-	code_start = slots_code + SLOTS_MAX * SLOT_BYTES;
+	target = (uint64_t *)(at + GATES_BYTES);
+	careful_target = target + TARGETS;
+	slots_code = cache_base + GATES_BYTES + TABLE_BYTES;
+	code_start = slots_code + SLOTS_BYTES;
 	cold_start = code_start + CODE_BYTES;
 	emit_start();
 	write_gates();
 	slot = engine_memory(SLOTS_MAX * sizeof(*slot));
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);
-	table_make(1u << 13);
+	table = table_make(1u << 13);
 	blocks_flush();
 }
 
-static void targets_clear(uint64_t *target)
+static void targets_clear(uint64_t *t)
 {
 	for (unsigned i = 0; i < TARGETS; i++)
-		target[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
+		t[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
+}
+
+uint64_t blocks_targets(bool careful)
+{
+	return (uint64_t)(careful ? careful_target : target);
 }
 
 void blocks_flush(void)
 {
+	threads_stop();
 	cache_at = code_start;
 	cold_at = cold_start;
 	blocks_flushes++;
@@ -118,13 +151,13 @@ void blocks_flush(void)
 	maps_used = 0;
 	slots_made = 0;
 	slot_free_list = 0;
-	memset(table, 0, table_size * sizeof(*table));
-	table_used = 0;
-	targets_clear(context->target);
-	if (context->careful_target[0])
-		targets_clear(context->careful_target);
+	memset(table->entry, 0, table->size * sizeof(*table->entry));
+	table->used = 0;
+	targets_clear(target);
+	if (careful_used)
+		targets_clear(careful_target);
 	memory_forget_translations();
-	steps_forget();
+	threads_go();
 }
 
 static uint32_t hash(uint64_t pc)
@@ -132,32 +165,51 @@ static uint32_t hash(uint64_t pc)
 	return (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static struct entry *find(uint64_t pc)
+/* Where the key is, or would be; *code is what is there. */
+static struct entry *find(struct table *t, uint64_t key, uint64_t *code)
 {
-	uint32_t i = hash(pc) & (table_size - 1);
+	uint32_t i = hash(key) & (t->size - 1);
 
-	while (table[i].code && table[i].pc != pc)
-		i = (i + 1) & (table_size - 1);
-	return table + i;
+	while ((*code = __atomic_load_n(&t->entry[i].code, __ATOMIC_ACQUIRE)) &&
+	       t->entry[i].pc != key)
+		i = (i + 1) & (t->size - 1);
+	return t->entry + i;
 }
 
 uint64_t blocks_lookup(uint64_t key)
 {
-	return find(key)->code;
+	uint64_t code;
+
+	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &code);
+	return code;
 }
 
+/* Somebody may be looking something up in the old one: with other threads it is left there. */
 static void table_grow(void)
 {
-	struct entry *old = table;
-	uint32_t old_size = table_size;
+	struct table *old = table, *new = table_make(old->size * 2);
+	uint64_t code;
 
-	table_make(old_size * 2);
-	for (uint32_t i = 0; i < old_size; i++)
-		if (old[i].code) {
-			*find(old[i].pc) = old[i];
-			table_used++;
-		}
-	engine_release(old, old_size * sizeof(*old));
+	for (uint32_t i = 0; i < old->size; i++)
+		if (old->entry[i].code)
+			*find(new, old->entry[i].pc, &code) = old->entry[i];
+	new->used = old->used;
+	__atomic_store_n(&table, new, __ATOMIC_RELEASE);
+	if (threads_alone())
+		engine_release(old, table_bytes(old->size));
+}
+
+static void table_add(uint64_t key, uint64_t code)
+{
+	struct entry *e;
+	uint64_t before;
+
+	if (table->used * 2 > table->size)
+		table_grow();
+	e = find(table, key, &before);
+	table->used += !before;
+	e->pc = key;
+	__atomic_store_n(&e->code, code, __ATOMIC_RELEASE);
 }
 
 bool blocks_full(void)
@@ -169,30 +221,30 @@ bool blocks_full(void)
 
 struct block *block_new(uint64_t pc)
 {
-	struct block *b = block + blocks++;
+	struct block *b = block + blocks;
 
 	b->pc = pc;
 	b->code = (uint32_t)(cache_at - cache_base);
 	b->map = maps_used;
-	engine_link->blocks++;
 	return b;
 }
 
-void block_publish(uint64_t key, uint64_t entry)
+void block_publish(struct block *b, uint64_t key)
 {
-	struct entry *e;
-
-	if (table_used * 2 > table_size)
-		table_grow();
-	e = find(key);
-	table_used += !e->code;
-	e->pc = key;
-	e->code = entry;
+	__atomic_store_n(&blocks, blocks + 1, __ATOMIC_RELEASE);
+	table_add(key, (uint64_t)cache_base + b->code);
+	engine_link->blocks++;
+	engine_link->cache_bytes += b->code_bytes;
 }
 
 bool blocks_may_trace(uint64_t pc)
 {
 	return !blocks_lookup(pc | TRACED_KEY);
+}
+
+void blocks_no_trace(uint64_t pc)
+{
+	table_add(pc | TRACED_KEY, 1);
 }
 
 struct block *block_at(uint32_t number)
@@ -207,7 +259,7 @@ uint32_t block_number(const struct block *b)
 
 struct block *block_of_code(uint64_t address)
 {
-	uint32_t offset, low = 0, high = blocks;
+	uint32_t offset, low = 0, high = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE);
 
 	if (address < (uint64_t)code_start || address >= (uint64_t)cache_at)
 		return NULL;
@@ -261,11 +313,11 @@ uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop)
 	return (uint64_t)(slots_code + n * SLOT_BYTES);
 }
 
-uint32_t exit_slot_keep(uint64_t target)
+uint32_t exit_slot_keep(uint64_t pc)
 {
 	uint32_t n = slot_take();
 
-	slot[n] = (struct exit_slot){.target = target};
+	slot[n] = (struct exit_slot){.target = pc};
 	return n;
 }
 
@@ -274,8 +326,44 @@ struct exit_slot *exit_slot_at(uint32_t number)
 	return slot + number;
 }
 
+/* The 8 aligned bytes at `to`, in one store: others may run them. */
+static void store_code(uint8_t *to, const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	__atomic_store_n((uint64_t *)(uint64_t)to, word, __ATOMIC_RELEASE);
+}
+
+void exit_slot_link(uint32_t number, uint64_t code)
+{
+	uint8_t *at = (uint8_t *)(uint64_t)slot[number].patch, bytes[8];
+	uint8_t *aligned = (uint8_t *)((uint64_t)at & ~UINT64_C(7));
+	struct emit e = {slots_code + number * SLOT_BYTES};
+	uint32_t relative;
+
+	if (threads_alone()) {
+		emit_patch(at, code);
+		return;
+	}
+	if (at + 4 > aligned + 8) { /* the slot jumps on */
+		at = e.at + 1;
+		aligned = e.at;
+	}
+	relative = (uint32_t)(code - ((uint64_t)at + 4));
+	memcpy(bytes, aligned, sizeof(bytes));
+	if (aligned == e.at)
+		bytes[0] = 0xe9; /* JMP rel32 */
+	memcpy(bytes + (at - aligned), &relative, sizeof(relative));
+	store_code(aligned, bytes);
+}
+
 void exit_slot_free(uint32_t number)
 {
+	if (!threads_alone()) {
+		slot[number].patch = 0;
+		return;
+	}
 	slot[number].target = slot_free_list;
 	slot[number].patch = 0;
 	slot_free_list = number + 1;
@@ -283,27 +371,31 @@ void exit_slot_free(uint32_t number)
 
 void target_add(uint64_t key, uint64_t code)
 {
-	uint64_t *target = key & CAREFUL_KEY ? context->careful_target : context->target;
-	uint64_t *head = &target[(uint16_t)key];
+	uint64_t *head = (key & CAREFUL_KEY ? careful_target : target) + (uint16_t)key;
 	struct emit e = {cold_at};
 
 	emit_thunk(&e, key & ~CAREFUL_KEY, code, *head);
-	*head = (uint64_t)cold_at;
+	__atomic_store_n(head, (uint64_t)cold_at, __ATOMIC_RELEASE);
 	cold_at = e.at;
 }
 
 void blocks_start_careful(void)
 {
-	if (!context->careful_target[0])
-		targets_clear(context->careful_target);
+	if (__atomic_load_n(&careful_used, __ATOMIC_ACQUIRE))
+		return;
+	engine_lock();
+	if (!careful_used)
+		targets_clear(careful_target);
+	__atomic_store_n(&careful_used, true, __ATOMIC_RELEASE);
+	engine_unlock();
 }
 
 bool block_append(uint64_t patch, uint64_t key)
 {
 	uint64_t flushes = blocks_flushes;
 
-	if ((uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() || cache_at[-5] != 0xe9 ||
-	    !memory_code_end(key & ~CAREFUL_KEY))
+	if (!threads_alone() || (uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() ||
+	    cache_at[-5] != 0xe9 || !memory_code_end(key & ~CAREFUL_KEY))
 		return false;
 	cache_at -= 5;
 	block[blocks - 1].code_bytes -= 5;

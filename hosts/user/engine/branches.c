@@ -2,7 +2,7 @@
 /*
  * branches.c: taken branches that bulk code logs, on their way to the unit (17.4.8, 17.4.9).
  *
- * Translated code stores {from, to} of each branch that the unit wants at context->log and
+ * Translated code stores {from, to} of each branch that the unit wants at current->log and
  * moves that on; a page behind the log faults when it is full, so nothing looks at
  * its end.  There are two kinds of log:
  *	- the BTS buffer itself, when the unit lets the host store there: records are made where
@@ -38,43 +38,51 @@ _Static_assert(sizeof(struct record) == LOG_RECORD_BYTES, "as translated code st
 uint64_t branch_signals;
 bool branch_kinds;
 
-/* The units that want branches; the first one's tap speaks for those that are alike. */
-static struct spmu_core *core[UNITS_MAX];
-static const struct spmu_branch_tap *tap;
-static unsigned cores;
 static uint64_t buffer[LINK_TRACE_BUFFERS];
-static uint64_t own_log;   /* address; 0: not there */
-static uint64_t log_begin; /* of what is being logged */
-static uint64_t log_guard; /* the page behind it */
+
+/* A thread's. */
+struct branches {
+	/* The units that want branches; the first one's tap speaks for those that are alike. */
+	struct spmu_core *core[UNITS_MAX];
+	const struct spmu_branch_tap *tap;
+	unsigned cores;
+	uint64_t own_log;   /* address; 0: not there */
+	uint64_t log_begin; /* of what is being logged */
+	uint64_t log_guard; /* the page behind it */
+};
 
 /* The log is the BTS buffer: up to its threshold, where the page that faults begins. */
 static bool in_place(void)
 {
-	return tap->bts_next && !branch_kinds;
+	struct branches *b = current->branches;
+
+	return b->tap->bts_next && !branch_kinds;
 }
 
 void branches_resume(void)
 {
+	struct branches *b = current->branches;
 	uint64_t records = OWN_RECORDS;
 
 	if (!branch_signals)
 		return;
 	if (in_place()) {
-		log_begin = tap->bts_next;
-		log_guard = log_begin + tap->room * LOG_RECORD_BYTES;
-	} else if (!own_log) {
+		b->log_begin = b->tap->bts_next;
+		b->log_guard = b->log_begin + b->tap->room * LOG_RECORD_BYTES;
+	} else if (!b->own_log) {
 		engine_unsupported("the branch trace lost its buffer");
 	} else {
-		if (!tap->newest && tap->room < records)
-			records = tap->room;
-		log_guard = own_log + OWN_BYTES;
-		log_begin = log_guard - records * LOG_RECORD_BYTES;
+		if (!b->tap->newest && b->tap->room < records)
+			records = b->tap->room;
+		b->log_guard = b->own_log + OWN_BYTES;
+		b->log_begin = b->log_guard - records * LOG_RECORD_BYTES;
 	}
-	context->log = log_begin;
+	current->log = b->log_begin;
 }
 
 static void hand_over(const struct record *record, uint64_t records)
 {
+	struct branches *b = current->branches;
 	struct spmu_branch branch[BATCH];
 
 	while (records) {
@@ -88,8 +96,8 @@ static void hand_over(const struct record *record, uint64_t records)
 				.cpl = 3,
 				.next_cpl = 3,
 			};
-		for (unsigned c = 0; c < cores; c++)
-			spmu_branches(core[c], 0, branch, n);
+		for (unsigned c = 0; c < b->cores; c++)
+			spmu_branches(b->core[c], 0, branch, n);
 		record += n;
 		records -= n;
 	}
@@ -97,39 +105,43 @@ static void hand_over(const struct record *record, uint64_t records)
 
 void branches_take(void)
 {
-	uint64_t records = (context->log - log_begin) / LOG_RECORD_BYTES;
+	struct branches *b = current->branches;
+	uint64_t records = (current->log - b->log_begin) / LOG_RECORD_BYTES;
 	uint64_t first = 0;
 
 	if (!branch_signals || !records)
 		return;
 	if (in_place()) {
-		spmu_branches_stored(core[0], 0, records);
+		spmu_branches_stored(b->core[0], 0, records);
 	} else {
-		if (tap->newest && records > tap->newest)
-			first = records - tap->newest;
-		hand_over((const struct record *)log_begin + first, records - first);
+		if (b->tap->newest && records > b->tap->newest)
+			first = records - b->tap->newest;
+		hand_over((const struct record *)b->log_begin + first, records - first);
 	}
-	context->log = log_begin; /* nothing is taken twice */
+	current->log = b->log_begin; /* nothing is taken twice */
 	counting_interrupts();
 }
 
 bool branches_full_at(uint64_t address)
 {
-	return branch_signals && address == log_guard && context->log == log_guard;
+	struct branches *b = current->branches;
+
+	return branch_signals && address == b->log_guard && current->log == b->log_guard;
 }
 
 uint64_t branches_make_room(void)
 {
-	uint64_t keep = (uint64_t)tap->newest * LOG_RECORD_BYTES;
+	struct branches *b = current->branches;
+	uint64_t keep = (uint64_t)b->tap->newest * LOG_RECORD_BYTES;
 
-	if (!in_place() && keep && keep < (log_guard - log_begin) / 2) {
-		memcpy((void *)log_begin, (const void *)(log_guard - keep), keep);
-		context->log = log_begin + keep;
-		return context->log;
+	if (!in_place() && keep && keep < (b->log_guard - b->log_begin) / 2) {
+		memcpy((void *)b->log_begin, (const void *)(b->log_guard - keep), keep);
+		current->log = b->log_begin + keep;
+		return current->log;
 	}
 	branches_take();
 	branches_resume();
-	return context->log;
+	return current->log;
 }
 
 /* --- the buffers that the tool reads --- */
@@ -155,8 +167,8 @@ uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint6
 {
 	struct link_trace out = {
 		.header = {LINK_REC_TRACE, sizeof(out)},
-		.pid = engine_pid,
-		.tid = engine_pid,
+		.pid = current->pid,
+		.tid = current->tid,
 		.tsc = read_tsc(),
 		.count = (uint32_t)count,
 	};
@@ -202,25 +214,31 @@ void branches_map(int fd)
 
 void branches_add(struct spmu_core *unit, const struct spmu_branch_tap *wanted)
 {
+	struct branches *b = current->branches;
+
 	if (!(wanted->rings & SPMU_RINGX) || !wanted->signals)
 		return;
-	if (!cores)
-		tap = wanted;
-	core[cores++] = unit;
+	if (!b->cores)
+		b->tap = wanted;
+	b->core[b->cores++] = unit;
 	branch_signals |= wanted->signals;
-	branch_kinds = cores > 1 || !tap->bts_next;
+	branch_kinds = b->cores > 1 || !b->tap->bts_next;
 }
 
 void branches_begin_again(void)
 {
-	cores = 0;
-	branch_signals = 0;
-	branch_kinds = false;
+	struct branches *b = current->branches;
+
+	if (!b)
+		b = current->branches = engine_memory(sizeof(*b));
+	b->cores = 0;
 }
 
 void branches_start(void)
 {
-	if (branch_signals && branch_kinds)
-		own_log = guarded(OWN_BYTES);
+	struct branches *b = current->branches;
+
+	if (branch_signals && branch_kinds && !b->own_log)
+		b->own_log = guarded(OWN_BYTES);
 	branches_resume();
 }

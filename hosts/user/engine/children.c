@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.c: processes that the program starts: fork(2), vfork(2), and clone(2) and
- * clone3(2) as far as they start processes.
+ * children.c: processes and threads that the program starts: fork(2), vfork(2), clone(2) and
+ * clone3(2).
  *
  * A child that gets a copy of the memory gets a copy of the engine with it, and begins
  * to count from 0; what it counted is added to the shared memory when it ends or
  * executes a program.  A child that borrows its parent's memory while the parent waits
  * (vfork, posix_spawn) runs on another engine stack with the parent's units, and the parent
- * then goes on with what it had put away: the sum is the same.
+ * then goes on with what it had put away: the sum is the same.  A thread has a context and
+ * units of its own (threads.c).
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
@@ -16,13 +17,11 @@
 #include "engine.h"
 #include "signals.h"
 #include "sys.h"
+#include "threads.h"
 
 #define STACK_BYTES   (256u << 10)
 #define CLEAR_SIGHAND UINT64_C(0x100000000)
 #define INTO_CGROUP   UINT64_C(0x200000000)
-
-bool children_observed = true;
-bool children_borrowed;
 
 /* What is asked for, whichever call it is. */
 struct wish {
@@ -37,7 +36,7 @@ struct wish {
 struct put_away {
 	struct signals signals;
 	uint64_t gpr[16], rflags, pc;
-	uint32_t pid;
+	uint32_t pid, tid;
 	enum counting_mode mode;
 	bool borrowed, observed;
 };
@@ -48,7 +47,7 @@ long clone_process(uint64_t flags, uint64_t stack, uint64_t parent_tid, uint64_t
 
 bool children_is_first(void)
 {
-	return engine_pid == engine_link->first_pid;
+	return current->pid == engine_link->first_pid;
 }
 
 static bool wish_of_clone3(struct wish *w, const struct syscall_arguments *c)
@@ -105,21 +104,21 @@ static void set_mask(uint64_t new, uint64_t *old)
 
 void children_count(int change)
 {
-	if (children_observed)
+	if (current->observed)
 		__atomic_add_fetch(&engine_link->processes, (uint32_t)change, __ATOMIC_RELAXED);
 }
 
-static void begin(const struct wish *w, uint32_t parent)
+static void begin(const struct wish *w, const struct link_task *parent)
 {
-	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
+	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
 	signals_forget_held();
 	set_mask(w->mask, NULL);
 	if (w->flags & CLEAR_SIGHAND)
 		signals_clear_handlers();
 	if (w->stack)
-		context->gpr[4] = w->stack;
+		current->gpr[4] = w->stack;
 	children_count(1);
-	ring_task(parent, false);
+	ring_begin(parent->ppid, parent->ptid);
 }
 
 /* --- with a copy of the memory --- */
@@ -127,68 +126,85 @@ static void begin(const struct wish *w, uint32_t parent)
 static long copy(const struct wish *w)
 {
 	uint64_t flags = (w->flags & ~CLEAR_SIGHAND) | w->exit_signal;
-	uint32_t parent = engine_pid;
-	long pid = clone_process(flags, 0, w->parent_tid, w->child_tid, w->tls, NULL);
+	struct link_task parent = {.ppid = current->pid, .ptid = current->tid};
+	long pid;
 
-	if (pid)
+	engine_lock(); /* nothing shared is half done in the copy */
+	pid = clone_process(flags, 0, w->parent_tid, w->child_tid, w->tls, NULL);
+	if (pid) {
+		engine_unlock();
 		return pid;
-	children_borrowed = false;
+	}
+	threads_forget_others();
+	current->borrowed = false;
 	if (engine_link->want & LINK_WANT_ONE)
-		children_observed = false;
-	begin(w, parent);
+		current->observed = false;
+	begin(w, &parent);
 	counting_begin_again();
 	return 0;
 }
 
 /* --- in the same memory --- */
 
-static struct wish borrower;
-static uint32_t lender;
+/* What the child is to know, on its parent's stack: the parent waits. */
+struct loan {
+	struct wish wish;
+	struct link_task parent;
+	struct dispositions dispositions;
+};
 
 static void run_borrower(void)
 {
-	children_borrowed = true;
-	children_observed = children_observed && !(engine_link->want & LINK_WANT_ONE);
-	context->gpr[0] = 0;
-	begin(&borrower, lender);
+	struct loan *loan = current->loan;
+
+	current->borrowed = true;
+	current->observed = current->observed && !(engine_link->want & LINK_WANT_ONE);
+	current->gpr[0] = 0;
+	signals_own_dispositions(&loan->dispositions);
+	begin(&loan->wish, &loan->parent);
 	run_program();
 }
 
 static void put_away(struct put_away *p)
 {
-	p->signals = signals;
-	memcpy(p->gpr, context->gpr, sizeof(p->gpr));
-	p->rflags = context->rflags;
-	p->pc = context->pc;
-	p->pid = engine_pid;
+	p->signals = current->signals;
+	memcpy(p->gpr, current->gpr, sizeof(p->gpr));
+	p->rflags = current->rflags;
+	p->pc = current->pc;
+	p->pid = current->pid;
+	p->tid = current->tid;
 	p->mode = counting_mode_now();
-	p->borrowed = children_borrowed;
-	p->observed = children_observed;
+	p->borrowed = current->borrowed;
+	p->observed = current->observed;
 }
 
 static void take_back(const struct put_away *p)
 {
-	signals = p->signals;
-	memcpy(context->gpr, p->gpr, sizeof(p->gpr));
-	context->rflags = p->rflags;
-	context->pc = p->pc;
-	engine_pid = p->pid;
-	children_borrowed = p->borrowed;
-	children_observed = p->observed;
+	current->signals = p->signals;
+	memcpy(current->gpr, p->gpr, sizeof(p->gpr));
+	current->rflags = p->rflags;
+	current->pc = p->pc;
+	current->pid = p->pid;
+	current->tid = p->tid;
+	current->borrowed = p->borrowed;
+	current->observed = p->observed;
 	counting_mode(p->mode);
 }
 
 static long lend(const struct wish *w)
 {
 	uint8_t *stack = engine_memory(STACK_BYTES);
+	struct loan loan = {
+		.wish = *w,
+		.parent = {.ppid = current->pid, .ptid = current->tid},
+	};
 	struct put_away mine;
 	long pid;
 
 	counting_drain(); /* samples get the number of their process */
 	counting_note();
 	put_away(&mine);
-	borrower = *w;
-	lender = engine_pid;
+	current->loan = &loan;
 	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
 			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
 			    run_borrower);
@@ -201,6 +217,75 @@ static long lend(const struct wish *w)
 	return pid;
 }
 
+/* --- threads --- */
+
+static _Noreturn __attribute__((noinline)) void begin_thread(void)
+{
+	current->tid = (uint32_t)syscall1(__NR_gettid, 0);
+	signals_start_thread();
+	thread_inside();
+	counting_start();
+	ring_begin(current->pid, current->starter);
+	set_mask(current->first_mask, NULL);
+	run_program();
+}
+
+static void enter_thread(void)
+{
+	write_gs_base((uint64_t)context_of_stack(__builtin_frame_address(0)));
+	begin_thread();
+}
+
+static void inherit(struct context *c, const struct wish *w)
+{
+	memcpy(c->gpr, current->gpr, sizeof(c->gpr));
+	c->gpr[0] = 0;
+	if (w->stack)
+		c->gpr[4] = w->stack;
+	c->rflags = current->rflags;
+	c->pc = current->pc;
+	c->pending = 0;
+	c->pid = current->pid;
+	c->starter = current->tid;
+	c->first_mask = w->mask;
+	c->borrowed = false;
+	c->observed = current->observed;
+	c->program_gs = current->program_gs;
+	memset(&c->run, 0, sizeof(c->run));
+	signals_inherit(&c->signals);
+}
+
+/* Until it is inside it counts as stopped. */
+static long start_thread(const struct wish *w)
+{
+	struct context *c;
+	long tid;
+
+	if (w->flags & CLONE_VFORK ||
+	    (w->flags & (CLONE_VM | CLONE_SIGHAND)) != (CLONE_VM | CLONE_SIGHAND) ||
+	    current->borrowed)
+		engine_unsupported("the program starts a thread in a way that cannot be followed");
+	if (engine_link->want & LINK_WANT_BTS)
+		engine_unsupported("the program starts a thread, which a branch trace cannot "
+				   "follow yet");
+	engine_lock();
+	c = thread_new();
+	inherit(c, w);
+	tid = clone_process(w->flags | w->exit_signal, (uint64_t)context_stack_end(c),
+			    w->parent_tid, w->child_tid, w->tls, enter_thread);
+	if (is_error(tid))
+		thread_drop(c);
+	engine_unlock();
+	return tid;
+}
+
+static long start(const struct wish *w)
+{
+	if (w->flags & CLONE_THREAD)
+		return start_thread(w);
+	return w->flags & CLONE_VM ? lend(w) : copy(w);
+}
+
 long children_fork(const struct syscall_arguments *c)
 {
 	struct wish w;
@@ -208,19 +293,34 @@ long children_fork(const struct syscall_arguments *c)
 
 	if (!wish_of(&w, c))
 		return -EFAULT;
-	if (w.flags & (CLONE_THREAD | CLONE_SIGHAND) ||
-	    (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK)))
-		engine_unsupported("the program starts a thread, which cannot be run yet");
-	if (engine_link->want & LINK_WANT_BTS)
+	if (!(w.flags & CLONE_THREAD) &&
+	    (w.flags & CLONE_SIGHAND || (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK))))
+		engine_unsupported("the program starts a process that shares its memory, which "
+				   "cannot be run yet");
+	if (!(w.flags & CLONE_THREAD) && engine_link->want & LINK_WANT_BTS)
 		engine_unsupported(
 			"the program starts another process, which a branch trace cannot "
 			"follow yet");
 	/* No signal comes between: each process gets its own. */
 	set_mask(~FAULT_SIGNALS, &w.mask);
-	if (context->pending)
+	if (current->pending)
 		return SYSCALL_NOT_BEGUN; /* signals_check() sets the mask */
-	pid = w.flags & CLONE_VM ? lend(&w) : copy(&w);
+	pid = start(&w);
 	if (pid)
 		set_mask(w.mask, NULL);
 	return pid;
+}
+
+long children_end_thread(const struct syscall_arguments *c)
+{
+	uint64_t mask;
+
+	set_mask(~FAULT_SIGNALS, &mask);
+	if (current->pending)
+		return SYSCALL_NOT_BEGUN;
+	if (current->borrowed || !thread_end((int)c->a[0])) {
+		set_mask(mask, NULL);
+		engine_exit(__NR_exit, (int)c->a[0]);
+	}
+	return 0;
 }

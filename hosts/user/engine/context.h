@@ -10,40 +10,37 @@
 #define SOFTPMU_ENGINE_CONTEXT_H
 
 /* gpr[16] in encoding order stands at offset 0. */
-#define CTX_RAX		    0x00
-#define CTX_RCX		    0x08
-#define CTX_RDX		    0x10
-#define CTX_RBX		    0x18
-#define CTX_RSP		    0x20
-#define CTX_RBP		    0x28
-#define CTX_RSI		    0x30
-#define CTX_RDI		    0x38
-#define CTX_R8		    0x40
-#define CTX_R15		    0x78
-#define CTX_RFLAGS	    0x80
-#define CTX_PC		    0x88
-#define CTX_RESUME	    0x90 /* where enter() jumps */
-#define CTX_ENGINE_RSP	    0x98
-#define CTX_SITE	    0xa0 /* 32 bits: which exit or block left */
-#define CTX_REASON	    0xa4 /* 32 bits: enum exit_reason */
-#define CTX_SPILL_RAX	    0xa8 /* across an indirect branch */
-#define CTX_SPILL_RCX	    0xb0
-#define CTX_SPILL_FLAGS	    0xb8    /* RAX while flags are kept in AX */
-#define CTX_WANTED	    0xc0    /* 32 bits: occurrences that a meter had no room for */
-#define CTX_CHECK_AT	    0xc4    /* 32 bits: address of the check that failed */
-#define CTX_LOG		    0xc8    /* where the next taken branch is logged */
-#define CTX_SPILL_LOG	    0xd0    /* RAX while it is */
-#define CTX_PENDING	    0xd8    /* 32 bits: a signal waits for the next instruction boundary */
-#define CTX_LANES	    0x100   /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
-#define CTX_TARGETS	    0x4000  /* code addresses by the low 16 bits of a program address */
-#define CTX_CAREFUL_TARGETS 0x84000 /* the same for careful code */
+#define CTX_RAX		0x00
+#define CTX_RCX		0x08
+#define CTX_RDX		0x10
+#define CTX_RBX		0x18
+#define CTX_RSP		0x20
+#define CTX_RBP		0x28
+#define CTX_RSI		0x30
+#define CTX_RDI		0x38
+#define CTX_R8		0x40
+#define CTX_R15		0x78
+#define CTX_RFLAGS	0x80
+#define CTX_PC		0x88
+#define CTX_RESUME	0x90 /* where enter() jumps */
+#define CTX_ENGINE_RSP	0x98
+#define CTX_SITE	0xa0 /* 32 bits: which exit or block left */
+#define CTX_REASON	0xa4 /* 32 bits: enum exit_reason */
+#define CTX_SPILL_RAX	0xa8 /* across an indirect branch */
+#define CTX_SPILL_RCX	0xb0
+#define CTX_SPILL_FLAGS 0xb8  /* RAX while flags are kept in AX */
+#define CTX_WANTED	0xc0  /* 32 bits: occurrences that a meter had no room for */
+#define CTX_CHECK_AT	0xc4  /* 32 bits: address of the check that failed */
+#define CTX_LOG		0xc8  /* where the next taken branch is logged */
+#define CTX_SPILL_LOG	0xd0  /* RAX while it is */
+#define CTX_PENDING	0xd8  /* 32 bits: a signal waits for the next instruction boundary */
+#define CTX_SELF	0xe0  /* the context's address */
+#define CTX_LANES	0x100 /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 
 /* A meter's headroom is spread over several words and each block uses one of them, so that
  * the subtractions of successive blocks do not wait for each other. */
 #define LANES	     2
 #define LANED_METERS 192
-
-#define TARGETS 65536
 
 /* Why translated code came back. */
 #define EXIT_LINK	   1  /* a direct branch whose target is not linked yet; site: exit slot */
@@ -60,8 +57,63 @@
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
 
-#define UNITS_MAX 8
+#include "frames.h"
 
+#define UNITS_MAX    8
+#define ARRIVALS_MAX 8
+#define SIGNALS	     65
+#define UNWATCH_MAX  4
+
+/* What a process asked for; shared by its threads. */
+struct dispositions {
+	struct kernel_action action[SIGNALS];
+};
+
+/* The thread's signals (signals.c, frames.c). */
+struct signals {
+	struct dispositions *process;
+	uint64_t blocked_faults;	      /* FAULT_SIGNALS that the program blocks */
+	uint64_t mask;			      /* the program's, while the kernel's is another */
+	struct arrival arrived[ARRIVALS_MAX]; /* in the order in which they are delivered */
+	unsigned arrivals;
+	bool checking;		    /* arrivals are being looked through */
+	bool waiting, came_waiting; /* a system call waits with wait_mask; a signal ended it */
+	uint64_t wait_mask;
+	uint64_t held_set;
+	siginfo_t held[SIGNALS]; /* of fault signals that were sent while blocked */
+	stack_t altstack;	 /* the program's */
+	stack_t own_stack;
+	bool bad_jump; /* the program's own, which faults as it would */
+	/* Pages of code that the thread wanted to write to: to be opened, translations forgotten.
+	 */
+	uint64_t unwatch[UNWATCH_MAX];
+	unsigned unwatches; /* more than UNWATCH_MAX: all pages */
+};
+
+/* The dispatcher's (run.c). */
+struct dispatch {
+	unsigned steps_due; /* single steps that have to be done whatever the meters say: the rest
+			       of a block whose charge did not fit, or an instruction that needs the
+			       engine */
+	uint64_t resume_at; /* where bulk code goes on when that is not the beginning of a block; 0:
+			       it is */
+	uint64_t log_store; /* the store into the full log that faulted */
+	/* Little headroom is left: run careful code (the next block whether that pays or not). */
+	bool careful, careful_for_once;
+	bool step_left; /* a step was left by a fault before its instruction retired; pc says where
+			   to go on */
+	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between that and the call */
+};
+
+struct counting;
+struct branches;
+struct steps;
+struct loan;
+
+/*
+ * A thread.  Its first words are what translated code and enter.S use.  It stands at the
+ * beginning of the thread's own memory (threads.c), so that it is found from a stack pointer.
+ */
 struct context {
 	uint64_t gpr[16];
 	uint64_t rflags;
@@ -76,12 +128,43 @@ struct context {
 	uint64_t log;
 	uint64_t spill_log;
 	uint32_t pending;
-	uint8_t reserved[CTX_LANES - CTX_PENDING - 4];
+	uint32_t reserved;
+	struct context *self;
+	uint8_t pad[CTX_LANES - CTX_SELF - 8];
 	int64_t lane[LANED_METERS][LANES];
-	uint8_t pad[CTX_TARGETS - CTX_LANES - LANED_METERS * LANES * 8];
-	uint64_t target[TARGETS];
-	uint64_t careful_target[TARGETS];
+
+	/* threads.c */
+	uint32_t stop;	  /* the thread is to stand still */
+	uint32_t outside; /* it does, or is in a system call of the program */
+	uint32_t in_use;  /* this memory */
+	bool counts;	  /* it has units */
+	struct context *next;
+	/* Of a thread that begins (children.c). */
+	uint32_t starter;
+	uint64_t first_mask;
+	struct loan *loan; /* of a child that borrows the context */
+
+	uint32_t pid, tid;   /* of who runs in it: a child of vfork borrows its parent's */
+	bool borrowed;	     /* by such a child */
+	bool observed;	     /* its counts and records are wanted */
+	uint64_t program_gs; /* the program's GS base; the register holds the engine's */
+	struct dispatch run;
+	struct signals signals;
+	struct counting *counting;
+	struct branches *branches;
+	struct steps *steps;
 };
+
+/* Of the running thread. */
+static inline struct context *get_current(void)
+{
+	struct context *c;
+
+	/* The same for as long as a function runs: the compiler may keep it. */
+	__asm__("movq %%gs:%c1, %0" : "=r"(c) : "i"(CTX_SELF));
+	return c;
+}
+#define current get_current()
 
 #define CTX_CHECK(field, offset)                                                                   \
 	_Static_assert(__builtin_offsetof(struct context, field) == (offset), #field)
@@ -99,9 +182,8 @@ CTX_CHECK(check, CTX_CHECK_AT);
 CTX_CHECK(log, CTX_LOG);
 CTX_CHECK(spill_log, CTX_SPILL_LOG);
 CTX_CHECK(pending, CTX_PENDING);
+CTX_CHECK(self, CTX_SELF);
 CTX_CHECK(lane, CTX_LANES);
-CTX_CHECK(target, CTX_TARGETS);
-CTX_CHECK(careful_target, CTX_CAREFUL_TARGETS);
 
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counting.c: the units of the thread and the operating system they see: each has a
+ * counting.c: the units of a thread and the operating system they see: each has a
  * driver that programs it through its MSRs and whose service routine takes the
  * interrupt; samples go to the ring.
  *
@@ -17,6 +17,7 @@
 
 #include "path.h"
 #include "sys.h"
+#include "threads.h"
 
 #define CAREFUL_ROOM 128	 /* with less, careful code runs if there is some */
 #define LANES_ROOM   128	 /* with less, nothing is learnt of the use of lanes */
@@ -31,36 +32,43 @@ struct unit {
 	struct spmu_core *core;
 	struct spmu_meters meters;
 	struct spmu_driver driver;
-	uint64_t ds_linear;
 	bool interrupt_due;
+	/* Stays when the unit is made anew. */
+	struct {
+		void *core;
+		struct spmu_meters *sibling;
+		uint8_t *ds;
+	} memory;
 };
 
-unsigned units;
 uint64_t meter_signals[LANED_METERS];
 unsigned meters;
-
-/* In bulk mode a unit's headroom stands in the lanes. */
-static struct {
-	struct spmu_meter *unit;
-	int64_t reserve; /* kept back in the present mode */
-	int64_t granted[LANES];
-	uint64_t used[LANES]; /* lately: how the next grant is shared out */
-} meter[LANED_METERS];
-
-static struct unit unit[UNITS_MAX];
-static struct {
-	uint8_t unit;
-	uint8_t slot;
-	uint64_t last_tsc;
-	uint64_t period;
-	uint64_t seen;	    /* its count when counting_note() looked */
-	uint64_t published; /* what of its count the tool has been told */
-} event[LINK_EVENTS_MAX];
-static enum counting_mode mode;
 static bool wants_address;
-static uint64_t now_next_ip; /* of the instruction that is being retired */
-static uint64_t start_tsc, start_ns;
 static const struct spmu_model *model;
+
+/* What a thread has of its own. */
+struct counting {
+	unsigned units;
+	enum counting_mode mode;
+	uint64_t now_next_ip; /* of the instruction that is being retired */
+	uint64_t start_tsc, start_ns;
+	/* In bulk mode a unit's headroom stands in the lanes. */
+	struct {
+		struct spmu_meter *unit;
+		int64_t reserve; /* kept back in the present mode */
+		int64_t granted[LANES];
+		uint64_t used[LANES]; /* lately: how the next grant is shared out */
+	} meter[LANED_METERS];
+	struct unit unit[UNITS_MAX];
+	struct {
+		uint8_t unit;
+		uint8_t slot;
+		uint64_t last_tsc;
+		uint64_t period;
+		uint64_t seen;	    /* its count when counting_note() looked */
+		uint64_t published; /* what of its count the tool has been told */
+	} event[LINK_EVENTS_MAX];
+};
 
 static uint64_t now_ns(void)
 {
@@ -76,8 +84,9 @@ static uint64_t now_ns(void)
 
 static bool in_ds(const struct unit *u, uint64_t linear, size_t bytes)
 {
-	return (linear >= u->ds_linear && linear - u->ds_linear <= DS_BYTES &&
-		bytes <= DS_BYTES - (linear - u->ds_linear)) ||
+	uint64_t ds = (uint64_t)u->memory.ds;
+
+	return (linear >= ds && linear - ds <= DS_BYTES && bytes <= DS_BYTES - (linear - ds)) ||
 	       branches_in_buffer(linear, bytes);
 }
 
@@ -117,13 +126,14 @@ static uint64_t host_tsc(void *opaque, unsigned lp)
 
 static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
 {
-	const uint64_t *g = context->gpr;
+	struct counting *c = current->counting;
+	const uint64_t *g = current->gpr;
 
 	(void)opaque;
 	(void)lp;
 	*out = (struct spmu_registers){
-		.rflags = context->rflags,
-		.rip = now_next_ip,
+		.rflags = current->rflags,
+		.rip = c->now_next_ip,
 		.rax = g[0],
 		.rcx = g[1],
 		.rdx = g[2],
@@ -194,10 +204,11 @@ static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t
  * eight at once, as the first periods are guesses. */
 static void adapt_period(unsigned e, uint64_t tsc)
 {
-	uint64_t elapsed = tsc - event[e].last_tsc, ticks = tsc - start_tsc;
-	uint64_t ns = now_ns() - start_ns, period = event[e].period, wanted, next;
+	struct counting *c = current->counting;
+	uint64_t elapsed = tsc - c->event[e].last_tsc, ticks = tsc - c->start_tsc;
+	uint64_t ns = now_ns() - c->start_ns, period = c->event[e].period, wanted, next;
 
-	event[e].last_tsc = tsc;
+	c->event[e].last_tsc = tsc;
 	if (!elapsed || ns < 1000)
 		return;
 	wanted = (uint64_t)((unsigned __int128)ticks * 1000000000u / ns /
@@ -212,8 +223,9 @@ static void adapt_period(unsigned e, uint64_t tsc)
 		next = 16;
 	if (next > UINT64_C(1) << 40)
 		next = UINT64_C(1) << 40;
-	if (spmu_driver_set_period(&unit[event[e].unit].driver, event[e].slot, next) == SPMU_OK)
-		event[e].period = next;
+	if (spmu_driver_set_period(&c->unit[c->event[e].unit].driver, c->event[e].slot, next) ==
+	    SPMU_OK)
+		c->event[e].period = next;
 }
 
 /* Whether a branch was predicted nobody knows here: neither flag is set. */
@@ -236,8 +248,8 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	out.s = (struct link_sample){
 		.header.type = LINK_REC_SAMPLE,
 		.branches = (uint16_t)sample->branch_count,
-		.pid = engine_pid,
-		.tid = engine_pid,
+		.pid = current->pid,
+		.tid = current->tid,
 		.event = sample->tag,
 		/* Formats before 2 know only where execution went on. */
 		.precise = sample->precise && r->eventing_ip,
@@ -269,18 +281,19 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 /* Take over the units' lists; true when they are not those that code was translated for. */
 static bool refresh_meters(void)
 {
+	struct counting *c = current->counting;
 	unsigned n = 0;
 	bool same = true;
 
-	for (unsigned u = 0; u < units; u++)
-		for (unsigned i = 0; i < unit[u].meters.count; i++) {
-			struct spmu_meter *m = &unit[u].meters.meter[i];
+	for (unsigned u = 0; u < c->units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			struct spmu_meter *m = &c->unit[u].meters.meter[i];
 
 			if (!(m->rings & SPMU_RINGX))
 				continue;
 			same = same && n < meters && meter_signals[n] == m->signals;
 			meter_signals[n] = m->signals;
-			meter[n++].unit = m;
+			c->meter[n++].unit = m;
 		}
 	same = same && n == meters;
 	meters = n;
@@ -293,16 +306,17 @@ static bool refresh_meters(void)
  */
 static void share_out(unsigned m, int64_t room)
 {
-	int64_t *lane = context->lane[m], left = room;
+	struct counting *c = current->counting;
+	int64_t *lane = current->lane[m], left = room;
 	uint32_t sum = 0, weight[LANES], inverse;
 	uint64_t most = 0;
 	unsigned shift;
 
 	for (unsigned i = 0; i < LANES; i++)
-		most |= meter[m].used[i];
+		most |= c->meter[m].used[i];
 	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
 	for (unsigned i = 0; i < LANES; i++)
-		sum += weight[i] = (uint32_t)(meter[m].used[i] >> shift) + WEIGHT_LEAST;
+		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
 	inverse = (1u << 31) / sum;
 	for (unsigned i = 0; i < LANES; i++) {
 		lane[i] =
@@ -310,24 +324,25 @@ static void share_out(unsigned m, int64_t room)
 		left -= lane[i];
 	}
 	lane[0] += left;
-	memcpy(meter[m].granted, lane, sizeof(meter[m].granted));
+	memcpy(c->meter[m].granted, lane, sizeof(c->meter[m].granted));
 }
 
 /* Little room: n for one lane and as much as the others get. */
 static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
 {
+	struct counting *c = current->counting;
 	int64_t each = (room - n) / LANES;
 
 	for (unsigned i = 0; i < LANES; i++)
-		context->lane[m][i] = each;
-	context->lane[m][lane] = room - each * (LANES - 1);
-	memcpy(meter[m].granted, context->lane[m], sizeof(meter[m].granted));
+		current->lane[m][i] = each;
+	current->lane[m][lane] = room - each * (LANES - 1);
+	memcpy(c->meter[m].granted, current->lane[m], sizeof(c->meter[m].granted));
 }
 
 static void grant_first(unsigned m, int64_t room)
 {
-	memset(context->lane[m], 0, sizeof(context->lane[m]));
-	context->lane[m][0] = room;
+	memset(current->lane[m], 0, sizeof(current->lane[m]));
+	current->lane[m][0] = room;
 }
 
 /* What may happen without being charged, at the most: the instructions before a block's check; in
@@ -352,17 +367,19 @@ static int64_t room_of(unsigned m)
 	int64_t room = 0;
 
 	for (unsigned i = 0; i < LANES; i++)
-		room += context->lane[m][i];
+		room += current->lane[m][i];
 	return room;
 }
 
 /* Notes what each lane has used. */
 static void learn(unsigned m)
 {
-	for (unsigned i = 0; i < LANES; i++) {
-		int64_t used = meter[m].granted[i] - context->lane[m][i];
+	struct counting *c = current->counting;
 
-		meter[m].used[i] = meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
+	for (unsigned i = 0; i < LANES; i++) {
+		int64_t used = c->meter[m].granted[i] - current->lane[m][i];
+
+		c->meter[m].used[i] = c->meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
 	}
 }
 
@@ -376,7 +393,7 @@ bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 		learn(m);
 		share_out(m, room);
 	}
-	if (context->lane[m][lane] < n)
+	if (current->lane[m][lane] < n)
 		share_evenly(m, lane, n, room);
 	return true;
 }
@@ -391,24 +408,29 @@ bool counting_low(void)
 
 void counting_mode(enum counting_mode to)
 {
-	if (to == mode)
+	struct counting *c = current->counting;
+
+	if (to == c->mode)
 		return;
 	if (to == COUNTING_PRECISE)
 		branches_take();
-	else if (mode == COUNTING_PRECISE)
+	else if (c->mode == COUNTING_PRECISE)
 		branches_resume();
-	if (mode == COUNTING_PRECISE && refresh_meters())
+	if (c->mode == COUNTING_PRECISE && refresh_meters()) {
+		if (!threads_alone())
+			engine_unsupported("internal error: units of two threads differ");
 		blocks_flush();
+	}
 	for (unsigned m = 0; m < meters; m++) {
-		int64_t room = meter[m].reserve;
+		int64_t room = c->meter[m].reserve;
 
-		room += mode == COUNTING_PRECISE ? meter[m].unit->headroom : room_of(m);
-		if (mode == COUNTING_BULK && room >= LANES_ROOM)
+		room += c->mode == COUNTING_PRECISE ? c->meter[m].unit->headroom : room_of(m);
+		if (c->mode == COUNTING_BULK && room >= LANES_ROOM)
 			learn(m);
-		meter[m].reserve = reserve_of(meter_signals[m], to);
-		room -= meter[m].reserve;
+		c->meter[m].reserve = reserve_of(meter_signals[m], to);
+		room -= c->meter[m].reserve;
 		if (to == COUNTING_PRECISE)
-			meter[m].unit->headroom = room;
+			c->meter[m].unit->headroom = room;
 		else if (to == COUNTING_CAREFUL)
 			grant_first(m, room);
 		else if (room >= LANES_ROOM)
@@ -416,21 +438,23 @@ void counting_mode(enum counting_mode to)
 		else
 			share_evenly(m, 0, 0, room);
 	}
-	mode = to;
+	c->mode = to;
 }
 
 bool counting_bulk_possible(void)
 {
-	if (mode != COUNTING_PRECISE) {
+	struct counting *c = current->counting;
+
+	if (c->mode != COUNTING_PRECISE) {
 		for (unsigned m = 0; m < meters; m++)
 			if (room_of(m) < 0)
 				return false;
 		return true;
 	}
 	/* The service routine may have changed the lists. */
-	for (unsigned u = 0; u < units; u++)
-		for (unsigned i = 0; i < unit[u].meters.count; i++) {
-			const struct spmu_meter *m = &unit[u].meters.meter[i];
+	for (unsigned u = 0; u < c->units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
 
 			if (m->rings & SPMU_RINGX &&
 			    m->headroom < reserve_of(m->signals, COUNTING_BULK))
@@ -446,15 +470,18 @@ bool counting_wants_address(uint64_t signals)
 
 void counting_interrupts(void)
 {
-	for (unsigned u = 0; u < units; u++)
-		while (unit[u].interrupt_due) {
-			unit[u].interrupt_due = false;
-			spmu_driver_interrupt(&unit[u].driver);
+	struct counting *c = current->counting;
+
+	for (unsigned u = 0; u < c->units; u++)
+		while (c->unit[u].interrupt_due) {
+			c->unit[u].interrupt_due = false;
+			spmu_driver_interrupt(&c->unit[u].driver);
 		}
 }
 
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address)
 {
+	struct counting *c = current->counting;
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
@@ -464,24 +491,28 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t d
 		.cpl = 3,
 	};
 
-	now_next_ip = next_ip;
-	for (unsigned u = 0; u < units; u++)
-		spmu_retire(unit[u].core, 0, &insn);
+	c->now_next_ip = next_ip;
+	for (unsigned u = 0; u < c->units; u++)
+		spmu_retire(c->unit[u].core, 0, &insn);
 	counting_interrupts();
 }
 
 void counting_drain(void)
 {
-	enum counting_mode before = mode;
+	struct counting *c = current->counting;
+	enum counting_mode before;
 
+	if (!current->counts)
+		return; /* not yet */
+	before = c->mode;
 	counting_mode(COUNTING_PRECISE);
-	for (unsigned u = 0; u < units; u++) {
-		if (!unit[u].driver.running)
+	for (unsigned u = 0; u < c->units; u++) {
+		if (!c->unit[u].driver.running)
 			continue;
-		if (spmu_driver_stop(&unit[u].driver) != SPMU_OK)
+		if (spmu_driver_stop(&c->unit[u].driver) != SPMU_OK)
 			continue;
-		spmu_driver_drain(&unit[u].driver);
-		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
+		spmu_driver_drain(&c->unit[u].driver);
+		if (spmu_driver_start(&c->unit[u].driver) != SPMU_OK)
 			engine_unsupported("the unit did not start again");
 	}
 	counting_mode(before);
@@ -490,18 +521,21 @@ void counting_drain(void)
 /* Several processes may do so at a time. */
 static void publish(void)
 {
-	for (unsigned e = 0; e < engine_link->events && children_observed; e++) {
-		uint64_t n = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+	struct counting *c = current->counting;
 
-		__atomic_add_fetch(&engine_link->count[e], n - event[e].published,
+	for (unsigned e = 0; e < engine_link->events && current->observed; e++) {
+		uint64_t n = spmu_driver_read(&c->unit[c->event[e].unit].driver, c->event[e].slot);
+
+		__atomic_add_fetch(&engine_link->count[e], n - c->event[e].published,
 				   __ATOMIC_RELAXED);
-		event[e].published = n;
+		c->event[e].published = n;
 	}
 }
 
 void counting_publish(void)
 {
-	enum counting_mode before = mode;
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
 
 	counting_drain();
 	counting_mode(COUNTING_PRECISE);
@@ -511,71 +545,92 @@ void counting_publish(void)
 
 void counting_skip(void)
 {
-	enum counting_mode before = mode;
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
 
 	counting_mode(COUNTING_PRECISE);
 	for (unsigned e = 0; e < engine_link->events; e++)
-		event[e].published += spmu_driver_read(&unit[event[e].unit].driver, event[e].slot) -
-				      event[e].seen;
+		c->event[e].published +=
+			spmu_driver_read(&c->unit[c->event[e].unit].driver, c->event[e].slot) -
+			c->event[e].seen;
 	counting_mode(before);
 }
 
 void counting_note(void)
 {
-	enum counting_mode before = mode;
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
 
 	counting_mode(COUNTING_PRECISE);
 	for (unsigned e = 0; e < engine_link->events; e++)
-		event[e].seen = spmu_driver_read(&unit[event[e].unit].driver, event[e].slot);
+		c->event[e].seen =
+			spmu_driver_read(&c->unit[c->event[e].unit].driver, c->event[e].slot);
 	counting_mode(before);
 }
 
 enum counting_mode counting_mode_now(void)
 {
-	return mode;
+	struct counting *c = current->counting;
+
+	return c->mode;
 }
 
 void counting_begin_again(void)
 {
-	enum counting_mode before = mode;
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
 
-	memset(unit, 0, sizeof(unit));
-	for (unsigned m = 0; m < meters; m++)
-		meter[m].reserve = 0;
-	memset(event, 0, sizeof(event));
-	units = 0;
-	branches_begin_again();
 	counting_start();
 	counting_mode(before);
 }
 
 void counting_finish(void)
 {
+	struct counting *c = current->counting;
+
 	counting_mode(COUNTING_PRECISE);
 	if (children_is_first())
 		engine_link->tsc_end = read_tsc();
-	for (unsigned u = 0; u < units; u++) {
-		if (unit[u].driver.running && spmu_driver_stop(&unit[u].driver) == SPMU_OK)
-			spmu_driver_drain(&unit[u].driver);
-		__atomic_add_fetch(&engine_link->interrupts, unit[u].driver.interrupts,
+	for (unsigned u = 0; u < c->units; u++) {
+		if (c->unit[u].driver.running && spmu_driver_stop(&c->unit[u].driver) == SPMU_OK)
+			spmu_driver_drain(&c->unit[u].driver);
+		__atomic_add_fetch(&engine_link->interrupts, c->unit[u].driver.interrupts,
 				   __ATOMIC_RELAXED);
-		__atomic_add_fetch(&engine_link->records, unit[u].driver.records, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&engine_link->buffer_full, unit[u].driver.buffer_full,
+		__atomic_add_fetch(&engine_link->records, c->unit[u].driver.records,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&engine_link->buffer_full, c->unit[u].driver.buffer_full,
 				   __ATOMIC_RELAXED);
 	}
 	publish();
-	engine_link->units = units;
+	engine_link->units = c->units;
 }
 
 /* --- set-up --- */
 
+/* The next unit, as it was before it was used; its memory stays. */
+static struct unit *unit_take(struct counting *c)
+{
+	struct unit *u = &c->unit[c->units];
+
+	if (c->units == UNITS_MAX)
+		engine_fail(125, "too many events for the units that one run can have");
+	if (!u->memory.core) {
+		u->memory.core = engine_memory(spmu_core_bytes());
+		u->memory.sibling = engine_memory(sizeof(*u->memory.sibling));
+		u->memory.ds = engine_memory(DS_BYTES);
+	}
+	memset(u, 0, __builtin_offsetof(struct unit, memory));
+	return u;
+}
+
 static void unit_new(unsigned records_per_interrupt)
 {
-	struct unit *u = &unit[units];
+	struct counting *c = current->counting;
+	struct unit *u = unit_take(c);
 	struct spmu_core_config config = {
 		.model = model,
 		.threads = engine_link->threads,
-		.meters = {&u->meters, engine_memory(sizeof(struct spmu_meters))},
+		.meters = {&u->meters, u->memory.sibling},
 	};
 	struct spmu_host host = {
 		.opaque = u,
@@ -594,24 +649,22 @@ static void unit_new(unsigned records_per_interrupt)
 				 port_write_lvt,
 				 port_interrupted};
 	struct spmu_driver_memory area = {
+		.linear = (uint64_t)u->memory.ds,
+		.memory = u->memory.ds,
 		.bytes = DS_BYTES,
 		.records_per_interrupt = records_per_interrupt,
 	};
-	void *memory = engine_memory(spmu_core_bytes());
 
-	if (units == UNITS_MAX)
-		engine_fail(125, "too many events for the units that one run can have");
-	if (spmu_core_create(memory, spmu_core_bytes(), &config, &host, &u->core) != SPMU_OK ||
+	if (spmu_core_create(u->memory.core, spmu_core_bytes(), &config, &host, &u->core) !=
+		    SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
 	spmu_set_ia32e(u->core, 0, true);
-	if (units == 0 && branches_buffer()) {
+	if (c->units == 0 && branches_buffer()) {
 		area.bts_linear = branches_buffer();
 		area.bts_memory = (void *)area.bts_linear;
 		area.bts_bytes = BTS_BYTES;
 	}
-	area.memory = engine_memory(DS_BYTES);
-	u->ds_linear = area.linear = (uint64_t)area.memory;
 	if ((u->driver.facilities.pebs || area.bts_bytes) &&
 	    spmu_driver_setup_ds(&u->driver, &area) != SPMU_OK)
 		engine_fail(125, "the DS save area cannot be set up");
@@ -620,11 +673,12 @@ static void unit_new(unsigned records_per_interrupt)
 	if (engine_link->want & LINK_WANT_LBR &&
 	    spmu_driver_enable_lbr(&u->driver, engine_link->lbr_select) != SPMU_OK)
 		engine_fail(125, "the model cannot record last branches in this way");
-	units++;
+	c->units++;
 }
 
 static bool place_event(unsigned e, unsigned u)
 {
+	struct counting *c = current->counting;
 	const struct link_event *asked = &engine_link->event[e];
 	struct spmu_request request = {
 		.select = asked->select,
@@ -637,21 +691,28 @@ static bool place_event(unsigned e, unsigned u)
 	enum spmu_status status;
 	unsigned slot;
 
-	status = spmu_driver_add(&unit[u].driver, &request, &slot);
+	status = spmu_driver_add(&c->unit[u].driver, &request, &slot);
 	if (status == SPMU_E_COUNTER)
 		return false;
 	if (status != SPMU_OK)
 		engine_fail(125, spmu_status_text(status));
-	event[e].unit = (uint8_t)u;
-	event[e].slot = (uint8_t)slot;
-	event[e].period = request.period;
+	c->event[e].unit = (uint8_t)u;
+	c->event[e].slot = (uint8_t)slot;
+	c->event[e].period = request.period;
 	return true;
 }
 
 void counting_start(void)
 {
+	struct counting *c = current->counting;
 	unsigned records = 0;
 
+	if (!c)
+		c = current->counting = engine_memory(sizeof(*c));
+	memset(c->event, 0, sizeof(c->event));
+	memset(c->meter, 0, sizeof(c->meter));
+	c->units = 0;
+	branches_begin_again();
 	model = spmu_model_find(engine_link->model);
 	if (!model)
 		engine_fail(125, "no such model");
@@ -661,32 +722,33 @@ void counting_start(void)
 		if (engine_link->event[e].period || engine_link->event[e].frequency)
 			wants_address = true;
 	}
-	mode = COUNTING_PRECISE;
+	c->mode = COUNTING_PRECISE;
 	unit_new(records);
 	for (unsigned e = 0; e < engine_link->events; e++) {
 		unsigned u = 0;
 
-		while (u < units && !place_event(e, u))
+		while (u < c->units && !place_event(e, u))
 			u++;
-		if (u == units) {
+		if (u == c->units) {
 			unit_new(records);
 			if (!place_event(e, u))
 				engine_fail(125, "no counter of the model can count the event");
 		}
 	}
-	for (unsigned u = 0; u < units; u++)
-		if (spmu_driver_start(&unit[u].driver) != SPMU_OK)
+	for (unsigned u = 0; u < c->units; u++)
+		if (spmu_driver_start(&c->unit[u].driver) != SPMU_OK)
 			engine_fail(125, "the unit does not start");
-	if (branches_buffer() && spmu_driver_start_bts(&unit[0].driver, true, false) != SPMU_OK)
+	if (branches_buffer() && spmu_driver_start_bts(&c->unit[0].driver, true, false) != SPMU_OK)
 		engine_fail(125, "the model cannot store a branch trace of the program alone");
-	for (unsigned u = 0; u < units; u++)
-		branches_add(unit[u].core, &unit[u].meters.tap);
+	for (unsigned u = 0; u < c->units; u++)
+		branches_add(c->unit[u].core, &c->unit[u].meters.tap);
 	branches_start();
-	start_tsc = read_tsc();
-	start_ns = now_ns();
+	c->start_tsc = read_tsc();
+	c->start_ns = now_ns();
 	for (unsigned e = 0; e < engine_link->events; e++)
-		event[e].last_tsc = start_tsc;
+		c->event[e].last_tsc = c->start_tsc;
 	if (!engine_link->tsc_start)
-		engine_link->tsc_start = start_tsc;
+		engine_link->tsc_start = c->start_tsc;
 	counting_mode(COUNTING_BULK);
+	current->counts = true;
 }

@@ -9,6 +9,7 @@
 
 #include "engine.h"
 #include "sys.h"
+#include "threads.h"
 
 void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
 {
@@ -173,8 +174,8 @@ void emit_move_check(uint64_t check)
 	unsigned place;
 	int32_t relative;
 
-	if (check_places == 1)
-		return;
+	if (check_places == 1 || !threads_alone())
+		return; /* nobody else may be running it */
 	place = check_place((const uint8_t *)check);
 	rel32 = (const uint8_t *)check + place + 2;
 	__builtin_memcpy(&relative, rel32, 4);

@@ -16,6 +16,7 @@
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
  *	signals.c    the program's signal dispositions, masks, faults, delivery
+ *	threads.c    the program's threads, the lock on what they share
  *	children.c   fork, vfork, clone
  *	exec.c       execve: the next image is the engine again
  *	frames.c     signal frames on the program's stack
@@ -33,15 +34,14 @@
 /* The shared memory with the tool. */
 extern struct link *engine_link;
 
-/* The one thread's context. */
-extern struct context *context;
-extern uint32_t engine_pid;
-
 /* The program is about to end: counts and records are complete. */
 void engine_finish(void);
 
-/* It ends with this status. */
-_Noreturn void engine_exit(int status);
+/* The running thread's part of that. */
+void engine_finish_thread(void);
+
+/* It ends with this status, by exit(2) or exit_group(2). */
+_Noreturn void engine_exit(long nr, int status);
 
 static inline uint64_t read_gs_base(void)
 {
@@ -98,12 +98,18 @@ void memory_stack(uint64_t start, uint64_t end);
 bool memory_is_volatile(uint64_t pc);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */
 uint64_t memory_code_end(uint64_t pc);
-/* Code of this page is going to be translated: writes to it must be noticed. */
-void memory_watch_page(uint64_t pc);
-/* A write fault at this address: was it ours?  Then it is writable again. */
-bool memory_unwatch(uint64_t address);
-/* The kernel is going to write there: were pages ours?  Translations have to be forgotten. */
-bool memory_unwatch_range(uint64_t start, uint64_t bytes);
+/* Code of this page is going to be translated: writes to it must be noticed.  True: until now they
+ * were not, so what has been read of it may have changed. */
+bool memory_watch_page(uint64_t pc);
+/* A write fault at this address: is it ours? */
+bool memory_is_watched(uint64_t address);
+/* The engine writes there and cannot wait: memory_unwatch_range() follows soon. */
+void memory_open(uint64_t address);
+/* Are pages there watched? */
+bool memory_watches(uint64_t start, uint64_t bytes);
+/* The program or the kernel is going to write there: no page is watched any more, all translations
+ * are forgotten. */
+void memory_unwatch_range(uint64_t start, uint64_t bytes);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Does the range hold code that was translated? */
 bool memory_has_translations(uint64_t start, uint64_t bytes);
@@ -123,7 +129,7 @@ struct block {
 };
 struct exit_slot {
 	uint64_t target; /* key */
-	uint32_t patch;	 /* address of the rel32 to set */
+	uint32_t patch;	 /* address of the rel32 to set; 0: it is set */
 	bool closes_loop;
 };
 extern uint8_t *cache_base, *cache_end;
@@ -139,13 +145,16 @@ uint64_t blocks_lookup(uint64_t key);
 /* The table of careful targets is about to be used. */
 void blocks_start_careful(void);
 bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
-extern uint64_t blocks_flushes;	    /* how often the cache has been emptied */
+void blocks_no_trace(uint64_t pc);
+/* The table of indirect targets, below 2 GiB. */
+uint64_t blocks_targets(bool careful);
+extern uint64_t blocks_flushes; /* how often the cache has been emptied */
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
-/* What blocks_lookup() finds from now on. */
-void block_publish(uint64_t key, uint64_t entry);
+/* It is complete: blocks_lookup() finds it from now on. */
+void block_publish(struct block *block, uint64_t key);
 uint32_t block_number(const struct block *block);
 struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
@@ -155,6 +164,8 @@ uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 /* A slot that only holds a target, for as long as the cache: its number. */
 uint32_t exit_slot_keep(uint64_t target);
 struct exit_slot *exit_slot_at(uint32_t number);
+/* Its jump goes to this code from now on. */
+void exit_slot_link(uint32_t number, uint64_t code);
 void exit_slot_free(uint32_t number);
 /* Indirect branches find this code from now on; asks for room (blocks_full()). */
 void target_add(uint64_t key, uint64_t code);
@@ -174,15 +185,14 @@ uint64_t translate_trace(uint64_t pc);
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
+/* What a SYSCALL produces on meter m. */
+unsigned syscall_occurrences(unsigned m);
 /* Where the block charges its meters. */
 uint64_t block_check_code(const struct block *block);
 /* The block is left there: charge what ran before. */
 void block_leave_at_check(const struct block *block);
 /* The program address of instruction `index` of a block; block->insns: behind it. */
 uint64_t block_pc_of(const struct block *block, unsigned index);
-
-/* The program's GS base; the register holds the engine's. */
-extern uint64_t program_gs;
 
 /* step.c: one instruction in a form that comes back.  NULL: cannot be executed. */
 struct step {
@@ -192,19 +202,14 @@ struct step {
 };
 struct step *translate_step(uint64_t pc);
 void steps_start(void);
-void steps_forget(void);
 struct step *step_of_code(uint64_t address); /* NULL: not in a step */
 
 /* run.c */
 _Noreturn void run_program(void);
-/* The store into the full log that faulted. */
-extern uint64_t log_store;
-/* A step was left by a fault before its instruction retired; context->pc says where to go on. */
-extern bool step_left;
 
 /* counting.c */
 /* The signals of the meters of all units for user code, as translated code charges them:
- * meter m, block b: the word context->lane[m][b % LANES]. */
+ * meter m, block b: the word current->lane[m][b % LANES]. */
 extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
 /* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
@@ -268,17 +273,18 @@ void ring_write(const struct link_record *record);
 void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 	       int fd, const char *name);
 void ring_comm(const char *name, bool exec);
-/* This process began, or ends. */
-void ring_task(uint32_t parent, bool ended);
+/* The running process or thread was begun by that one; it ends. */
+void ring_begin(uint32_t ppid, uint32_t ptid);
+void ring_end(void);
 void ring_wake(void);
 /* Sleep until *word is not `value` any more, as long as somebody reads; false: nobody does. */
 bool ring_wait(uint32_t *word, uint32_t value);
 /* The file that a descriptor is open on; empty when there is none. */
 void name_of_fd(int fd, char *path, size_t bytes);
 
-/* syscalls.c: the system call that the program is making; context->pc is behind it.  First
+/* syscalls.c: the system call that the program is making; current->pc is behind it.  First
  * what the SYSCALL instruction itself does: RCX = RIP, R11 = RFLAGS (Vol. 2B).  False: a signal
- * came first; context->pc is at the SYSCALL, which has not retired. */
+ * came first; current->pc is at the SYSCALL, which has not retired. */
 void syscall_registers(void);
 bool syscall_run(void);
 
@@ -288,14 +294,12 @@ struct syscall_arguments {
 	uint64_t a[6];
 };
 long children_fork(const struct syscall_arguments *c);
-/* Whether counts and records of this process are wanted. */
-extern bool children_observed;
+/* exit(2): the last thread ends the process. */
+long children_end_thread(const struct syscall_arguments *c);
 /* The process that the tool started. */
 bool children_is_first(void);
 /* How many besides it the tool has to hear of: one more, one less. */
 void children_count(int change);
-/* A child that runs in its parent's memory until it executes a program or ends (vfork). */
-extern bool children_borrowed;
 
 /* fixed.c */
 bool fixed_wanted(void);
@@ -312,9 +316,9 @@ const struct link_exec *exec_request(int fd);
 
 /* signals.c (the rest is in signals.h) */
 void signals_start(void);
-/* Deliver what has arrived; context->pc is at an instruction boundary. */
+/* Deliver what has arrived; current->pc is at an instruction boundary. */
 void signals_check(void);
-/* context->pc cannot be executed: fault as the program would. */
+/* current->pc cannot be executed: fault as the program would. */
 void signals_bad_jump(void);
 
 #endif

@@ -18,6 +18,7 @@
 #include "engine.h"
 #include "signals.h"
 #include "sys.h"
+#include "threads.h"
 
 #define LINE	     256	 /* the kernel looks no further for the end of a `#!` line */
 #define DEPTH	     5		 /* scripts whose interpreter is a script */
@@ -34,6 +35,7 @@ struct target {
 	unsigned words;
 	enum what what;
 	long fd; /* of the ELF file */
+	char scratch[LINK_PATH_MAX];
 };
 
 /* --- the program's strings --- */
@@ -60,8 +62,8 @@ static void path_of_fd(struct text *t, uint64_t fd)
 static long target_path(struct target *t, const struct syscall_arguments *c)
 {
 	bool at = c->nr == __NR_execveat;
-	static char name[LINK_PATH_MAX];
-	long n = copy_string(c->a[at], name, sizeof(name));
+	char *name = t->scratch;
+	long n = copy_string(c->a[at], name, sizeof(t->scratch));
 	struct text text;
 
 	if (n < 0)
@@ -118,12 +120,12 @@ static long open_file(struct target *t, const char *path)
 }
 
 /* The interpreter of an ELF file must be there. */
-static long check_interpreter(int fd, const Elf64_Phdr *segment)
+static long check_interpreter(struct target *t, int fd, const Elf64_Phdr *segment)
 {
-	static char name[LINK_PATH_MAX];
+	char *name = t->scratch;
 	long result;
 
-	if (segment->p_filesz < 2 || segment->p_filesz > sizeof(name) ||
+	if (segment->p_filesz < 2 || segment->p_filesz > sizeof(t->scratch) ||
 	    syscall4(__NR_pread64, fd, (long)name, (long)segment->p_filesz,
 		     (long)segment->p_offset) != (long)segment->p_filesz ||
 	    name[segment->p_filesz - 1])
@@ -135,7 +137,7 @@ static long check_interpreter(int fd, const Elf64_Phdr *segment)
 	return 0;
 }
 
-static long check_elf(int fd, const char *start)
+static long check_elf(struct target *t, int fd, const char *start)
 {
 	Elf64_Ehdr h;
 
@@ -153,7 +155,7 @@ static long check_elf(int fd, const char *start)
 			     (long)(h.e_phoff + i * sizeof(segment))) != sizeof(segment))
 			return -ENOEXEC;
 		if (segment.p_type == PT_INTERP)
-			return check_interpreter(fd, &segment);
+			return check_interpreter(t, fd, &segment);
 	}
 	return 0;
 }
@@ -198,7 +200,7 @@ static long find_program(struct target *t)
 		memset(line, 0, LINE + 1);
 		syscall4(__NR_pread64, fd, (long)line, LINE, 0);
 		if (!memcmp(line, ELFMAG, SELFMAG)) {
-			result = check_elf((int)fd, line);
+			result = check_elf(t, (int)fd, line);
 			if (result)
 				syscall1(__NR_close, fd);
 			else
@@ -317,18 +319,35 @@ static const uint64_t *arguments(const struct target *t, uint64_t argv, uint64_t
 	return words;
 }
 
-/* Everything is known to the tool before this image is gone. */
+static void publish_thread(void)
+{
+	counting_publish();
+	if (current->tid != current->pid)
+		ring_end();
+}
+
+/* Everything is known to the tool before this image, and with it all threads but this one, is
+ * gone.  A borrower leaves its parent's threads alone. */
 static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int flags)
 {
+	bool alone = current->borrowed || !current->observed;
 	long result;
 
-	if (children_borrowed || !children_observed)
+	if (alone) {
 		counting_drain();
-	else
+	} else {
+		engine_lock();
+		threads_stop();
+		threads_each_other(publish_thread);
 		counting_publish();
+	}
 	signals_hand_over();
 	result = syscall6(__NR_execveat, fd, (long)path, (long)argv, (long)envp, flags, 0);
 	signals_take_over();
+	if (!alone) {
+		threads_go();
+		engine_unlock();
+	}
 	return result;
 }
 
@@ -351,29 +370,14 @@ static long execute_unobserved(const struct syscall_arguments *c, uint64_t argv,
 	return result;
 }
 
-long exec_run(const struct syscall_arguments *c)
+/* The program is found: t->fd. */
+static long exec_observed(struct target *t, uint64_t argv, uint64_t envp)
 {
-	static struct target t; /* a borrower has ended before its parent gets here */
-	bool at = c->nr == __NR_execveat;
-	uint64_t argv = c->a[1 + at], envp = c->a[2 + at], bytes;
 	const uint64_t *words;
+	uint64_t bytes;
 	long result;
 	int base;
 
-	if (context->pending)
-		return SYSCALL_NOT_BEGUN;
-	memset(&t, 0, sizeof(t));
-	result = target_path(&t, c);
-	if (result)
-		return result;
-	memcpy(t.program, t.file, sizeof(t.program));
-	result = find_program(&t);
-	if (result)
-		return result;
-	if (t.what == PRIVILEGED || !children_observed) {
-		syscall1(__NR_close, t.fd);
-		return execute_unobserved(c, argv, envp);
-	}
 	/* The tool knows one program's code at an address. */
 	if (engine_link->want & LINK_WANT_LBR && !children_is_first())
 		engine_unsupported(
@@ -382,17 +386,49 @@ long exec_run(const struct syscall_arguments *c)
 	if (engine_link->want & LINK_WANT_BTS)
 		engine_unsupported("the program executes another one, which a branch trace cannot "
 				   "follow yet");
-	words = arguments(&t, argv, &bytes);
-	if (!words && t.words) {
-		syscall1(__NR_close, t.fd);
+	words = arguments(t, argv, &bytes);
+	if (!words && t->words) {
+		syscall1(__NR_close, t->fd);
 		return -EFAULT;
 	}
-	base = hand_down(&t);
+	base = hand_down(t);
 	result = execute(base, "", (uint64_t)words, envp, AT_EMPTY_PATH);
 	for (int i = 0; i < DESCRIPTORS; i++)
 		syscall1(__NR_close, base + i);
 	if (bytes)
 		engine_release((void *)(uint64_t)words, bytes);
+	return result;
+}
+
+static long find_and_run(struct target *t, const struct syscall_arguments *c)
+{
+	bool at = c->nr == __NR_execveat;
+	uint64_t argv = c->a[1 + at], envp = c->a[2 + at];
+	long result = target_path(t, c);
+
+	if (result)
+		return result;
+	memcpy(t->program, t->file, sizeof(t->program));
+	result = find_program(t);
+	if (result)
+		return result;
+	if (t->what == PRIVILEGED || !current->observed) {
+		syscall1(__NR_close, t->fd);
+		return execute_unobserved(c, argv, envp);
+	}
+	return exec_observed(t, argv, envp);
+}
+
+long exec_run(const struct syscall_arguments *c)
+{
+	struct target *t;
+	long result;
+
+	if (current->pending)
+		return SYSCALL_NOT_BEGUN;
+	t = engine_memory(sizeof(*t));
+	result = find_and_run(t, c);
+	engine_release(t, sizeof(*t));
 	return result;
 }
 

@@ -35,9 +35,6 @@ _Static_assert(sizeof(struct frame) == 440, "as the kernel's");
 _Static_assert(__builtin_offsetof(struct frame, uc.uc_mcontext.rsp) == 0xa8, "FRAME_RSP");
 _Static_assert(__builtin_offsetof(struct frame, uc.uc_mcontext.rip) == 0xb0, "FRAME_RIP");
 
-stack_t program_altstack;
-static stack_t own_stack;
-
 /* --- the program's memory --- */
 
 bool memory_readable(uint64_t start, uint64_t bytes)
@@ -65,24 +62,25 @@ static bool is_in(const stack_t *s, uint64_t sp)
 
 static bool is_on_altstack(uint64_t sp)
 {
-	return !((unsigned)program_altstack.ss_flags & AUTODISARM) && is_in(&program_altstack, sp);
+	return !((unsigned)current->signals.altstack.ss_flags & AUTODISARM) &&
+	       is_in(&current->signals.altstack, sp);
 }
 
 static long set_altstack(const stack_t *new)
 {
 	unsigned flags = (unsigned)new->ss_flags;
 
-	if (is_on_altstack(context->gpr[4]))
+	if (is_on_altstack(current->gpr[4]))
 		return -EPERM;
 	switch (flags & ~AUTODISARM) {
 	case SS_DISABLE:
-		program_altstack = (stack_t){.ss_flags = (int)flags};
+		current->signals.altstack = (stack_t){.ss_flags = (int)flags};
 		return 0;
 	case SS_ONSTACK:
 	case 0:
 		if (new->ss_size < STACK_LEAST)
 			return -ENOMEM;
-		program_altstack = *new;
+		current->signals.altstack = *new;
 		return 0;
 	default:
 		return -EINVAL;
@@ -91,13 +89,13 @@ static long set_altstack(const stack_t *new)
 
 long frame_altstack(uint64_t stack, uint64_t old)
 {
-	stack_t before = program_altstack, new;
+	stack_t before = current->signals.altstack, new;
 	long result = 0;
 
 	before.ss_flags &= (int)AUTODISARM;
 	if (!before.ss_size)
 		before.ss_flags |= SS_DISABLE;
-	else if (is_on_altstack(context->gpr[4]))
+	else if (is_on_altstack(current->gpr[4]))
 		before.ss_flags |= SS_ONSTACK;
 	if (stack) {
 		if (!memory_readable(stack, sizeof(new)))
@@ -115,7 +113,7 @@ long frame_altstack(uint64_t stack, uint64_t old)
 
 void frame_own_stack(const stack_t *stack)
 {
-	own_stack = *stack;
+	current->signals.own_stack = *stack;
 }
 
 /* --- into a handler --- */
@@ -135,8 +133,8 @@ void frame_note(struct arrival *a, const siginfo_t *info, const struct ucontext 
 
 static void registers_out(struct sigcontext *to)
 {
-	const uint64_t *g = context->gpr;
-	uint64_t low[] = {g[7], g[6], g[5], g[3], g[2], g[0], g[1], g[4], context->pc};
+	const uint64_t *g = current->gpr;
+	uint64_t low[] = {g[7], g[6], g[5], g[3], g[2], g[0], g[1], g[4], current->pc};
 
 	memcpy(&to->r8, g + 8, 64);
 	memcpy(&to->rdi, low, sizeof(low)); /* RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP */
@@ -144,7 +142,7 @@ static void registers_out(struct sigcontext *to)
 
 static void registers_in(const struct sigcontext *from)
 {
-	uint64_t *g = context->gpr;
+	uint64_t *g = current->gpr;
 
 	memcpy(g + 8, &from->r8, 64);
 	g[7] = from->rdi;
@@ -155,8 +153,8 @@ static void registers_in(const struct sigcontext *from)
 	g[0] = from->rax;
 	g[1] = from->rcx;
 	g[4] = from->rsp;
-	context->pc = from->rip;
-	context->rflags = (context->rflags & ~FLAGS_RETURN) | (from->eflags & FLAGS_RETURN);
+	current->pc = from->rip;
+	current->rflags = (current->rflags & ~FLAGS_RETURN) | (from->eflags & FLAGS_RETURN);
 }
 
 /* The extended state as it is now; the header is cleared first: XSAVE leaves a part of it. */
@@ -177,18 +175,19 @@ static void state_out(uint8_t *to, const struct arrival *a)
 
 bool frame_push(const struct arrival *a, const struct kernel_action *action, uint64_t mask)
 {
-	uint64_t sp = context->gpr[4] - RED_ZONE, top, state;
-	bool nested = is_on_altstack(context->gpr[4]), entering = false;
+	uint64_t sp = current->gpr[4] - RED_ZONE, top, state;
+	bool nested = is_on_altstack(current->gpr[4]), entering = false;
 	struct frame *f;
 
-	if (action->flags & SA_ONSTACK && program_altstack.ss_size && !is_on_altstack(sp)) {
-		sp = (uint64_t)program_altstack.ss_sp + program_altstack.ss_size;
+	if (action->flags & SA_ONSTACK && current->signals.altstack.ss_size &&
+	    !is_on_altstack(sp)) {
+		sp = (uint64_t)current->signals.altstack.ss_sp + current->signals.altstack.ss_size;
 		entering = true;
 	}
 	top = sp;
 	state = (sp - a->state.extended_size) & ~UINT64_C(63);
 	sp = ((state - sizeof(*f)) & ~UINT64_C(15)) - 8;
-	if ((nested || entering) && !is_in(&program_altstack, sp))
+	if ((nested || entering) && !is_in(&current->signals.altstack, sp))
 		return false;
 	if (!memory_writable(sp, top - sp))
 		return false;
@@ -198,22 +197,22 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 	f->return_address = action->restorer;
 	f->uc.uc_flags = a->uc_flags;
 	f->uc.uc_link = NULL;
-	f->uc.uc_stack = program_altstack;
-	if ((unsigned)program_altstack.ss_flags & AUTODISARM)
-		program_altstack = (stack_t){.ss_flags = SS_DISABLE};
+	f->uc.uc_stack = current->signals.altstack;
+	if ((unsigned)current->signals.altstack.ss_flags & AUTODISARM)
+		current->signals.altstack = (stack_t){.ss_flags = SS_DISABLE};
 	memcpy(&f->uc.uc_mcontext, &a->from, sizeof(a->from));
 	registers_out(&f->uc.uc_mcontext);
-	f->uc.uc_mcontext.eflags = context->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0);
+	f->uc.uc_mcontext.eflags = current->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0);
 	f->uc.uc_mcontext.oldmask = mask;
 	f->uc.uc_mcontext.fpstate = (struct _fpstate *)state;
 	f->uc.uc_sigmask = mask;
-	context->gpr[0] = 0;
-	context->gpr[7] = (uint64_t)a->info.si_signo;
-	context->gpr[6] = (uint64_t)&f->info;
-	context->gpr[2] = (uint64_t)&f->uc;
-	context->gpr[4] = sp;
-	context->pc = action->handler;
-	context->rflags &= ~FLAGS_CLEARED;
+	current->gpr[0] = 0;
+	current->gpr[7] = (uint64_t)a->info.si_signo;
+	current->gpr[6] = (uint64_t)&f->info;
+	current->gpr[2] = (uint64_t)&f->uc;
+	current->gpr[4] = sp;
+	current->pc = action->handler;
+	current->rflags &= ~FLAGS_CLEARED;
 	return true;
 }
 
@@ -221,8 +220,8 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 
 bool frame_return(uint64_t sigmask, uint64_t *mask)
 {
-	const struct frame *f = (const struct frame *)(context->gpr[4] - 8);
-	static struct frame own;
+	const struct frame *f = (const struct frame *)(current->gpr[4] - 8);
+	struct frame own;
 
 	if (!memory_readable((uint64_t)f, sizeof(*f)))
 		return false;
@@ -230,7 +229,7 @@ bool frame_return(uint64_t sigmask, uint64_t *mask)
 	*mask = own.uc.uc_sigmask;
 	registers_in(&own.uc.uc_mcontext);
 	set_altstack(&own.uc.uc_stack);
-	own.uc.uc_stack = own_stack;
+	own.uc.uc_stack = current->signals.own_stack;
 	own.uc.uc_sigmask = sigmask;
 	own.uc.uc_mcontext.eflags = 0x202;
 	frame_resume(&own);

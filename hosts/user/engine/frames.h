@@ -26,7 +26,7 @@ struct arrival {
 	struct sigcontext from; /* as the kernel gave it: what is no register of the program's */
 	uint64_t uc_flags;
 	struct _fpx_sw_bytes state; /* how extended state is stored */
-	bool fault;		    /* of the instruction at context->pc, or a trap behind it */
+	bool fault;		    /* of the instruction at current->pc, or a trap behind it */
 };
 
 /* Note what a frame of the kernel's says. */
@@ -42,8 +42,8 @@ bool frame_return(uint64_t sigmask, uint64_t *mask);
 
 /* sigaltstack(2) of the program. */
 long frame_altstack(uint64_t stack, uint64_t old);
-void frame_own_stack(const stack_t *stack); /* of the engine, which rt_sigreturn(2) also sets */
-extern stack_t program_altstack;
+/* Of the engine, which rt_sigreturn(2) also sets. */
+void frame_own_stack(const stack_t *stack);
 
 /* Can all of it be read or written?  What the engine protects is opened for writing. */
 bool memory_readable(uint64_t start, uint64_t bytes);

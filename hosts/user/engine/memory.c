@@ -16,6 +16,7 @@
 
 #include "engine.h"
 #include "sys.h"
+#include "threads.h"
 
 #define PAGE	    UINT64_C(4096)
 #define WINDOW_END  UINT64_C(0x7fff0000)
@@ -35,6 +36,37 @@ static uint64_t place_below;
 static uint8_t *page_translated; /* one bit a page below 2 GiB */
 static uint8_t *page_watched;	 /* made read-only by us */
 static bool high_translated;	 /* some code above 2 GiB was */
+
+/*
+ * All this is changed by the holder of the lock.  Others look up regions while they change: an odd
+ * number says that they do.
+ */
+static uint32_t changes;
+
+static void change_begins(void)
+{
+	__atomic_add_fetch(&changes, 1, __ATOMIC_SEQ_CST);
+}
+
+static void change_ends(void)
+{
+	__atomic_add_fetch(&changes, 1, __ATOMIC_RELEASE);
+}
+
+static uint32_t look_begins(void)
+{
+	uint32_t seen;
+
+	while ((seen = __atomic_load_n(&changes, __ATOMIC_ACQUIRE)) & 1)
+		__builtin_ia32_pause();
+	return seen;
+}
+
+static bool look_holds(uint32_t seen)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&changes, __ATOMIC_RELAXED) == seen;
+}
 
 void memory_start(void)
 {
@@ -138,85 +170,126 @@ static void carve(uint64_t start, uint64_t end)
 	}
 }
 
-void memory_unmapped(uint64_t start, uint64_t bytes)
+/* Regions are given whole pages; no bit says of them that they are watched. */
+static void forget_range(uint64_t start, uint64_t end)
 {
-	uint64_t end = start + ((bytes + PAGE - 1) & -PAGE);
-
 	carve(start, end);
 	for (uint64_t page = start / PAGE; page < end / PAGE && page < LOW_PAGES; page++)
 		page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
+}
+
+void memory_unmapped(uint64_t start, uint64_t bytes)
+{
+	change_begins();
+	forget_range(start, start + ((bytes + PAGE - 1) & -PAGE));
+	change_ends();
 }
 
 void memory_mapped(uint64_t start, uint64_t bytes, int protection)
 {
 	uint64_t end = start + ((bytes + PAGE - 1) & -PAGE);
 
-	memory_unmapped(start, bytes);
+	change_begins();
+	forget_range(start, end);
 	if (protection & PROT_EXEC)
 		region_insert(region_after(start),
 			      (struct region){start, end, (protection & PROT_WRITE) != 0});
+	change_ends();
 }
 
-uint64_t memory_code_end(uint64_t pc)
+static uint64_t code_end(uint64_t pc)
 {
 	unsigned i = region_after(pc);
 	uint64_t end;
 
-	if (i == regions || region[i].start > pc)
+	if (i >= regions || region[i].start > pc)
 		return 0;
 	for (end = region[i].end; i + 1 < regions && region[i + 1].start == end;)
 		end = region[++i].end;
 	return end;
 }
 
-void memory_watch_page(uint64_t pc)
+uint64_t memory_code_end(uint64_t pc)
+{
+	uint32_t seen;
+	uint64_t end;
+
+	do {
+		seen = look_begins();
+		end = code_end(pc);
+	} while (!look_holds(seen));
+	return end;
+}
+
+bool memory_is_watched(uint64_t address)
+{
+	uint64_t page = address / PAGE;
+
+	return page < LOW_PAGES && page_watched[page / 8] & 1u << page % 8;
+}
+
+bool memory_watch_page(uint64_t pc)
 {
 	uint64_t page = pc / PAGE;
 	unsigned i;
 
 	if (page >= LOW_PAGES) {
 		high_translated = true;
-		return;
+		return false;
 	}
 	if (page_translated[page / 8] & 1u << page % 8)
-		return;
+		return false;
 	page_translated[page / 8] |= (uint8_t)(1u << page % 8);
 	i = region_after(pc);
-	if (!region[i].writable)
-		return;
+	if (!region[i].writable || memory_is_watched(pc))
+		return false;
+	/* First the bit: whoever faults there finds it. */
 	page_watched[page / 8] |= (uint8_t)(1u << page % 8);
 	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ);
+	return true;
 }
 
 bool memory_is_volatile(uint64_t pc)
 {
-	unsigned i;
+	uint32_t seen;
+	bool is;
 
 	if (pc / PAGE < LOW_PAGES)
 		return false;
-	i = region_after(pc);
-	return i < regions && region[i].start <= pc && region[i].writable;
+	do {
+		unsigned i;
+
+		seen = look_begins();
+		i = region_after(pc);
+		is = i < regions && region[i].start <= pc && region[i].writable;
+	} while (!look_holds(seen));
+	return is;
 }
 
-bool memory_unwatch(uint64_t address)
+void memory_open(uint64_t address)
 {
-	uint64_t page = address / PAGE;
-
-	if (page >= LOW_PAGES || !(page_watched[page / 8] & 1u << page % 8))
-		return false;
-	page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
-	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ | PROT_WRITE);
-	return true;
+	syscall3(__NR_mprotect, (long)(address & -PAGE), (long)PAGE, PROT_READ | PROT_WRITE);
 }
 
-bool memory_unwatch_range(uint64_t start, uint64_t bytes)
+bool memory_watches(uint64_t start, uint64_t bytes)
 {
-	bool any = false;
-
 	for (uint64_t page = start / PAGE; page < LOW_PAGES && page * PAGE < start + bytes; page++)
-		if (page_watched[page / 8] & 1u << page % 8)
-			any |= memory_unwatch(page * PAGE);
-	return any;
+		if (memory_is_watched(page * PAGE))
+			return true;
+	return false;
+}
+
+/* While the world stands: so a thread that faults finds the bit, or a page that can be written. */
+void memory_unwatch_range(uint64_t start, uint64_t bytes)
+{
+	threads_stop();
+	for (uint64_t page = start / PAGE; page < LOW_PAGES && page * PAGE < start + bytes; page++)
+		if (memory_is_watched(page * PAGE)) {
+			page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
+			memory_open(page * PAGE);
+		}
+	blocks_flush();
+	threads_go();
 }
 
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes)

@@ -38,7 +38,7 @@ static void take_turn(void)
 	long pause[2] = {0, 100000};
 	unsigned waits = 0;
 
-	while (!__atomic_compare_exchange_n(word, &owner, engine_pid, false, __ATOMIC_ACQUIRE,
+	while (!__atomic_compare_exchange_n(word, &owner, current->tid, false, __ATOMIC_ACQUIRE,
 					    __ATOMIC_RELAXED)) {
 		if (waits++ < TURN_WAITS) {
 			syscall4(__NR_futex, (long)word, FUTEX_WAIT, owner, (long)pause);
@@ -99,7 +99,7 @@ void ring_write(const struct link_record *record)
 	uint32_t at, first;
 	uint64_t used;
 
-	if (!children_observed)
+	if (!current->observed)
 		return;
 	take_turn();
 	while (!has_room(record->bytes)) {
@@ -136,7 +136,7 @@ void name_of_fd(int fd, char *path, size_t bytes)
 void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 	       int fd, const char *name)
 {
-	static union {
+	union {
 		struct link_mmap m;
 		char room[sizeof(struct link_mmap) + PATH_ROOM + 8];
 	} r;
@@ -157,7 +157,7 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	}
 	r.m.header.type = LINK_REC_MMAP;
 	r.m.header.bytes = (uint32_t)((sizeof(r.m) + strlen(r.m.path) + 8) & ~UINT64_C(7));
-	r.m.pid = r.m.tid = engine_pid;
+	r.m.pid = r.m.tid = current->tid;
 	r.m.tsc = read_tsc();
 	r.m.start = start;
 	r.m.length = bytes;
@@ -167,14 +167,14 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	ring_write(&r.m.header);
 }
 
-void ring_task(uint32_t parent, bool ended)
+static void task(uint32_t ppid, uint32_t ptid, bool ended)
 {
 	struct link_task r = {
 		.header = {LINK_REC_TASK, sizeof(r)},
-		.pid = engine_pid,
-		.tid = engine_pid,
-		.ppid = parent,
-		.ptid = parent,
+		.pid = current->pid,
+		.tid = current->tid,
+		.ppid = ppid,
+		.ptid = ptid,
 		.tsc = read_tsc(),
 		.ended = ended,
 	};
@@ -182,12 +182,24 @@ void ring_task(uint32_t parent, bool ended)
 	ring_write(&r.header);
 }
 
+void ring_begin(uint32_t ppid, uint32_t ptid)
+{
+	task(ppid, ptid, false);
+}
+
+void ring_end(void)
+{
+	uint32_t parent = (uint32_t)syscall1(__NR_getppid, 0);
+
+	task(parent, parent, true);
+}
+
 void ring_comm(const char *name, bool exec)
 {
 	struct link_comm r = {
 		.header = {LINK_REC_COMM, sizeof(r)},
-		.pid = engine_pid,
-		.tid = engine_pid,
+		.pid = current->pid,
+		.tid = current->tid,
 		.tsc = read_tsc(),
 		.exec = exec,
 	};

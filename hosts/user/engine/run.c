@@ -3,30 +3,21 @@
  * run.c: the dispatcher.  Runs blocks in bulk while every meter has room, single
  * instructions while one has not, and keeps the books when either leaves.
  *
- * context->pc is the program address at which execution goes on whenever engine
+ * current->pc is the program address at which execution goes on whenever engine
  * code runs; what was retired before it has been charged or reported, nothing behind it
  * has.
  */
 #include "emit.h"
 #include "path.h"
 #include "sys.h"
-
-/* Single steps that have to be done whatever the meters say: the rest of a block whose
- * charge did not fit, or an instruction that needs the engine. */
-static unsigned steps_due;
-
-/* Where bulk code goes on when that is not the beginning of a block; 0: it is. */
-static uint64_t resume_at;
+#include "threads.h"
 
 #define SEEN	      16384
 #define CAREFUL_TIMES 8 /* what making it costs, in moves of room */
 
-/* Little headroom is left: run careful code (the next block whether that pays or not). */
-static bool careful, careful_for_once;
-
 static uint64_t key_of(uint64_t pc)
 {
-	return careful ? pc | CAREFUL_KEY : pc;
+	return current->run.careful ? pc | CAREFUL_KEY : pc;
 }
 
 /*
@@ -35,7 +26,7 @@ static uint64_t key_of(uint64_t pc)
  */
 static bool careful_pays(uint64_t pc)
 {
-	static struct {
+	static struct { /* of all threads: what gets lost between two of them does not matter */
 		uint32_t pc;
 		uint32_t times;
 	} seen[SEEN];
@@ -50,39 +41,43 @@ static bool careful_pays(uint64_t pc)
 	return ++seen[i].times > CAREFUL_TIMES;
 }
 
-/* Careful or bulk code for context->pc, and headroom where that takes it from.  False: there is
+/* Careful or bulk code for current->pc, and headroom where that takes it from.  False: there is
  * too little for either. */
 static bool choose_code(void)
 {
-	if (memory_is_volatile(context->pc))
+	struct dispatch *run = &current->run;
+
+	if (memory_is_volatile(current->pc))
 		return false;
-	if (careful && !careful_for_once && !careful_pays(context->pc))
-		careful = false;
-	careful_for_once = false;
-	if (careful)
+	if (run->careful && !run->careful_for_once && !careful_pays(current->pc))
+		run->careful = false;
+	run->careful_for_once = false;
+	if (run->careful)
 		blocks_start_careful();
-	counting_mode(careful ? COUNTING_CAREFUL : COUNTING_BULK);
+	counting_mode(run->careful ? COUNTING_CAREFUL : COUNTING_BULK);
 	return counting_bulk_possible();
 }
 
-/* The code to run at context->pc, 0: it cannot be executed. */
+/* The code to run at current->pc, 0: it cannot be executed. */
 static uint64_t code_here(void)
 {
-	uint64_t code = blocks_lookup(key_of(context->pc));
+	uint64_t key = key_of(current->pc), code = blocks_lookup(key);
 
-	return code ? code : translate_block(key_of(context->pc));
+	if (code)
+		return code;
+	engine_lock();
+	code = blocks_lookup(key);
+	if (!code)
+		code = translate_block(key);
+	engine_unlock();
+	return code;
 }
 
-static void link_exit(uint32_t number)
+/* The lock is held. */
+static void link_slot(uint32_t number, struct exit_slot slot)
 {
-	struct exit_slot slot = *exit_slot_at(number);
 	uint64_t flushes = blocks_flushes, code;
 
-	context->pc = slot.target & ~CAREFUL_KEY;
-	if (careful && !careful_pays(context->pc)) {
-		careful = false;
-		return;
-	}
 	code = slot.closes_loop ? translate_trace(slot.target) : blocks_lookup(slot.target);
 	if (!code && block_append(slot.patch, slot.target)) {
 		exit_slot_free(number);
@@ -92,25 +87,45 @@ static void link_exit(uint32_t number)
 		code = translate_block(slot.target);
 	if (!code || blocks_flushes != flushes)
 		return; /* cannot run, or the cache was emptied and the slot with it */
-	emit_patch((uint8_t *)(uint64_t)slot.patch, code);
+	exit_slot_link(number, code);
 	exit_slot_free(number);
+}
+
+static void link_exit(uint32_t number)
+{
+	const struct exit_slot *slot = exit_slot_at(number);
+	uint64_t flushes = blocks_flushes;
+
+	current->pc = slot->target & ~CAREFUL_KEY;
+	if (current->run.careful && !careful_pays(current->pc)) {
+		current->run.careful = false;
+		return;
+	}
+	engine_lock();
+	/* Meanwhile it may have gone, or have been linked. */
+	if (blocks_flushes == flushes && slot->patch)
+		link_slot(number, *slot);
+	engine_unlock();
 }
 
 static void indirect_exit(void)
 {
-	uint64_t code;
+	uint64_t key, code;
 
-	if (blocks_full()) {
+	if (current->run.careful && !careful_pays(current->pc)) {
+		current->run.careful = false;
+		return;
+	}
+	key = key_of(current->pc);
+	engine_lock();
+	if (blocks_full())
 		blocks_flush();
-		return;
-	}
-	if (careful && !careful_pays(context->pc)) {
-		careful = false;
-		return;
-	}
-	code = code_here();
+	code = blocks_lookup(key);
+	if (!code)
+		code = translate_block(key);
 	if (code)
-		target_add(key_of(context->pc), code);
+		target_add(key, code);
+	engine_unlock();
 }
 
 /*
@@ -121,42 +136,44 @@ static void indirect_exit(void)
  */
 static void headroom_exit(const struct block *b, unsigned which)
 {
-	unsigned lane = block_number(b) % LANES, n = context->wanted;
+	struct dispatch *run = &current->run;
+	unsigned lane = block_number(b) % LANES, n = current->wanted;
 	uint64_t pc = b->pc + b->check_bytes;
 	bool pays = false;
 
 	if (!b->careful) {
-		emit_move_check(context->check);
+		emit_move_check(current->check);
 		pays = counting_low() && careful_pays(pc);
 		if (!pays && counting_rebalance(which, lane, n)) {
-			resume_at = block_check_code(b);
+			run->resume_at = block_check_code(b);
 			return;
 		}
 		block_leave_at_check(b);
 	}
-	context->pc = pc;
+	current->pc = pc;
 	if (pays || (!b->careful && b->insns - b->check_at > CAREFUL_INSNS_MAX))
-		careful = careful_for_once = true;
+		run->careful = run->careful_for_once = true;
 	else
-		steps_due = 1;
+		run->steps_due = 1;
 }
 
 static void run_bulk(void)
 {
-	uint64_t code = resume_at ? resume_at : code_here();
+	struct dispatch *run = &current->run;
+	uint64_t code = run->resume_at ? run->resume_at : code_here();
 	const struct block *b;
 	uint32_t site;
 
-	resume_at = 0;
+	run->resume_at = 0;
 	if (!code) {
 		signals_bad_jump();
 		return;
 	}
-	context->resume = code;
+	current->resume = code;
 	enter();
-	site = context->site;
+	site = current->site;
 	b = block_at(site & 0xffffff);
-	switch (context->reason) {
+	switch (current->reason) {
 	case EXIT_LINK:
 		link_exit(site);
 		break;
@@ -167,26 +184,25 @@ static void run_bulk(void)
 		headroom_exit(b, site >> 24);
 		break;
 	case EXIT_HEADROOM_EDGE:
-		context->pc = exit_slot_at(site)->target;
-		steps_due = 1;
+		current->pc = exit_slot_at(site)->target;
+		run->steps_due = 1;
 		break;
 	case EXIT_SYSCALL:
-		context->pc = block_pc_of(b, b->insns);
+		current->pc = block_pc_of(b, b->insns);
 		syscall_registers();
 		if (!syscall_run())
 			for (unsigned m = 0; m < meters; m++)
-				context->lane[m][0] +=
-					block_occurrences(b, b->insns - 1u, b->insns, m);
+				current->lane[m][0] += syscall_occurrences(m);
 		break;
 	case EXIT_LOG_FULL: /* the store is done again, at RAX */
-		context->gpr[0] = context->log = branches_make_room();
-		resume_at = log_store;
+		current->gpr[0] = current->log = branches_make_room();
+		run->resume_at = run->log_store;
 		break;
 	case EXIT_STEP_ME:
-		context->pc = b->pc;
-		steps_due = 1;
+		current->pc = b->pc;
+		run->steps_due = 1;
 		break;
-	default: /* EXIT_STEP_JUMP: signals.c left the block at context->pc */
+	default: /* EXIT_STEP_JUMP: signals.c left the block at current->pc */
 		break;
 	}
 }
@@ -205,17 +221,17 @@ static void step_gs_base(const struct step *s)
 	uint64_t *reg, mask = UINT32_MAX;
 
 	rex = (rex & 0xf0) == 0x40 ? rex : 0;
-	reg = &context->gpr[(modrm & 7) | (rex & 1) << 3];
+	reg = &current->gpr[(modrm & 7) | (rex & 1) << 3];
 	if (rex & 8)
 		mask = UINT64_MAX;
 	if ((modrm >> 3 & 7) == 1)
-		*reg = program_gs & mask;
+		*reg = current->program_gs & mask;
 	else if (((int64_t)(*reg & mask) << 16) >> 16 == (int64_t)(*reg & mask))
-		program_gs = *reg & mask;
+		current->program_gs = *reg & mask;
 	else
 		engine_unsupported("the program loads a GS base that is not canonical");
-	context->pc = s->pc + s->insn.length;
-	counting_retire(s->pc, context->pc, s->insn.signals, 0);
+	current->pc = s->pc + s->insn.length;
+	counting_retire(s->pc, current->pc, s->insn.signals, 0);
 }
 
 /* An unsupported kind of instruction, or what stands for running it. */
@@ -236,9 +252,9 @@ static void step_special(const struct step *s)
 			"the program makes a far transfer (INT n, IRET, far CALL or JMP), "
 			"which cannot be run yet");
 	/* XBEGIN: a transaction may abort at once, with no status, at its fallback. */
-	context->gpr[0] &= ~UINT64_C(0xffffffff);
-	context->pc = insn->target;
-	counting_retire(s->pc, context->pc, insn->signals, 0);
+	current->gpr[0] &= ~UINT64_C(0xffffffff);
+	current->pc = insn->target;
+	counting_retire(s->pc, current->pc, insn->signals, 0);
 }
 
 /* Where one instruction continues; registers are those after it. */
@@ -247,15 +263,15 @@ static uint64_t run_alone(const struct step *s, uint64_t *signals)
 	const struct insn *insn = &s->insn;
 	bool conditional = is_conditional(insn);
 
-	context->resume = s->code;
+	current->resume = s->code;
 	enter();
-	switch (context->reason) {
+	switch (current->reason) {
 	case EXIT_STEP_TAKEN:
 		if (conditional)
 			*signals |= SPMU_SIGBIT(COND_TAKEN);
 		return insn->target;
 	case EXIT_STEP_JUMP:
-		return context->pc;
+		return current->pc;
 	default:
 		if (conditional)
 			*signals |= SPMU_SIGBIT(COND_NTAKEN);
@@ -266,24 +282,24 @@ static uint64_t run_alone(const struct step *s, uint64_t *signals)
 /* Retires first: the call may not come back. */
 static void step_syscall(const struct step *s, uint64_t signals)
 {
-	static uint64_t retired_at, retired_rsp; /* a signal came between that and the call */
+	struct dispatch *run = &current->run;
 
-	if (context->pending)
+	if (current->pending)
 		return;
-	context->pc = s->pc + s->insn.length;
+	current->pc = s->pc + s->insn.length;
 	syscall_registers();
-	if (retired_at != s->pc || retired_rsp != context->gpr[4])
-		counting_retire(s->pc, context->pc, signals, 0);
-	retired_at = 0;
+	if (run->retired_at != s->pc || run->retired_rsp != current->gpr[4])
+		counting_retire(s->pc, current->pc, signals, 0);
+	run->retired_at = 0;
 	if (!syscall_run()) {
-		retired_at = s->pc;
-		retired_rsp = context->gpr[4];
+		run->retired_at = s->pc;
+		run->retired_rsp = current->gpr[4];
 	}
 }
 
 static void run_step(void)
 {
-	const struct step *s = translate_step(context->pc);
+	const struct step *s = translate_step(current->pc);
 	uint64_t signals, data_address;
 
 	if (!s) {
@@ -296,38 +312,41 @@ static void run_step(void)
 	}
 	signals = s->insn.signals;
 	data_address = counting_wants_address(signals)
-			       ? insn_data_address(&s->insn, s->pc, context->gpr, read_fs_base(),
-						   program_gs)
+			       ? insn_data_address(&s->insn, s->pc, current->gpr, read_fs_base(),
+						   current->program_gs)
 			       : 0;
-	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)context->gpr[1] : context->gpr[1]))
+	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (s->insn.kind == INSN_SYSCALL) {
 		step_syscall(s, signals);
 		return;
 	}
-	step_left = false;
-	context->pc = run_alone(s, &signals);
-	if (!step_left)
-		counting_retire(s->pc, context->pc, signals, data_address);
+	current->run.step_left = false;
+	current->pc = run_alone(s, &signals);
+	if (!current->run.step_left)
+		counting_retire(s->pc, current->pc, signals, data_address);
 }
 
 void run_program(void)
 {
+	struct dispatch *run = &current->run;
+
 	for (;;) {
-		if (!resume_at) /* else it is in the middle of a block */
+		if (!run->resume_at) /* else it is in the middle of a block */
 			signals_check();
-		if (resume_at || (!steps_due && choose_code())) {
+		if (run->resume_at || (!run->steps_due && choose_code())) {
 			run_bulk();
 			continue;
 		}
 		counting_mode(COUNTING_PRECISE);
 		do {
 			run_step();
-			if (steps_due)
-				steps_due--;
+			if (run->steps_due)
+				run->steps_due--;
 			signals_check();
-		} while (steps_due || !counting_bulk_possible() || memory_is_volatile(context->pc));
+		} while (run->steps_due || !counting_bulk_possible() ||
+			 memory_is_volatile(current->pc));
 		counting_mode(COUNTING_BULK);
-		careful = careful_for_once = counting_low() && careful_pays(context->pc);
+		run->careful = run->careful_for_once = counting_low() && careful_pays(current->pc);
 	}
 }

@@ -69,9 +69,9 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn, b
 	case INSN_JMP_IND:
 		if (insn->kind == INSN_CALL_IND)
 			restore_stack(regs);
-		regs->rcx = context->spill_rcx;
+		regs->rcx = current->spill_rcx;
 		if (in_block)
-			regs->rax = context->spill_rax;
+			regs->rax = current->spill_rax;
 		break;
 	case INSN_CALL_REL:
 		restore_stack(regs);
@@ -90,19 +90,19 @@ static void restore_far(struct sigcontext *regs, const struct insn *insn)
 	if (insn->kind != INSN_PLAIN || !insn->rip_offset)
 		return;
 	if (code[3] == (0x04 | RSI << 3))
-		regs->rsi = context->spill_flags;
+		regs->rsi = current->spill_flags;
 	else if (code[3] == (0x04 | RDI << 3))
-		regs->rdi = context->spill_flags;
+		regs->rdi = current->spill_flags;
 	else if (code[3] == (0x04 | RBP << 3))
-		regs->rbp = context->spill_flags;
+		regs->rbp = current->spill_flags;
 }
 
 static void settle_step(struct sigcontext *regs, const struct step *s, unsigned retired)
 {
-	step_left = true;
-	context->pc = s->pc + (retired ? s->insn.length : 0);
+	current->run.step_left = true;
+	current->pc = s->pc + (retired ? s->insn.length : 0);
 	if (retired) {
-		counting_retire(s->pc, context->pc, s->insn.signals, 0);
+		counting_retire(s->pc, current->pc, s->insn.signals, 0);
 	} else if (regs->rip != s->code) {
 		restore_borrowed(regs, &s->insn, false);
 		restore_far(regs, &s->insn);
@@ -121,18 +121,18 @@ void settle(struct sigcontext *regs, unsigned retired)
 		return;
 	}
 	if (!b)
-		return; /* at an instruction boundary: context->pc is right */
+		return; /* at an instruction boundary: current->pc is right */
 	at = place_in(b, offset_in(b, regs->rip));
 	at.index += retired;
 	for (unsigned m = 0; m < meters; m++) {
 		if (at.charged)
-			context->lane[m][0] += block_occurrences(b, at.index, b->insns, m);
+			current->lane[m][0] += block_occurrences(b, at.index, b->insns, m);
 		else
-			context->lane[m][0] -= block_occurrences(b, 0, at.index, m);
+			current->lane[m][0] -= block_occurrences(b, 0, at.index, m);
 	}
-	context->pc = block_pc_of(b, at.index);
+	current->pc = block_pc_of(b, at.index);
 	if (at.exact || retired ||
-	    !insn_decode((const uint8_t *)context->pc, 15, context->pc, &insn))
+	    !insn_decode((const uint8_t *)current->pc, 15, current->pc, &insn))
 		return;
 	if (at.index + 1 == b->insns || insn.kind == INSN_CALL_REL)
 		restore_borrowed(regs, &insn, true);

@@ -13,7 +13,7 @@ bool settle_possible(uint64_t rip);
 
 /*
  * Put the meters as if translated code had ended before the instruction at regs->rip
- * (behind it: retired is 1); context->pc becomes that instruction's, and regs the program's own.
+ * (behind it: retired is 1); current->pc becomes that instruction's, and regs the program's own.
  */
 void settle(struct sigcontext *regs, unsigned retired);
 

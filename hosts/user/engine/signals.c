@@ -9,8 +9,8 @@
  * code that boundary is where the signal found it, or a few machine instructions on,
  * which are run one by one with RFLAGS.TF.
  *
- * A write to a page that holds translated code comes here too: the translations are
- * thrown away.
+ * A write to a page that holds translated code comes here too: at the next boundary the
+ * translations are thrown away, and the page can be written.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
@@ -19,27 +19,25 @@
 #include "settle.h"
 #include "signals.h"
 #include "sys.h"
+#include "threads.h"
 
-#define ALTSTACK_BYTES (64u << 10)
-#define FLAG_TF	       UINT64_C(0x100)
-#define TRAP_TRACE     2
-#define IGNORE	       1 /* SIG_IGN */
+#define FLAG_TF	   UINT64_C(0x100)
+#define TRAP_TRACE 2
+#define IGNORE	   1 /* SIG_IGN */
 
 extern const char signal_return[];
 extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
 
-bool step_left;
-uint64_t log_store;
-struct signals signals;
+static struct signals *mine(void)
+{
+	return &current->signals;
+}
 
-static siginfo_t held[SIGNALS]; /* of fault signals that were sent while blocked */
-static uint64_t held_set;
-static bool checking; /* arrivals are being looked through */
-/* A system call that waits with a mask of its own, and a signal that ended it. */
-static uint64_t wait_mask;
-static bool waiting, came_waiting;
-static bool flush_due;
-static bool bad_jump;
+/* What the program asked for. */
+static struct kernel_action *action_of(long sig)
+{
+	return &mine()->process->action[sig];
+}
 
 static long kernel_action(long sig, const struct kernel_action *new, struct kernel_action *old)
 {
@@ -65,7 +63,7 @@ static bool is_fault(int sig, const siginfo_t *info)
 
 static bool has_handler(long sig)
 {
-	return signals.action[sig].handler > IGNORE;
+	return action_of(sig)->handler > IGNORE;
 }
 
 static void default_action(long sig)
@@ -93,63 +91,73 @@ static uint64_t kernel_mask(int how, uint64_t set)
 /* Fault signals that were kept back come now, if they are not blocked any more. */
 static void send_held(void)
 {
-	uint64_t now = held_set & ~signals.blocked_faults;
+	uint64_t now = mine()->held_set & ~mine()->blocked_faults;
 
-	held_set &= ~now;
+	mine()->held_set &= ~now;
 	for (int sig = 1; now; sig++)
 		if (now & BIT_OF(sig)) {
 			now &= ~BIT_OF(sig);
-			syscall4(__NR_rt_tgsigqueueinfo, engine_pid, engine_pid, sig,
-				 (long)&held[sig]);
+			syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig,
+				 (long)&mine()->held[sig]);
 		}
 }
 
 /* The program's mask, kept for when the kernel gets it back. */
 static void set_mask(uint64_t mask)
 {
-	signals.blocked_faults = mask & FAULT_SIGNALS;
-	signals.mask = mask & ~FAULT_SIGNALS;
+	mine()->blocked_faults = mask & FAULT_SIGNALS;
+	mine()->mask = mask & ~FAULT_SIGNALS;
 }
 
 /* --- the end --- */
 
 /* Not while the handler of the engine runs: the signal has to come through. */
-static _Noreturn void die(int sig)
+static _Noreturn void die_finished(int sig)
 {
-	engine_finish();
 	default_action(sig);
-	syscall3(__NR_tgkill, engine_pid, engine_pid, sig);
+	syscall3(__NR_tgkill, current->pid, current->tid, sig);
 	kernel_mask(SIG_UNBLOCK, BIT_OF(sig));
 	for (;;)
 		syscall1(__NR_exit_group, 128 + sig);
 }
 
+static _Noreturn void die(int sig)
+{
+	engine_finish();
+	die_finished(sig);
+}
+
 /* --- arrival --- */
 
 /* From here on the kernel keeps back what is not a fault. */
+static void hold_back(struct ucontext *uc)
+{
+	if (!current->pending)
+		mine()->mask = uc->uc_sigmask;
+	uc->uc_sigmask = ~FAULT_SIGNALS;
+	current->pending = 1;
+}
+
 static void note(const siginfo_t *info, struct ucontext *uc, bool fault)
 {
-	struct arrival *a = signals.arrived + signals.arrivals;
+	struct arrival *a = mine()->arrived + mine()->arrivals;
 	int sig = info->si_signo;
 
-	if (!fault && faults(sig) && (checking || signals.blocked_faults & BIT_OF(sig))) {
-		memcpy(&held[sig], info, sizeof(*info));
-		held_set |= BIT_OF(sig);
+	if (!fault && faults(sig) && (mine()->checking || mine()->blocked_faults & BIT_OF(sig))) {
+		memcpy(&mine()->held[sig], info, sizeof(*info));
+		mine()->held_set |= BIT_OF(sig);
 		return;
 	}
-	if (signals.arrivals == ARRIVALS_MAX)
+	if (mine()->arrivals == ARRIVALS_MAX)
 		return; /* sent again and again: more fault signals than instructions */
 	if (fault) {
-		a = signals.arrived;
-		memmove(a + 1, a, signals.arrivals * sizeof(*a));
+		a = mine()->arrived;
+		memmove(a + 1, a, mine()->arrivals * sizeof(*a));
 	}
 	frame_note(a, info, uc);
 	a->fault = fault;
-	signals.arrivals++;
-	if (!context->pending)
-		signals.mask = uc->uc_sigmask;
-	uc->uc_sigmask = ~FAULT_SIGNALS;
-	context->pending = 1;
+	mine()->arrivals++;
+	hold_back(uc);
 }
 
 /* Translated code goes back to the engine as soon as it is between two instructions. */
@@ -189,6 +197,14 @@ static void internal_error(int sig, uint64_t rip)
 	engine_unsupported(message);
 }
 
+/* The thread has written to code. */
+static void open_soon(uint64_t address)
+{
+	if (mine()->unwatches < UNWATCH_MAX)
+		mine()->unwatch[mine()->unwatches] = address;
+	mine()->unwatches++;
+}
+
 /* Faults that the engine brings about on purpose; true when it was one. */
 static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 {
@@ -196,13 +212,15 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	bool probe = rip == (uint64_t)probe_read_at || rip == (uint64_t)probe_write_at;
 
 	if (sig == SIGSEGV && regs->err & 2 && branches_full_at(address)) {
-		log_store = rip;
+		current->run.log_store = rip;
 		regs->rip = (uint64_t)exit_log_full;
 		return true;
 	}
-	if (sig == SIGSEGV && regs->err & 2 && memory_unwatch(address)) {
-		flush_due = true;
-		if (!in_engine(rip)) {
+	if (sig == SIGSEGV && regs->err & 2 && memory_is_watched(address)) {
+		open_soon(address);
+		if (in_engine(rip)) {
+			memory_open(address);
+		} else {
 			settle(regs, 0);
 			regs->rip = (uint64_t)exit_step_jump;
 		}
@@ -224,9 +242,9 @@ static void deliver_fault(siginfo_t *info, struct ucontext *uc, uint64_t rip)
 {
 	/* Where it stands natively; SIGSEGV and SIGBUS tell the address of data. */
 	if ((uint64_t)info->si_addr == rip)
-		info->si_addr = (void *)context->pc;
+		info->si_addr = (void *)current->pc;
 	if (rip == uc->uc_mcontext.cr2)
-		uc->uc_mcontext.cr2 = context->pc;
+		uc->uc_mcontext.cr2 = current->pc;
 	note(info, uc, true);
 	uc->uc_mcontext.rip = (uint64_t)exit_step_jump;
 	uc->uc_mcontext.eflags &= ~FLAG_TF;
@@ -238,18 +256,16 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 	uint64_t rip = regs->rip;
 	struct sigcontext settled;
 	bool trap = is_breakpoint(sig, rip);
-	bool delivered = has_handler(sig) && !(signals.blocked_faults & BIT_OF(sig));
+	bool delivered = has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
 	const struct step *s = step_of_code(rip);
 	bool with_gs = s && s->insn.uses_gs && s->insn.kind == INSN_PLAIN;
-
-	if (with_gs) /* in a step with the program's; what it leaves for has the engine's */
-		write_gs_base((uint64_t)context);
+	uint64_t flushes = blocks_flushes;
 
 	if (own_fault(sig, info, regs))
 		return;
 	if (rip == (uint64_t)frame_resume_after)
 		die(SIGSEGV); /* what the program's frame says is refused */
-	if (in_engine(rip) && !bad_jump)
+	if (in_engine(rip) && !mine()->bad_jump)
 		internal_error(sig, rip);
 	memcpy(&settled, regs, sizeof(settled));
 	settled.rip -= trap;
@@ -260,18 +276,36 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 		return;
 	}
 	if (trap) /* INT3 has retired and does not fault again */
-		syscall2(__NR_kill, engine_pid, sig);
+		syscall2(__NR_kill, current->pid, sig);
 	if (with_gs)
 		die(sig);
 	engine_finish();
-	default_action(sig); /* a fault: the instruction does it again and ends the program */
+	if (blocks_flushes != flushes)
+		die_finished(sig); /* the instruction is not there any more */
+	default_action(sig);	   /* a fault: the instruction does it again and ends the program */
 }
 
-static void handler(int sig, siginfo_t *info, struct ucontext *uc)
+/* Another thread wants this one to stand still.  A system call that has just begun is made later.
+ */
+static void stand_soon(struct ucontext *uc)
 {
 	struct sigcontext *regs = &uc->uc_mcontext;
 
-	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && context->pending) {
+	if (regs->rip == (uint64_t)syscall_after && regs->rax == (uint64_t)-EINTR)
+		regs->rip = (uint64_t)syscall_interrupted;
+	hold_back(uc);
+	leave_soon(regs);
+}
+
+static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct ucontext *uc)
+{
+	struct sigcontext *regs = &uc->uc_mcontext;
+
+	if (threads_is_stop(info)) {
+		stand_soon(uc);
+		return;
+	}
+	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && current->pending) {
 		leave_soon(regs);
 		return;
 	}
@@ -279,13 +313,28 @@ static void handler(int sig, siginfo_t *info, struct ucontext *uc)
 		fault(sig, info, uc);
 		return;
 	}
-	if (signals.action[sig].handler == IGNORE || (!has_handler(sig) && !ends_by_default(sig)))
+	if (action_of(sig)->handler == IGNORE || (!has_handler(sig) && !ends_by_default(sig)))
 		return;
-	if (waiting && regs->rip == (uint64_t)syscall_after && regs->rax == (uint64_t)-EINTR)
-		came_waiting = true;
+	if (mine()->waiting && regs->rip == (uint64_t)syscall_after &&
+	    regs->rax == (uint64_t)-EINTR)
+		mine()->came_waiting = true;
 	note(info, uc, false);
-	if (context->pending)
+	if (current->pending)
 		leave_soon(regs);
+}
+
+/* GS may be the program's (step.c), or another thread's (threads.c): what goes on there has it
+ * again, what leaves from there has the engine's. */
+static void handler(int sig, siginfo_t *info, struct ucontext *uc)
+{
+	uint64_t gs = read_gs_base(), rip = uc->uc_mcontext.rip;
+	uint64_t own = (uint64_t)context_of_stack(__builtin_frame_address(0));
+
+	if (gs != own)
+		write_gs_base(own);
+	handle(sig, info, uc);
+	if (gs != own && uc->uc_mcontext.rip == rip)
+		write_gs_base(gs);
 }
 
 /* --- delivery, at a boundary --- */
@@ -300,14 +349,14 @@ static void catch (long sig)
 	};
 	uint64_t passed_on = SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
 
-	ours.flags |= has_handler(sig) ? signals.action[sig].flags & passed_on : SA_RESTART;
+	ours.flags |= has_handler(sig) ? action_of(sig)->flags & passed_on : SA_RESTART;
 	kernel_action(sig, &ours, NULL);
 }
 
 /* Let the kernel do it where the engine has nothing to do. */
 static void install(long sig)
 {
-	const struct kernel_action *wanted = &signals.action[sig];
+	const struct kernel_action *wanted = action_of(sig);
 
 	/* Faults of ours are never ignored; a program's own end it even so. */
 	if ((wanted->handler == IGNORE && !faults(sig)) ||
@@ -320,41 +369,53 @@ static void install(long sig)
 /* The mask of the call that waited, under which the handler begins. */
 static uint64_t mask_now(void)
 {
-	uint64_t mask = signals.mask | signals.blocked_faults;
+	uint64_t mask = mine()->mask | mine()->blocked_faults;
 
-	if (came_waiting)
-		mask = wait_mask;
-	came_waiting = false;
+	if (mine()->came_waiting)
+		mask = mine()->wait_mask;
+	mine()->came_waiting = false;
 	return mask;
+}
+
+/* What is to be done; once, if the program wants that. */
+static struct kernel_action take_action(int sig)
+{
+	struct kernel_action action;
+
+	engine_lock();
+	action = *action_of(sig);
+	if (action.flags & SA_RESETHAND && action.handler > IGNORE) {
+		action_of(sig)->handler = 0;
+		install(sig);
+	}
+	engine_unlock();
+	return action;
 }
 
 static void deliver(const struct arrival *a)
 {
 	int sig = a->info.si_signo;
-	struct kernel_action action = signals.action[sig];
-	uint64_t saved = signals.mask | signals.blocked_faults, now = mask_now();
+	struct kernel_action action;
+	uint64_t saved = mine()->mask | mine()->blocked_faults, now = mask_now();
 
 	if (!a->fault && now & BIT_OF(sig)) {
 		/* An earlier one's handler blocks it: back to the kernel, which holds it. */
 		if (faults(sig)) {
-			memcpy(&held[sig], &a->info, sizeof(a->info));
-			held_set |= BIT_OF(sig);
+			memcpy(&mine()->held[sig], &a->info, sizeof(a->info));
+			mine()->held_set |= BIT_OF(sig);
 		} else {
-			syscall4(__NR_rt_tgsigqueueinfo, engine_pid, engine_pid, sig,
+			syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig,
 				 (long)&a->info);
 		}
 		return;
 	}
+	action = take_action(sig);
 	if (action.handler == IGNORE && !a->fault)
 		return;
 	if (action.handler <= IGNORE) {
 		if (a->fault || ends_by_default(sig))
 			die(sig);
 		return;
-	}
-	if (action.flags & SA_RESETHAND) {
-		signals.action[sig].handler = 0;
-		install(sig);
 	}
 	if (!frame_push(a, &action, saved))
 		die(SIGSEGV);
@@ -364,52 +425,79 @@ static void deliver(const struct arrival *a)
 	set_mask(now & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
 }
 
+static void open_pages(void)
+{
+	struct signals *s = mine();
+
+	engine_lock();
+	if (s->unwatches > UNWATCH_MAX)
+		memory_unwatch_range(0, UINT64_C(1) << 31);
+	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++)
+		if (memory_is_watched(s->unwatch[i])) /* else another thread has done it */
+			memory_unwatch_range(s->unwatch[i], 1);
+	s->unwatches = 0;
+	engine_unlock();
+}
+
 void signals_check(void)
 {
-	if (flush_due) {
-		flush_due = false;
-		blocks_flush();
-	}
-	if (!context->pending)
+	thread_check();
+	if (mine()->unwatches)
+		open_pages();
+	if (!current->pending)
 		return;
-	checking = true;
-	while (signals.arrivals) {
-		static struct arrival a;
+	mine()->checking = true;
+	while (mine()->arrivals) {
+		struct arrival a;
 
-		memcpy(&a, signals.arrived, sizeof(a));
-		signals.arrivals--;
-		memmove(signals.arrived, signals.arrived + 1, signals.arrivals * sizeof(a));
+		memcpy(&a, mine()->arrived, sizeof(a));
+		mine()->arrivals--;
+		memmove(mine()->arrived, mine()->arrived + 1, mine()->arrivals * sizeof(a));
 		deliver(&a);
 	}
-	checking = false;
-	context->pending = 0;
-	kernel_mask(SIG_SETMASK, signals.mask);
+	mine()->checking = false;
+	current->pending = 0;
+	kernel_mask(SIG_SETMASK, mine()->mask);
 	send_held();
 }
 
 void signals_bad_jump(void)
 {
-	bad_jump = true;
-	context->resume = context->pc;
+	mine()->bad_jump = true;
+	current->resume = current->pc;
 	enter();
-	bad_jump = false;
-	if (!context->pending)
+	mine()->bad_jump = false;
+	if (!current->pending)
 		engine_unsupported("the program jumped to memory that it may not execute");
+}
+
+void signals_start_thread(void)
+{
+	stack_t stack = {
+		.ss_sp = context_altstack(current),
+		.ss_size = ALTSTACK_BYTES,
+	};
+
+	frame_own_stack(&stack);
+	syscall2(__NR_sigaltstack, (long)&stack, 0);
+}
+
+void signals_inherit(struct signals *to)
+{
+	memset(to, 0, sizeof(*to));
+	to->process = mine()->process;
+	to->blocked_faults = mine()->blocked_faults;
 }
 
 void signals_start(void)
 {
-	stack_t stack = {
-		.ss_sp = engine_memory(ALTSTACK_BYTES),
-		.ss_size = ALTSTACK_BYTES,
-	};
 	uint64_t mask = kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
 
-	frame_own_stack(&stack);
-	syscall2(__NR_sigaltstack, (long)&stack, 0);
-	signals.blocked_faults = mask & FAULT_SIGNALS;
+	signals_start_thread();
+	mine()->process = engine_memory(sizeof(*mine()->process));
+	mine()->blocked_faults = mask & FAULT_SIGNALS;
 	for (long sig = 1; sig < SIGNALS; sig++) {
-		kernel_action(sig, NULL, &signals.action[sig]);
+		kernel_action(sig, NULL, action_of(sig));
 		install(sig);
 	}
 }
@@ -418,18 +506,23 @@ void signals_start(void)
 
 long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
 {
-	struct kernel_action before;
+	struct kernel_action before, after;
 
 	if (sig < 1 || sig >= SIGNALS || set_bytes != 8 ||
 	    ((sig == SIGKILL || sig == SIGSTOP) && action))
 		return -EINVAL;
-	before = signals.action[sig];
 	if (action) {
-		if (!memory_readable(action, sizeof(before)))
+		if (!memory_readable(action, sizeof(after)))
 			return -EFAULT;
-		memcpy(&signals.action[sig], (const void *)action, sizeof(before));
+		memcpy(&after, (const void *)action, sizeof(after));
+	}
+	engine_lock();
+	before = *action_of(sig);
+	if (action) {
+		*action_of(sig) = after;
 		install(sig);
 	}
+	engine_unlock();
 	if (old) {
 		if (!memory_writable(old, sizeof(before)))
 			return -EFAULT;
@@ -442,17 +535,17 @@ static void block_faults(long how, uint64_t set)
 {
 	set &= FAULT_SIGNALS;
 	if (how == SIG_BLOCK)
-		signals.blocked_faults |= set;
+		mine()->blocked_faults |= set;
 	else if (how == SIG_UNBLOCK)
-		signals.blocked_faults &= ~set;
+		mine()->blocked_faults &= ~set;
 	else
-		signals.blocked_faults = set;
+		mine()->blocked_faults = set;
 }
 
 long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes)
 {
-	static uint64_t wanted, before;
-	uint64_t faults_before = signals.blocked_faults;
+	uint64_t wanted, before;
+	uint64_t faults_before = mine()->blocked_faults;
 	uint64_t a[6] = {(uint64_t)how, 0, (uint64_t)&before, set_bytes};
 	long result;
 
@@ -467,7 +560,7 @@ long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes)
 	}
 	result = syscall_program(__NR_rt_sigprocmask, a);
 	if (result) {
-		signals.blocked_faults = faults_before;
+		mine()->blocked_faults = faults_before;
 		return result;
 	}
 	if (old) {
@@ -489,30 +582,36 @@ void signals_return(void)
 	if (!frame_return(~FAULT_SIGNALS, &mask))
 		die(SIGSEGV);
 	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
-	context->pending = 1; /* signals_check() hands out the mask */
+	current->pending = 1; /* signals_check() hands out the mask */
 }
 
 void signals_waits_with(uint64_t mask_address)
 {
-	waiting = mask_address && memory_readable(mask_address, sizeof(wait_mask));
-	if (!waiting)
+	mine()->waiting = mask_address && memory_readable(mask_address, sizeof(mine()->wait_mask));
+	if (!mine()->waiting)
 		return;
-	came_waiting = false;
-	memcpy(&wait_mask, (const void *)mask_address, sizeof(wait_mask));
+	mine()->came_waiting = false;
+	memcpy(&mine()->wait_mask, (const void *)mask_address, sizeof(mine()->wait_mask));
 }
 
 /* --- other processes and programs --- */
 
 void signals_forget_held(void)
 {
-	held_set = 0;
+	mine()->held_set = 0;
+}
+
+void signals_own_dispositions(struct dispositions *copy)
+{
+	*copy = *mine()->process;
+	mine()->process = copy;
 }
 
 void signals_clear_handlers(void)
 {
 	for (long sig = 1; sig < SIGNALS; sig++)
 		if (has_handler(sig)) {
-			signals.action[sig] = (struct kernel_action){0};
+			*action_of(sig) = (struct kernel_action){0};
 			install(sig);
 		}
 }
@@ -520,9 +619,9 @@ void signals_clear_handlers(void)
 void signals_hand_over(void)
 {
 	for (int sig = 1; sig < SIGNALS; sig++)
-		if (faults(sig) && signals.action[sig].handler == IGNORE)
-			kernel_action(sig, &signals.action[sig], NULL);
-	kernel_mask(SIG_BLOCK, signals.blocked_faults);
+		if (faults(sig) && action_of(sig)->handler == IGNORE)
+			kernel_action(sig, action_of(sig), NULL);
+	kernel_mask(SIG_BLOCK, mine()->blocked_faults);
 }
 
 void signals_take_over(void)

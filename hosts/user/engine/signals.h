@@ -3,26 +3,20 @@
 #ifndef SOFTPMU_ENGINE_SIGNALS_H
 #define SOFTPMU_ENGINE_SIGNALS_H
 
-#include "frames.h"
+#include "context.h"
 
-#define SIGNALS	     65
-#define ARRIVALS_MAX 8
-#define BIT_OF(sig)  (UINT64_C(1) << ((sig)-1))
+#define BIT_OF(sig) (UINT64_C(1) << ((sig)-1))
 /* What instructions of the program raise.  The engine needs them itself, so they are never
  * blocked for the kernel; the program's wish is kept beside. */
 #define FAULT_SIGNALS                                                                              \
 	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGILL) | BIT_OF(SIGFPE) | BIT_OF(SIGTRAP))
 
-/* What a process has of its own; a child that shares its parent's memory leaves it alone. */
-struct signals {
-	struct kernel_action action[SIGNALS]; /* what the program asked for */
-	stack_t altstack;
-	uint64_t blocked_faults;	      /* FAULT_SIGNALS that the program blocks */
-	uint64_t mask;			      /* the program's, while the kernel's is another */
-	struct arrival arrived[ARRIVALS_MAX]; /* in the order in which they are delivered */
-	unsigned arrivals;
-};
-extern struct signals signals;
+/* A thread that the running one starts: what it has of it. */
+void signals_inherit(struct signals *to);
+/* The running thread's signal stack is the kernel's to know. */
+void signals_start_thread(void);
+/* A process that shares this one's memory: with dispositions of its own. */
+void signals_own_dispositions(struct dispositions *copy);
 /* A new process: fault signals that were kept back stay with its parent. */
 void signals_forget_held(void);
 /* CLONE_CLEAR_SIGHAND: no handlers. */

@@ -12,12 +12,9 @@
 
 #include "engine.h"
 #include "sys.h"
-
-#define STACK_BYTES (256u << 10)
+#include "threads.h"
 
 struct link *engine_link;
-struct context *context;
-uint32_t engine_pid;
 
 void engine_start(uint64_t *stack);
 
@@ -66,25 +63,34 @@ void engine_unsupported(const char *message)
 	end(LINK_UNSUPPORTED, message, 125);
 }
 
-void engine_finish(void)
+/* The tool writes the end of the first process. */
+void engine_finish_thread(void)
 {
-	if (children_borrowed)
-		counting_drain(); /* the parent goes on to count */
-	else
-		counting_finish();
-	if (children_is_first()) {
-		say(LINK_EXITED, "", 0);
-	} else {
-		ring_task((uint32_t)syscall1(__NR_getppid, 0), true);
-		children_count(-1);
-	}
+	counting_finish();
+	if (!children_is_first() || current->tid != current->pid)
+		ring_end();
 }
 
-void engine_exit(int status)
+void engine_finish(void)
+{
+	if (current->borrowed) {
+		counting_drain(); /* the parent goes on to count */
+		ring_end();
+	} else {
+		threads_finish(engine_finish_thread);
+		engine_finish_thread();
+	}
+	if (children_is_first())
+		say(LINK_EXITED, "", 0);
+	else
+		children_count(-1);
+}
+
+void engine_exit(long nr, int status)
 {
 	engine_finish();
 	for (;;)
-		syscall1(__NR_exit_group, status);
+		syscall1(nr, status);
 }
 
 /* "/dev/fd/7": the descriptor that this image was executed from, -1: not by the tool. */
@@ -146,42 +152,18 @@ static void name_program(const char *path)
 	ring_comm(base, true);
 }
 
-/* The engine's own stack from here on; the program's is as the kernel made it. */
-static _Noreturn void run_on_own_stack(void)
-{
-	uint8_t *top = (uint8_t *)engine_memory(STACK_BYTES) + STACK_BYTES;
-
-	__asm__ volatile("movq %0, %%rsp\n\tcall run_program\n\tud2" : : "r"(top) : "memory");
-	__builtin_unreachable();
-}
-
-void engine_start(uint64_t *stack)
+static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *aux)
 {
 	struct loaded program;
 	const char *file;
-	uint64_t *aux = stack + 1 + stack[0] + 1;
 	uint64_t *at;
 
-	while (*aux)
-		aux++;
-	aux++;
-	at = find_aux(aux, AT_EXECFN);
-	map_link(at ? (const char *)*at : "");
-	engine_pid = (uint32_t)syscall1(__NR_getpid, 0);
+	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
+	current->observed = true;
 	if (!executed)
-		engine_link->first_pid = engine_pid;
-	if (fixed_wanted()) {
-		aux = stack = fixed_start(stack);
-		aux += 1 + stack[0] + 1;
-		while (*aux)
-			aux++;
-		aux++;
-	}
+		engine_link->first_pid = current->pid;
 	file = executed ? executed->file : engine_link->file;
 	memory_start();
-	context = engine_memory(sizeof(*context));
-	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)context)))
-		engine_fail(126, "the GS base cannot be set");
 	name_program(file);
 	load_program(executed ? executed->program : engine_link->program,
 		     executed ? (int)executed->program_fd : -1, &program);
@@ -198,12 +180,41 @@ void engine_start(uint64_t *stack)
 	set_aux(aux, AT_ENTRY, program.program_entry);
 	set_aux(aux, AT_BASE, program.interpreter);
 	set_aux(aux, AT_EXECFN, (uint64_t)file);
-	context->pc = program.entry;
-	context->gpr[4] = (uint64_t)stack;
-	context->rflags = 0x202;
+	current->pc = program.entry;
+	current->gpr[4] = (uint64_t)stack;
+	current->rflags = 0x202;
 	signals_start();
 	counting_start();
 	if (!executed)
 		__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
+}
+
+/* The engine's own stack from here on; the program's is as the kernel made it. */
+static _Noreturn void run_on_own_stack(void)
+{
+	uint8_t *top = context_stack_end(current);
+
+	__asm__ volatile("movq %0, %%rsp\n\tcall run_program\n\tud2" : : "r"(top) : "memory");
+	__builtin_unreachable();
+}
+
+static uint64_t *aux_behind(uint64_t *stack)
+{
+	uint64_t *at = stack + 1 + stack[0] + 1;
+
+	while (*at)
+		at++;
+	return at + 1;
+}
+
+void engine_start(uint64_t *stack)
+{
+	const uint64_t *at = find_aux(aux_behind(stack), AT_EXECFN);
+
+	map_link(at ? (const char *)*at : "");
+	threads_start();
+	if (fixed_wanted())
+		stack = fixed_start(stack);
+	become_program(stack, aux_behind(stack));
 	run_on_own_stack();
 }

@@ -9,29 +9,62 @@
 #include "frames.h"
 #include "path.h"
 #include "sys.h"
+#include "threads.h"
 
-#define STEPS	   16384
-#define STEP_BYTES 128
+#define FIRST_STEPS 16384 /* of the first thread */
+#define OTHER_STEPS 1024
+#define STEP_BYTES  128
+#define CHUNK_BYTES (16 * OTHER_STEPS * STEP_BYTES)
 
-uint64_t program_gs;
+/* A thread's. */
+struct steps {
+	uint32_t count;
+	uint8_t *code;
+	uint64_t flushes; /* of the code cache when these were made */
+	struct step step[];
+};
 
-static struct step *steps;
-static uint8_t *steps_code;
+static struct steps *make(uint32_t count, uint64_t code)
+{
+	struct steps *steps = engine_memory(sizeof(*steps) + count * sizeof(*steps->step));
+
+	if (!code)
+		engine_fail(126, "no room for single steps below 2 GiB");
+	steps->count = count;
+	steps->code = (uint8_t *)code;
+	current->steps = steps;
+	return steps;
+}
+
+static uint64_t place(uint64_t bytes)
+{
+	uint64_t at = memory_place_first(bytes);
+
+	if (!at ||
+	    is_error(map_memory(at, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)))
+		return 0;
+	return at;
+}
 
 void steps_start(void)
 {
-	steps = engine_memory(STEPS * sizeof(*steps));
-	steps_code = (uint8_t *)memory_place_first(STEPS * STEP_BYTES);
-	if (!steps_code || is_error(map_memory((uint64_t)steps_code, STEPS * STEP_BYTES,
-					       PROT_READ | PROT_WRITE | PROT_EXEC,
-					       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
-		engine_fail(126, "no room for single steps below 2 GiB");
+	make(FIRST_STEPS, place(FIRST_STEPS * STEP_BYTES));
 }
 
-void steps_forget(void)
+/* Of another thread: several at a time have their code mapped.  The lock is held. */
+static struct steps *make_others(void)
 {
-	if (steps)
-		memset(steps, 0, STEPS * sizeof(*steps));
+	static uint64_t chunk, end;
+	uint64_t code;
+
+	if (chunk == end) {
+		chunk = place(CHUNK_BYTES);
+		end = chunk ? chunk + CHUNK_BYTES : 0;
+	}
+	code = chunk;
+	chunk += chunk ? OTHER_STEPS * STEP_BYTES : 0;
+	return make(OTHER_STEPS, code);
 }
 
 /* MOV between RAX and a word at a 64-bit address. */
@@ -47,12 +80,12 @@ static void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc)
 	static const uint8_t wrgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xd8}; /* of RAX */
 
 	emit_save(e, RAX, CTX_SPILL_FLAGS);
-	emit_rax(e, 0xa1, &program_gs);
+	emit_rax(e, 0xa1, &current->program_gs);
 	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
-	emit_rax(e, 0xa1, &context->spill_flags);
+	emit_rax(e, 0xa1, &current->spill_flags);
 	emit_copy(e, insn, (const uint8_t *)pc, pc);
-	emit_rax(e, 0xa3, &context->spill_flags);
-	emit_rax(e, 0xb8, context); /* MOV RAX, imm64 */
+	emit_rax(e, 0xa3, &current->spill_flags);
+	emit_rax(e, 0xb8, current); /* MOV RAX, imm64 */
 	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
 	emit_load(e, RAX, CTX_SPILL_FLAGS);
 }
@@ -96,38 +129,83 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 	}
 }
 
-struct step *translate_step(uint64_t pc)
+/* False: there is no instruction. */
+static bool decode(struct step *s, uint64_t pc, bool changes)
 {
-	uint32_t slot = (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 40) % STEPS;
-	struct step *s = steps + slot;
-	uint64_t end;
-	struct emit e;
+	uint64_t end = memory_code_end(pc);
 
-	bool changes = memory_is_volatile(pc);
-
-	if (s->pc == pc && s->code && !changes)
-		return s;
-	end = memory_code_end(pc);
 	if (!end || (changes && !memory_readable(pc, 1)))
-		return NULL; /* a stack has not grown so far yet */
+		return false; /* a stack has not grown so far yet */
 	if (!path_decode(pc, end, &s->insn)) {
 		s->insn.kind = INSN_UNDEFINED;
 		s->insn.length = (uint8_t)(end - pc);
 	}
-	if (!changes) {
-		memory_watch_page(pc);
-		memory_watch_page(pc + s->insn.length - 1);
+	return true;
+}
+
+/* In its place, or as it was there already; NULL: cannot be executed.  The lock is held. */
+static struct step *make_step(struct steps *steps, uint32_t slot, uint64_t pc)
+{
+	bool changes = memory_is_volatile(pc), again = !changes;
+	struct step *s = steps->step + slot;
+	struct emit e;
+
+	s->code = 0;
+	if (!decode(s, pc, changes))
+		return NULL;
+	while (again) {
+		again = memory_watch_page(pc);
+		again |= memory_watch_page(pc + s->insn.length - 1);
+		if (again)
+			decode(s, pc, changes);
 	}
 	s->pc = pc;
-	s->code = (uint64_t)(steps_code + slot * STEP_BYTES);
+	s->code = (uint64_t)(steps->code + slot * STEP_BYTES);
 	e.at = (uint8_t *)s->code;
 	emit_step(&e, &s->insn, pc);
 	return s;
 }
 
+static uint32_t slot_of(const struct steps *steps, uint64_t pc)
+{
+	return (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 40) % steps->count;
+}
+
+static struct step *find(struct steps *steps, uint64_t pc)
+{
+	struct step *s = steps->step + slot_of(steps, pc);
+
+	if (steps->flushes != blocks_flushes) {
+		memset(steps->step, 0, steps->count * sizeof(*s));
+		steps->flushes = blocks_flushes;
+	}
+	return s->pc == pc && s->code && !memory_is_volatile(pc) ? s : NULL;
+}
+
+struct step *translate_step(uint64_t pc)
+{
+	struct steps *steps = current->steps;
+	struct step *s = steps ? find(steps, pc) : NULL;
+
+	if (s)
+		return s;
+	engine_lock();
+	if (!steps)
+		steps = make_others();
+	s = find(steps, pc); /* what was there may have been forgotten meanwhile */
+	if (!s)
+		s = make_step(steps, slot_of(steps, pc), pc);
+	engine_unlock();
+	return s;
+}
+
 struct step *step_of_code(uint64_t address)
 {
-	uint64_t slot = (address - (uint64_t)steps_code) / STEP_BYTES;
+	struct steps *steps = current->steps;
+	uint64_t slot;
 
-	return address >= (uint64_t)steps_code && slot < STEPS ? steps + slot : NULL;
+	if (!steps || address < (uint64_t)steps->code)
+		return NULL;
+	slot = (address - (uint64_t)steps->code) / STEP_BYTES;
+	return slot < steps->count ? steps->step + slot : NULL;
 }

@@ -14,20 +14,35 @@
 #include "engine.h"
 #include "signals.h"
 #include "sys.h"
+#include "threads.h"
 
 #define TASK_END	   UINT64_C(0x7ffffffff000)
+#define LOW_BYTES	   (UINT64_C(1) << 31)
+#define TRIES		   8
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
 
 static long pass_on(const struct syscall_arguments *c)
 {
-	return syscall_program(c->nr, c->a);
+	long result;
+
+	thread_outside();
+	result = syscall_program(c->nr, c->a);
+	thread_inside();
+	return result;
+}
+
+static void unwatch(uint64_t start, uint64_t bytes)
+{
+	engine_lock();
+	memory_unwatch_range(start, bytes);
+	engine_unlock();
 }
 
 /* The kernel writes to memory of the program where code may have been translated. */
 static long pass_on_writing(const struct syscall_arguments *c, uint64_t start, uint64_t bytes)
 {
-	if (memory_unwatch_range(start, bytes))
-		blocks_flush();
+	if (memory_watches(start, bytes))
+		unwatch(start, bytes);
 	return pass_on(c);
 }
 
@@ -35,9 +50,10 @@ static long pass_on_any(const struct syscall_arguments *c)
 {
 	long result = pass_on(c);
 
-	/* A write-protected page of code may have been in the way. */
-	if (result == -EFAULT && memory_unwatch_range(0, UINT64_C(1) << 31)) {
-		blocks_flush();
+	/* A write-protected page of code may have been in the way; other threads may make another
+	 * one such meanwhile. */
+	for (unsigned i = 0; i < TRIES && result == -EFAULT && memory_watches(0, LOW_BYTES); i++) {
+		unwatch(0, LOW_BYTES);
 		result = pass_on(c);
 	}
 	return result;
@@ -49,9 +65,12 @@ static int without_exec(uint64_t protection)
 		     (protection & PROT_EXEC ? PROT_READ : 0));
 }
 
+/* The lock is held until the change is done, so nothing is translated anew before. */
 static void code_changes(uint64_t start, uint64_t bytes)
 {
-	if (memory_has_translations(start, bytes))
+	if (memory_watches(start, bytes))
+		memory_unwatch_range(start, bytes);
+	else if (memory_has_translations(start, bytes))
 		blocks_flush();
 }
 
@@ -88,11 +107,11 @@ static long do_mmap(struct syscall_arguments *c)
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
 		c->a[0] = memory_place(c->a[1]);
 	c->a[2] = (uint64_t)without_exec(protection);
+	if (fixed)
+		code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
 	if (is_error(at))
 		return at;
-	if (fixed)
-		code_changes((uint64_t)at, c->a[1]);
 	memory_mapped((uint64_t)at, c->a[1], (int)protection);
 	if (protection & PROT_EXEC)
 		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5],
@@ -169,6 +188,29 @@ static long do_read(struct syscall_arguments *c)
 	return result;
 }
 
+/* What changes the memory map. */
+static long run_locked(struct syscall_arguments *c)
+{
+	long result;
+
+	engine_lock();
+	switch (c->nr) {
+	case __NR_mmap:
+		result = do_mmap(c);
+		break;
+	case __NR_munmap:
+		result = do_munmap(c);
+		break;
+	case __NR_mremap:
+		result = do_mremap(c);
+		break;
+	default:
+		result = do_mprotect(c);
+	}
+	engine_unlock();
+	return result;
+}
+
 static bool names_own_image(uint64_t path)
 {
 	char own[32];
@@ -177,7 +219,7 @@ static bool names_own_image(uint64_t path)
 
 	text_start(&t, own, sizeof(own));
 	text_add(&t, "/proc/");
-	text_add_number(&t, engine_pid);
+	text_add_number(&t, current->pid);
 	text_add(&t, "/exe");
 	n = strlen(own) + 1;
 	return path > 4095 && (!memcmp((const void *)path, "/proc/self/exe", 15) ||
@@ -203,13 +245,13 @@ static long do_arch_prctl(struct syscall_arguments *c)
 	if (c->a[0] == ARCH_SET_GS) {
 		if (c->a[1] >= TASK_END)
 			return -EPERM;
-		program_gs = c->a[1];
+		current->program_gs = c->a[1];
 		return 0;
 	}
 	if (c->a[0] == ARCH_GET_GS) {
-		if (!memory_writable(c->a[1], sizeof(program_gs)))
+		if (!memory_writable(c->a[1], sizeof(current->program_gs)))
 			return -EFAULT;
-		memcpy((void *)c->a[1], &program_gs, sizeof(program_gs));
+		memcpy((void *)c->a[1], &current->program_gs, sizeof(current->program_gs));
 		return 0;
 	}
 	return pass_on(c);
@@ -252,22 +294,20 @@ static long run(struct syscall_arguments *c)
 {
 	switch (c->nr) {
 	case __NR_exit:
+		return children_end_thread(c);
 	case __NR_exit_group:
-		engine_exit((int)c->a[0]);
+		engine_exit(__NR_exit_group, (int)c->a[0]);
 	case __NR_read:
 	case __NR_pread64:
 		return do_read(c);
 	case __NR_recvfrom:
 		return pass_on_writing(c, c->a[1], c->a[2]);
 	case __NR_mmap:
-		return do_mmap(c);
 	case __NR_munmap:
-		return do_munmap(c);
 	case __NR_mprotect:
 	case __NR_pkey_mprotect:
-		return do_mprotect(c);
 	case __NR_mremap:
-		return do_mremap(c);
+		return run_locked(c);
 	case __NR_readlink:
 		return do_readlink(c, c->a[0], c->a[1], c->a[2]);
 	case __NR_readlinkat:
@@ -308,13 +348,13 @@ static long run(struct syscall_arguments *c)
 
 void syscall_registers(void)
 {
-	context->gpr[1] = context->pc;
-	context->gpr[11] = context->rflags;
+	current->gpr[1] = current->pc;
+	current->gpr[11] = current->rflags;
 }
 
 bool syscall_run(void)
 {
-	uint64_t *g = context->gpr;
+	uint64_t *g = current->gpr;
 	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 	long result;
 
@@ -324,7 +364,7 @@ bool syscall_run(void)
 	}
 	result = run(&c);
 	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
-		context->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
+		current->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
 	else
 		g[0] = (uint64_t)result;
 	return result != SYSCALL_NOT_BEGUN;

@@ -44,12 +44,14 @@ struct side {
 	bool taken;
 };
 
+/* Under the lock. */
 static struct path d; /* of the block in hand */
 static struct way_out way_out[WAYS_OUT_MAX];
 static struct charge charged[WAYS_OUT_MAX];
 static struct side side[BLOCK_INSNS_MAX + 1];
 static unsigned ways_out, charges, sides;
-static uint32_t number; /* of the block in hand */
+static uint32_t number;		   /* of the block in hand */
+static uint64_t own_key, own_code; /* of it: loops jump to themselves */
 static bool careful;
 
 static unsigned lane_offset(unsigned m)
@@ -202,7 +204,7 @@ static void emit_ways_out(void)
 static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
 {
 	uint64_t key = careful ? pc | CAREFUL_KEY : pc;
-	uint64_t code = blocks_lookup(key);
+	uint64_t code = key == own_key ? own_code : blocks_lookup(key);
 
 	if (code && (careful || !closes_loop || !blocks_may_trace(pc)))
 		return code;
@@ -266,9 +268,9 @@ static void emit_indirect(struct emit *e, const struct insn *insn, uint64_t pc)
 	emit_indirect_target(e, insn, pc);
 	if (is_logged(kind))
 		emit_log_indirect(e, pc, log_kind(kind));
-	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3);	     /* MOVZX EAX, CX */
-	emit_bytes(e, (const uint8_t[]){0x65, 0xff, 0x24, 0xc5}, 4); /* JMP gs:[RAX*8+...] */
-	emit32(e, careful ? CTX_CAREFUL_TARGETS : CTX_TARGETS);
+	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3); /* MOVZX EAX, CX */
+	emit_bytes(e, (const uint8_t[]){0xff, 0x24, 0xc5}, 3); /* JMP [RAX*8+...] */
+	emit32(e, blocks_targets(careful));
 }
 
 static void emit_last(struct emit *e)
@@ -381,12 +383,16 @@ static void emit_block(struct emit *e, struct block *b)
 	emit_ways_out();
 }
 
-static void watch_path(void)
+/* True: it has to be looked at again. */
+static bool watch_path(void)
 {
+	bool again = false;
+
 	for (unsigned i = 0; i < d.n; i++) {
-		memory_watch_page(d.pc[i]);
-		memory_watch_page(d.pc[i] + d.insn[i].length - 1);
+		again |= memory_watch_page(d.pc[i]);
+		again |= memory_watch_page(d.pc[i] + d.insn[i].length - 1);
 	}
+	return again;
 }
 
 static uint64_t translate_path(uint64_t key, bool trace)
@@ -394,12 +400,12 @@ static uint64_t translate_path(uint64_t key, bool trace)
 	struct block *b;
 	struct emit e;
 
-	watch_path();
 	b = block_new(d.pc[0]);
 	b->trace = trace;
 	b->careful = careful;
 	number = block_number(b);
-	block_publish(key, (uint64_t)cache_at); /* loops jump to themselves */
+	own_key = key;
+	own_code = (uint64_t)cache_at;
 	e.at = cache_at;
 	if (path_needs_engine(&d.insn[0])) {
 		b->insns = 0;
@@ -409,9 +415,9 @@ static uint64_t translate_path(uint64_t key, bool trace)
 		emit_block(&e, b);
 	}
 	b->code_bytes = (uint16_t)(e.at - cache_at);
-	engine_link->cache_bytes += b->code_bytes;
 	cache_at = e.at;
-	return (uint64_t)cache_base + b->code;
+	block_publish(b, key);
+	return own_code;
 }
 
 uint64_t translate_block(uint64_t key)
@@ -423,7 +429,9 @@ uint64_t translate_block(uint64_t key)
 	if (blocks_full())
 		blocks_flush();
 	careful = key & CAREFUL_KEY;
-	path_of_block(&d, pc, end, careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
+	do {
+		path_of_block(&d, pc, end, careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
+	} while (watch_path());
 	return translate_path(key, false);
 }
 
@@ -433,8 +441,8 @@ uint64_t translate_trace(uint64_t pc)
 
 	if (!plain || !blocks_may_trace(pc) || blocks_full() || meters > TRACED_METERS_MAX)
 		return plain;
-	block_publish(pc | TRACED_KEY, plain);
-	if (!path_of_trace(&d, pc))
+	blocks_no_trace(pc);
+	if (!path_of_trace(&d, pc) || watch_path())
 		return plain;
 	careful = false;
 	return translate_path(pc, true);
@@ -442,42 +450,54 @@ uint64_t translate_trace(uint64_t pc)
 
 /* --- what is known of a block afterwards --- */
 
-static void path_again(const struct block *b)
+static void path_again(struct path *p, const struct block *b)
 {
 	const uint8_t *pcs = block_map(b) + 2 + b->insns;
 
 	if (!b->trace) {
-		path_of_block(&d, b->pc, memory_code_end(b->pc),
+		path_of_block(p, b->pc, memory_code_end(b->pc),
 			      b->careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
 		return;
 	}
-	d.n = b->insns;
-	for (unsigned i = 0; i <= d.n; i++) {
+	p->n = b->insns;
+	for (unsigned i = 0; i <= p->n; i++) {
 		uint32_t low;
 
 		memcpy(&low, pcs + 4 * i, 4);
-		d.pc[i] = low;
-		if (i < d.n)
-			path_decode(low, memory_code_end(low), &d.insn[i]);
+		p->pc[i] = low;
+		if (i < p->n)
+			path_decode(low, memory_code_end(low), &p->insn[i]);
 	}
 }
 
 unsigned block_occurrences(const struct block *b, unsigned first, unsigned last, unsigned m)
 {
+	struct path p;
 	unsigned n = 0;
 
-	path_again(b);
-	for (unsigned i = first; i < last && i < d.n; i++)
-		n += path_occurrences(&d, i, m);
+	path_again(&p, b);
+	for (unsigned i = first; i < last && i < p.n; i++)
+		n += path_occurrences(&p, i, m);
 	return n;
+}
+
+unsigned syscall_occurrences(unsigned m)
+{
+	static const uint8_t bytes[] = {0x0f, 0x05};
+	struct path p = {.n = 1};
+
+	insn_decode(bytes, sizeof(bytes), 0, &p.insn[0]);
+	return path_occurrences(&p, 0, m);
 }
 
 uint64_t block_pc_of(const struct block *b, unsigned index)
 {
+	struct path p;
+
 	if (!index)
 		return b->pc;
-	path_again(b);
-	return d.pc[index < d.n ? index : d.n];
+	path_again(&p, b);
+	return p.pc[index < p.n ? index : p.n];
 }
 
 uint64_t block_check_code(const struct block *block)
@@ -492,17 +512,18 @@ uint64_t block_check_code(const struct block *block)
 
 void block_leave_at_check(const struct block *b)
 {
+	struct path p;
 	bool decoded = false;
 
 	for (unsigned m = 0; m < meters && b->check_at; m++) {
 		if (meter_signals[m] == SPMU_SIGBIT(INSTRUCTIONS)) {
-			context->lane[m][0] -= b->check_at;
+			current->lane[m][0] -= b->check_at;
 			continue;
 		}
 		if (!decoded)
-			path_of_block(&d, b->pc, memory_code_end(b->pc), b->check_at);
+			path_of_block(&p, b->pc, memory_code_end(b->pc), b->check_at);
 		decoded = true;
 		for (unsigned i = 0; i < b->check_at; i++)
-			context->lane[m][0] -= path_occurrences(&d, i, m);
+			current->lane[m][0] -= path_occurrences(&p, i, m);
 	}
 }

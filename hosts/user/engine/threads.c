@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.c: the program's threads.  Each is one of the kernel's, with a context of its own in
+ * GS; translated code is the same for all.
+ *
+ * One lock guards what they share.  It is taken to translate, to link, and for system calls that
+ * change the memory map, never in translated code.  Who holds the lock may stop the others: to
+ * throw translations away, or to end the process.  A thread counts as stopped while it is
+ * `outside`: in a system call of the program, waiting for the lock, or standing.  The others get a
+ * signal, leave translated code at the next boundary between two instructions, and stand.  Nobody
+ * in a system call gets that signal, so none is interrupted.
+ *
+ * Memory of threads that have ended is kept for those that begin.
+ */
+#include <asm/errno.h>
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+
+#include "engine.h"
+#include "signals.h"
+#include "sys.h"
+#include "threads.h"
+
+#define ASK_AGAIN_NS 2000000
+#define STOP_SIGNAL  SIGTRAP /* never blocked for the kernel */
+
+/* enter.S: the thread's memory is free from here on, and the thread ends. */
+_Noreturn void thread_leave(uint32_t *in_use, int status);
+
+uint32_t threads_live;
+static uint32_t lock; /* 0: free, 1: held, 2: held, and somebody waits */
+static struct context *first, *unused;
+static unsigned stops; /* nested */
+static const char stop_mark;
+
+enum { GO, STAND, STAND_FOR_GOOD };
+
+static void futex_wait(uint32_t *word, uint32_t value, long ns)
+{
+	long timeout[2] = {0, ns};
+
+	syscall4(__NR_futex, (long)word, FUTEX_WAIT_PRIVATE, value, ns ? (long)timeout : 0);
+}
+
+static void futex_wake(uint32_t *word, long how_many)
+{
+	syscall3(__NR_futex, (long)word, FUTEX_WAKE_PRIVATE, how_many);
+}
+
+/* --- inside and outside --- */
+
+static void go_outside(void)
+{
+	__atomic_store_n(&current->outside, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&current->stop, __ATOMIC_SEQ_CST))
+		futex_wake(&current->outside, 1);
+}
+
+static void wait_while_stopped(void)
+{
+	uint32_t stop;
+
+	while ((stop = __atomic_load_n(&current->stop, __ATOMIC_SEQ_CST)) != GO)
+		futex_wait(&current->stop, stop, 0);
+}
+
+void thread_outside(void)
+{
+	if (threads_alone())
+		return;
+	go_outside();
+	wait_while_stopped();
+}
+
+void thread_inside(void)
+{
+	while (__atomic_load_n(&current->outside, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&current->outside, 0, __ATOMIC_SEQ_CST);
+		if (!__atomic_load_n(&current->stop, __ATOMIC_SEQ_CST))
+			return;
+		go_outside();
+		wait_while_stopped();
+	}
+}
+
+void thread_stand(void)
+{
+	go_outside();
+	thread_inside();
+}
+
+/* --- the lock --- */
+
+static bool try_lock(uint32_t value)
+{
+	uint32_t seen = 0;
+
+	return __atomic_compare_exchange_n(&lock, &seen, value, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static void wait_for_lock(void)
+{
+	go_outside();
+	while (__atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE))
+		futex_wait(&lock, 2, 0);
+	__atomic_store_n(&current->outside, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Whoever gets the lock and is to stand still, stands still for good. */
+void engine_lock(void)
+{
+	for (;;) {
+		if (!try_lock(1))
+			wait_for_lock();
+		if (!__atomic_load_n(&current->stop, __ATOMIC_SEQ_CST))
+			return;
+		engine_unlock();
+		thread_stand();
+	}
+}
+
+void engine_unlock(void)
+{
+	if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) == 2)
+		futex_wake(&lock, 1);
+}
+
+/* --- stopping --- */
+
+bool threads_is_stop(const siginfo_t *info)
+{
+	return info->si_signo == STOP_SIGNAL && info->si_code == SI_QUEUE &&
+	       info->si_ptr == &stop_mark;
+}
+
+static void ask(const struct context *c)
+{
+	siginfo_t info = {0};
+
+	info.si_signo = STOP_SIGNAL;
+	info.si_code = SI_QUEUE;
+	info.si_ptr = (void *)(uint64_t)&stop_mark;
+	syscall4(__NR_rt_tgsigqueueinfo, c->pid, c->tid, STOP_SIGNAL, (long)&info);
+}
+
+/* A child of vfork takes the context's numbers over when it begins: so they are looked at anew. */
+static void wait_until_outside(struct context *c)
+{
+	while (!__atomic_load_n(&c->outside, __ATOMIC_SEQ_CST)) {
+		ask(c);
+		futex_wait(&c->outside, 0, ASK_AGAIN_NS);
+	}
+}
+
+static bool is_other(const struct context *c, bool everybody)
+{
+	return c != current && (everybody || c->pid == current->pid);
+}
+
+/* Everybody; or for good this process, without the children that borrow its memory. */
+static void stop(bool everybody)
+{
+	for (struct context *c = first; c; c = c->next)
+		if (is_other(c, everybody))
+			__atomic_store_n(&c->stop, everybody ? STAND : STAND_FOR_GOOD,
+					 __ATOMIC_SEQ_CST);
+	for (struct context *c = first; c; c = c->next)
+		if (is_other(c, everybody))
+			wait_until_outside(c);
+}
+
+void threads_stop(void)
+{
+	if (!stops++ && !threads_alone())
+		stop(true);
+}
+
+void threads_go(void)
+{
+	if (--stops)
+		return;
+	for (struct context *c = first; c; c = c->next) {
+		uint32_t stood = STAND;
+
+		if (__atomic_compare_exchange_n(&c->stop, &stood, GO, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			futex_wake(&c->stop, 1);
+	}
+}
+
+/* With the other's context in GS; not inlined, so that nobody keeps `current` across it. */
+static __attribute__((noinline)) void in_place_of(struct context *c, void (*what)(void))
+{
+	uint64_t own = read_gs_base();
+
+	write_gs_base((uint64_t)c);
+	what();
+	write_gs_base(own);
+}
+
+/* A thread that has not begun to count has nothing to do. */
+void threads_each_other(void (*what)(void))
+{
+	for (struct context *c = first; c; c = c->next)
+		if (is_other(c, false) && c->counts)
+			in_place_of(c, what);
+}
+
+void threads_finish(void (*last)(void))
+{
+	if (threads_alone())
+		return;
+	engine_lock();
+	stop(false);
+	threads_each_other(last);
+	engine_unlock();
+}
+
+/* --- beginning and end --- */
+
+/* The mapping is as large as it must be to hold an aligned piece. */
+static struct context *map_context(void)
+{
+	uint64_t at = (uint64_t)engine_memory(2 * THREAD_BYTES);
+	uint64_t start = (at + THREAD_BYTES - 1) & ~(uint64_t)(THREAD_BYTES - 1);
+
+	if (start != at)
+		engine_release((void *)at, start - at);
+	engine_release((void *)(start + THREAD_BYTES), at + THREAD_BYTES - start);
+	return (struct context *)start;
+}
+
+static void enlist(struct context *c)
+{
+	c->self = c;
+	c->in_use = 1;
+	c->next = first;
+	first = c;
+	__atomic_add_fetch(&threads_live, 1, __ATOMIC_RELAXED);
+}
+
+/* Out of the list, to those that are not used. */
+static void retire(struct context *c)
+{
+	struct context **at = &first;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	c->next = unused;
+	unused = c;
+	__atomic_sub_fetch(&threads_live, 1, __ATOMIC_RELAXED);
+}
+
+/* One whose thread has let go of it. */
+static struct context *take_unused(void)
+{
+	for (struct context **at = &unused; *at; at = &(*at)->next) {
+		struct context *c = *at;
+
+		if (__atomic_load_n(&c->in_use, __ATOMIC_ACQUIRE))
+			continue;
+		*at = c->next;
+		return c;
+	}
+	return NULL;
+}
+
+struct context *thread_new(void)
+{
+	struct context *c = take_unused();
+
+	if (!c)
+		c = map_context();
+	c->outside = 1;
+	c->stop = 0;
+	c->counts = false;
+	enlist(c);
+	return c;
+}
+
+void thread_drop(struct context *c)
+{
+	c->in_use = 0;
+	retire(c);
+}
+
+bool thread_end(int status)
+{
+	struct context *c = current;
+	uint64_t all = ~UINT64_C(0);
+
+	engine_lock();
+	if (threads_alone()) {
+		engine_unlock();
+		return false;
+	}
+	engine_finish_thread();
+	syscall4(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
+	retire(c);
+	engine_unlock();
+	thread_leave(&c->in_use, status);
+}
+
+void threads_forget_others(void)
+{
+	struct context *next;
+
+	for (struct context *c = first; c; c = next) {
+		next = c->next;
+		if (c != current)
+			thread_drop(c);
+	}
+	for (struct context *c = unused; c; c = c->next)
+		c->in_use = 0;
+	current->stop = 0;
+	stops = 0;
+	lock = 0;
+}
+
+void threads_start(void)
+{
+	struct context *c = map_context();
+
+	enlist(c);
+	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)c)))
+		engine_fail(126, "the GS base cannot be set");
+}
