@@ -5,11 +5,14 @@ DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
 DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
+# What tests/programs/many.list runs besides; what else it names runs where it is there.
+DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc patch \
+              universal-ctags unzip vim xxd zip
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
-.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo
+.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo deps-many
 deps: deps-test deps-lint
 deps-build:
 	@tools/install-deps.sh $(DEPS_BUILD)
@@ -19,6 +22,8 @@ deps-test:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST)
 deps-lint:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_LINT)
+deps-many:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_MANY)
 deps-pgo:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_PGO)
 deps-bench:

@@ -83,7 +83,7 @@ check-user: all
 	@$(RUN_TESTS) $(USER_TESTS)
 
 # Property tests read the number of random cases from PROPERTY_SEEDS.
-check-long: deps-test deps-pgo
+check-long: deps-test deps-pgo deps-many
 	@$(MAKE) --no-print-directory check-long-run
 check-long-run: all $(PROPERTY_TESTS)
 	@PROPERTY_SEEDS=$(PROPERTY_LONG_SEEDS) TEST_TIMEOUT=3600 $(RUN_TESTS) $(PROPERTY_TESTS) $(LONG_TESTS)

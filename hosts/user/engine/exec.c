@@ -103,6 +103,9 @@ static long open_file(struct target *t, const char *path)
 	long fd = syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0), result;
 
 	result = syscall4(__NR_faccessat2, AT_FDCWD, (long)path, 1 /* X_OK */, AT_EACCESS);
+	/* Linux before 5.8, or a filter of system calls that does not know it. */
+	if (result == -ENOSYS)
+		result = syscall3(__NR_faccessat, AT_FDCWD, (long)path, 1);
 	if (fd == -EACCES && !result)
 		engine_unsupported("the program executes a file that it may not read, which "
 				   "cannot be followed");
