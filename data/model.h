@@ -13,14 +13,51 @@
 #include "data/ds/layout.h"
 #include "data/registers/fields.h"
 
-#define GENERAL_MAX  8 /* general counters of any model */
-#define FIXED_MAX    4 /* fixed counters of any model */
-#define OFFCORE_MAX  2 /* MSR_OFFCORE_RSP registers */
-#define COUNTERS_MAX (GENERAL_MAX + FIXED_MAX)
+#define GENERAL_MAX	18 /* general counters of any model */
+#define GENERAL_OWN_MAX 8  /* of any whose threads have counters of their own */
+#define FIXED_MAX	4  /* fixed counters of any model */
+#define OFFCORE_MAX	2  /* MSR_OFFCORE_RSP registers */
+#define ESCR_MAX	45 /* event selection control registers */
+#define BUS_COUNTER_MAX 8  /* counters of the bus and the third-level cache */
+#define COUNTERS_MAX	(GENERAL_MAX + FIXED_MAX)
+
+/*
+ * An event selection control register (18.15.1): the value of CCCR.ESCR_SELECT that connects
+ * it, and the counters that it can be connected to, by RDPMC's numbers.
+ */
+struct escr {
+	uint8_t select;
+	uint32_t counters;
+};
+
+/* An event that tags in the front end (18.15.6.2): its code, and what carries the tag. */
+struct front_end_tag {
+	uint32_t code;
+	uint64_t signals;
+};
+
+/* A metric of replay tagging (18.15.6.4): on while both registers have these bits. */
+struct replay_tag {
+	uint64_t enable; /* of IA32_PEBS_ENABLE, without bits 25 and 26 */
+	uint64_t matrix; /* of MSR_PEBS_MATRIX_VERT */
+	uint64_t signals;
+};
+
+/* What ESCRs and CCCRs bring with them. */
+struct escr_layout {
+	const struct escr *escr;	/* ESCR_MAX of them, by address; a model may lack some */
+	uint32_t cascade[GENERAL_MAX];	/* counters that CCCRn.CASCADE lets start counter n */
+	uint32_t extended[GENERAL_MAX]; /* the same of CCCRn[11] */
+	uint32_t front_end, execution, replay; /* events that count tags: codes without a mask */
+	const struct front_end_tag *front_end_tag;
+	const struct replay_tag *replay_tag;
+	uint8_t front_end_tags, replay_tags;
+};
 
 /* Counters and their capabilities (18.2). */
 struct counter_layout {
-	uint8_t version; /* of architectural perfmon */
+	uint8_t version;     /* of architectural perfmon; 0: before it */
+	uint8_t programming; /* enum spmu_programming */
 	uint8_t counters_ht, counters_single;
 	uint8_t counter_bits;
 	uint8_t fixed_counters, fixed_bits;
@@ -28,12 +65,24 @@ struct counter_layout {
 	uint8_t missing_events; /* CPUID.0AH:EBX as the part reports it */
 	uint32_t fixed_mask;	/* CPUID.0AH:ECX, fixed counters by bit (version 5) */
 	uint32_t leaf_0a_edx;	/* CPUID.0AH:EDX above the fixed counters' width */
-	uint8_t pebs_counters;	/* bit n: PMCn supports PEBS */
+	uint32_t pebs_counters; /* bit n: PMCn supports PEBS; `shared`: of thread 0, and above it
+				   that of thread 1 */
 	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
-	uint64_t capabilities;	/* IA32_PERF_CAPABILITIES */
-	uint32_t feature_ecx;	/* CPUID.01H flags of the unit: present ... */
+	bool shared;		/* counters and what programs them stand once a core */
+	bool enable_first;	/* EN of event select 0 enables all counters (18.22.1) */
+	bool no_lvt;		/* no interrupt: the local APIC has no entry for it */
+	bool lvt_stays;		/* delivery does not mask the LVT entry */
+	bool rdpmc_none;	/* no RDPMC: #UD */
+	bool rdpmc_fast;	/* RDPMC with ECX[31] reads the low half */
+	bool pin_asserts;	/* pin control 1: asserted at overflow, 0: at each count; else
+				   1: toggled at each count, 0: at overflow */
+	uint8_t os_cpl;		/* CPL up to which counters speak of the operating system */
+	uint8_t bus_counters;	/* so many behind the general ones for RDPMC */
+	const struct escr_layout *escrs; /* SPMU_PROGRAM_ESCR */
+	uint64_t capabilities;		 /* IA32_PERF_CAPABILITIES */
+	uint32_t feature_ecx;		 /* CPUID.01H flags of the unit: present ... */
 	uint32_t feature_edx;
 };
 
@@ -46,9 +95,14 @@ struct counter_layout {
 
 /* What reading and writing a register does. */
 enum msr_role {
-	ROLE_PMC,
+	ROLE_PMC,     /* a write sign-extends bit 31 */
+	ROLE_COUNTER, /* general counter, written as it is */
 	ROLE_A_PMC,
 	ROLE_PERFEVTSEL,
+	ROLE_CESR,
+	ROLE_CCCR, /* index: its counter */
+	ROLE_ESCR, /* index: in struct escr_layout */
+	ROLE_BUS_COUNTER,
 	ROLE_FIXED_CTR,
 	ROLE_FIXED_CTR_CTRL,
 	ROLE_GLOBAL_STATUS,
@@ -58,6 +112,7 @@ enum msr_role {
 	ROLE_GLOBAL_INUSE,
 	ROLE_PERF_CAPABILITIES,
 	ROLE_PEBS_ENABLE,
+	ROLE_PEBS_MATRIX_VERT,
 	ROLE_PEBS_LD_LAT,
 	ROLE_PEBS_FRONTEND,
 	ROLE_DS_AREA,
@@ -98,7 +153,7 @@ struct event_part {
 };
 struct event_table {
 	struct event_part part[EVENT_PARTS_MAX];
-	uint16_t fixed_code[FIXED_MAX]; /* codes of the fixed counters' events */
+	uint32_t fixed_code[FIXED_MAX]; /* codes of the fixed counters' events */
 };
 
 /* Errata; a model has a set of them. */
@@ -121,6 +176,8 @@ struct spmu_model {
 	const struct spmu_ds_layout *ds;	/* with DTES64, else in IA-32e mode; NULL: none */
 	const struct spmu_ds_layout *ds_legacy; /* outside IA-32e mode; NULL with DTES64 */
 	const struct spmu_lbr_layout *lbr;	/* NULL: no last branch records */
+	bool bts_predicted;			/* BTS records say whether a branch was predicted */
+	uint8_t debugctl_shift; /* TR to BTS_OFF_USR stand so much lower than in IA32_DEBUGCTL */
 	const struct spmu_facility *facilities;
 	uint64_t errata; /* HAS_ERRATUM() */
 };

@@ -49,6 +49,7 @@ enum spmu_outcome {
 	SPMU_DONE = 0, /* it completes */
 	SPMU_GP,       /* it raises #GP(0); nothing changed */
 	SPMU_NOT_OURS, /* the register does not belong to the unit; the host decides */
+	SPMU_UD,       /* the processor has no such instruction: #UD */
 };
 
 /* One line of English for a status; never NULL, static lifetime. */

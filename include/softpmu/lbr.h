@@ -14,7 +14,7 @@
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT (17.4.8.1). */
 enum spmu_lbr_format {
-	SPMU_LBR_32 = 0,    /* 32-bit addresses, both in one register */
+	SPMU_LBR_32 = 0,    /* 32-bit addresses; both in one register where `to` is 0 */
 	SPMU_LBR_LIP = 1,   /* 64-bit linear addresses */
 	SPMU_LBR_EIP = 2,   /* 64-bit offsets in the code segment */
 	SPMU_LBR_FLAGS = 3, /* FROM[63] says mispredicted */

@@ -21,6 +21,13 @@ SPMU_API const struct spmu_model *spmu_model_at(size_t index);
 /* The model of that name or alias, case ignored; NULL when there is none. */
 SPMU_API const struct spmu_model *spmu_model_find(const char *name);
 
+/* How software tells counters what to count. */
+enum spmu_programming {
+	SPMU_PROGRAM_PERFEVTSEL, /* an event select register for each counter */
+	SPMU_PROGRAM_CESR,	 /* one register for both: Pentium */
+	SPMU_PROGRAM_ESCR,	 /* pairs of ESCR and CCCR: NetBurst */
+};
+
 /* What a model is, for lists and for tools that pick event names. */
 struct spmu_model_info {
 	const char *name;	 /* "skylake" */
@@ -36,6 +43,9 @@ struct spmu_model_info {
 	uint8_t fixed_bits;
 	int8_t pebs_format; /* -1: no PEBS */
 	uint8_t pebs_fixed; /* fixed counters that have PEBS, bit n */
+	enum spmu_programming programming;
+	bool shared;	/* the threads of a core share its counters */
+	uint8_t os_cpl; /* counters take privilege levels up to this one for SPMU_RING0 */
 };
 SPMU_API struct spmu_model_info spmu_model_info(const struct spmu_model *model);
 
@@ -69,13 +79,19 @@ SPMU_API size_t spmu_erratum_count(const struct spmu_model *model);
 SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *model, size_t index);
 
 /*
- * An event as the model's table has it.  The code is what software writes to
- * IA32_PERFEVTSELx[15:0]: unit mask in 15:8, event select in 7:0.
+ * An event as the model's table has it.  The code is what software writes to select it:
+ *	PERFEVTSEL  unit mask in 15:8, event select in 7:0
+ *	CESR	    event select in 5:0
+ *	ESCR	    event mask in 31:16, block of counters in 13:12 (0 BPU, 1 MS, 2 FLAME, 3 IQ),
+ *		    ESCR select in 10:8, event select in 5:0
+ * Counters of a Pentium may know different events by one select: then two rows have one code
+ * and no counter in common.  A row of NetBurst is one bit of the event mask, or several that
+ * say more together than each alone; software may select more at a time.
  */
 struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
 	const char *description; /* one line */
-	uint16_t code;
+	uint32_t code;
 	uint64_t signals;	     /* what it counts; 0 when no signal describes it */
 	enum spmu_fidelity fidelity; /* the best that any host can give */
 	uint32_t counters;	     /* general counters that can count it, bit n = PMCn */
@@ -87,8 +103,8 @@ struct spmu_event {
 SPMU_API size_t spmu_event_count(const struct spmu_model *model);
 SPMU_API const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index);
 
-/* The event with exactly this code; NULL when the table has none. */
-SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint16_t code);
+/* The first event with exactly this code; NULL when the table has none. */
+SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint32_t code);
 
 /* What a fixed counter counts (0 instructions, 1 core cycles, 2 reference cycles). */
 SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed);

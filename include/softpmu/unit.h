@@ -35,6 +35,7 @@
 #define SPMU_METERS_MAX	 32
 #define SPMU_THREADS_MAX 2
 
+/* On a Pentium counters take CPL 1 and 2 for ring 0 (struct spmu_model_info, os_cpl). */
 #define SPMU_RING0 1u /* CPL 0 */
 #define SPMU_RINGX 2u /* CPL 1, 2, 3 */
 
@@ -117,6 +118,12 @@ struct spmu_host {
 	void (*registers)(void *opaque, unsigned lp, struct spmu_registers *out);
 	/* XMM0 to XMM15, for the adaptive records that hold them; NULL: they are stored as 0. */
 	void (*vectors)(void *opaque, unsigned lp, uint8_t xmm[16][16]);
+	/*
+	 * The pin of counter `number` (PMi, PMi/BPi) is toggled so many times, at each count or at
+	 * overflow as the pin control flag has it (18.2.1.1, 18.23.1).  Of counts that passed in
+	 * bulk it hears when they are folded in.  NULL: nobody looks.
+	 */
+	void (*pin)(void *opaque, unsigned lp, unsigned number, uint64_t toggles);
 	struct spmu_supply supply;
 };
 
@@ -250,6 +257,13 @@ SPMU_API void spmu_smm(struct spmu_core *core, unsigned lp, bool entered);
  * has no DTES64 it chooses the layout of the DS save area (17.4.9.2).
  */
 SPMU_API void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active);
+
+/*
+ * Whether a thread is halted or waits to be started; false after creation and reset.  Counters
+ * that all threads of a core share may count only while so many are active (18.16.2).
+ * Returns SPMU_EV_ bits.
+ */
+SPMU_API unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted);
 
 /*
  * Clocks that pass while nothing retires (a halted or stalled processor).

@@ -68,8 +68,12 @@ void spmu_lbr_encode(const struct spmu_lbr_layout *layout, const struct spmu_bra
 	entry->info = (flags & shape->info) | (shape->info_cycles ? cycles : 0);
 	if (shape->to_cycles)
 		entry->to = (entry->to & BITS(0, 48)) | cycles << 48;
-	if (layout->format == SPMU_LBR_32) {
-		entry->from = (branch->from & UINT32_MAX) | branch->to << 32;
+	if (layout->format != SPMU_LBR_32)
+		return;
+	entry->from = branch->from & UINT32_MAX;
+	entry->to = branch->to & UINT32_MAX;
+	if (!layout->to) {
+		entry->from |= entry->to << 32;
 		entry->to = 0;
 	}
 }
@@ -96,6 +100,6 @@ void spmu_lbr_decode(const struct spmu_lbr_layout *layout, const struct spmu_lbr
 		branch->cycles = (uint32_t)(entry->to >> 48);
 	if (layout->format == SPMU_LBR_32) {
 		branch->from = entry->from & UINT32_MAX;
-		branch->to = entry->from >> 32;
+		branch->to = layout->to ? entry->to : entry->from >> 32;
 	}
 }

@@ -35,7 +35,7 @@ void branches_update(struct spmu_core *core)
 		lbr_update(core, thread);
 		bts_update(core, thread);
 		thread->by_branch = thread->lbr.on || thread->bts.rings;
-		thread->special = thread->by_clock || thread->by_branch;
+		thread->special = thread->by_clock || thread->by_branch || core->os_cpl;
 		publish(core, thread);
 	}
 }

@@ -50,6 +50,8 @@ void bts_update(const struct spmu_core *core, struct thread *thread)
 		return;
 	thread->bts.rings = (debugctl & FIELD(DEBUGCTL, BTS_OFF_OS) ? 0 : SPMU_RING0) |
 			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);
+	thread->bts.predicted =
+		core->model->bts_predicted && signals_supplied(core, SPMU_SIGBIT(BRANCH_MISS));
 }
 
 static uint64_t address_at(const uint8_t *area, enum ds_area_number n, unsigned bytes)
@@ -127,7 +129,7 @@ static void publish(struct thread *thread, struct bounds *bounds, unsigned recor
 	if (fits) {
 		tap->room = fits < until ? fits : until;
 		if (record == RECORD_MAX && thread->bts.rings == tap->rings &&
-		    !thread->lbr.filtered)
+		    !thread->lbr.filtered && !thread->bts.predicted)
 			thread->bts.next = bounds->index;
 	}
 	tap->bts_next = thread->bts.next;
@@ -176,6 +178,12 @@ static inline bool stored(const struct thread *thread, const struct spmu_branch 
 	       ((thread->bts.rings & ring_of(branch->cpl)) != 0);
 }
 
+/* Hosts that tell mispredictions let the record say that there was none (17.4.9, figure 17-6). */
+static inline bool predicted(const struct spmu_branch *branch)
+{
+	return !(branch->flags & (SPMU_BRANCH_MISPREDICTED | SPMU_BRANCH_EVENT));
+}
+
 /*
  * Encode branches that are to be stored, at most `most`, passing over others.  Returns how
  * many were looked at.  Wide records, of which there may be very many, are written in
@@ -186,6 +194,7 @@ static size_t encode_run(const struct spmu_ds_layout *layout, const struct threa
 			 struct run *run)
 {
 	const bool wide = layout->bts_bytes == RECORD_MAX;
+	const bool tells = thread->bts.predicted;
 	size_t seen = 0, made = 0;
 
 	for (; seen < count && made < most; seen++) {
@@ -194,9 +203,10 @@ static size_t encode_run(const struct spmu_ds_layout *layout, const struct threa
 		if (wide) {
 			run->words[3 * made] = branch->from;
 			run->words[3 * made + 1] = branch->to;
-			run->words[3 * made + 2] = 0;
+			run->words[3 * made + 2] = tells ? (uint64_t)predicted(branch) << 4 : 0;
 		} else {
-			const struct spmu_bts_record record = {branch->from, branch->to, false};
+			const struct spmu_bts_record record = {branch->from, branch->to,
+							       tells && predicted(branch)};
 
 			(void)!spmu_bts_encode(layout, &record, run->bytes + made * RECORD_MIN,
 					       RECORD_MIN);

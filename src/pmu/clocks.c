@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks.c: counter mask, invert and edge detect (18.2.1.1).
+ * clocks.c: threshold, inversion and edge detection (18.2.1.1; NetBurst: 18.15.6.2).
  *
- * Such a counter compares, in each clock, the occurrences with CMASK: at least
- * that many, or fewer with INV.  It counts the clocks in which that held, or with E
- * those in which it held and did not in the clock before.  Edge detection with CMASK 0
- * takes "at least one"; INV then has no effect.
+ * Such a counter compares, in each clock, the occurrences with a threshold: at least
+ * that many, or fewer when inverted.  It counts the clocks in which that held, or with edge
+ * detection those in which it held and did not in the clock before.
  *
  * Occurrences of instructions that retire in one clock add up.  "At least" is
  * counted when the threshold is reached, "fewer" when the clock is over.
@@ -15,17 +14,10 @@
  */
 #include "src/pmu/core.h"
 
-static bool inverted(const struct counter *counter)
-{
-	return counter->cmask && counter->invert;
-}
-
 /* Whether the condition holds for a clock with so many occurrences. */
 bool clocks_hold(const struct counter *counter, uint64_t count)
 {
-	uint64_t threshold = counter->cmask ? counter->cmask : 1;
-
-	return (count >= threshold) != inverted(counter);
+	return (count >= counter->at_least) != counter->invert;
 }
 
 /* What `clocks` clocks in which the condition holds are worth after one like `held`. */
@@ -58,7 +50,7 @@ uint64_t clocks_pass(struct thread *thread, unsigned c, unsigned source, uint64_
 
 	if (!clocks)
 		return 0;
-	if (inverted(counter) && now)
+	if (counter->invert && now)
 		add += worth(counter, held, 1);
 	if (then)
 		add += worth(counter, now, clocks - 1);
@@ -73,9 +65,9 @@ uint64_t clocks_count(struct thread *thread, unsigned c, unsigned source, unsign
 	uint32_t *count = &thread->state.clock_count[source][c];
 	bool before = clocks_hold(counter, *count);
 
-	/* CMASK is 8 bits wide: past that more makes no difference. */
+	/* A threshold has 8 bits: past that more makes no difference. */
 	*count = *count + occurrences > CLOCK_COUNT_MAX ? CLOCK_COUNT_MAX : *count + occurrences;
-	if (inverted(counter) || before || !clocks_hold(counter, *count))
+	if (counter->invert || before || !clocks_hold(counter, *count))
 		return 0;
 	return worth(counter, thread->state.clock_held[source] >> c & 1, 1);
 }

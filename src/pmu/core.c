@@ -2,8 +2,8 @@
 /*
  * core.c: making a core, RESET and INIT (Vol. 3A 9.1.1, table 9-1).
  *
- * RESET puts every register to its power-up value.  INIT leaves the registers
- * alone and resets the local APIC's LVT entry (Vol. 3A 10.4.7).
+ * RESET puts every register to its power-up value, those that threads share with each of them. INIT
+ * leaves the registers alone and resets the local APIC's LVT entry (Vol. 3A 10.4.7).
  */
 #include <string.h>
 
@@ -20,13 +20,16 @@ static void reset_thread(struct spmu_core *core, struct thread *thread)
 {
 	const struct msr_map *map = core->model->msrs;
 
+	unsigned lp = thread_number(core, thread);
+
 	memset(&thread->state, 0, sizeof(thread->state));
 	thread->state.lvt = LVT_RESET;
 	for (size_t i = 0; i < map->count; i++) {
 		enum slot slot = msr_slot(&map->msr[i]);
 
 		if (slot != SLOT_NONE && msr_exists(core, &map->msr[i]))
-			thread->state.reg[slot] = msr_reset(core, &map->msr[i]);
+			msr_holder(core, lp, &map->msr[i])->state.reg[slot] =
+				msr_reset(core, &map->msr[i]);
 	}
 }
 
@@ -49,6 +52,7 @@ enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_
 	core->host = *host;
 	core->threads = config->threads;
 	core->general = model_general(config->model, config->threads);
+	core->os_cpl = config->model->counters->os_cpl;
 	core->hide_absent = config->hide_absent;
 	if (!errata_switch(core, config->errata))
 		return SPMU_E_ARGUMENT;
@@ -75,6 +79,21 @@ void spmu_init(struct spmu_core *core, unsigned lp)
 {
 	if (lp < core->threads)
 		core->thread[lp].state.lvt = LVT_RESET;
+}
+
+unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted)
+{
+	uint32_t epoch;
+
+	if (lp >= core->threads || core->thread[lp].state.halted == halted)
+		return 0;
+	core->thread[lp].state.halted = halted;
+	if (!core->model->counters->shared)
+		return 0;
+	epoch = core_epochs(core);
+	meters_fold(core);
+	counters_update(core);
+	return core_epochs(core) == epoch ? 0 : SPMU_EV_METERS;
 }
 
 void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active)

@@ -13,15 +13,19 @@
 
 #include "data/model.h"
 
-/* Where a register's value is kept; counters first, by counter number. */
+/*
+ * Where a register's value is kept; counters first, by counter number.  Registers that
+ * the threads of a core share are kept by thread 0.
+ */
 enum slot {
 	SLOT_PMC = 0,
 	SLOT_FIXED_CTR = GENERAL_MAX,
-	SLOT_PERFEVTSEL = COUNTERS_MAX,
+	SLOT_PERFEVTSEL = COUNTERS_MAX, /* or CESR, or CCCRs */
 	SLOT_FIXED_CTR_CTRL = SLOT_PERFEVTSEL + GENERAL_MAX,
 	SLOT_GLOBAL_STATUS,
 	SLOT_GLOBAL_CTRL,
 	SLOT_PEBS_ENABLE,
+	SLOT_PEBS_MATRIX_VERT,
 	SLOT_PEBS_LD_LAT,
 	SLOT_PEBS_FRONTEND,
 	SLOT_DS_AREA,
@@ -29,7 +33,9 @@ enum slot {
 	SLOT_MISC_ENABLE,
 	SLOT_PEBS_DATA_CFG,
 	SLOT_OFFCORE_RSP,
-	SLOT_LBR_SELECT = SLOT_OFFCORE_RSP + OFFCORE_MAX,
+	SLOT_ESCR = SLOT_OFFCORE_RSP + OFFCORE_MAX,
+	SLOT_BUS_COUNTER = SLOT_ESCR + ESCR_MAX,
+	SLOT_LBR_SELECT = SLOT_BUS_COUNTER + BUS_COUNTER_MAX,
 	SLOT_LBR_TOS,
 	SLOT_LBR_FROM,
 	SLOT_LBR_TO = SLOT_LBR_FROM + SPMU_LBR_DEPTH_MAX,
@@ -44,7 +50,9 @@ struct thread_state {
 	uint64_t reg[SLOT_COUNT];
 	uint32_t lvt;
 	uint32_t pebs_armed; /* counters whose overflow armed PEBS */
+	uint32_t pmi_due;    /* counters whose next count interrupts */
 	uint32_t ia32e;	     /* spmu_set_ia32e() */
+	uint32_t halted;     /* spmu_set_halted() */
 	uint32_t reserved;
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
 	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
@@ -54,18 +62,26 @@ struct thread_state {
 	uint64_t smm_debugctl, smm_global_ctrl;
 };
 
+/* What moves a counter's pin. */
+enum pin { PIN_NONE, PIN_COUNT, PIN_OVERFLOW };
+
 /* A counter as its select register and the global ones make it. */
 struct counter {
 	uint64_t signals;
-	uint64_t status; /* its bit in IA32_PERF_GLOBAL_STATUS */
-	uint8_t rings;
-	uint8_t cmask;
-	bool any;     /* counts on both threads */
-	bool pmi;     /* overflow interrupts */
-	bool precise; /* overflow arms PEBS */
-	bool next;    /* then any instruction makes the record, not only one that counts */
+	uint64_t status;      /* bit that its overflow sets; 0: none ... */
+	uint16_t status_slot; /* ... of this register */
+	uint16_t at_least;    /* occurrences in a clock that it counts; 0: it adds all up */
+	uint8_t rings[SPMU_THREADS_MAX]; /* where it counts, by the thread that executes */
+	uint8_t pmi;			 /* threads that its overflow interrupts */
+	uint8_t precise;		 /* threads for which its overflow arms PEBS */
+	uint8_t pin;			 /* enum pin */
+	bool sticky;			 /* a PEBS record leaves the status bit */
+	bool late;			 /* the next count interrupts, not the overflow */
+	bool force;			 /* each count is an overflow */
+	bool next; /* any instruction makes the record, not only one that counts */
 	bool adaptive, data_address; /* what its records hold */
-	bool edge, invert;
+	bool edge, invert;	     /* of at_least */
+	uint32_t starts;	     /* counters that its overflow enables */
 };
 
 struct meter {
@@ -74,7 +90,7 @@ struct meter {
 	uint32_t rings;
 	uint32_t own;	  /* counters of this thread that it feeds */
 	uint32_t waiting; /* those whose record any instruction makes, once they are armed */
-	uint32_t sibling; /* counters of the other thread (AnyThread) */
+	uint32_t sibling; /* counters of the other thread that count here, too */
 };
 
 /* Last branch records, as IA32_DEBUGCTL and MSR_LBR_SELECT make them. */
@@ -90,22 +106,24 @@ struct lbr_recording {
 
 /* Branch trace store, as IA32_DEBUGCTL makes it. */
 struct bts_recording {
-	uint8_t rings; /* where branches begin that are stored; 0: it is off */
-	uint64_t next; /* where the host may store the next ones itself; 0: nowhere */
+	uint8_t rings;	/* where branches begin that are stored; 0: it is off */
+	bool predicted; /* records say whether a branch was predicted */
+	uint64_t next;	/* where the host may store the next ones itself; 0: nowhere */
 };
 
-struct thread {
+/* Aligned, because what a retired instruction touches then lies in few cache lines. */
+struct __attribute__((aligned(64))) thread {
 	struct thread_state state;
 	struct spmu_meters *published; /* the host's */
 	struct counter counter[COUNTERS_MAX];
 	uint32_t active;	      /* counters that count */
 	uint32_t clocked;	      /* those of them with a threshold or edge detection */
-	uint32_t any;		      /* those of them that count on both threads */
+	uint32_t any;		      /* those of them that count on the other thread */
 	uint32_t next;		      /* those of them whose record the next instruction makes */
 	uint32_t adaptive, addressed; /* those whose records have groups, a data address */
 	bool by_clock;		      /* some counter looks at each clock of this thread */
 	bool by_branch;		      /* last branch records or branch trace store are on */
-	bool special;		      /* one of the two */
+	bool special;		      /* one of the two, or CPL 1 and 2 are the system's */
 	struct lbr_recording lbr;
 	struct bts_recording bts;
 	uint32_t meters;
@@ -117,6 +135,7 @@ struct spmu_core {
 	struct spmu_host host;
 	unsigned threads;
 	unsigned general; /* general counters of each thread */
+	unsigned os_cpl;  /* of its model */
 	bool hide_absent;
 	uint64_t errata; /* those switched on, by the model's index ... */
 	uint64_t hold;	 /* ... and by enum erratum */
@@ -129,11 +148,16 @@ static inline unsigned model_general(const struct spmu_model *model, unsigned th
 	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
 }
 
-/* Version 1 has no register for it: there an overflow shows in the interrupt alone (18.2.1). */
+/* Bits of IA32_PERF_GLOBAL_STATUS that are no counter's; it came with version 2 (18.2.2). */
 static inline void status_raise(const struct spmu_core *core, struct thread *thread, uint64_t bits)
 {
 	if (core->model->counters->version >= 2)
 		thread->state.reg[SLOT_GLOBAL_STATUS] |= bits;
+}
+
+static inline unsigned thread_number(const struct spmu_core *core, const struct thread *thread)
+{
+	return (unsigned)(thread - core->thread);
 }
 
 /* errata.c: switch on these of the model; false: one is not there or not done. */
@@ -144,11 +168,35 @@ static inline bool has_erratum(const struct spmu_core *core, enum erratum erratu
 	return core->hold >> erratum & 1;
 }
 
+/*
+ * One file for each way to program counters.  update: the thread's registers become `counter` and
+ * `active`.  clocked: the counters that may remember a clock.
+ */
+void perfevtsel_update(const struct spmu_core *core, struct thread *thread);
+uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state);
+
 /* meters.c */
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
 void counters_update(struct spmu_core *core);
 void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
+uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state);
+/* Whether the host tells the unit about all of these signals. */
+static inline bool signals_supplied(const struct spmu_core *core, uint64_t signals)
+{
+	return signals && !(signals & ~(core->host.supply.exact | core->host.supply.modelled));
+}
+
+/* What the pin control flag makes of a counter's pin. */
+static inline uint8_t pin_of(const struct spmu_core *core, bool control)
+{
+	if (!core->host.pin)
+		return PIN_NONE;
+	return control == core->model->counters->pin_asserts ? PIN_OVERFLOW : PIN_COUNT;
+}
+
+/* events.c: the event that this counter knows by a code; NULL: none. */
+const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
 
 /* clocks.c: what clocks and occurrences of thread `source` add to a counter. */
 #define CLOCK_COUNT_MAX 0xffffu
@@ -179,6 +227,9 @@ bool msr_exists(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr);
 uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr);
 bool address_canonical(uint64_t linear);
+struct thread *msr_holder(struct spmu_core *core, unsigned lp, const struct msr *msr);
+uint64_t msr_shown(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t kept);
+uint64_t msr_kept(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t shown);
 
 /* The layout in which this thread stores now; NULL without DS. */
 static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *core,
@@ -197,9 +248,9 @@ enum pebs_result {
 };
 uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable);
 uint64_t pebs_applicable(uint32_t counters);
-uint32_t pebs_due(const struct thread *thread, unsigned ring);
-enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			    uint32_t counters);
+uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
+enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
+			    const struct spmu_insn *insn, uint32_t counters);
 
 /* lbr.c */
 #define LBR_CLOCKS_MAX 0xffffu /* what an entry can hold */
@@ -238,6 +289,14 @@ static inline unsigned occurrences(uint64_t signals, uint64_t set)
 static inline unsigned ring_of(unsigned cpl)
 {
 	return cpl ? SPMU_RINGX : SPMU_RING0;
+}
+
+/* The counter's pin moves when it is for this. */
+static inline void counter_pin(const struct spmu_core *core, const struct thread *thread,
+			       unsigned counter, enum pin cause, uint64_t toggles)
+{
+	if (thread->counter[counter].pin == cause)
+		core->host.pin(core->host.opaque, thread_number(core, thread), counter, toggles);
 }
 
 /* The counters in a set, lowest first: for (c = first; set; ...) */

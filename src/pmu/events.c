@@ -2,7 +2,7 @@
 /*
  * events.c: the event tables of data/events: look-up and fidelity (chapter 19).
  */
-#include "data/model.h"
+#include "src/pmu/core.h"
 
 size_t spmu_event_count(const struct spmu_model *model)
 {
@@ -25,16 +25,28 @@ const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t in
 	return NULL;
 }
 
-const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint16_t code)
+/* The first event with this code that all of `counters` know. */
+static const struct spmu_event *find(const struct spmu_model *model, uint32_t code,
+				     uint32_t counters)
 {
 	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
 		const struct event_part *part = &model->events->part[p];
 
 		for (size_t i = 0; i < part->count; i++)
-			if (part->event[i].code == code)
+			if (part->event[i].code == code && !(counters & ~part->event[i].counters))
 				return &part->event[i];
 	}
 	return NULL;
+}
+
+const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint32_t code)
+{
+	return find(model, code, 0);
+}
+
+const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter)
+{
+	return find(model, code, 1u << counter);
 }
 
 const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed)

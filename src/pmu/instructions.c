@@ -7,18 +7,35 @@
 #include "data/events/architectural.inc"
 
 #define RDPMC_FIXED (1u << 30)
+#define RDPMC_FAST  (1u << 31)
 
+/*
+ * ECX[30] means fixed counters where there are any.  ECX[31] asks for the low half where the
+ * family has that; counters of the bus have no other.
+ */
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
 			     bool cr4_pce, bool cr0_pe, uint64_t *value)
 {
-	uint32_t index = ecx & ~RDPMC_FIXED;
-	unsigned count = ecx & RDPMC_FIXED ? core->model->counters->fixed_counters : core->general;
+	const struct counter_layout *layout = core->model->counters;
+	bool fixed = layout->fixed_counters && (ecx & RDPMC_FIXED);
+	bool fast = layout->rdpmc_fast && (ecx & RDPMC_FAST);
+	uint32_t index = ecx & ~((fixed ? RDPMC_FIXED : 0) | (fast ? RDPMC_FAST : 0));
+	unsigned first = fixed ? SLOT_FIXED_CTR : SLOT_PMC;
+	unsigned count = fixed ? layout->fixed_counters : core->general + layout->bus_counters;
 
+	if (layout->rdpmc_none)
+		return SPMU_UD;
 	if (lp >= core->threads || (cr0_pe && cpl > 0 && !cr4_pce) || index >= count)
 		return SPMU_GP;
 	meters_fold(core);
-	*value = core->thread[lp]
-			 .state.reg[ecx & RDPMC_FIXED ? SLOT_FIXED_CTR + index : SLOT_PMC + index];
+	if (!fixed && index >= core->general) {
+		first = SLOT_BUS_COUNTER;
+		index -= core->general;
+		fast = true;
+	}
+	*value = core->thread[layout->shared ? 0 : lp].state.reg[first + index];
+	if (fast)
+		*value &= UINT32_MAX;
 	return SPMU_DONE;
 }
 
@@ -52,6 +69,9 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->edx = (regs->edx & ~FEATURE_EDX_DS) | counters->feature_edx;
 		return true;
 	case 0x0a:
+		*regs = (struct spmu_cpuid){0};
+		if (!counters->version)
+			return true;
 		regs->eax = counters->version | core->general << 8 |
 			    (uint32_t)counters->counter_bits << 16 |
 			    (uint32_t)counters->event_bits << 24;

@@ -184,6 +184,8 @@ bool lbr_valid(const struct msr *msr, uint64_t value)
 {
 	unsigned flags = 0; /* so many of the highest bits are no sign */
 
+	if (value & msr->list->reserved)
+		return false;
 	if (msr->list == &field_list_LBR_FROM_TO_32 || msr->list == &field_list_LBR_TO_TIME)
 		return true;
 	if (msr->list == &field_list_LBR_FROM_FLAGS)
@@ -199,6 +201,8 @@ bool lbr_valid(const struct msr *msr, uint64_t value)
  */
 bool lbr_writable(const struct spmu_core *core, const struct msr *msr, uint64_t value)
 {
+	if (!msr->list->writable)
+		return false;
 	if (has_erratum(core, ERRATUM_LBR_SIGN) && msr->role == ROLE_LBR_FROM)
 		return address_canonical((uint64_t)((int64_t)(value << 1) >> 1));
 	return lbr_valid(msr, value);

@@ -73,6 +73,9 @@ struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 		.counter_bits = counters->counter_bits,
 		.fixed_bits = counters->fixed_bits,
 		.pebs_fixed = counters->pebs_fixed,
+		.programming = (enum spmu_programming)counters->programming,
+		.shared = counters->shared,
+		.os_cpl = counters->os_cpl,
 		.pebs_format = pebs ? (int8_t)pebs->format : (int8_t)-1,
 	};
 }

@@ -11,8 +11,13 @@ enum slot msr_slot(const struct msr *msr)
 {
 	static const uint8_t slots[ROLE_COUNT] = {
 		[ROLE_PMC] = SLOT_PMC,
+		[ROLE_COUNTER] = SLOT_PMC,
 		[ROLE_A_PMC] = SLOT_NONE,
 		[ROLE_PERFEVTSEL] = SLOT_PERFEVTSEL,
+		[ROLE_CESR] = SLOT_PERFEVTSEL,
+		[ROLE_CCCR] = SLOT_PERFEVTSEL,
+		[ROLE_ESCR] = SLOT_ESCR,
+		[ROLE_BUS_COUNTER] = SLOT_BUS_COUNTER,
 		[ROLE_FIXED_CTR] = SLOT_FIXED_CTR,
 		[ROLE_FIXED_CTR_CTRL] = SLOT_FIXED_CTR_CTRL,
 		[ROLE_GLOBAL_STATUS] = SLOT_GLOBAL_STATUS,
@@ -22,6 +27,7 @@ enum slot msr_slot(const struct msr *msr)
 		[ROLE_GLOBAL_INUSE] = SLOT_NONE,
 		[ROLE_PERF_CAPABILITIES] = SLOT_NONE,
 		[ROLE_PEBS_ENABLE] = SLOT_PEBS_ENABLE,
+		[ROLE_PEBS_MATRIX_VERT] = SLOT_PEBS_MATRIX_VERT,
 		[ROLE_PEBS_LD_LAT] = SLOT_PEBS_LD_LAT,
 		[ROLE_PEBS_FRONTEND] = SLOT_PEBS_FRONTEND,
 		[ROLE_DS_AREA] = SLOT_DS_AREA,
@@ -39,6 +45,7 @@ enum slot msr_slot(const struct msr *msr)
 	};
 	unsigned slot = slots[msr->role];
 
+	_Static_assert(SLOT_COUNT <= UINT8_MAX, "slots are bytes");
 	return slot == SLOT_NONE ? SLOT_NONE : (enum slot)(slot + msr->index);
 }
 
@@ -47,8 +54,10 @@ bool msr_exists(const struct spmu_core *core, const struct msr *msr)
 {
 	switch (msr->role) {
 	case ROLE_PMC:
+	case ROLE_COUNTER:
 	case ROLE_A_PMC:
 	case ROLE_PERFEVTSEL:
+	case ROLE_CCCR:
 		return msr->index < core->general;
 	default:
 		return true;
@@ -74,6 +83,52 @@ uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr)
 bool address_canonical(uint64_t linear)
 {
 	return linear + (UINT64_C(1) << 47) < UINT64_C(1) << 48;
+}
+
+/* The thread that keeps a register for thread lp (18.16, table of registers by sharing). */
+struct thread *msr_holder(struct spmu_core *core, unsigned lp, const struct msr *msr)
+{
+	if (!core->model->counters->shared)
+		return &core->thread[lp];
+	switch (msr->role) {
+	case ROLE_COUNTER:
+	case ROLE_CCCR:
+	case ROLE_ESCR:
+	case ROLE_BUS_COUNTER:
+	case ROLE_PEBS_ENABLE:
+	case ROLE_PEBS_MATRIX_VERT:
+	case ROLE_MISC_ENABLE:
+		return &core->thread[0];
+	default:
+		return &core->thread[lp];
+	}
+}
+
+#define DEBUGCTL_TRACE                                                                             \
+	(FIELD(DEBUGCTL, TR) | FIELD(DEBUGCTL, BTS) | FIELD(DEBUGCTL, BTINT) |                     \
+	 FIELD(DEBUGCTL, BTS_OFF_OS) | FIELD(DEBUGCTL, BTS_OFF_USR))
+
+/* What thread lp reads of a register that is kept as another family or thread has it. */
+uint64_t msr_shown(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t kept)
+{
+	unsigned shift = core->model->debugctl_shift;
+
+	(void)lp;
+	if (msr->role == ROLE_DEBUGCTL && shift)
+		return (kept & ~DEBUGCTL_TRACE) | (kept & DEBUGCTL_TRACE) >> shift;
+	return kept;
+}
+
+/* How it is kept what thread lp writes. */
+uint64_t msr_kept(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t shown)
+{
+	unsigned shift = core->model->debugctl_shift;
+
+	(void)lp;
+	if (msr->role == ROLE_DEBUGCTL && shift)
+		return (shown & ~(DEBUGCTL_TRACE >> shift)) | (shown & DEBUGCTL_TRACE >> shift)
+								      << shift;
+	return shown;
 }
 
 /* 18.2.4.3. */
@@ -106,9 +161,10 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 
 	if (lp >= core->threads || !msr || !msr_exists(core, msr))
 		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
-	state = &core->thread[lp].state;
+	state = &msr_holder(core, lp, msr)->state;
 	switch (msr->role) {
 	case ROLE_PMC:
+	case ROLE_COUNTER:
 	case ROLE_A_PMC:
 		meters_fold(core);
 		*value = state->reg[SLOT_PMC + msr->index];
@@ -129,15 +185,30 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 		*value = core->model->counters->capabilities;
 		return SPMU_DONE;
 	default:
-		*value = state->reg[msr_slot(msr)];
+		*value = msr_shown(core, lp, msr, state->reg[msr_slot(msr)]);
 		return SPMU_DONE;
 	}
 }
 
-/* What a write of an acceptable value does. */
-static void write_register(struct spmu_core *core, struct thread_state *state,
-			   const struct msr *msr, uint64_t value)
+/* Another event begins with a fresh clock. */
+static void forget_clocks(struct thread_state *state, uint32_t counters)
 {
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+		state->clock_held[lp] &= ~counters;
+	while (counters) {
+		unsigned c = take_lowest(&counters);
+
+		for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+			state->clock_count[lp][c] = 0;
+	}
+}
+
+/* What a write of an acceptable value does. */
+static void write_register(struct spmu_core *core, unsigned lp, const struct msr *msr,
+			   uint64_t value)
+{
+	struct thread_state *state = &msr_holder(core, lp, msr)->state;
+
 	switch (msr->role) {
 	case ROLE_PMC: /* bit 31 is copied upwards (18.2.5) */
 		value = (uint64_t)(int64_t)(int32_t)(uint32_t)value;
@@ -152,25 +223,23 @@ static void write_register(struct spmu_core *core, struct thread_state *state,
 	case ROLE_STATUS_SET:
 		state->reg[SLOT_GLOBAL_STATUS] |= value;
 		break;
-	case ROLE_PERFEVTSEL: /* another event begins with a fresh clock */
+	case ROLE_PERFEVTSEL:
 		state->reg[SLOT_PERFEVTSEL + msr->index] = value;
-		for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++) {
-			state->clock_held[lp] &= ~(1u << msr->index);
-			state->clock_count[lp][msr->index] = 0;
-		}
+		forget_clocks(state, 1u << msr->index);
 		break;
 	case ROLE_PEBS_ENABLE: /* what is switched off is no longer armed */
-		state->reg[SLOT_PEBS_ENABLE] = value;
-		state->pebs_armed &= pebs_enabled(core, value);
+		state->reg[SLOT_PEBS_ENABLE] = msr_kept(core, lp, msr, value);
+		state->pebs_armed &= pebs_enabled(core, state->reg[SLOT_PEBS_ENABLE]);
 		break;
 	case ROLE_LBR_SELECT:
 		state->reg[SLOT_LBR_SELECT] = value;
-		for (unsigned lp = 0; lp < core->threads && core->model->lbr->select_shared; lp++)
-			core->thread[lp].state.reg[SLOT_LBR_SELECT] = value;
+		for (unsigned i = 0; i < core->threads && core->model->lbr->select_shared; i++)
+			core->thread[i].state.reg[SLOT_LBR_SELECT] = value;
 		break;
 	default: /* bits that software cannot change keep their reset value */
-		state->reg[msr_slot(msr)] = (value & msr->list->writable) |
-					    (msr->reset & msr->list->named & ~msr->list->writable);
+		value = (value & msr->list->writable) |
+			(msr->reset & msr->list->named & ~msr->list->writable);
+		state->reg[msr_slot(msr)] = msr_kept(core, lp, msr, value);
 		break;
 	}
 }
@@ -201,8 +270,10 @@ static bool changes_lists(const struct msr *msr, uint64_t value)
 {
 	switch (msr->role) {
 	case ROLE_PMC:
+	case ROLE_COUNTER:
 	case ROLE_A_PMC:
 	case ROLE_FIXED_CTR:
+	case ROLE_BUS_COUNTER:
 		return false;
 	case ROLE_STATUS_RESET:
 	case ROLE_STATUS_SET:
@@ -222,7 +293,7 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 	if (refuses(core, msr, value))
 		return SPMU_GP;
 	meters_fold(core);
-	write_register(core, &core->thread[lp].state, msr, value);
+	write_register(core, lp, msr, value);
 	if (msr->role == ROLE_STATUS_SET) /* as if they had overflowed (18.7.1) */
 		for (uint32_t set = core->thread[lp].next; set;) {
 			unsigned c = take_lowest(&set);

@@ -31,14 +31,14 @@ uint64_t pebs_applicable(uint32_t counters)
  * Counters that overflowed by an event that is not precise: "at the next opportunity", which
  * is the next instruction of a ring in which they count (18.7.1).
  */
-uint32_t pebs_due(const struct thread *thread, unsigned ring)
+uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring)
 {
 	uint32_t due = 0;
 
 	for (uint32_t set = thread->next & thread->state.pebs_armed; set;) {
 		unsigned c = take_lowest(&set);
 
-		if (thread->counter[c].rings & ring)
+		if (thread->counter[c].rings[lp] & ring)
 			due |= 1u << c;
 	}
 	return due;
@@ -156,7 +156,10 @@ static enum pebs_result refused(const struct spmu_core *core, const struct spmu_
 	return PEBS_FULL;
 }
 
-/* A counter without a slot of its own in the area counts on from where it is. */
+/*
+ * A counter without a slot of its own in the area counts on from where it is.  Where threads
+ * share the counters each has one with PEBS, and an area with one slot.
+ */
 static void reload(const struct spmu_core *core, struct thread_state *state,
 		   const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
 		   uint32_t counters)
@@ -164,16 +167,18 @@ static void reload(const struct spmu_core *core, struct thread_state *state,
 	while (counters) {
 		unsigned c = take_lowest(&counters);
 		unsigned fixed = c - SLOT_FIXED_CTR;
+		unsigned slot = core->model->counters->shared ? 0 : c;
 
-		if (c < layout->resets)
-			state->reg[c] = area->reset[c] & counter_mask(core, c);
+		if (slot < layout->resets && c < SLOT_FIXED_CTR)
+			state->reg[c] = area->reset[slot] & counter_mask(core, c);
 		else if (c >= SLOT_FIXED_CTR && fixed < layout->fixed_resets)
 			state->reg[c] = area->fixed_reset[fixed] & counter_mask(core, c);
 	}
 }
 
-enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			    uint32_t counters)
+/* Into the area of thread lp, by counters that `holder` has. */
+enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
+			    const struct spmu_insn *insn, uint32_t counters)
 {
 	struct thread_state *state = &core->thread[lp].state;
 	const struct spmu_ds_layout *layout = thread_ds(core, &core->thread[lp]);
@@ -199,6 +204,6 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, const struct sp
 				      (uint64_t)DS_AREA_pebs_index * layout->field_bytes,
 			      &area.pebs_index, layout->field_bytes))
 		return PEBS_SKIPPED;
-	reload(core, state, layout, &area, counters);
+	reload(core, &holder->state, layout, &area, counters);
 	return reached(core, &area, record_bytes) ? PEBS_THRESHOLD : PEBS_WRITTEN;
 }

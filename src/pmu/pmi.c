@@ -43,9 +43,9 @@ bool pmi_request(struct spmu_core *core, struct thread *thread)
 }
 
 /*
- * Deliver through the LVT entry and mask it.  Nothing happens when it is masked or in a
- * reserved delivery mode.  That vectors 0 to 15 are illegal (Vol. 3A 10.5.2) is for
- * the host's APIC, which has the error status register.
+ * Deliver through the LVT entry and mask it, as all but the P6 family do.  Nothing happens when it
+ * is masked or in a reserved delivery mode.  That vectors 0 to 15 are illegal (Vol. 3A 10.5.2) is
+ * for the host's APIC, which has the error status register.
  */
 unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 {
@@ -67,7 +67,8 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 	default:
 		return 0;
 	}
-	*lvt |= LVT_MASK;
+	if (!core->model->counters->lvt_stays)
+		*lvt |= LVT_MASK;
 	if (!core->host.pmi)
 		return 0;
 	core->host.pmi(core->host.opaque, lp, pmi);
@@ -81,6 +82,6 @@ uint32_t spmu_read_lvt(const struct spmu_core *core, unsigned lp)
 
 void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value)
 {
-	if (lp < core->threads)
+	if (lp < core->threads && !core->model->counters->no_lvt)
 		core->thread[lp].state.lvt = value & LVT_WRITABLE;
 }

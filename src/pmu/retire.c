@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * retire.c: one retired instruction, exactly: counting, overflow, PEBS, PMI
- * (18.2.1.1, 18.8.1.1 "Performance Counter Prioritization", 18.13.1).
+ * (18.2.1.1, 18.8.1.1 "Performance Counter Prioritization", 18.13.1; NetBurst: 18.15.6).
  *
  * As long as the instruction fits the headroom of every meter it is only
  * subtracted, as a host does for a stretch of code.  Otherwise the counters are settled
  * and it is counted on each of them:
- *	- a counter that wraps sets its status bit, asks for a PMI when its INT
- *	  bit is set, and arms PEBS when it is enabled for that;
+ *	- a counter that wraps sets its status bit, asks for a PMI when it is programmed
+ *	  to, at once or at its next count, starts the counters that cascade from it, and arms
+ *	  PEBS when it is enabled for that;
  *	- a counter that was armed before and counts this instruction takes part in its record;
  *	- a record that is written clears the counters' status and reloads them; one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
@@ -18,28 +19,39 @@
 
 /* What one instruction, or some clocks, did to the counters of a thread. */
 struct outcome {
+	uint32_t counted;
 	uint32_t overflowed;
 	uint32_t triggered; /* armed before, and counted */
 };
 
-static void counter_add(struct spmu_core *core, struct thread *thread, unsigned c, uint64_t add,
-			struct outcome *outcome)
+/* What follows for the whole core. */
+struct consequences {
+	unsigned pmi; /* threads to interrupt */
+	bool lists;   /* what counts has changed */
+};
+
+/* Thread `source` brought it about. */
+static void counter_add(struct spmu_core *core, struct thread *thread, unsigned c, unsigned source,
+			uint64_t add, struct outcome *outcome)
 {
+	const struct counter *counter = &thread->counter[c];
 	uint64_t mask = counter_mask(core, c);
 	uint64_t *value = &thread->state.reg[c];
 
 	if (!add)
 		return;
-	if (thread->counter[c].precise && (thread->state.pebs_armed >> c & 1))
+	outcome->counted |= 1u << c;
+	if ((counter->precise >> source & 1) && (thread->state.pebs_armed >> c & 1))
 		outcome->triggered |= 1u << c;
-	if (add > mask - *value)
+	if (add > mask - *value || counter->force)
 		outcome->overflowed |= 1u << c;
 	*value = (*value + add) & mask;
+	counter_pin(core, thread, c, PIN_COUNT, add);
 }
 
 /*
- * Count one instruction of thread `source` on counters of `thread`: its own, or those of
- * the other thread that count on both (18.2.3).
+ * Count one instruction of thread `source` on counters of `thread`: its own, or those that count on
+ * the other thread, too (18.2.3).
  */
 static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t counters,
 		       unsigned source, const struct spmu_insn *insn, struct outcome *outcome)
@@ -52,13 +64,13 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 		unsigned n = occurrences(insn->signals, counter->signals);
 		uint64_t add = n;
 
-		if (!(counter->rings & ring))
+		if (!(counter->rings[source] & ring))
 			continue;
 		if (thread->clocked >> c & 1) {
 			add = clocks_pass(thread, c, source, insn->cycles, 0);
 			add += clocks_count(thread, c, source, n);
 		}
-		counter_add(core, thread, c, add, outcome);
+		counter_add(core, thread, c, source, add, outcome);
 	}
 }
 
@@ -71,42 +83,74 @@ static void buffer_status(struct spmu_core *core, struct thread *thread)
 	status_raise(core, thread, FIELD(GLOBAL_STATUS, OvfBuf));
 }
 
-/* Returns SPMU_EV_RECORD when one was written; *pmi is set at the threshold. */
-static unsigned take_record(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			    struct outcome *outcome, bool *pmi)
+/*
+ * A record of thread lp's instruction, by counters that `holder` has.  Returns SPMU_EV_RECORD when
+ * one was written; *pmi is set at the threshold.
+ */
+static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *holder,
+			    const struct spmu_insn *insn, struct outcome *outcome, unsigned *pmi)
 {
-	struct thread_state *state = &core->thread[lp].state;
-	enum pebs_result result = pebs_write(core, lp, insn, outcome->triggered);
+	struct thread_state *state = &holder->state;
+	enum pebs_result result = pebs_write(core, lp, holder, insn, outcome->triggered);
 
 	if (result == PEBS_FULL || result == PEBS_LATE || result == PEBS_THRESHOLD)
 		buffer_status(core, &core->thread[lp]);
 	if (result == PEBS_LATE || result == PEBS_THRESHOLD)
-		*pmi = true;
+		*pmi |= 1u << lp;
 	if (result == PEBS_SKIPPED || result == PEBS_FULL || result == PEBS_LATE)
 		return 0;
-	for (uint32_t set = outcome->triggered; set;)
-		state->reg[SLOT_GLOBAL_STATUS] &=
-			~core->thread[lp].counter[take_lowest(&set)].status;
+	for (uint32_t set = outcome->triggered; set;) {
+		const struct counter *counter = &holder->counter[take_lowest(&set)];
+
+		if (!counter->sticky)
+			state->reg[counter->status_slot] &= ~counter->status;
+	}
 	state->pebs_armed &= ~outcome->triggered;
 	outcome->overflowed &= ~outcome->triggered;
 	return SPMU_EV_RECORD;
 }
 
-/* Draw the consequences for one thread.  Returns SPMU_EV_RECORD, and whether to interrupt. */
-static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			 struct outcome *outcome, bool *pmi)
+/* Interrupts that waited for the counter's next count (18.15.3, OVF_PMI). */
+static unsigned late_interrupts(struct thread *thread, uint32_t counted)
 {
-	struct thread *thread = &core->thread[lp];
+	uint32_t set = thread->state.pmi_due & counted;
+	unsigned pmi = 0;
+
+	thread->state.pmi_due &= ~set;
+	while (set)
+		pmi |= thread->counter[take_lowest(&set)].pmi;
+	return pmi;
+}
+
+static void overflow(struct spmu_core *core, struct thread *thread, unsigned c,
+		     struct consequences *then)
+{
+	const struct counter *counter = &thread->counter[c];
+
+	thread->state.reg[counter->status_slot] |= counter->status;
+	if (counter->late && counter->pmi)
+		thread->state.pmi_due |= 1u << c;
+	else
+		then->pmi |= counter->pmi;
+	counter_pin(core, thread, c, PIN_OVERFLOW, 1);
+}
+
+/*
+ * Draw the consequences for the counters of one thread.  `insn` is thread lp's, or NULL.  Returns
+ * SPMU_EV_RECORD.
+ */
+static unsigned conclude(struct spmu_core *core, struct thread *thread, unsigned lp,
+			 const struct spmu_insn *insn, struct outcome *outcome,
+			 struct consequences *then)
+{
 	unsigned events = 0;
 
-	for (uint32_t set = outcome->overflowed; set;) {
-		const struct counter *counter = &thread->counter[take_lowest(&set)];
-
-		status_raise(core, thread, counter->status);
-		*pmi = *pmi || counter->pmi;
-	}
+	if (thread->state.pmi_due & outcome->counted)
+		then->pmi |= late_interrupts(thread, outcome->counted);
+	for (uint32_t set = outcome->overflowed; set;)
+		overflow(core, thread, take_lowest(&set), then);
 	if (outcome->triggered && insn)
-		events = take_record(core, lp, insn, outcome, pmi);
+		events = take_record(core, lp, thread, insn, outcome, &then->pmi);
 	for (uint32_t set = outcome->overflowed; set;) {
 		unsigned c = take_lowest(&set);
 
@@ -124,29 +168,28 @@ static unsigned conclude(struct spmu_core *core, unsigned lp, const struct spmu_
 static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 		       struct outcome outcome[SPMU_THREADS_MAX], bool traced)
 {
-	bool pmi[SPMU_THREADS_MAX] = {false};
-	bool stopped = false;
+	struct consequences then = {0, false};
 	unsigned events = 0;
 
 	for (unsigned i = 0; i < core->threads; i++)
-		events |= conclude(core, i, i == lp ? insn : NULL, &outcome[i], &pmi[i]);
+		events |= conclude(core, &core->thread[i], lp, insn, &outcome[i], &then);
 	if (traced && branches_traced(core, lp, insn))
-		pmi[lp] = true;
+		then.pmi |= 1u << lp;
 	for (unsigned i = 0; i < core->threads; i++)
-		if (pmi[i])
-			stopped |= pmi_request(core, &core->thread[i]);
-	if (stopped)
+		if (then.pmi >> i & 1)
+			then.lists |= pmi_request(core, &core->thread[i]);
+	if (then.lists)
 		counters_update(core);
 	else
 		meters_grant(core);
 	for (unsigned i = 0; i < core->threads; i++)
-		if (pmi[i])
+		if (then.pmi >> i & 1)
 			events |= pmi_deliver(core, i);
 	return events;
 }
 
 /* The counters of a thread that thread lp moves: all of its own, of the other those that
- * count on both (18.2.3). */
+ * count here, too (18.2.3). */
 static uint32_t moved_by(const struct thread *thread, bool own)
 {
 	return own ? thread->active : thread->any;
@@ -165,9 +208,9 @@ uint32_t core_epochs(const struct spmu_core *core)
 static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 			       bool traced)
 {
-	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
+	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0, 0}};
 	uint32_t epoch = core_epochs(core);
-	uint32_t due = pebs_due(&core->thread[lp], ring_of(insn->cpl));
+	uint32_t due = pebs_due(&core->thread[lp], lp, ring_of(insn->cpl));
 	unsigned events;
 
 	meters_fold(core);
@@ -201,6 +244,12 @@ static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
 	return 0;
 }
 
+/* Where counters take more levels for the system's (CESR, 18.23.1). */
+static unsigned level_of(const struct spmu_core *core, unsigned cpl)
+{
+	return cpl <= core->os_cpl ? 0 : cpl;
+}
+
 /*
  * A last branch record is made before its instruction is counted, so that a PEBS record of it
  * and a freeze find it there; the branch trace comes after.
@@ -215,12 +264,22 @@ static unsigned retire_special(struct spmu_core *core, unsigned lp, const struct
 	return retire_counted(core, lp, insn);
 }
 
+static __attribute__((noinline)) unsigned retire_levelled(struct spmu_core *core, unsigned lp,
+							  const struct spmu_insn *insn)
+{
+	struct spmu_insn levelled = *insn;
+
+	levelled.cpl = (uint8_t)level_of(core, insn->cpl);
+	return retire_special(core, lp, &levelled);
+}
+
 unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
 	if (lp >= core->threads)
 		return 0;
 	if (core->thread[lp].special)
-		return retire_special(core, lp, insn);
+		return core->os_cpl ? retire_levelled(core, lp, insn)
+				    : retire_special(core, lp, insn);
 	return retire_counted(core, lp, insn);
 }
 
@@ -229,10 +288,9 @@ unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn
  * Once a counter with a threshold has seen two clocks alike it gains the same in each.
  */
 static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thread *thread,
-				  uint32_t counters, uint64_t signals, uint64_t clocks,
-				  unsigned ring)
+				  unsigned lp, uint64_t signals, uint64_t clocks, unsigned ring)
 {
-	while (counters) {
+	for (uint32_t counters = moved_by(thread, thread == &core->thread[lp]); counters;) {
 		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];
 		uint64_t room = counter_mask(core, c) - thread->state.reg[c];
@@ -240,7 +298,9 @@ static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thr
 
 		if (thread->clocked >> c & 1)
 			each = clocks_hold(counter, each) && !counter->edge;
-		if (each && (counter->rings & ring))
+		if (counter->force || (thread->state.pmi_due >> c & 1))
+			room = 0;
+		if (each && (counter->rings[lp] & ring))
 			clocks = room / each + 1 < clocks ? room / each + 1 : clocks;
 	}
 	return clocks;
@@ -249,7 +309,7 @@ static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thr
 static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t signals,
 			       uint64_t clocks, unsigned ring)
 {
-	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0}};
+	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0, 0}};
 
 	for (unsigned i = 0; i < core->threads; i++) {
 		struct thread *thread = &core->thread[i];
@@ -259,13 +319,13 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 			unsigned each = occurrences(signals, thread->counter[c].signals);
 			uint64_t add = clocks * each;
 
-			if (!(thread->counter[c].rings & ring))
+			if (!(thread->counter[c].rings[lp] & ring))
 				continue;
 			if (thread->clocked >> c & 1) {
 				add = clocks_pass(thread, c, lp, clocks, each);
 				add += clocks_count(thread, c, lp, each);
 			}
-			counter_add(core, thread, c, add, &outcome[i]);
+			counter_add(core, thread, c, lp, add, &outcome[i]);
 		}
 	}
 	return finish(core, lp, NULL, outcome, false);
@@ -284,6 +344,7 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 	if (lp >= core->threads || !clocks)
 		return 0;
 	epoch = core_epochs(core);
+	cpl = level_of(core, cpl);
 	spmu_settle(core);
 	if (signals & SPMU_SIGBIT(CYCLES))
 		lbr_clocks(&core->thread[lp], clocks);
@@ -292,9 +353,8 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 		uint64_t piece = alike ? clocks : 1;
 
 		for (unsigned i = 0; i < core->threads; i++)
-			piece = clocks_until_wrap(core, &core->thread[i],
-						  moved_by(&core->thread[i], i == lp), signals,
-						  piece, ring_of(cpl));
+			piece = clocks_until_wrap(core, &core->thread[i], lp, signals, piece,
+						  ring_of(cpl));
 		events |= clocks_exactly(core, lp, signals, piece, ring_of(cpl));
 		clocks -= piece;
 	}

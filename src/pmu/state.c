@@ -24,7 +24,7 @@ struct state_header {
 };
 _Static_assert(sizeof(struct state_header) == 56, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
-		       8 * SLOT_COUNT + 4 * (6 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 16,
+		       8 * SLOT_COUNT + 4 * (8 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 16,
 	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
@@ -82,9 +82,14 @@ static bool ler_valid(const struct spmu_core *core, uint32_t stack, uint64_t val
 static bool register_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value)
 {
 	uint64_t fixed = ~(msr->list->writable | msr_reserved(core, msr));
+	uint64_t kept = value;
 
+	value = msr_shown(core, 0, msr, kept);
+	if (msr_kept(core, 0, msr, value) != kept)
+		return false;
 	switch (msr->role) {
 	case ROLE_PMC:
+	case ROLE_COUNTER:
 		return !(value & ~counter_mask(core, msr->index));
 	case ROLE_GLOBAL_STATUS:
 		return !(value & msr_reserved(core, msr));
@@ -124,12 +129,8 @@ static bool frozen_valid(const struct spmu_core *core, const struct thread_state
 /* Only counters with a threshold or edge detection remember anything of a clock. */
 static bool clocks_valid(const struct spmu_core *core, const struct thread_state *thread)
 {
-	uint32_t clocked = 0;
+	uint32_t clocked = counters_clocked(core, thread);
 
-	for (unsigned n = 0; n < core->general; n++)
-		if (thread->reg[SLOT_PERFEVTSEL + n] &
-		    (FIELD(PERFEVTSEL, CMASK) | FIELD(PERFEVTSEL, E)))
-			clocked |= 1u << n;
 	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++) {
 		if (thread->clock_held[lp] & ~(lp < core->threads ? clocked : 0))
 			return false;
@@ -141,27 +142,46 @@ static bool clocks_valid(const struct spmu_core *core, const struct thread_state
 	return true;
 }
 
-static bool thread_valid(const struct spmu_core *core, const struct thread_state *thread)
+/* Whether thread lp keeps this register. */
+static bool keeps(struct spmu_core *core, unsigned lp, const struct msr *msr)
+{
+	return msr_slot(msr) != SLOT_NONE && msr_exists(core, msr) &&
+	       msr_holder(core, lp, msr) == &core->thread[lp];
+}
+
+static bool registers_valid(struct spmu_core *core, unsigned lp, const struct thread_state *thread)
 {
 	const struct msr_map *map = core->model->msrs;
 	bool seen[SLOT_COUNT] = {false};
 
 	for (size_t i = 0; i < map->count; i++) {
-		enum slot slot = msr_slot(&map->msr[i]);
+		const struct msr *msr = &map->msr[i];
 
-		if (slot == SLOT_NONE || !msr_exists(core, &map->msr[i]))
+		if (!keeps(core, lp, msr))
 			continue;
-		seen[slot] = true;
-		if (!register_valid(core, &map->msr[i], thread->reg[slot]))
+		seen[msr_slot(msr)] = true;
+		if (!register_valid(core, msr, thread->reg[msr_slot(msr)]))
 			return false;
 	}
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (!seen[slot] && thread->reg[slot])
 			return false;
-	return !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && !thread->reserved &&
-	       !(thread->pebs_armed & ~pebs_enabled(core, thread->reg[SLOT_PEBS_ENABLE])) &&
-	       thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
-	       frozen_valid(core, thread) && clocks_valid(core, thread);
+	return true;
+}
+
+/* What counters remember beside their registers. */
+static bool counters_valid(const struct spmu_core *core, const struct thread_state *thread)
+{
+	return !(thread->pebs_armed & ~pebs_enabled(core, thread->reg[SLOT_PEBS_ENABLE])) &&
+	       !thread->pmi_due && clocks_valid(core, thread);
+}
+
+static bool thread_valid(struct spmu_core *core, unsigned lp, const struct thread_state *thread)
+{
+	return registers_valid(core, lp, thread) && counters_valid(core, thread) &&
+	       !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && thread->halted <= 1 &&
+	       !thread->reserved && thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
+	       frozen_valid(core, thread);
 }
 
 enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t bytes)
@@ -185,7 +205,7 @@ enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t byte
 		return SPMU_E_CORRUPT;
 	memcpy(saved, (const uint8_t *)from + sizeof(header), bytes - sizeof(header));
 	for (unsigned lp = 0; lp < core->threads; lp++)
-		if (!thread_valid(core, &saved[lp]))
+		if (!thread_valid(core, lp, &saved[lp]))
 			return SPMU_E_CORRUPT;
 
 	for (unsigned lp = 0; lp < core->threads; lp++)
@@ -234,6 +254,10 @@ static const char *thread_difference(const struct state_header *header,
 		return "LVT";
 	if (a->pebs_armed != b->pebs_armed)
 		return "PEBS armed";
+	if (a->pmi_due != b->pmi_due)
+		return "interrupt due";
+	if (a->halted != b->halted)
+		return "halted";
 	if (a->ia32e != b->ia32e)
 		return "IA-32e mode";
 	if (a->lbr_clocks != b->lbr_clocks)

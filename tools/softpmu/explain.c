@@ -235,6 +235,7 @@ static void explain_write(const struct explain *explain, const struct spmu_regis
 			printf(": reserved bits are set (%#" PRIx64 ")", wrong);
 		puts(".");
 		return;
+	case SPMU_UD: /* RDPMC alone */
 	case SPMU_NOT_OURS:
 		puts("WRMSR is not for the unit.");
 		return;

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfevtsel.c: counters that an event select register each programs, and fixed counters (18.2.1.1,
+ * 18.2.2, 18.2.3; the P6 family: 18.22.1).
+ *
+ * Hosts report nothing that happens inside a transaction, so a counter with IN_TX counts
+ * nothing (18.11.5).
+ */
+#include "src/pmu/core.h"
+
+/* Adaptive records; reserved where the family has none. */
+#define SELECT_ADAPTIVE BITS(34, 1)
+
+/*
+ * Table 18-54 and its notes: only some counters, only plain counting.  Where PEBS takes
+ * any event, one that is not precise has its record made at the next opportunity (18.7.1).
+ */
+static void update_precise(const struct spmu_core *core, struct thread *thread,
+			   const struct spmu_event *event, unsigned n, uint64_t select)
+{
+	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E) |
+				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+	struct counter *counter = &thread->counter[n];
+	bool precise = event->pebs_counters >> n & 1;
+
+	if ((select & forbidden) ||
+	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> n & 1) ||
+	    !(precise || core->model->counters->pebs_any_event))
+		return;
+	counter->precise = (uint8_t)(1u << thread_number(core, thread));
+	counter->next = !precise;
+	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
+	counter->data_address = event->data_address;
+}
+
+/* What a fixed counter counts is precise unless it is time (extended PEBS). */
+static void update_precise_fixed(const struct spmu_core *core, struct thread *thread, unsigned n,
+				 bool any)
+{
+	unsigned c = SLOT_FIXED_CTR + n;
+	struct counter *counter = &thread->counter[c];
+
+	if (any || !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
+		return;
+	counter->precise = (uint8_t)(1u << thread_number(core, thread));
+	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;
+	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
+}
+
+/* What an event's counter adds up: each signal once, so a second count is a second signal. */
+static uint64_t counted(const struct spmu_core *core, const struct spmu_event *event)
+{
+	if (has_erratum(core, ERRATUM_FAR_INSTRUCTIONS) &&
+	    event->signals == SPMU_SIGBIT(INSTRUCTIONS))
+		return event->signals | SPMU_SIGBIT(FAR);
+	return event->signals;
+}
+
+/* Its own thread's rings, or those of both. */
+static void set_rings(const struct spmu_core *core, const struct thread *thread,
+		      struct counter *counter, bool os, bool usr, bool any)
+{
+	uint8_t rings = (uint8_t)((os ? SPMU_RING0 : 0) | (usr ? SPMU_RINGX : 0));
+
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		if (any || lp == thread_number(core, thread))
+			counter->rings[lp] = rings;
+}
+
+/* Version 1 and earlier have no register for it: an overflow shows in the interrupt alone. */
+static uint64_t status_bit(const struct spmu_core *core, unsigned bit)
+{
+	return core->model->counters->version >= 2 ? UINT64_C(1) << bit : 0;
+}
+
+/*
+ * Threshold, edge detection and inversion.  Edge detection without a threshold takes "at least
+ * one"; inversion then has no effect.
+ */
+static void set_condition(struct counter *counter, uint64_t select)
+{
+	uint16_t cmask = (uint16_t)(select >> FIELD_LOW(PERFEVTSEL, CMASK) & 0xff);
+
+	counter->edge = (select & FIELD(PERFEVTSEL, E)) != 0;
+	counter->invert = cmask && (select & FIELD(PERFEVTSEL, INV));
+	counter->at_least = cmask ? cmask : counter->edge;
+}
+
+static bool select_enabled(const struct spmu_core *core, const struct thread *thread, unsigned n)
+{
+	unsigned with = core->model->counters->enable_first ? 0 : n;
+
+	return thread->state.reg[SLOT_PERFEVTSEL + with] & FIELD(PERFEVTSEL, EN);
+}
+
+/* Make one general counter; false when it does not count. */
+static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	uint64_t select = thread->state.reg[SLOT_PERFEVTSEL + n];
+	struct counter *counter = &thread->counter[n];
+	const struct spmu_event *event;
+
+	if (!select_enabled(core, thread, n) || (select & FIELD(PERFEVTSEL, IN_TX)) ||
+	    !(select & (FIELD(PERFEVTSEL, OS) | FIELD(PERFEVTSEL, USR))))
+		return false;
+	event = event_on(core->model, (uint16_t)select, n);
+	if (!event || !signals_supplied(core, event->signals))
+		return false;
+	*counter = (struct counter){
+		.signals = counted(core, event),
+		.status = status_bit(core, n),
+		.status_slot = SLOT_GLOBAL_STATUS,
+		.pin = pin_of(core, (select & FIELD(PERFEVTSEL, PC)) != 0),
+	};
+	if (select & FIELD(PERFEVTSEL, INT))
+		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
+	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,
+		  (select & FIELD(PERFEVTSEL, USR)) != 0, (select & FIELD(PERFEVTSEL, ANY)) != 0);
+	set_condition(counter, select);
+	update_precise(core, thread, event, n, select);
+	return true;
+}
+
+static bool update_fixed(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	unsigned control = (unsigned)(thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (4 * n)) & 15;
+	const struct spmu_event *event = spmu_event_fixed(core->model, n);
+	struct counter *counter = &thread->counter[SLOT_FIXED_CTR + n];
+	bool any = (control & FIELD(FIXED_CTR_CTRL, ANYTHREAD0)) != 0;
+
+	if (!event || !signals_supplied(core, event->signals) || !(control & 3))
+		return false;
+	*counter = (struct counter){
+		.signals = counted(core, event),
+		.status = status_bit(core, FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0) + n),
+		.status_slot = SLOT_GLOBAL_STATUS,
+	};
+	if (control & FIELD(FIXED_CTR_CTRL, PMI0))
+		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
+	set_rings(core, thread, counter, control & 1, control & 2, any);
+	update_precise_fixed(core, thread, n, any);
+	return true;
+}
+
+void perfevtsel_update(const struct spmu_core *core, struct thread *thread)
+{
+	/* Version 1 and earlier: the EN bits alone decide (18.2.1.1). */
+	uint64_t enabled = core->model->counters->version >= 2 ? thread->state.reg[SLOT_GLOBAL_CTRL]
+							       : UINT64_MAX;
+
+	if (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, CTR_Frz))
+		return;
+	for (unsigned n = 0; n < core->general; n++)
+		if ((enabled >> n & 1) && update_general(core, thread, n))
+			thread->active |= 1u << n;
+	for (unsigned n = 0; n < core->model->counters->fixed_counters; n++)
+		if ((enabled >> (FIELD_LOW(GLOBAL_CTRL, EN_FIXED_CTR0) + n) & 1) &&
+		    update_fixed(core, thread, n))
+			thread->active |= 1u << (SLOT_FIXED_CTR + n);
+}
+
+uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state)
+{
+	uint32_t clocked = 0;
+
+	for (unsigned n = 0; n < core->general; n++)
+		if (state->reg[SLOT_PERFEVTSEL + n] &
+		    (FIELD(PERFEVTSEL, CMASK) | FIELD(PERFEVTSEL, E)))
+			clocked |= 1u << n;
+	return clocked;
+}
