@@ -58,7 +58,7 @@ help:
 	@echo 'make bench          speed beside native, callgrind and qemu-user;  make bench-unit'
 	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
 	@echo 'make qemu           QEMU 10.0 with the unit inside; make check-guest boots Linux on it'
-	@echo 'make check-vm       softpmu vm with that QEMU'
+	@echo 'make check-vm       softpmu vm with that QEMU; make bare-metal: the driver without a system'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
 	@echo 'make deps           packages that the above need'
 	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, V, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'

@@ -33,5 +33,23 @@ uninstall-qemu:
 # Whole guests beside those of tests/guest/guest.sh.
 GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/packages.sh,$(wildcard tests/guest/*.sh))
 .PHONY: check-vm
-check-vm: qemu deps-guest all
+check-vm: qemu deps-guest all bare-metal
 	@JOBS=1 TEST_TIMEOUT=3000 $(RUN_TESTS) $(GUEST_TESTS)
+
+# examples/bare-metal: the driver without a system, a flat image for a multiboot loader.
+BARE_FLAGS := -std=gnu11 -Iinclude $(WARN) $(CFLAGS) -ffreestanding -fno-pic -fno-stack-protector \
+              -fcf-protection=none -mgeneral-regs-only -mno-red-zone
+BARE_OBJ := $(patsubst %,$(B)/bare-metal/%.o,start machine main)
+.PHONY: bare-metal
+bare-metal: $(B)/bare-metal.bin
+$(B)/bare-metal/%.o: examples/bare-metal/%.c $(wildcard examples/bare-metal/*.h include/softpmu/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(BARE_FLAGS) -c $< -o $@
+$(B)/bare-metal/%.o: examples/bare-metal/%.S
+	@mkdir -p $(@D)
+	$(CC) -c $< -o $@
+$(B)/bare-metal.elf: $(BARE_OBJ) $(B)/libsoftpmu.a examples/bare-metal/bare-metal.ld
+	$(CC) -nostdlib -static -Wl,-T,examples/bare-metal/bare-metal.ld,--build-id=none,--no-warn-rwx-segments \
+		-o $@ $(BARE_OBJ) $(B)/libsoftpmu.a
+$(B)/bare-metal.bin: $(B)/bare-metal.elf
+	objcopy -O binary $< $@

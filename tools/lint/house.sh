@@ -21,7 +21,7 @@ hosts/user/decode/decode* softpmu/* hosts/user/decode/* decode_table.inc $free
 hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
 hosts/qemu/*              softpmu/* hosts/qemu/* <*>
 hosts/unicorn/*           softpmu/* hosts/unicorn/* <*>
-examples/*                softpmu/* <*>
+examples/*                softpmu/* examples/* <*>
 tools/*                   softpmu/* data/families.inc src/perfdata/* hosts/user/+([^/]).h tools/* <*>
 "
 set -f # the patterns are not file names

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bare_metal.sh: examples/bare-metal on a processor of each model: what libsoftpmu's driver finds and
+# records without a system around it.  The program in ring 3 has 1 + 4 * 100000 + 1 instructions and, when
+# it is traced, a loop of 1000.
+#
+#	- PMI through the local vector table as a fixed vector and as NMI, masked by each delivery
+#	  and unmasked by the service routine (Vol. 3A 10.5.1, Vol. 3B 17.4.9.5)
+#	- overflow and PEBS at the exact instruction, counts of ring 3 alone (18.2.1.1, 18.4.4)
+#	- BTS of ring 3, with the interrupts and INT n that leave it (17.4.9)
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib.sh"
+export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
+[[ -x $SOFTPMU_QEMU ]] || stop "QEMU" "there is no $SOFTPMU_QEMU"
+image=$B/bare-metal.bin
+
+INSTRUCTIONS=$((1 + 4 * 100000 + 1)) PERIOD=10006
+SAMPLES=$((INSTRUCTIONS / PERIOD)) RECORDS=$((INSTRUCTIONS / (PERIOD + 1)))
+# 128 BTS records, 8 of them behind the threshold; each interrupt adds a branch of its own.
+BTS_INTERRUPTS=$(((999 + 1) / 120))
+BTS_BRANCHES=$((999 + 1 + BTS_INTERRUPTS))
+
+# expected LEADING PEBS: what stands below the first line.
+expected() {
+	local way
+	for way in fixed NMI; do
+		echo "sampling by $way: $INSTRUCTIONS instructions, $SAMPLES interrupts, $SAMPLES samples," \
+			"$SAMPLES where they belong"
+		if [[ $1 == none ]]; then
+			echo "no PEBS of instructions here"
+		else
+			echo "PEBS by $way: $INSTRUCTIONS instructions, $((RECORDS / 4)) interrupts," \
+				"$RECORDS records, $RECORDS where they belong"
+		fi
+		echo "branch trace by $way: $BTS_INTERRUPTS interrupts, $BTS_BRANCHES branches, 999 of the loop"
+	done
+	echo "done"
+}
+
+models=$("$SOFTPMU" models | awk 'NR > 1 && !/ absent / && $1 != "core" { print $1 }')
+for model in $models; do
+	timeout 300 "$SOFTPMU" vm -M "$model" --kernel "$image" --initrd none </dev/null 2>&1 |
+		tr -d '\r' >"$SCRATCH/said"
+	# version, counters, fixed counters and PEBS format by the tool's own list (8 of "4/8": one thread)
+	read -r version counters fixed format <<<"$("$SOFTPMU" models "$model" | awk 'NR == 2' |
+		grep -oE ' [0-9]+ +([0-9]+/)?[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +Vol' | awk '{ print $1, $2, $3, $5 }')"
+	same "$model: what is detected" "$model: version $version, ${counters#*/} counters, $fixed fixed ones,\
+ PEBS format $format" "$(head -n 1 "$SCRATCH/said")"
+	case $model in
+	silvermont | airmont) pebs=none ;; # their precise events are others
+	*) pebs=instructions ;;
+	esac
+	same "$model: what is recorded" "$(expected $pebs)" "$(sed 1d "$SCRATCH/said" | grep -v '^ ')"
+done
+finish
