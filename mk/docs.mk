@@ -1,5 +1,5 @@
 # The pages that are made from the library's lists.  `make lint` refuses stale ones.
-$(B)/reference: tools/docs/reference.c $(B)/libsoftpmu.a data/families.inc
+$(B)/reference: tools/docs/reference.c $(B)/libsoftpmu.a
 	$(CC) $(BASE) -o $@ $< $(B)/libsoftpmu.a
 
 .PHONY: docs

@@ -178,7 +178,8 @@ if right < len(there):
     print("\n".join(line for line in said if line.startswith("softpmu:")))
 END
 
-models=$("$SOFTPMU" models | awk '$1 != "name" && !/ absent / { print $1 }')
+# Those with architectural performance monitoring: the tool does not program the others yet.
+models=$("$SOFTPMU" models | awk '$1 != "name" && !/ none +[0-9]+ +0 +40 / { print $1 }')
 same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
 for model in $models; do
 	result=$(python3 expected.py "$SOFTPMU" "$model" 2>&1)

@@ -66,7 +66,8 @@ else
 fi
 
 # Every family that can be built lists its table, in columns, and what libpfm4 has of it besides.
-models=$("$SOFTPMU" models | awk '$1 != "name" && !/ absent / { print $1 }')
+# Those with architectural performance monitoring: the tool does not program the others yet.
+models=$("$SOFTPMU" models | awk '$1 != "name" && !/ none +[0-9]+ +0 +40 / { print $1 }')
 same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
 for model in $models; do
 	run list -M "$model"
@@ -96,6 +97,11 @@ for line in sys.stdin:
     if event["group"] == "model" and event["name"] == sys.argv[1]:
         print(event["counters"], event["precise-counters"], event["fidelity"])' "$2"
 }
+same "Pentium: both counters" "3 0 exact" "$(of pentium INSTRUCTIONS_EXECUTED)"
+same "P6: counter 0 alone" "1 0 modelled" "$(of pentium-iii FLOPS)"
+same "NetBurst: six counters" "258048 0 exact" "$(of netburst instr_retired.NBOGUSNTAG)"
+same "NetBurst: PEBS on IQ_COUNTER4" "258048 65536 modelled" "$(of netburst front_end_event.NBOGUS)"
+same "NetBurst: what is bogus is not known" "258048 0 absent" "$(of netburst instr_retired.BOGUSNTAG)"
 same "Core 2: PEBS on PMC0" "3 1 exact" "$(of core2 INST_RETIRED.ANY_P)"
 same "Core 2: at retirement on PMC0 alone" "1 1 absent" "$(of core2 MEM_LOAD_RETIRED.L2_MISS)"
 same "Core: PMC1 alone" "2 0 absent" "$(of core FP_ASSIST)"

@@ -113,6 +113,12 @@ static void write_all(struct unit_host host[WAYS], uint32_t msr, uint64_t value)
 		CHECK_EQ(spmu_write_msr(host[way].core, 0, msr, value), outcome);
 }
 
+/* Which entry is the newest; P6 has one and no register for it (17.14.2). */
+static uint64_t newest(const struct spmu_lbr_layout *lbr, struct unit_host *host)
+{
+	return lbr->tos ? RDMSR(host, lbr->tos) : 0;
+}
+
 /* The same memory and interrupts, and the same entries from the newest on. */
 static bool alike(const struct spmu_lbr_layout *lbr, struct unit_host *a, struct unit_host *b)
 {
@@ -120,8 +126,8 @@ static bool alike(const struct spmu_lbr_layout *lbr, struct unit_host *a, struct
 	    RDMSR(a, DEBUGCTL) != RDMSR(b, DEBUGCTL))
 		return false;
 	for (unsigned n = 0; n < lbr->depth; n++) {
-		uint32_t in_a = (uint32_t)(RDMSR(a, lbr->tos) - n) & (lbr->depth - 1u);
-		uint32_t in_b = (uint32_t)(RDMSR(b, lbr->tos) - n) & (lbr->depth - 1u);
+		uint32_t in_a = (uint32_t)(newest(lbr, a) - n) & (lbr->depth - 1u);
+		uint32_t in_b = (uint32_t)(newest(lbr, b) - n) & (lbr->depth - 1u);
 
 		if (RDMSR(a, lbr->from + in_a) != RDMSR(b, lbr->from + in_b) ||
 		    (lbr->to && RDMSR(a, lbr->to + in_a) != RDMSR(b, lbr->to + in_b)))
@@ -130,7 +136,13 @@ static bool alike(const struct spmu_lbr_layout *lbr, struct unit_host *a, struct
 	return true;
 }
 
-static void step(struct unit_host host[WAYS], const struct spmu_lbr_layout *lbr)
+/* Bits 6 to 12 of IA32_DEBUGCTL; MSR_DEBUGCTLA has them lower and none to freeze with. */
+static uint64_t draw_trace(void)
+{
+	return (draw(3) ? 0xc0 : draw(4) << 6) | draw(2) << 8 | (draw(3) ? 0 : draw(16) << 9);
+}
+
+static void step(struct unit_host host[WAYS], const struct spmu_lbr_layout *lbr, unsigned shift)
 {
 	static const uint8_t kinds[] = {SPMU_SIG_COND_TAKEN, SPMU_SIG_CALL_REL,	  SPMU_SIG_CALL_IND,
 					SPMU_SIG_RET_NEAR,   SPMU_SIG_JMP_REL,	  SPMU_SIG_JMP_IND,
@@ -139,9 +151,7 @@ static void step(struct unit_host host[WAYS], const struct spmu_lbr_layout *lbr)
 	size_t count = 1 + draw(BRANCHES_MAX), at = 0;
 	unsigned cpl = draw(4) ? 3 : 0;
 
-	write_all(host, DEBUGCTL,
-		  draw(2) | (draw(3) ? 0xc0 : draw(4) << 6) | draw(2) << 8 |
-			  (draw(3) ? 0 : draw(16) << 9));
+	write_all(host, DEBUGCTL, draw(2) | (shift ? draw_trace() >> shift & 0x7f : draw_trace()));
 	if (lbr->select)
 		write_all(host, lbr->select, draw(2) ? 0 : draw(2) ? 0x3c4 : draw(1024));
 	for (size_t i = 0; i < count; i++) {
@@ -167,23 +177,25 @@ static bool program(const struct spmu_model *model, uint64_t seed, bool ia32e)
 {
 	static struct unit_host host[WAYS];
 	const struct spmu_lbr_layout *lbr = spmu_lbr_layout(model);
+	const struct spmu_ds_layout *layout = spmu_ds_layout(model, ia32e);
+	unsigned shift = lbr->tos == 0x1da ? 4 : 0; /* NetBurst: MSR_DEBUGCTLA (17.11.1) */
 	bool same = true;
 
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (unsigned way = 0; way < WAYS; way++) {
 		host_create(&host[way], spmu_model_info(model).name, 1, SUPPLY_EXECUTION);
 		spmu_set_ia32e(host[way].core, 0, ia32e);
-		host[way].base = ia32e ? MEMORY_BASE : 0;
+		host[way].base = layout && layout->field_bytes == 8 && ia32e ? MEMORY_BASE : 0;
 	}
 	write_all(host, DS_AREA_MSR, host->base);
 	for (unsigned n = 0; same && n < STEPS; n++) {
-		if (!n || !draw(3))
-			draw_area(host, spmu_ds_layout(model, ia32e));
+		if (layout && (!n || !draw(3)))
+			draw_area(host, layout);
 		for (unsigned way = 0; way < WAYS; way++)
 			spmu_write_lvt(host[way].core, 0, LVT_NMI);
-		step(host, lbr);
+		step(host, lbr, shift);
 		same = alike(lbr, &host[RETIRED], &host[MANY]) &&
-		       RDMSR(&host[RETIRED], lbr->tos) == RDMSR(&host[MANY], lbr->tos) &&
+		       newest(lbr, &host[RETIRED]) == newest(lbr, &host[MANY]) &&
 		       alike(lbr, &host[RETIRED], &host[TAPPED]);
 	}
 	for (unsigned way = 0; way < WAYS; way++)

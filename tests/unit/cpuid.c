@@ -10,7 +10,8 @@
  * fixed counters: with_errata[] has them.  Bits of EBX that an erratum sets are there always.
  * Differences that are meant: the first Bonnells (106C2H) report one fixed counter and
  * a bit 13 without meaning, Lynnfield (106E5H) also lacks reference cycles (bit 2 of EBX): the
- * models are the parts listed here.
+ * models are the parts listed here.  Parts before the architectural unit have no leaf 0AH: the
+ * unit's is empty (version 0).  No dump of model 3 of family 15 has the flags.
  */
 #define OURS_ECX 0x8014u /* DTES64, DS-CPL, PDCM */
 #define OURS_EDX 0x200000u
@@ -23,6 +24,20 @@ static const struct {
 	uint32_t leaf_0a[4];
 	uint32_t leaf_1_ecx, leaf_1_edx;
 } parts[] = {
+	{__LINE__, "52C P54C", "pentium", 1, {0, 0, 0, 0}, 0x00000000, 0x000001bf},
+	{__LINE__, "543 P55C", "pentium-mmx", 1, {0, 0, 0, 0}, 0x00000000, 0x008003bf},
+	{__LINE__, "619 P6", "pentium-pro", 1, {0, 0, 0, 0}, 0x00000000, 0x0000fbff},
+	{__LINE__, "653 P2 Deschutes", "pentium-ii", 1, {0, 0, 0, 0}, 0x00000000, 0x0183fbff},
+	{__LINE__, "683 P3 Coppermine", "pentium-iii", 1, {0, 0, 0, 0}, 0x00000000, 0x0387fbff},
+	{__LINE__, "695 PM Banias", "pentium-m", 1, {0, 0, 0, 0}, 0x00000000, 0xa7e9fbbf},
+	{__LINE__, "6D8 PM Dothan", "pentium-m", 1, {0, 0, 0, 0}, 0x00000180, 0xafe9fbff},
+	{__LINE__, "F0A P4 Willamette", "netburst", 1, {0, 0, 0, 0}, 0x00000000, 0x3febfbff},
+	{__LINE__, "F29 P4 Northwood", "netburst", 2, {0, 0, 0, 0}, 0x00004400, 0xbfebfbff},
+	{__LINE__, "F43 P4 Prescott", "prescott-2m", 2, {0, 0, 0, 0}, 0x0000649d, 0xbfebfbff},
+	{__LINE__, "F44 P4 Smithfield", "prescott-2m", 2, {0, 0, 0, 0}, 0x0000641d, 0xbfebfbff},
+	{__LINE__, "F62 P4 Presler", "cedar-mill", 2, {0, 0, 0, 0}, 0x0000e43d, 0xbfebfbff},
+	{__LINE__, "F68 P4 Tulsa", "cedar-mill", 2, {0, 0, 0, 0}, 0x0000e5bd, 0xbfebfbff},
+	{__LINE__, "F41 P4 Cranford", "xeon-mp-8m-l3", 2, {0, 0, 0, 0}, 0x0000649d, 0xbfebfbff},
 	{__LINE__,
 	 "506E3 Skylake, two threads",
 	 "skylake",

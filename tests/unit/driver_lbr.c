@@ -311,6 +311,8 @@ int main(void)
 		const struct spmu_model *model = spmu_model_at(i);
 		unsigned before = check_failed;
 
+		if (!spmu_model_info(model).perfmon_version)
+			continue; /* driver_detect.c */
 		for (unsigned k = 0; k < sizeof(selects) / sizeof(selects[0]); k++)
 			samples(model, selects[k]);
 		for (unsigned threshold = 0; threshold < 4; threshold++)

@@ -398,6 +398,8 @@ int main(void)
 		const struct spmu_model *model = spmu_model_at(i);
 		unsigned before = check_failed;
 
+		if (!spmu_model_info(model).perfmon_version)
+			continue; /* driver_detect.c */
 		for (unsigned rotates = 0; rotates < 2; rotates++) {
 			traces(model, true, true, rotates);
 			traces(model, true, false, rotates);

@@ -38,7 +38,7 @@ _softpmu_options() {
 }
 
 _softpmu_models() {
-	"$1" models 2>/dev/null | awk 'NR > 1 && !/ absent / { print $1 }'
+	"$1" models 2>/dev/null | awk 'NR > 1 { print $1 }'
 }
 
 # MODEL may be empty.  Events that are absent are left out: they give no count.

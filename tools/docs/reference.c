@@ -15,14 +15,6 @@
 #define PATH_BYTES     4096
 #define FACILITIES_MAX 64
 
-static const struct {
-	const char *name, *title, *section;
-} unbuilt[] = {
-#define FAMILY(name, title, section) {name, title, section},
-#include "data/families.inc"
-#undef FAMILY
-};
-
 static const char *access_text(enum spmu_access access)
 {
 	static const char *const text[] = {
@@ -356,10 +348,6 @@ static bool write_conformance(const char *folder)
 	print_conformance(page, rows, count);
 	print_partial(page, rows, count);
 	print_errata(page);
-	fprintf(page, "\n## Families that cannot be built yet\n\n");
-	for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++)
-		fprintf(page, "- `%s`: %s (%s)\n", unbuilt[i].name, unbuilt[i].title,
-			unbuilt[i].section);
 	good = !ferror(page) && count < FACILITIES_MAX;
 	return !fclose(page) && good;
 }

@@ -22,7 +22,7 @@ hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
 hosts/qemu/*              softpmu/* hosts/qemu/* <*>
 hosts/unicorn/*           softpmu/* hosts/unicorn/* <*>
 examples/*                softpmu/* examples/* <*>
-tools/*                   softpmu/* data/families.inc src/perfdata/* hosts/user/+([^/]).h tools/* <*>
+tools/*                   softpmu/* src/perfdata/* hosts/user/+([^/]).h tools/* <*>
 "
 set -f # the patterns are not file names
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * models.c: `softpmu models`: the processors that can be built and how much of
- * each is done, and the families of the manual that are not there yet
- * (data/families.inc).
+ * each is done.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -10,18 +9,6 @@
 
 #include "tools/softpmu/commands.h"
 #include "tools/softpmu/output.h"
-
-struct family {
-	const char *name, *title, *section;
-};
-
-static const struct family families[] = {
-#define FAMILY(name, title, section) {name, title, section},
-#include "data/families.inc"
-#undef FAMILY
-};
-
-#define FAMILIES (sizeof(families) / sizeof(families[0]))
 
 /* Widths of the columns whose texts differ in length. */
 struct widths {
@@ -35,8 +22,9 @@ static void help(void)
 	     "architectural performance monitoring, general counters of a logical processor (with\n"
 	     "two threads in the core/with one), fixed counters, bits of a counter, format of "
 	     "PEBS\n"
-	     "records, section of the manual.  Families that are not there yet are listed as "
-	     "absent.\n\n"
+	     "records, section of the manual.  Version none: the family is older than "
+	     "architectural\n"
+	     "performance monitoring.\n\n"
 	     "  -v, --verbose          also what of each model is done, partial or absent, and\n"
 	     "                         its errata: switched (on by a program that embeds the\n"
 	     "                         library), always there, or absent");
@@ -59,10 +47,6 @@ static struct widths measure(void)
 		widen(&widths.name, info.name);
 		widen(&widths.title, info.title);
 	}
-	for (i = 0; i < FAMILIES; i++) {
-		widen(&widths.name, families[i].name);
-		widen(&widths.title, families[i].title);
-	}
 	return widths;
 }
 
@@ -76,9 +60,10 @@ static void print_row(const struct widths *widths, const char *name, const char 
 
 static void print_model(const struct widths *widths, const struct spmu_model_info *info)
 {
-	char version[8], counters[8], fixed[8], width[8], pebs[8] = "none";
+	char version[8] = "none", counters[8], fixed[8], width[8], pebs[8] = "none";
 
-	snprintf(version, sizeof(version), "%u", info->perfmon_version);
+	if (info->perfmon_version)
+		snprintf(version, sizeof(version), "%u", info->perfmon_version);
 	if (info->counters_ht == info->counters_single)
 		snprintf(counters, sizeof(counters), "%u", info->counters_ht);
 	else
@@ -147,17 +132,6 @@ static bool wanted(const char *name, int count, char **names)
 	return count == 0;
 }
 
-static bool is_family(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < FAMILIES; i++) {
-		if (!strcmp(families[i].name, name))
-			return true;
-	}
-	return false;
-}
-
 static void print_models(bool verbose, int count, char **names)
 {
 	struct widths widths = measure();
@@ -176,11 +150,6 @@ static void print_models(bool verbose, int count, char **names)
 			print_facilities(model);
 			print_errata(model);
 		}
-	}
-	for (i = 0; i < FAMILIES; i++) {
-		if (!spmu_model_find(families[i].name) && wanted(families[i].name, count, names))
-			print_row(&widths, families[i].name, families[i].title, "absent", "-", "-",
-				  "-", "-", families[i].section);
 	}
 }
 
@@ -204,7 +173,7 @@ int cmd_models(int argc, char **argv)
 		}
 	}
 	for (i = optind; i < argc; i++) {
-		if (!is_family(argv[i]) && !spmu_model_find(argv[i])) {
+		if (!spmu_model_find(argv[i])) {
 			tool_error("unknown model '%s' (see softpmu models)", argv[i]);
 			return 1;
 		}
