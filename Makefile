@@ -41,7 +41,7 @@ all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
 	echo 'built: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so'
 
 include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/docs.mk mk/lint.mk mk/bench.mk \
-         mk/fuzz.mk mk/qemu.mk mk/install.mk mk/deps.mk mk/demo.mk
+         mk/fuzz.mk mk/qemu.mk mk/unicorn.mk mk/install.mk mk/deps.mk mk/demo.mk
 
 .PHONY: clean help
 clean:
@@ -59,6 +59,7 @@ help:
 	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
 	@echo 'make qemu           QEMU 10.0 with the unit inside; make check-guest boots Linux on it'
 	@echo 'make check-vm       softpmu vm with that QEMU; make bare-metal: the driver without a system'
+	@echo 'make unicorn        the unit in the Unicorn emulator, as an example;  make check-unicorn'
 	@echo 'make install        to PREFIX=$(PREFIX) below DESTDIR;  make uninstall'
 	@echo 'make deps           packages that the above need'
 	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, V, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'

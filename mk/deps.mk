@@ -9,7 +9,7 @@ DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl c
 DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc patch \
               universal-ctags unzip vim xxd zip
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
-DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck
+DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck libunicorn-dev
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
 .PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo deps-many

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-files '^(src|hosts/user|tools|examples|bench|demo)/.*\.c$' >"$list"
+files '^(src|hosts/(user|unicorn)|tools|examples|bench|demo)/.*\.c$' >"$list"
 found=$(cppcheck --quiet -j "$(nproc)" --std=c11 --language=c --enable=warning,portability,performance \
 	--inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem \
 	--suppress=normalCheckLevelMaxBranches --suppress=toomanyconfigs \
