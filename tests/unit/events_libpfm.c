@@ -296,6 +296,67 @@ static void check_models(void)
 	}
 }
 
+/*
+ * Tables that libpfm4 has in its 32-bit build alone, typed from its source, and the Pentium's,
+ * typed from perfctr's and FreeBSD's lists: name, code, counters.
+ */
+static void check_typed(void)
+{
+	static const struct {
+		int line;
+		const char *model, *name;
+		uint32_t code, counters;
+	} rows[] = {
+		{__LINE__, "pentium", "DATA_READ", 0x00, 3},
+		{__LINE__, "pentium", "BRANCHES", 0x12, 3},
+		{__LINE__, "pentium", "INSTRUCTIONS_EXECUTED", 0x16, 3},
+		{__LINE__, "pentium", "LOCKED_BUS_CYCLE", 0x1c, 3},
+		{__LINE__, "pentium", "FLOPS", 0x22, 3},
+		{__LINE__, "pentium", "HARDWARE_INTERRUPTS", 0x27, 3},
+		{__LINE__, "pentium", "DATA_READ_MISS_OR_WRITE_MISS", 0x29, 3},
+		{__LINE__, "pentium-mmx", "MMX_INSTRUCTIONS_EXECUTED_U_PIPE", 0x2b, 1},
+		{__LINE__, "pentium-mmx", "MMX_INSTRUCTIONS_EXECUTED_V_PIPE", 0x2b, 2},
+		{__LINE__, "pentium-mmx", "NUMBER_OF_CYCLES_NOT_IN_HALT_STATE", 0x30, 1},
+		{__LINE__, "pentium-mmx", "TAKEN_BRANCHES", 0x32, 2},
+		{__LINE__, "pentium-mmx", "RETURNS", 0x39, 1},
+		{__LINE__, "pentium-pro", "CPU_CLK_UNHALTED", 0x0079, 3},
+		{__LINE__, "pentium-pro", "INST_RETIRED", 0x00c0, 3},
+		{__LINE__, "pentium-pro", "DATA_MEM_REFS", 0x0043, 3},
+		{__LINE__, "pentium-pro", "BR_TAKEN_RETIRED", 0x00c9, 3},
+		{__LINE__, "pentium-pro", "FLOPS", 0x00c1, 1},
+		{__LINE__, "pentium-pro", "BUS_TRAN_ANY.ANY", 0x2070, 3},
+		{__LINE__, "pentium-pro", "L2_LINES_IN", 0x0024, 3},
+		{__LINE__, "pentium-ii", "MMX_INSTR_RET", 0x00ce, 3},
+		{__LINE__, "pentium-ii", "SEG_REG_RENAMES.GS", 0x08d5, 3},
+		{__LINE__, "pentium-iii", "L2_RQSTS.M", 0x082e, 3},
+		{__LINE__, "pentium-iii", "EMON_KNI_COMP_INST_RET.SCALAR", 0x01d9, 3},
+		{__LINE__, "pentium-m", "BR_IND_CALL_EXEC", 0x0094, 3},
+		{__LINE__, "pentium-m", "EMON_EST_TRANS.FREQ", 0x0258, 3},
+		{__LINE__, "pentium-m", "EMON_SSE_SSE2_COMP_INST_RETIRED.SSE2_SCALAR_DOUBLE",
+		 0x03d9, 3},
+		{__LINE__, "pentium-m", "L2_LINES_IN.ONLY_HW_PREFETCH", 0x1024, 3},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct spmu_model *model = spmu_model_find(rows[i].model);
+		const struct spmu_event *event = NULL;
+
+		for (size_t e = 0; model && e < spmu_event_count(model); e++)
+			if (!strcmp(spmu_event_at(model, e)->name, rows[i].name))
+				event = spmu_event_at(model, e);
+		if (!CHECK_ROW(rows[i].line, event != NULL))
+			continue;
+		CHECK_ROW_EQ(rows[i].line, event->code, rows[i].code);
+		CHECK_ROW_EQ(rows[i].line, event->counters & 3, rows[i].counters);
+	}
+	/* What came with MMX, with SSE, and what was the Pentium II's. */
+	CHECK(spmu_event_by_code(spmu_model_find("pentium"), 0x2b) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("pentium-pro"), 0x00cd) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("pentium-ii"), 0x00d9) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("pentium-iii"), 0x00ce) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("netburst"), 0x00013407) == NULL);
+}
+
 /* Exceptions that nothing needs hide mistakes. */
 static void check_exceptions(void)
 {
@@ -315,6 +376,7 @@ int main(void)
 		return 1;
 	}
 	check_models();
+	check_typed();
 	check_exceptions();
 	return test_summary();
 }
