@@ -49,6 +49,7 @@ struct escr_layout {
 	uint32_t cascade[GENERAL_MAX];	/* counters that CCCRn.CASCADE lets start counter n */
 	uint32_t extended[GENERAL_MAX]; /* the same of CCCRn[11] */
 	uint32_t front_end, execution, replay; /* events that count tags: codes without a mask */
+	uint32_t untagged, tagged;	       /* instructions, apart by whether they have a tag */
 	const struct front_end_tag *front_end_tag;
 	const struct replay_tag *replay_tag;
 	uint8_t front_end_tags, replay_tags;

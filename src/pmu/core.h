@@ -174,6 +174,31 @@ static inline bool has_erratum(const struct spmu_core *core, enum erratum erratu
  */
 void perfevtsel_update(const struct spmu_core *core, struct thread *thread);
 uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state);
+void cesr_update(const struct spmu_core *core, struct thread *thread);
+uint32_t cesr_clocked(const struct spmu_core *core, const struct thread_state *state);
+void escr_update(const struct spmu_core *core, struct thread *thread);
+uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state);
+void escr_start(struct spmu_core *core, uint32_t counters);
+uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state);
+
+/* What an ESCR selects. */
+struct escr_selection {
+	uint32_t code, mask; /* of an event code */
+	uint8_t tag;	     /* that it puts on what it selects; 0: none */
+	uint8_t rings[SPMU_THREADS_MAX];
+};
+struct escr_selection escr_selection(const struct spmu_core *core, unsigned number);
+uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection *selection,
+		      uint32_t counters);
+
+/*
+ * tagging.c.  counts: whether the selection is an event that counts tags.  select: then what it
+ * counts and where.  splits: take from another's mask what tags make unknown.
+ */
+bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection);
+void tagging_select(const struct spmu_core *core, const struct escr_selection *selection,
+		    struct counter *counter);
+void tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
 
 /* meters.c */
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
@@ -247,6 +272,8 @@ enum pebs_result {
 	PEBS_THRESHOLD /* written, and the index reached the threshold */
 };
 uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable);
+uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter);
+uint64_t pebs_other_view(uint64_t enable);
 uint64_t pebs_applicable(uint32_t counters);
 uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,

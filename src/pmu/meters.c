@@ -25,7 +25,17 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 
 	thread->active = thread->clocked = thread->any = thread->next = 0;
 	thread->adaptive = thread->addressed = 0;
-	perfevtsel_update(core, thread);
+	switch ((enum spmu_programming)core->model->counters->programming) {
+	case SPMU_PROGRAM_PERFEVTSEL:
+		perfevtsel_update(core, thread);
+		break;
+	case SPMU_PROGRAM_CESR:
+		cesr_update(core, thread);
+		break;
+	case SPMU_PROGRAM_ESCR:
+		escr_update(core, thread);
+		break;
+	}
 
 	for (uint32_t set = thread->active; set;) {
 		unsigned c = take_lowest(&set);
@@ -46,7 +56,14 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state)
 {
-	return perfevtsel_clocked(core, state);
+	switch ((enum spmu_programming)core->model->counters->programming) {
+	case SPMU_PROGRAM_CESR:
+		return cesr_clocked(core, state);
+	case SPMU_PROGRAM_ESCR:
+		return escr_clocked(core, state);
+	default:
+		return perfevtsel_clocked(core, state);
+	}
 }
 
 /* The meter with these signals and rings, added when there is none. */

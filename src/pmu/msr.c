@@ -113,7 +113,8 @@ uint64_t msr_shown(const struct spmu_core *core, unsigned lp, const struct msr *
 {
 	unsigned shift = core->model->debugctl_shift;
 
-	(void)lp;
+	if (msr->role == ROLE_PEBS_ENABLE && lp && core->model->counters->shared)
+		return pebs_other_view(kept);
 	if (msr->role == ROLE_DEBUGCTL && shift)
 		return (kept & ~DEBUGCTL_TRACE) | (kept & DEBUGCTL_TRACE) >> shift;
 	return kept;
@@ -124,7 +125,8 @@ uint64_t msr_kept(const struct spmu_core *core, unsigned lp, const struct msr *m
 {
 	unsigned shift = core->model->debugctl_shift;
 
-	(void)lp;
+	if (msr->role == ROLE_PEBS_ENABLE && lp && core->model->counters->shared)
+		return pebs_other_view(shown);
 	if (msr->role == ROLE_DEBUGCTL && shift)
 		return (shown & ~(DEBUGCTL_TRACE >> shift)) | (shown & DEBUGCTL_TRACE >> shift)
 								      << shift;
@@ -226,6 +228,19 @@ static void write_register(struct spmu_core *core, unsigned lp, const struct msr
 	case ROLE_PERFEVTSEL:
 		state->reg[SLOT_PERFEVTSEL + msr->index] = value;
 		forget_clocks(state, 1u << msr->index);
+		break;
+	case ROLE_CCCR:
+		state->reg[SLOT_PERFEVTSEL + msr->index] = value;
+		state->pmi_due &= escr_flagged(core, state);
+		forget_clocks(state, 1u << msr->index);
+		break;
+	case ROLE_CESR:
+		state->reg[SLOT_PERFEVTSEL] = value;
+		forget_clocks(state, (1u << core->general) - 1);
+		break;
+	case ROLE_ESCR:
+		state->reg[SLOT_ESCR + msr->index] = value;
+		forget_clocks(state, core->model->counters->escrs->escr[msr->index].counters);
 		break;
 	case ROLE_PEBS_ENABLE: /* what is switched off is no longer armed */
 		state->reg[SLOT_PEBS_ENABLE] = msr_kept(core, lp, msr, value);

@@ -11,11 +11,46 @@
 
 #include "src/pmu/core.h"
 
+/*
+ * NetBurst: two bits, for the thread that reads or writes them and for the other (18.16.3).  The
+ * register is kept as thread 0 sees it.  Each thread has one counter.
+ */
+#define ENABLE_0 FIELD(PEBS_ENABLE_NETBURST, ENABLE_PEBS_MY_THR)
+#define ENABLE_1 FIELD(PEBS_ENABLE_NETBURST, ENABLE_PEBS_OTH_THR)
+
+static uint32_t enabled_by_thread(const struct spmu_core *core, uint64_t enable)
+{
+	uint32_t all = core->model->counters->pebs_counters;
+	uint32_t first = all & -all;
+
+	return (enable & ENABLE_0 ? first : 0) |
+	       (enable & ENABLE_1 && core->threads > 1 ? all & ~first : 0);
+}
+
+/* What thread 1 sees. */
+uint64_t pebs_other_view(uint64_t enable)
+{
+	return (enable & ~(ENABLE_0 | ENABLE_1)) | (enable & ENABLE_0 ? ENABLE_1 : 0) |
+	       (enable & ENABLE_1 ? ENABLE_0 : 0);
+}
+
+/* The threads that this counter makes records for, where they share it. */
+uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter)
+{
+	uint32_t all = core->model->counters->pebs_counters;
+
+	if (!(enabled_by_thread(core, enable) >> counter & 1))
+		return 0;
+	return all & ((1u << counter) - 1) ? 2 : 1;
+}
+
 /* Counters that IA32_PEBS_ENABLE names, by counter number; its other bits are LL_EN, PS_ENABLE. */
 uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable)
 {
 	const struct counter_layout *layout = core->model->counters;
 
+	if (layout->shared)
+		return enabled_by_thread(core, enable);
 	return ((uint32_t)enable & layout->pebs_counters) |
 	       ((uint32_t)(enable >> 32) & layout->pebs_fixed) << GENERAL_MAX;
 }

@@ -93,6 +93,17 @@ static bool select_enabled(const struct spmu_core *core, const struct thread *th
 	return thread->state.reg[SLOT_PERFEVTSEL + with] & FIELD(PERFEVTSEL, EN);
 }
 
+/* PBi of the debug control register gives the pin to breakpoints (17.14.1). */
+static uint8_t pin_free(const struct spmu_core *core, const struct thread *thread, unsigned n,
+			uint64_t select)
+{
+	const unsigned pins = 2;
+
+	if (n < pins && (thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL_P6, PB0) << n))
+		return PIN_NONE;
+	return pin_of(core, (select & FIELD(PERFEVTSEL, PC)) != 0);
+}
+
 /* Make one general counter; false when it does not count. */
 static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
@@ -110,7 +121,7 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		.signals = counted(core, event),
 		.status = status_bit(core, n),
 		.status_slot = SLOT_GLOBAL_STATUS,
-		.pin = pin_of(core, (select & FIELD(PERFEVTSEL, PC)) != 0),
+		.pin = pin_free(core, thread, n, select),
 	};
 	if (select & FIELD(PERFEVTSEL, INT))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));

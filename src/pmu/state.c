@@ -172,8 +172,12 @@ static bool registers_valid(struct spmu_core *core, unsigned lp, const struct th
 /* What counters remember beside their registers. */
 static bool counters_valid(const struct spmu_core *core, const struct thread_state *thread)
 {
+	uint32_t late = core->model->counters->programming == SPMU_PROGRAM_ESCR
+				? escr_flagged(core, thread)
+				: 0;
+
 	return !(thread->pebs_armed & ~pebs_enabled(core, thread->reg[SLOT_PEBS_ENABLE])) &&
-	       !thread->pmi_due && clocks_valid(core, thread);
+	       !(thread->pmi_due & ~late) && clocks_valid(core, thread);
 }
 
 static bool thread_valid(struct spmu_core *core, unsigned lp, const struct thread_state *thread)

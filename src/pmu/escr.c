@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * escr.c: the counters of NetBurst (18.15.1 to 18.15.5; two threads: 18.16.1, 18.16.2).  CCCRn
+ * connects counter n with one of the ESCRs of its block, which selects events of a class and,
+ * for each thread, the rings in which they count.  What ESCRs tag is in tagging.c.
+ *
+ * A counter adds up all events that its ESCR's mask selects.  Of a mask that selects events
+ * which no host reports as well, those that are reported count.
+ *
+ * Overflow sets the sticky CCCRn.OVF; the interrupt comes with the next count (18.15.3).  A counter
+ * that cascades is enabled by the overflow of its partner: here its CCCR then says so.  All
+ * of it stands once a core, so thread 0 has the counters of both.
+ */
+#include "src/pmu/core.h"
+
+/* BPU, MS, FLAME, IQ: four counters each, and six (table 18-63). */
+static unsigned block_of(unsigned counter)
+{
+	return counter / 4 < 3 ? counter / 4 : 3;
+}
+
+/* What an ESCR selects, as event codes have it, without the mask; nonsense for absent ones. */
+static uint32_t code_of(const struct escr *escr, uint64_t value)
+{
+	unsigned first = (unsigned)__builtin_ctz(escr->counters);
+
+	return block_of(first) << 12 | (uint32_t)escr->select << 8 |
+	       (uint32_t)((value & FIELD(ESCR, EVENT_SELECT)) >> FIELD_LOW(ESCR, EVENT_SELECT));
+}
+
+struct escr_selection escr_selection(const struct spmu_core *core, unsigned number)
+{
+	uint64_t value = core->thread[0].state.reg[SLOT_ESCR + number];
+	struct escr_selection selection = {
+		.code = code_of(&core->model->counters->escrs->escr[number], value),
+		.mask = (uint32_t)((value & FIELD(ESCR, EVENT_MASK)) >>
+				   FIELD_LOW(ESCR, EVENT_MASK)),
+		.rings = {(uint8_t)((value & FIELD(ESCR, T0_OS) ? SPMU_RING0 : 0) |
+				    (value & FIELD(ESCR, T0_USR) ? SPMU_RINGX : 0)),
+			  (uint8_t)((value & FIELD(ESCR, T1_OS) ? SPMU_RING0 : 0) |
+				    (value & FIELD(ESCR, T1_USR) ? SPMU_RINGX : 0))},
+	};
+
+	if (value & FIELD(ESCR, TAG_ENABLE))
+		selection.tag =
+			(uint8_t)((value & FIELD(ESCR, TAG_VALUE)) >> FIELD_LOW(ESCR, TAG_VALUE));
+	if (core->threads < 2)
+		selection.rings[1] = 0;
+	return selection;
+}
+
+/* The ESCR that a CCCR connects with counter n; false: none. */
+static bool connected(const struct escr_layout *layout, unsigned n, uint64_t cccr, unsigned *escr)
+{
+	unsigned select =
+		(unsigned)((cccr & FIELD(CCCR, ESCR_SELECT)) >> FIELD_LOW(CCCR, ESCR_SELECT));
+
+	for (*escr = 0; *escr < ESCR_MAX; ++*escr)
+		if (layout->escr[*escr].select == select && (layout->escr[*escr].counters >> n & 1))
+			return true;
+	return false;
+}
+
+/* Whether as many threads are active as the CCCR asks for (18.16.2). */
+static bool threads_active(const struct spmu_core *core, uint64_t cccr)
+{
+	const unsigned any = 3;
+	unsigned wanted =
+		(unsigned)((cccr & FIELD(CCCR, ACTIVE_THREAD)) >> FIELD_LOW(CCCR, ACTIVE_THREAD));
+	unsigned active = 0;
+
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		active += !core->thread[lp].state.halted;
+	return wanted == any ? active != 0 : active == wanted;
+}
+
+/* The signals of all events that a selection's mask holds whole. */
+uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection *selection,
+		      uint32_t counters)
+{
+	uint64_t signals = 0;
+
+	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
+		const struct event_part *part = &core->model->events->part[p];
+
+		for (size_t i = 0; i < part->count; i++) {
+			const struct spmu_event *event = &part->event[i];
+
+			if ((event->code & UINT16_MAX) == selection->code &&
+			    !(event->code >> 16 & ~selection->mask) &&
+			    (event->counters & counters) && signals_supplied(core, event->signals))
+				signals |= event->signals;
+		}
+	}
+	return signals;
+}
+
+static void set_rest(const struct spmu_core *core, struct counter *counter, unsigned n,
+		     uint64_t cccr)
+{
+	counter->status = FIELD(CCCR, OVF);
+	counter->status_slot = (uint16_t)(SLOT_PERFEVTSEL + n);
+	counter->sticky = true;
+	counter->late = true;
+	counter->force = (cccr & FIELD(CCCR, FORCE_OVF)) != 0;
+	counter->pmi = cccr & FIELD(CCCR, OVF_PMI_T0) ? 1 : 0;
+	if ((cccr & FIELD(CCCR, OVF_PMI_T1)) && core->threads > 1)
+		counter->pmi |= 2;
+	if (!(cccr & FIELD(CCCR, COMPARE)))
+		return;
+	counter->at_least =
+		(uint16_t)(((cccr & FIELD(CCCR, THRESHOLD)) >> FIELD_LOW(CCCR, THRESHOLD)) + 1);
+	counter->invert = (cccr & FIELD(CCCR, COMPLEMENT)) != 0;
+	counter->edge = (cccr & FIELD(CCCR, EDGE)) != 0;
+}
+
+/* Make one counter; false when it does not count. */
+static bool update(const struct spmu_core *core, struct thread *thread, unsigned n)
+{
+	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
+	struct counter *counter = &thread->counter[n];
+	struct escr_selection selection;
+	unsigned escr;
+
+	if (!(cccr & FIELD(CCCR, ENABLE)) || !threads_active(core, cccr) ||
+	    !connected(core->model->counters->escrs, n, cccr, &escr))
+		return false;
+	selection = escr_selection(core, escr);
+	*counter = (struct counter){.rings = {selection.rings[0], selection.rings[1]}};
+	if (tagging_counts(core, &selection)) {
+		tagging_select(core, &selection, counter);
+		counter->precise = pebs_threads(core, thread->state.reg[SLOT_PEBS_ENABLE], n);
+	} else {
+		tagging_splits(core, &selection);
+		counter->signals = escr_signals(core, &selection, 1u << n);
+	}
+	set_rest(core, counter, n, cccr);
+	return counter->signals && (counter->rings[0] | counter->rings[1]);
+}
+
+/* Counters that would start counter n, by the bits that are set. */
+static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+
+	return (cccr & FIELD(CCCR, CASCADE) ? layout->cascade[n] : 0) |
+	       (cccr & FIELD(CCCR_IQ_0, CASCNT4INTO0) ? layout->extended[n] : 0);
+}
+
+void escr_update(const struct spmu_core *core, struct thread *thread)
+{
+	if (thread_number(core, thread) != 0)
+		return;
+	for (unsigned n = 0; n < core->general; n++)
+		if (update(core, thread, n))
+			thread->active |= 1u << n;
+	for (unsigned n = 0; n < core->general; n++) {
+		uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
+		uint32_t set = cccr & FIELD(CCCR, ENABLE) ? 0 : starters(core, cccr, n);
+
+		for (set &= thread->active; set;)
+			thread->counter[take_lowest(&set)].starts |= 1u << n;
+	}
+}
+
+void escr_start(struct spmu_core *core, uint32_t counters)
+{
+	while (counters)
+		core->thread[0].state.reg[SLOT_PERFEVTSEL + take_lowest(&counters)] |=
+			FIELD(CCCR, ENABLE);
+}
+
+uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state)
+{
+	uint32_t clocked = 0;
+
+	for (unsigned n = 0; n < core->general; n++)
+		if (state->reg[SLOT_PERFEVTSEL + n] & FIELD(CCCR, COMPARE))
+			clocked |= 1u << n;
+	return clocked;
+}
+
+/* Counters whose overflow may still have to interrupt. */
+uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state)
+{
+	uint32_t flagged = 0;
+
+	for (unsigned n = 0; n < core->general; n++) {
+		uint64_t cccr = state->reg[SLOT_PERFEVTSEL + n];
+
+		if ((cccr & FIELD(CCCR, OVF)) &&
+		    (cccr & (FIELD(CCCR, OVF_PMI_T0) | FIELD(CCCR, OVF_PMI_T1))))
+			flagged |= 1u << n;
+	}
+	return flagged;
+}

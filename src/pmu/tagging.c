@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tagging.c: what NetBurst counts at retirement because it was tagged before (18.15.6).
+ *
+ * front_end_event, execution_event and replay_event count micro-operations that carry a tag.  An
+ * ESCR that selects uop_type tags in the front end; one with TAG_ENABLE puts its tag value on what
+ * its event counts; IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT choose what is tagged when it is
+ * replayed.  No counter is needed for an ESCR to tag.  Tags are put on in the rings of
+ * the ESCR that tags and counted in those of the ESCR that counts; where several ESCRs tag for
+ * one counter, the rings of one are taken for those of all.
+ *
+ * A host reports instructions, so a micro-operation with a tag is an instruction with a signal.
+ * Of the bogus ones there are none.  While something is tagged, the instructions without a
+ * tag are not known by their number: then NBOGUSNTAG counts only together with NBOGUSTAG.
+ */
+#include "src/pmu/core.h"
+
+#define NBOGUS	   1u	/* of the mask of front_end_event and replay_event */
+#define NBOGUS_TAG 0xfu /* of execution_event: by tag */
+
+/* Signals that carry a tag, and where they got it. */
+struct tags {
+	uint64_t signals;
+	uint8_t rings[SPMU_THREADS_MAX];
+};
+
+static void add(struct tags *tags, uint64_t signals, const struct escr_selection *by)
+{
+	if (!signals)
+		return;
+	tags->signals |= signals;
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+		tags->rings[lp] |= by->rings[lp];
+}
+
+static uint64_t known(const struct spmu_core *core, uint64_t signals)
+{
+	return signals & (core->host.supply.exact | core->host.supply.modelled);
+}
+
+static struct tags front_end(const struct spmu_core *core)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+	struct tags tags = {0};
+
+	for (unsigned i = 0; i < ESCR_MAX; i++) {
+		struct escr_selection by = escr_selection(core, i);
+
+		for (unsigned t = 0; t < layout->front_end_tags; t++) {
+			const struct front_end_tag *tag = &layout->front_end_tag[t];
+
+			if ((tag->code & UINT16_MAX) == by.code && (tag->code >> 16 & by.mask))
+				add(&tags, known(core, tag->signals), &by);
+		}
+	}
+	return tags;
+}
+
+/* By any of these tag values. */
+static struct tags execution(const struct spmu_core *core, uint32_t values)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+	struct tags tags = {0};
+
+	for (unsigned i = 0; i < ESCR_MAX; i++) {
+		struct escr_selection by = escr_selection(core, i);
+
+		if (by.tag & values)
+			add(&tags, escr_signals(core, &by, layout->escr[i].counters), &by);
+	}
+	return tags;
+}
+
+/* No ESCR takes part in it, so the rings are all. */
+static struct tags replay(const struct spmu_core *core)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+	const uint64_t *reg = core->thread[0].state.reg;
+	const struct escr_selection everywhere = {
+		.rings = {SPMU_RING0 | SPMU_RINGX, SPMU_RING0 | SPMU_RINGX}};
+	struct tags tags = {0};
+
+	if (!(reg[SLOT_PEBS_ENABLE] & FIELD(PEBS_ENABLE_NETBURST, UOP_TAG)))
+		return tags;
+	for (unsigned t = 0; t < layout->replay_tags; t++) {
+		const struct replay_tag *tag = &layout->replay_tag[t];
+
+		if (!(tag->enable & ~reg[SLOT_PEBS_ENABLE]) &&
+		    !(tag->matrix & ~reg[SLOT_PEBS_MATRIX_VERT]))
+			add(&tags, known(core, tag->signals), &everywhere);
+	}
+	return tags;
+}
+
+bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+
+	return selection->code == layout->front_end || selection->code == layout->execution ||
+	       selection->code == layout->replay;
+}
+
+void tagging_select(const struct spmu_core *core, const struct escr_selection *selection,
+		    struct counter *counter)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+	struct tags tags = {0};
+
+	if (selection->code == layout->front_end && (selection->mask & NBOGUS))
+		tags = front_end(core);
+	if (selection->code == layout->execution)
+		tags = execution(core, selection->mask & NBOGUS_TAG);
+	if (selection->code == layout->replay && (selection->mask & NBOGUS))
+		tags = replay(core);
+	counter->signals = tags.signals;
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+		counter->rings[lp] &= tags.rings[lp];
+}
+
+void tagging_splits(const struct spmu_core *core, struct escr_selection *selection)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+	uint32_t both = layout->untagged | layout->tagged;
+
+	if (selection->code != (layout->untagged & UINT16_MAX) || !(both >> 16 & ~selection->mask))
+		return;
+	if (front_end(core).signals || execution(core, NBOGUS_TAG).signals || replay(core).signals)
+		selection->mask &= ~(both >> 16);
+}
