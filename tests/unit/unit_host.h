@@ -74,6 +74,7 @@ struct unit_host {
 	unsigned pmis;
 	unsigned pmi_lp;
 	struct spmu_pmi pmi;
+	uint64_t toggles[18]; /* of pins, by counter */
 	uint64_t tsc;
 	uint64_t next_ip;
 	void *core_memory;
@@ -119,6 +120,14 @@ static inline void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
 	host->pmis++;
 	host->pmi_lp = lp;
 	host->pmi = pmi;
+}
+
+static inline void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct unit_host *host = opaque;
+
+	(void)lp;
+	host->toggles[number] += toggles;
 }
 
 static inline uint64_t host_tsc(void *opaque, unsigned lp)
@@ -169,6 +178,7 @@ static inline void host_create_with(struct unit_host *host, const char *model, u
 		.tsc = host_tsc,
 		.registers = host_registers,
 		.vectors = host_vectors,
+		.pin = host_pin,
 		.supply = supply,
 	};
 	struct spmu_core_config config = {
