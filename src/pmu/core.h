@@ -74,6 +74,7 @@ struct counter {
 	uint8_t rings[SPMU_THREADS_MAX]; /* where it counts, by the thread that executes */
 	uint8_t pmi;			 /* threads that its overflow interrupts */
 	uint8_t precise;		 /* threads for which its overflow arms PEBS */
+	uint8_t record_pmi;		 /* threads that the threshold of the buffer interrupts */
 	uint8_t pin;			 /* enum pin */
 	bool sticky;			 /* a PEBS record leaves the status bit */
 	bool late;			 /* the next count interrupts, not the overflow */
@@ -192,13 +193,13 @@ uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection 
 		      uint32_t counters);
 
 /*
- * tagging.c.  counts: whether the selection is an event that counts tags.  select: then what it
- * counts and where.  splits: take from another's mask what tags make unknown.
+ * tagging.c.  counts: whether the selection is an event that counts tags.  select: what it counts
+ * then, and in which rings.  splits: what it counts of an event that tells tagged from untagged
+ * ones; takes from the mask what is not known.
  */
 bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection);
-void tagging_select(const struct spmu_core *core, const struct escr_selection *selection,
-		    struct counter *counter);
-void tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
+uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *selection);
+uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
 
 /* meters.c */
 uint64_t counter_mask(const struct spmu_core *core, unsigned counter);

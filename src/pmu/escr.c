@@ -7,7 +7,8 @@
  * A counter adds up all events that its ESCR's mask selects.  Of a mask that selects events
  * which no host reports as well, those that are reported count.
  *
- * Overflow sets the sticky CCCRn.OVF; the interrupt comes with the next count (18.15.3).  A counter
+ * Overflow sets the sticky CCCRn.OVF; the interrupt comes with the next count (18.15.3).  With PEBS
+ * OVF_PMI asks for that of the buffer's threshold instead (table 18-11).  A counter
  * that cascades is enabled by the overflow of its partner: here its CCCR then says so.  All
  * of it stands once a core, so thread 0 has the counters of both.
  */
@@ -106,6 +107,10 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 	counter->pmi = cccr & FIELD(CCCR, OVF_PMI_T0) ? 1 : 0;
 	if ((cccr & FIELD(CCCR, OVF_PMI_T1)) && core->threads > 1)
 		counter->pmi |= 2;
+	if (counter->precise) {
+		counter->record_pmi = counter->pmi;
+		counter->pmi = 0;
+	}
 	if (!(cccr & FIELD(CCCR, COMPARE)))
 		return;
 	counter->at_least =
@@ -126,14 +131,16 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	    !connected(core->model->counters->escrs, n, cccr, &escr))
 		return false;
 	selection = escr_selection(core, escr);
-	*counter = (struct counter){.rings = {selection.rings[0], selection.rings[1]}};
+	*counter = (struct counter){0};
 	if (tagging_counts(core, &selection)) {
-		tagging_select(core, &selection, counter);
+		counter->signals = tagging_select(core, &selection);
 		counter->precise = pebs_threads(core, thread->state.reg[SLOT_PEBS_ENABLE], n);
 	} else {
-		tagging_splits(core, &selection);
-		counter->signals = escr_signals(core, &selection, 1u << n);
+		counter->signals = tagging_splits(core, &selection);
+		counter->signals |= escr_signals(core, &selection, 1u << n);
 	}
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		counter->rings[lp] = selection.rings[lp];
 	set_rest(core, counter, n, cccr);
 	return counter->signals && (counter->rings[0] | counter->rings[1]);
 }

@@ -27,7 +27,7 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> n & 1) ||
 	    !(precise || core->model->counters->pebs_any_event))
 		return;
-	counter->precise = (uint8_t)(1u << thread_number(core, thread));
+	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = !precise;
 	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
 	counter->data_address = event->data_address;
@@ -42,7 +42,7 @@ static void update_precise_fixed(const struct spmu_core *core, struct thread *th
 
 	if (any || !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
 		return;
-	counter->precise = (uint8_t)(1u << thread_number(core, thread));
+	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;
 	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
 }

@@ -83,6 +83,15 @@ static void buffer_status(struct spmu_core *core, struct thread *thread)
 	status_raise(core, thread, FIELD(GLOBAL_STATUS, OvfBuf));
 }
 
+static unsigned record_interrupts(const struct thread *holder, uint32_t counters)
+{
+	unsigned pmi = 0;
+
+	while (counters)
+		pmi |= holder->counter[take_lowest(&counters)].record_pmi;
+	return pmi;
+}
+
 /*
  * A record of thread lp's instruction, by counters that `holder` has.  Returns SPMU_EV_RECORD when
  * one was written; *pmi is set at the threshold.
@@ -96,7 +105,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 	if (result == PEBS_FULL || result == PEBS_LATE || result == PEBS_THRESHOLD)
 		buffer_status(core, &core->thread[lp]);
 	if (result == PEBS_LATE || result == PEBS_THRESHOLD)
-		*pmi |= 1u << lp;
+		*pmi |= record_interrupts(holder, outcome->triggered);
 	if (result == PEBS_SKIPPED || result == PEBS_FULL || result == PEBS_LATE)
 		return 0;
 	for (uint32_t set = outcome->triggered; set;) {

@@ -10,8 +10,10 @@
  * one counter, the rings of one are taken for those of all.
  *
  * A host reports instructions, so a micro-operation with a tag is an instruction with a signal.
- * Of the bogus ones there are none.  While something is tagged, the instructions without a
- * tag are not known by their number: then NBOGUSNTAG counts only together with NBOGUSTAG.
+ * Of the bogus ones there are none.  instr_retired tells apart instructions that were tagged in
+ * the front end (NBOGUSTAG) and others (NBOGUSNTAG).  How many the others are is not known by
+ * signals while something is tagged: then NBOGUSNTAG counts only together with NBOGUSTAG,
+ * and NBOGUSTAG alone only where all tags come with one signal.
  */
 #include "src/pmu/core.h"
 
@@ -100,8 +102,7 @@ bool tagging_counts(const struct spmu_core *core, const struct escr_selection *s
 	       selection->code == layout->replay;
 }
 
-void tagging_select(const struct spmu_core *core, const struct escr_selection *selection,
-		    struct counter *counter)
+uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *selection)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
 	struct tags tags = {0};
@@ -112,18 +113,27 @@ void tagging_select(const struct spmu_core *core, const struct escr_selection *s
 		tags = execution(core, selection->mask & NBOGUS_TAG);
 	if (selection->code == layout->replay && (selection->mask & NBOGUS))
 		tags = replay(core);
-	counter->signals = tags.signals;
 	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
-		counter->rings[lp] &= tags.rings[lp];
+		selection->rings[lp] &= tags.rings[lp];
+	return tags.signals;
 }
 
-void tagging_splits(const struct spmu_core *core, struct escr_selection *selection)
+uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
-	uint32_t both = layout->untagged | layout->tagged;
+	uint32_t untagged = layout->untagged >> 16, tagged = layout->tagged >> 16;
+	uint32_t selected = selection->mask & (untagged | tagged);
+	struct tags tags;
 
-	if (selection->code != (layout->untagged & UINT16_MAX) || !(both >> 16 & ~selection->mask))
-		return;
-	if (front_end(core).signals || execution(core, NBOGUS_TAG).signals || replay(core).signals)
-		selection->mask &= ~(both >> 16);
+	if (selection->code != (layout->tagged & UINT16_MAX) || selected == (untagged | tagged))
+		return 0;
+	tags = front_end(core);
+	if (!tags.signals)
+		return 0;
+	selection->mask &= ~selected;
+	if (selected != tagged || (tags.signals & (tags.signals - 1)))
+		return 0;
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+		selection->rings[lp] &= tags.rings[lp];
+	return tags.signals;
 }

@@ -37,9 +37,9 @@ static const struct {
 	{__LINE__, "netburst", 0x00010705, 0x00003, 0x00000}, /* BSQ_allocation, BSU_ESCR0 */
 	{__LINE__, "netburst", 0x00010706, 0x0000c, 0x00000}, /* BSQ_active_entries, BSU_ESCR1 */
 	{__LINE__, "netburst", 0x0001061a, 0x0000c, 0x00000}, /* IOQ_active_entries, FSB_ESCR1 */
-	{__LINE__, "netburst", 0x00013508, 0x3f000, 0x10000}, /* front_end_event, CRU_ESCR2, 3 */
-	{__LINE__, "netburst", 0x0001350c, 0x3f000, 0x10000}, /* execution_event */
-	{__LINE__, "netburst", 0x00013509, 0x3f000, 0x10000}, /* replay_event */
+	{__LINE__, "netburst", 0x00013508, 0x3f000, 0x30000}, /* front_end_event, CRU_ESCR2, 3 */
+	{__LINE__, "netburst", 0x0001350c, 0x3f000, 0x30000}, /* execution_event */
+	{__LINE__, "netburst", 0x00013509, 0x3f000, 0x30000}, /* replay_event */
 	{__LINE__, "prescott", 0x00013407, 0x3f000, 0x00000}, /* instr_completed */
 	{__LINE__, "core", 0x00c0, 0x03, 0x00},
 	{__LINE__, "core", 0x0011, 0x02, 0x00},
