@@ -24,7 +24,7 @@ mkdir -p "$cache" 2>/dev/null || fail "cannot make $cache (SOFTPMU_CACHE names a
 apt() {
 	tool=$1
 	shift
-	if [ -e "$cache/lists/ready" ]; then
+	if [ -e "$cache/lists.ready" ]; then
 		"$tool" -q -o "Dir::State::lists=$cache/lists" -o "Dir::Cache=$cache/lists" \
 			-o "APT::Sandbox::User=$(id -un)" "$@"
 	else
@@ -36,12 +36,12 @@ apt() {
 know() {
 	command -v apt-get >/dev/null || fail "no apt here to fetch $1 with; give --kernel and --initrd"
 	[ -z "$(apt apt-cache show "$1" 2>/dev/null)" ] || return 0
-	if [ ! -e "$cache/lists/ready" ]; then
+	if [ ! -e "$cache/lists.ready" ]; then
 		say "fetching the lists of packages"
 		mkdir -p "$cache/lists/partial" "$cache/lists/archives/partial"
-		: >"$cache/lists/ready"
+		: >"$cache/lists.ready"
 		if ! apt apt-get update >"$cache/lists.log" 2>&1; then
-			rm -f "$cache/lists/ready"
+			rm -f "$cache/lists.ready"
 			tail -n 3 "$cache/lists.log" >&2
 			fail "cannot fetch the lists of packages (as root: apt-get update)"
 		fi
