@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# bare_metal.sh: examples/bare-metal on a processor of each model: what libsoftpmu's driver finds and
+# bare_metal.sh: examples/bare-metal on a processor of each model of 64 bits: what libsoftpmu's driver finds and
 # records without a system around it.  The program in ring 3 has 1 + 4 * 100000 + 1 instructions and, when
 # it is traced, a loop of 1000.
 #
@@ -37,7 +37,8 @@ expected() {
 	echo "done"
 }
 
-models=$("$SOFTPMU" models | awk 'NR > 1 && !/ absent / && $1 != "core" { print $1 }')
+# The driver is of architectural performance monitoring (version "none" is before it); the image of 64 bits.
+models=$("$SOFTPMU" models | awk 'NR > 1 && !/ absent / && !/ none +[0-9]/ && $1 != "core" { print $1 }')
 for model in $models; do
 	timeout 300 "$SOFTPMU" vm -M "$model" --kernel "$image" --initrd none </dev/null 2>&1 |
 		tr -d '\r' >"$SCRATCH/said"

@@ -238,14 +238,18 @@ guest <<<'echo "0 0" >"$end"; echo beside >which'
 )
 same "QEMU beside the tool" "0 beside" "$? $(<"$SCRATCH/which")"
 
-# --- every model has a processor of QEMU's, or says why not ---
-models=$("$SOFTPMU" models | awk 'NR > 1 && $0 !~ / absent / { print $1 }')
-for model in $models; do
+# --- every model has a processor of QEMU's; those of 32 bits need a kernel of their own ---
+small="core netburst pentium pentium-ii pentium-iii pentium-m pentium-mmx pentium-pro"
+found=()
+for model in $("$SOFTPMU" models | awk 'NR > 1 && $0 !~ / absent / { print $1 }'); do
 	run vm -M "$model" -- true
-	if ((status == 0)); then
-		has "$model: -cpu" "$(word_after -cpu)" ",pmu=on,pmu-model=$model"
-	else
+	if ((status)); then
 		refuses "$model" 125 "has no 64-bit mode"
+		found+=("$model")
+		run vm -M "$model" --kernel "$SCRATCH/guest" --initrd none
 	fi
+	same "$model: status" 0 "$status"
+	has "$model: -cpu" "$(word_after -cpu)" ",pmu=on,pmu-model=$model"
 done
+same "models of 32 bits" "$small" "$(printf '%s\n' "${found[@]}" | sort | xargs)"
 finish

@@ -32,34 +32,47 @@ extern const char vm_image_script[], vm_init_script[];
 /* The processor of QEMU's that is nearest to each model; what it has beside the unit. */
 static const struct base {
 	const char *model, *cpu;
+	unsigned bits;
 } bases[] = {
-	{"core2", "Conroe"},
-	{"core2-45nm", "Penryn"},
-	{"bonnell", "Conroe"},
-	{"silvermont", "Westmere"},
-	{"airmont", "Westmere"},
-	{"goldmont", "Denverton"},
-	{"goldmont-plus", "Denverton"},
-	{"nehalem", "Nehalem"},
-	{"nehalem-ex", "Nehalem"},
-	{"westmere", "Westmere"},
-	{"westmere-ep", "Westmere"},
-	{"sandybridge", "SandyBridge"},
-	{"sandybridge-server", "SandyBridge"},
-	{"ivybridge", "IvyBridge"},
-	{"ivybridge-server", "IvyBridge"},
-	{"haswell", "Haswell"},
-	{"haswell-server", "Haswell"},
-	{"broadwell", "Broadwell"},
-	{"broadwell-server", "Broadwell"},
-	{"skylake", "Skylake-Client"},
-	{"kabylake", "Skylake-Client"},
-	{"coffeelake", "Skylake-Client"},
-	{"skylake-server", "Skylake-Server"},
-	{"cascadelake", "Cascadelake-Server"},
-	{"icelake", "Icelake-Server"},
-	{"icelake-server", "Icelake-Server"},
-	{"tigerlake", "Icelake-Server"},
+	{"pentium", "pentium", 32},
+	{"pentium-mmx", "pentium", 32},
+	{"pentium-pro", "pentium2", 32},
+	{"pentium-ii", "pentium2", 32},
+	{"pentium-iii", "pentium3", 32},
+	{"pentium-m", "coreduo", 32},
+	{"netburst", "kvm32", 32},
+	{"prescott", "kvm64", 64},
+	{"prescott-2m", "kvm64", 64},
+	{"cedar-mill", "kvm64", 64},
+	{"xeon-mp-8m-l3", "kvm64", 64},
+	{"core", "coreduo", 32},
+	{"core2", "Conroe", 64},
+	{"core2-45nm", "Penryn", 64},
+	{"bonnell", "Conroe", 64},
+	{"silvermont", "Westmere", 64},
+	{"airmont", "Westmere", 64},
+	{"goldmont", "Denverton", 64},
+	{"goldmont-plus", "Denverton", 64},
+	{"nehalem", "Nehalem", 64},
+	{"nehalem-ex", "Nehalem", 64},
+	{"westmere", "Westmere", 64},
+	{"westmere-ep", "Westmere", 64},
+	{"sandybridge", "SandyBridge", 64},
+	{"sandybridge-server", "SandyBridge", 64},
+	{"ivybridge", "IvyBridge", 64},
+	{"ivybridge-server", "IvyBridge", 64},
+	{"haswell", "Haswell", 64},
+	{"haswell-server", "Haswell", 64},
+	{"broadwell", "Broadwell", 64},
+	{"broadwell-server", "Broadwell", 64},
+	{"skylake", "Skylake-Client", 64},
+	{"kabylake", "Skylake-Client", 64},
+	{"coffeelake", "Skylake-Client", 64},
+	{"skylake-server", "Skylake-Server", 64},
+	{"cascadelake", "Cascadelake-Server", 64},
+	{"icelake", "Icelake-Server", 64},
+	{"icelake-server", "Icelake-Server", 64},
+	{"tigerlake", "Icelake-Server", 64},
 };
 
 struct vm {
@@ -246,10 +259,20 @@ static char *find_qemu(void)
 	return found;
 }
 
+static const struct base *find_base(const char *model)
+{
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		if (!strcmp(bases[i].model, model))
+			return &bases[i];
+	}
+	return NULL;
+}
+
 /* QEMU's -cpu, to free(); NULL after a line. */
 static char *processor(const struct vm *vm)
 {
 	const struct spmu_model *model;
+	const struct base *base;
 	const char *name;
 
 	if (vm->cpu)
@@ -258,13 +281,14 @@ static char *processor(const struct vm *vm)
 	if (!model)
 		return NULL;
 	name = spmu_model_info(model).name;
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		if (!strcmp(bases[i].model, name))
-			return tool_print("%s,pmu=on,pmu-model=%s", bases[i].cpu, name);
-	}
-	tool_error("%s has no 64-bit mode: give --kernel and --initrd of a 32-bit system and "
-		   "--cpu coreduo,pmu=on,pmu-model=%s",
-		   name, name);
+	base = find_base(name);
+	if (!base)
+		tool_error("no processor of QEMU's is like %s: name one with --cpu", name);
+	else if (base->bits == 32 && !vm->kernel)
+		tool_error("%s has no 64-bit mode: give --kernel and --initrd of a 32-bit system",
+			   name);
+	else
+		return tool_print("%s,pmu=on,pmu-model=%s", base->cpu, name);
 	return NULL;
 }
 
