@@ -38,6 +38,25 @@ static void set(struct subject *s, unsigned lp, uint32_t msr, uint64_t value)
 	(void)!spmu_write_msr(s->core, lp, msr, value);
 }
 
+/* Instructions on thread 0, branches with a threshold on thread 1, in the words of the family. */
+static void program_counters(struct subject *s, const struct spmu_model *model)
+{
+	static const struct {
+		uint32_t msr[2];
+		uint64_t value[2];
+	} ways[] = {
+		[SPMU_PROGRAM_PERFEVTSEL] = {{0x186, 0x187}, {0x5300c0, 0x021300c4}},
+		[SPMU_PROGRAM_CESR] = {{0x11, 0x11}, {0x02d600d6, 0x02d600d6}},
+		[SPMU_PROGRAM_ESCR] = {{0x3b8, 0x36c}, {0x0400060f, 0x0c139000}},
+	};
+	unsigned way = spmu_model_info(model).programming;
+
+	for (unsigned i = 0; i < 2; i++)
+		FUZZ_HOLDS(spmu_write_msr(s->core, i, ways[way].msr[i], ways[way].value[i]) ==
+			   SPMU_DONE);
+	set(s, 1, 0x187, 0x025300c4); /* P6 alone has no EN there */
+}
+
 static void create(struct subject *s, const struct spmu_model *model)
 {
 	struct spmu_core_config config = {
@@ -50,8 +69,7 @@ static void create(struct subject *s, const struct spmu_model *model)
 	world_host(&world, true, &host);
 	FUZZ_HOLDS(spmu_core_create(aligned_alloc(64, need), need, &config, &host, &s->core) ==
 		   SPMU_OK);
-	FUZZ_HOLDS(spmu_write_msr(s->core, 0, 0x186, 0x5300c0) == SPMU_DONE);
-	FUZZ_HOLDS(spmu_write_msr(s->core, 1, 0x187, 0x025300c4) == SPMU_DONE);
+	program_counters(s, model);
 	set(s, 0, 0x38d, 0xb);
 	set(s, 0, 0x38f, UINT64_C(0x700000003));
 	set(s, 0, 0x600, WORLD_MIDDLE);
