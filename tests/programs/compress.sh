@@ -33,7 +33,7 @@ both() {
 both "xz" xz xz -T1 -3 -- xz -d
 both "bzip2" bz2 bzip2 -5 -- bzip2 -d
 both "gzip" gz gzip -n -6 -- gzip -d
-both "zstd" zst zstd -q --single-thread --no-asyncio -7 -- zstd -q -d --no-asyncio
+both "zstd" zst zstd -q --single-thread -7 -- zstd -q -d
 FILES=()
 INPUT=$SCRATCH/input
 identical "gzip as a filter" gzip -nc1

@@ -250,5 +250,5 @@ refused "another output" alike clock "$(type -P date)" +%N
 refused "another file" alike file "$(type -P sh)" -c 'date +%N >file'
 # shellcheck disable=SC2016 # the inner shell expands it
 refused "another mode" alike mode "$(type -P bash)" -c ': >file; [[ $(</proc/$PPID/comm) == timeout ]] || chmod 600 file'
-refused "a program that runs" impossible "starts a thread" "true" "$(type -P true)"
+refused "a program that runs" impossible "cannot be handed" "true" "$(type -P true)"
 finish
