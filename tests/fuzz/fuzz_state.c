@@ -45,7 +45,7 @@ static void program_counters(struct subject *s, const struct spmu_model *model)
 		uint32_t msr[2];
 		uint64_t value[2];
 	} ways[] = {
-		[SPMU_PROGRAM_PERFEVTSEL] = {{0x186, 0x187}, {0x5300c0, 0x021300c4}},
+		[SPMU_PROGRAM_PERFEVTSEL] = {{0x186, 0x187}, {0x5300c0, 0x025300c4}},
 		[SPMU_PROGRAM_CESR] = {{0x11, 0x11}, {0x02d600d6, 0x02d600d6}},
 		[SPMU_PROGRAM_ESCR] = {{0x3b8, 0x36c}, {0x0400060f, 0x0c139000}},
 	};
@@ -54,7 +54,6 @@ static void program_counters(struct subject *s, const struct spmu_model *model)
 	for (unsigned i = 0; i < 2; i++)
 		FUZZ_HOLDS(spmu_write_msr(s->core, i, ways[way].msr[i], ways[way].value[i]) ==
 			   SPMU_DONE);
-	set(s, 1, 0x187, 0x025300c4); /* P6 alone has no EN there */
 }
 
 static void create(struct subject *s, const struct spmu_model *model)

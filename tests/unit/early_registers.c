@@ -15,8 +15,7 @@
 #define ALL	 UINT64_MAX
 #define IP	 UINT64_C(0x00007fffffffffff) /* a canonical address, bit by bit */
 #define CESR	 UINT64_C(0x03ff03ff)
-#define SELECT0	 UINT64_C(0xffdfffff)
-#define SELECT1	 UINT64_C(0xff9fffff)
+#define SELECT	 UINT64_C(0xffdfffff)
 #define ESCR	 UINT64_C(0x7fffffff)
 #define CCCR	 UINT64_C(0xcffff000)
 #define CCCR_11	 UINT64_C(0xcffff800)
@@ -43,8 +42,8 @@ static const struct {
 	{__LINE__, 0x0c1, {NO, ALL, ALL, NO, NO, NO}}, /* 18.22.2 */
 	{__LINE__, 0x0c2, {NO, ALL, ALL, NO, NO, NO}},
 	{__LINE__, 0x0c3, {NO, NO, NO, NO, NO, NO}},
-	{__LINE__, 0x186, {NO, SELECT0, SELECT0, NO, NO, NO}}, /* 18.22.1 */
-	{__LINE__, 0x187, {NO, SELECT1, SELECT1, NO, NO, NO}},
+	{__LINE__, 0x186, {NO, SELECT, SELECT, NO, NO, NO}}, /* 18.22.1 */
+	{__LINE__, 0x187, {NO, SELECT, SELECT, NO, NO, NO}},
 	{__LINE__, 0x188, {NO, NO, NO, NO, NO, NO}},
 	{__LINE__, 0x1a0, {NO, NO, ALL, ALL, ALL, ALL}}, /* table 35-44 */
 	{__LINE__, 0x1c8, {NO, NO, NO, NO, NO, NO}},
