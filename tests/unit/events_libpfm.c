@@ -296,6 +296,69 @@ static void check_models(void)
 	}
 }
 
+static bool has_code(const struct spmu_model *model, uint32_t code)
+{
+	bool found = false;
+
+	for (size_t e = 0; !found && e < spmu_event_count(model); e++)
+		found = (spmu_event_at(model, e)->code & ~BLOCK) == code;
+	return found;
+}
+
+/*
+ * Each bit of each event of NetBurst that libpfm4 knows has a row.  TAG0 to TAG3 are tag values,
+ * and masks of replay_event beyond BOGUS stand for registers (table 19-33): no bits of a mask.
+ */
+static unsigned check_masks_of(const struct spmu_model *model, const char *pfm, int index)
+{
+	pfm_event_info_t info = {.size = sizeof(info)};
+	pfm_event_attr_info_t attr = {.size = sizeof(attr)};
+	unsigned found = 0;
+
+	if (!CHECK_EQ(pfm_get_event_info(index, PFM_OS_NONE, &info), PFM_SUCCESS))
+		return 0;
+	for (int a = 0; a < info.nattrs; a++) {
+		pfm_pmu_encode_arg_t arg;
+		char name[128];
+		uint32_t code = 0;
+
+		if (pfm_get_event_attr_info(index, a, PFM_OS_NONE, &attr) != PFM_SUCCESS ||
+		    attr.type != PFM_ATTR_UMASK ||
+		    (!strncmp(attr.name, "TAG", 3) && attr.name[3] <= '9') ||
+		    (!strcmp(info.name, "replay_event") && !strstr(attr.name, "BOGUS")))
+			continue;
+		snprintf(name, sizeof(name), "%s:%s", info.name, attr.name);
+		found++;
+		if (!CHECK(pfm_encode(pfm, name, &arg, &code) && has_code(model, code)))
+			printf("  %s::%s, %x\n", pfm, name, code);
+	}
+	return found;
+}
+
+static void check_complete(void)
+{
+	static const struct {
+		const char *model, *pfm;
+	} rows[] = {{"netburst", "netburst"}, {"cedar-mill", "netburst_p"}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct spmu_model *model = spmu_model_find(rows[i].model);
+		pfm_pmu_info_t info = {.size = sizeof(info)};
+		unsigned masks = 0;
+		int pmu;
+
+		pfm_for_all_pmus(pmu)
+		{
+			if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS ||
+			    strcmp(info.name, rows[i].pfm) != 0)
+				continue;
+			for (int e = info.first_event; e != -1; e = pfm_get_event_next(e))
+				masks += check_masks_of(model, rows[i].pfm, e);
+		}
+		CHECK(masks > 120);
+	}
+}
+
 /*
  * Tables that libpfm4 has in its 32-bit build alone, typed from its source, and the Pentium's,
  * typed from perfctr's and FreeBSD's lists: name, code, counters.
@@ -376,6 +439,7 @@ int main(void)
 		return 1;
 	}
 	check_models();
+	check_complete();
 	check_typed();
 	check_exceptions();
 	return test_summary();
