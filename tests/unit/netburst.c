@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * netburst.c: NetBurst's counters, CCCRs and ESCRs on one thread (18.15.1 to 18.15.5).
+ */
+#include "tests/unit/netburst_host.h"
+
+static const char *const models[] = {"netburst", "prescott", "prescott-2m", "cedar-mill",
+				     "xeon-mp-8m-l3"};
+
+static void each_model(void (*test)(struct unit_host *host))
+{
+	for (size_t i = 0; i < COUNT(models); i++) {
+		struct unit_host host;
+
+		host_create(&host, models[i], 1, SUPPLY_ALL);
+		spmu_write_lvt(host.core, 0, LVT_NMI);
+		test(&host);
+		host_destroy(&host);
+	}
+}
+
+/* Table 18-63: a counter takes an ESCR of its own half of the block alone, by one select value. */
+static void binding(struct unit_host *host)
+{
+	static const struct {
+		int line;
+		uint32_t escr; /* number 0; number 1 stands behind */
+		uint64_t event;
+		unsigned select;
+		uint32_t first, second; /* counters */
+		uint64_t signal;
+	} rows[] = {
+		{__LINE__, FIRM_ESCR0, EVENT(0x08, 0x8000), 1, 0x00300, 0x00c00,
+		 SPMU_SIGBIT(FP_128_SINGLE)},
+		{__LINE__, TBPU_ESCR0, EVENT(0x04, 0x04), 2, 0x00030, 0x000c0,
+		 SPMU_SIGBIT(CALL_REL)},
+		{__LINE__, CRU_ESCR0, INSTR_RETIRED, 4, 0x13000, 0x2c000,
+		 SPMU_SIGBIT(INSTRUCTIONS)},
+		{__LINE__, CRU_ESCR2, BRANCH_RETIRED(15), 5, 0x13000, 0x2c000,
+		 SPMU_SIGBIT(CALL_REL)},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (unsigned half = 0; half < 2; half++)
+			for (unsigned n = 0; n < COUNTERS; n++) {
+				uint32_t reach = half ? rows[i].second : rows[i].first;
+
+				spmu_reset(host->core, 0);
+				WRMSR(host, rows[i].escr + half, rows[i].event | T0_USR);
+				WRMSR(host, CCCR0 + n, COUNTS(rows[i].select));
+				retire(host, 0x1000, rows[i].signal);
+				CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + n),
+					     reach >> n & 1);
+				WRMSR(host, CCCR0 + n, COUNTS((rows[i].select + 1) % 8));
+				retire(host, 0x1000, rows[i].signal);
+				CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + n),
+					     reach >> n & 1);
+			}
+}
+
+/* Clocks come from the FSB's ESCRs: the BPU block, by time that passes while nothing retires. */
+static void clocks(struct unit_host *host)
+{
+	WRMSR(host, FSB_ESCR0, EVENT(0x13, 1) | T0_USR | T0_OS);
+	WRMSR(host, CCCR0 + 1, COUNTS(6));
+	(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 1000, 0);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 1), 1000);
+}
+
+/* 18.15.1: USR is CPL 1, 2 and 3, OS is CPL 0; the other thread's flags count nothing here. */
+static void rings(struct unit_host *host)
+{
+	static const struct {
+		int line;
+		unsigned flags, want;
+	} rows[] = {
+		{__LINE__, 0, 0},
+		{__LINE__, T0_OS, 1},
+		{__LINE__, T0_USR, 3},
+		{__LINE__, T0_OS | T0_USR, 4},
+		{__LINE__, T1_OS | T1_USR, 0},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		spmu_reset(host->core, 0);
+		WRMSR(host, CRU_ESCR0, INSTR_RETIRED | rows[i].flags);
+		WRMSR(host, CCCR0 + 12, COUNTS(4));
+		for (unsigned cpl = 0; cpl <= 3; cpl++)
+			retire_lp(host, 0, 0x1000, SPMU_SIGBIT(INSTRUCTIONS), cpl, 1);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
+	}
+}
+
+/* 18.15.3: ENABLE, and "any" active thread on a part without Hyper-Threading. */
+static void enable(struct unit_host *host)
+{
+	count_instructions(host, 12, 0);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 0);
+	count_instructions(host, 12, ENABLE);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 1);
+	WRMSR(host, CCCR0 + 12, ENABLE | SELECT(4)); /* while none is active */
+	retire(host, 0x1000, 0);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 1);
+}
+
+/* 18.15.5.1, 18.15.5.2: threshold, complement, edge; a count is one then. */
+static void filter(struct unit_host *host)
+{
+	static const struct {
+		int line;
+		uint64_t cccr;
+		unsigned want; /* of clocks with 1, 3, 3, 2 and 1 instructions; the last goes on */
+	} rows[] = {
+		{__LINE__, 0, 10},
+		{__LINE__, COMPARE, 5},
+		{__LINE__, COMPARE | THRESHOLD(1), 3},
+		{__LINE__, COMPARE | THRESHOLD(2), 2},
+		{__LINE__, COMPARE | THRESHOLD(3), 0},
+		{__LINE__, COMPARE | THRESHOLD(1) | EDGE, 1},
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(1), 2}, /* with the clock before */
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(2), 3},
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(15), 5},
+		{__LINE__, COMPLEMENT | THRESHOLD(2) | EDGE, 10}, /* nothing without COMPARE */
+	};
+	static const unsigned in_clock[] = {1, 3, 3, 2, 1};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		spmu_reset(host->core, 0);
+		count_instructions(host, 12, ENABLE | rows[i].cccr);
+		for (size_t c = 0; c < COUNT(in_clock); c++)
+			for (unsigned k = 0; k < in_clock[c]; k++)
+				retire_lp(host, 0, 0x1000, SPMU_SIGBIT(INSTRUCTIONS), 3, k == 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
+	}
+}
+
+/* 18.15.2: 40 bits, written as they are. */
+static void width(struct unit_host *host)
+{
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		WRMSR(host, COUNTER0 + n, 0x80000000 + n);
+		CHECK_EQ(RDMSR(host, COUNTER0 + n), 0x80000000 + n);
+		WRMSR(host, COUNTER0 + n, MAX40 - n);
+		CHECK_EQ(RDMSR(host, COUNTER0 + n), MAX40 - n);
+	}
+	CHECK(spmu_write_msr(host->core, 0, COUNTER0 + COUNTERS, 0) != SPMU_DONE);
+}
+
+/*
+ * 18.15.5.8: to interrupt after 100 counts the counter is preset to -99; it overflows at the
+ * 99th, and OVF says so; the interrupt comes with the 100th.
+ */
+static void interrupt(struct unit_host *host)
+{
+	count_instructions(host, 12, ENABLE | OVF_PMI_T0);
+	WRMSR(host, COUNTER0 + 12, (0 - UINT64_C(99)) & MAX40);
+	for (unsigned i = 1; i <= 100; i++) {
+		CHECK_EQ(host->pmis, 0);
+		CHECK_EQ(RDMSR(host, CCCR0 + 12) & OVF ? 1 : 0, i > 99);
+		retire(host, 0x1000 + i, 0);
+	}
+	CHECK_EQ(host->pmis, 1);
+	CHECK_EQ(host->pmi.delivery, SPMU_DELIVER_NMI);
+	CHECK_EQ(spmu_read_lvt(host->core, 0), LVT_NMI | LVT_MASKED);
+	spmu_write_lvt(host->core, 0, LVT_NMI);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(host->pmis, 1);
+	CHECK(RDMSR(host, CCCR0 + 12) & OVF); /* sticky */
+	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 2);
+}
+
+/* Software that clears OVF before the next count takes the interrupt back; without OVF_PMI: none.
+ */
+static void no_interrupt(struct unit_host *host)
+{
+	count_instructions(host, 12, ENABLE | OVF_PMI_T0);
+	WRMSR(host, COUNTER0 + 12, MAX40);
+	retire(host, 0x1000, 0);
+	count_instructions(host, 12, ENABLE | OVF_PMI_T0);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(host->pmis, 0);
+	count_instructions(host, 12, ENABLE);
+	WRMSR(host, COUNTER0 + 12, MAX40);
+	retire(host, 0x1000, 0);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(host->pmis, 0);
+	CHECK(RDMSR(host, CCCR0 + 12) & OVF);
+}
+
+/* 18.15.3: FORCE_OVF makes each count an overflow, whatever the counter holds. */
+static void forced(struct unit_host *host)
+{
+	count_instructions(host, 13, ENABLE | FORCE_OVF | OVF_PMI_T0);
+	for (unsigned i = 0; i < 4; i++) {
+		CHECK_EQ(host->pmis, i ? i - 1 : 0);
+		retire(host, 0x1000, 0);
+		spmu_write_lvt(host->core, 0, LVT_NMI);
+		CHECK(RDMSR(host, CCCR0 + 13) & OVF);
+	}
+	CHECK_EQ(host->pmis, 3);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 13), 4);
+}
+
+/* 18.15.5.6: X overflows after 200 of A, then Y counts B; in bulk as one by one. */
+static void cascade_example(struct unit_host *host)
+{
+	unsigned stretch;
+
+	WRMSR(host, TBPU_ESCR0, EVENT(0x04, 0x04) | T0_USR);
+	WRMSR(host, TBPU_ESCR0 + 1, EVENT(0x04, 0x08) | T0_USR);
+	WRMSR(host, CCCR0 + 4, COUNTS(2));
+	WRMSR(host, CCCR0 + 6, ANY_ACTIVE | SELECT(2) | CASCADE);
+	WRMSR(host, COUNTER0 + 4, (0 - UINT64_C(200)) & MAX40);
+	WRMSR(host, COUNTER0 + 6, (0 - UINT64_C(400)) & MAX40);
+	CHECK_EQ(host->meters[0].count, 1);
+	stretch = (unsigned)host->meters[0].meter[0].headroom;
+	CHECK_EQ(stretch, 199);
+	host->meters[0].meter[0].headroom -= 190;
+	for (unsigned i = 0; i < 9; i++)
+		retire(host, 0x1000, SPMU_SIGBIT(CALL_REL));
+	retire(host, 0x1000, SPMU_SIGBIT(RET_NEAR));
+	CHECK_EQ(RDMSR(host, COUNTER0 + 6), (0 - UINT64_C(400)) & MAX40);
+	CHECK(!(RDMSR(host, CCCR0 + 6) & ENABLE));
+	CHECK(retire(host, 0x1000, SPMU_SIGBIT(CALL_REL)) & SPMU_EV_METERS);
+	CHECK_EQ(RDMSR(host, COUNTER0 + 4), 0);
+	CHECK(RDMSR(host, CCCR0 + 6) & ENABLE);
+	CHECK_EQ(host->meters[0].count, 2);
+	for (unsigned i = 0; i < 400; i++) {
+		CHECK(!(RDMSR(host, CCCR0 + 6) & OVF));
+		retire(host, 0x1000, SPMU_SIGBIT(RET_NEAR));
+	}
+	CHECK(RDMSR(host, CCCR0 + 6) & OVF);
+}
+
+/* Which counters start which: 0 and 2, 1 and 3 of each block; of the IQ's third pair see 18.15.5.6.
+ */
+static uint32_t started_by(unsigned n, bool extended)
+{
+	static const uint32_t plain[COUNTERS] = {
+		1u << 2,
+		1u << 3,
+		1u << 0,
+		1u << 1,
+		1u << 6,
+		1u << 7,
+		1u << 4,
+		1u << 5,
+		1u << 10,
+		1u << 11,
+		1u << 8,
+		1u << 9,
+		1u << 14,
+		1u << 15,
+		1u << 12 | 1u << 16,
+		1u << 13 | 1u << 17,
+		0,
+		0,
+	};
+	/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
+	if (extended)
+		return n == 16 ? 1u << 12 | 1u << 17 : n == 17 ? 1u << 15 | 1u << 16 : 0;
+	return plain[n];
+}
+
+/* An event that counter n can count, by the select value and with the signal. */
+static uint64_t any_event(struct unit_host *host, unsigned n)
+{
+	if (n >= 12) {
+		WRMSR(host, cru_low(n), INSTR_RETIRED | T0_USR);
+		return SELECT(4);
+	}
+	if (n >= 8) {
+		WRMSR(host, FIRM_ESCR0 + (n >= 10), EVENT(0x08, 0x8000) | T0_USR);
+		return SELECT(1);
+	}
+	if (n >= 4) {
+		WRMSR(host, TBPU_ESCR0 + (n >= 6), EVENT(0x04, 0x04) | T0_USR);
+		return SELECT(2);
+	}
+	WRMSR(host, FSB_ESCR0 + (n >= 2), EVENT(0x13, 1) | T0_USR);
+	return SELECT(6);
+}
+
+static void cascade_pairs(struct unit_host *host)
+{
+	for (unsigned extended = 0; extended < 2; extended++)
+		for (unsigned n = 0; n < COUNTERS; n++) {
+			uint32_t started = 0, bit;
+
+			spmu_reset(host->core, 0);
+			for (unsigned other = 0; other < COUNTERS; other++) {
+				bit = extended ? EXTENDED : CASCADE;
+				if (extended && other != 12 && other < 15)
+					bit = 0; /* reserved there */
+				if (other != n)
+					WRMSR(host, CCCR0 + other, ANY_ACTIVE | bit);
+			}
+			WRMSR(host, CCCR0 + n, ENABLE | ANY_ACTIVE | any_event(host, n));
+			WRMSR(host, COUNTER0 + n, MAX40);
+			retire(host, 0x1000, SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(FP_128_SINGLE));
+			(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 1, 3);
+			CHECK(RDMSR(host, CCCR0 + n) & OVF);
+			for (unsigned other = 0; other < COUNTERS; other++)
+				if (other != n && (RDMSR(host, CCCR0 + other) & ENABLE))
+					started |= 1u << other;
+			CHECK_EQ(started, started_by(n, extended));
+		}
+}
+
+/* Table 18-65: bit 11 is there in four CCCRs of the IQ. */
+static void extended_bits(struct unit_host *host)
+{
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		bool there = n == 12 || n >= 15;
+
+		CHECK_EQ(spmu_write_msr(host->core, 0, CCCR0 + n, EXTENDED),
+			 there ? SPMU_DONE : SPMU_GP);
+	}
+}
+
+/* 18.15.1: a mask selects several events of a class, which add up. */
+static void masks(struct unit_host *host)
+{
+	static const struct {
+		int line;
+		uint64_t event;
+		unsigned select, want; /* after a taken branch, an untaken one, and a call */
+	} rows[] = {
+		{__LINE__, INSTR_RETIRED, 4, 3},
+		{__LINE__, EVENT(0x02, 1 | 4), 4, 3}, /* with the bogus ones, as Linux */
+		{__LINE__, EVENT(0x02, 2), 4, 0},     /* tagged ones: nothing is tagged */
+		{__LINE__, EVENT(0x02, 3), 4, 3},
+		{__LINE__, BRANCH_RETIRED(15), 5, 3},
+		{__LINE__, BRANCH_RETIRED(12), 5, 2},
+		{__LINE__, BRANCH_RETIRED(3), 5, 1},
+		{__LINE__, BRANCH_RETIRED(4), 5, 0}, /* predicted: not known alone */
+		{__LINE__, EVENT(0x3f, 0xffff), 5, 0},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		spmu_reset(host->core, 0);
+		WRMSR(host, rows[i].select == 4 ? CRU_ESCR0 : CRU_ESCR2, rows[i].event | T0_USR);
+		WRMSR(host, CCCR0 + 12, COUNTS(rows[i].select));
+		retire(host, 0x1000, SPMU_SIGBIT(COND_TAKEN));
+		retire(host, 0x1000, SPMU_SIGBIT(COND_NTAKEN));
+		retire(host, 0x1000, SPMU_SIGBIT(CALL_REL));
+		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
+	}
+}
+
+/* Vol. 2B RDPMC: 18 counters; ECX[31] reads 32 bits. */
+static void rdpmc(struct unit_host *host)
+{
+	uint64_t value = 0;
+
+	for (unsigned n = 0; n < COUNTERS; n++) {
+		WRMSR(host, COUNTER0 + n, 0xab12345600 + n);
+		CHECK_EQ(spmu_rdpmc(host->core, 0, n, 3, true, true, &value), SPMU_DONE);
+		CHECK_EQ(value, 0xab12345600 + n);
+		CHECK_EQ(spmu_rdpmc(host->core, 0, n | 0x80000000, 3, true, true, &value),
+			 SPMU_DONE);
+		CHECK_EQ(value, 0x12345600 + n);
+		CHECK_EQ(spmu_rdpmc(host->core, 0, n, 3, false, true, &value), SPMU_GP);
+	}
+	CHECK_EQ(spmu_rdpmc(host->core, 0, 0x40000000, 0, true, true, &value), SPMU_GP);
+	CHECK_EQ(spmu_rdpmc(host->core, 0, 26, 0, true, true, &value), SPMU_GP);
+}
+
+/* 18.15.1: models 0 to 2 alone have MSR_IQ_ESCR0 and 1. */
+static void iq_escrs(struct unit_host *host)
+{
+	bool there = !strcmp(spmu_model_info(host->model).name, "netburst");
+
+	for (unsigned i = 0; i < 2; i++)
+		CHECK_EQ(spmu_write_msr(host->core, 0, IQ_ESCR0 + i, T0_USR) == SPMU_DONE, there);
+}
+
+/* A saved state knows of the interrupt that is still to come. */
+static void state(struct unit_host *host)
+{
+	static uint8_t saved[16384];
+	size_t bytes = spmu_state_bytes(host->core);
+
+	CHECK(bytes <= sizeof(saved));
+	count_instructions(host, 12, ENABLE | OVF_PMI_T0);
+	WRMSR(host, COUNTER0 + 12, MAX40);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(spmu_save(host->core, saved, sizeof(saved)), SPMU_OK);
+	spmu_reset(host->core, 0);
+	CHECK_EQ(spmu_load(host->core, saved, bytes), SPMU_OK);
+	CHECK_EQ(host->pmis, 0);
+	CHECK_EQ(host->meters[0].meter[0].headroom, 0);
+	retire(host, 0x1000, 0);
+	CHECK_EQ(host->pmis, 1);
+}
+
+int main(void)
+{
+	each_model(binding);
+	each_model(clocks);
+	each_model(rings);
+	each_model(enable);
+	each_model(filter);
+	each_model(width);
+	each_model(interrupt);
+	each_model(no_interrupt);
+	each_model(forced);
+	each_model(cascade_example);
+	each_model(cascade_pairs);
+	each_model(extended_bits);
+	each_model(masks);
+	each_model(rdpmc);
+	each_model(iq_escrs);
+	each_model(state);
+	return test_summary();
+}
