@@ -137,7 +137,7 @@ static uint64_t lowest_bit(const struct spmu_register *reg)
 static void check_init(struct unit_host *host, const struct spmu_model *model)
 {
 	struct spmu_model_info info = spmu_model_info(model);
-	uint64_t before[REGISTERS_MAX];
+	uint64_t before[REGISTERS_MAX] = {0};
 	struct spmu_register reg;
 	unsigned changed = 0;
 
