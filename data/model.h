@@ -173,6 +173,9 @@ struct spmu_model {
 	uint32_t signature;
 	const struct counter_layout *counters;
 	const struct msr_map *msrs;
+	struct {
+		uint32_t first, last;
+	} foreign; /* in MSR_RANGES, but another's in this family; last 0: none */
 	const struct event_table *events;
 	const struct spmu_ds_layout *ds;	/* with DTES64, else in IA-32e mode; NULL: none */
 	const struct spmu_ds_layout *ds_legacy; /* outside IA-32e mode; NULL with DTES64 */

@@ -245,7 +245,7 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
 const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
 
 /* models.c: whether the address lies where the registers of some unit stand. */
-bool msr_in_range(uint32_t address);
+bool msr_in_range(const struct spmu_model *model, uint32_t address);
 
 /* msr.c */
 enum slot msr_slot(const struct msr *msr);

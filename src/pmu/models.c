@@ -86,7 +86,9 @@ const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model
 }
 
 #define IN_RANGE(first, last) || (address >= (first) && address <= (last))
-bool msr_in_range(uint32_t address)
+bool msr_in_range(const struct spmu_model *model, uint32_t address)
 {
+	if (address >= model->foreign.first && address <= model->foreign.last)
+		return false;
 	return false MSR_RANGES(IN_RANGE);
 }

@@ -162,7 +162,7 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 	const struct thread_state *state;
 
 	if (lp >= core->threads || !msr || !msr_exists(core, msr))
-		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
+		return msr_in_range(core->model, address) ? SPMU_GP : SPMU_NOT_OURS;
 	state = &msr_holder(core, lp, msr)->state;
 	switch (msr->role) {
 	case ROLE_PMC:
@@ -304,7 +304,7 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 	const struct msr *msr = model_msr(core->model, address);
 
 	if (lp >= core->threads || !msr || !msr_exists(core, msr))
-		return msr_in_range(address) ? SPMU_GP : SPMU_NOT_OURS;
+		return msr_in_range(core->model, address) ? SPMU_GP : SPMU_NOT_OURS;
 	if (refuses(core, msr, value))
 		return SPMU_GP;
 	meters_fold(core);

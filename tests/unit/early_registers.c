@@ -133,6 +133,37 @@ static void check_masks(void)
 	}
 }
 
+/* What a machine check saves (Vol. 3C 35.18) is not the unit's; the rest of the range gives #GP. */
+static void check_foreign(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		uint32_t msr;
+		enum spmu_outcome outcome;
+	} rows[] = {
+		{__LINE__, "netburst", 0x186, SPMU_NOT_OURS},
+		{__LINE__, "cedar-mill", 0x18a, SPMU_NOT_OURS},
+		{__LINE__, "prescott", 0x18b, SPMU_GP},
+		{__LINE__, "netburst", 0x0c1, SPMU_GP},
+		{__LINE__, "pentium", 0x186, SPMU_GP},
+		{__LINE__, "pentium-iii", 0x188, SPMU_GP},
+		{__LINE__, "pentium-iii", 0x300, SPMU_NOT_OURS},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct unit_host host;
+		uint64_t value;
+
+		host_create(&host, rows[i].model, 1, SUPPLY_EXECUTION);
+		CHECK_ROW_EQ(rows[i].line, spmu_read_msr(host.core, 0, rows[i].msr, &value),
+			     rows[i].outcome);
+		CHECK_ROW_EQ(rows[i].line, spmu_write_msr(host.core, 0, rows[i].msr, 0),
+			     rows[i].outcome);
+		host_destroy(&host);
+	}
+}
+
 /* Registers of a model whose name holds the text. */
 static unsigned named(const struct spmu_model *model, const char *text)
 {
@@ -341,6 +372,7 @@ static void check_misc_enable(void)
 int main(void)
 {
 	check_masks();
+	check_foreign();
 	check_numbers();
 	check_escrs();
 	check_resets();
