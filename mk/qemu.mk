@@ -10,9 +10,10 @@ deps-qemu:
 qemu: deps-qemu $(B)/libsoftpmu.a $(B)/softpmu.pc
 	@hosts/qemu/build.sh $(B) $(B)/softpmu-qemu-system-x86_64
 
-# GUEST="Haswell others": these families alone, and what is not by family.
+# GUEST="Haswell others": these families alone, and what is not by family.  GUEST_JOBS guests run
+# at a time.
 deps-guest: deps-qemu
-	@tools/install-deps.sh linux-perf cpio
+	@tools/install-deps.sh linux-perf cpio binutils
 check-guest: qemu deps-guest
 	@B='$(abspath $(B))' tests/guest/guest.sh $(GUEST)
 
@@ -31,7 +32,7 @@ uninstall-qemu:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)
 
 # Whole guests beside those of tests/guest/guest.sh.
-GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/packages.sh,$(wildcard tests/guest/*.sh))
+GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/packages.sh %/tools.sh,$(wildcard tests/guest/*.sh))
 .PHONY: check-vm
 check-vm: qemu deps-guest all bare-metal
 	@JOBS=1 TEST_TIMEOUT=3000 $(RUN_TESTS) $(GUEST_TESTS)
@@ -53,3 +54,10 @@ $(B)/bare-metal.elf: $(BARE_OBJ) $(B)/libsoftpmu.a examples/bare-metal/bare-meta
 		-o $@ $(BARE_OBJ) $(B)/libsoftpmu.a
 $(B)/bare-metal.bin: $(B)/bare-metal.elf
 	objcopy -O binary $< $@
+
+# What the unit costs a guest, against the same QEMU as it comes.
+.PHONY: bench-guest
+bench-guest: qemu deps-guest
+	@hosts/qemu/build.sh $(B) $(B)/stock-qemu-system-x86_64 stock
+	@QEMU=$(abspath $(B))/softpmu-qemu-system-x86_64 STOCK=$(abspath $(B))/stock-qemu-system-x86_64 \
+		bench/guest.sh

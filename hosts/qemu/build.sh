@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh LIBRARY_DIR RESULT: a QEMU whose virtual processors have the unit.
+# build.sh LIBRARY_DIR RESULT [stock]: a QEMU whose virtual processors have the unit, or, to compare it
+# with, the same build of the source as it comes.
 #
 # Fetches Debian's source package of QEMU 10.0, applies hosts/qemu/patches, adds
 # hosts/qemu/glue, builds qemu-system-x86_64 with LIBRARY_DIR/libsoftpmu.a, and makes RESULT, a
@@ -12,6 +13,7 @@ library=$(realpath "$1")
 result=$(realpath -m "$2")
 here=$(realpath "$(dirname "$0")")
 top=$(realpath "$here/../..")
+kind=${3:-unit}
 cache=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/softpmu}/qemu
 mirror=${SOFTPMU_MIRROR:-http://deb.debian.org/debian}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -145,15 +147,15 @@ put_source() {
 	for file in "$here"/glue/*.c.inc; do
 		put "$file" "$unit/source/target/i386/tcg/$(basename "$file")"
 	done
-	put "$here/devices.mak" "$unit/source/configs/devices/x86_64-softmmu/softpmu.mak"
 	rm -rf "$scratch"
 }
 
 configure() {
-	[ -e "$cache/unit/build/configured" ] && return
+	put "$here/devices.mak" "$tree/configs/devices/x86_64-softmmu/softpmu.mak"
+	[ -e "$objects/configured" ] && return
 	say "configuring"
-	rm -rf "$cache/unit/build" && mkdir -p "$cache/unit/build" && cd "$cache/unit/build"
-	run configure ../source/configure --python="$cache/venv/bin/python" \
+	rm -rf "$objects" && mkdir -p "$objects" && cd "$objects"
+	run configure "$tree/configure" --python="$cache/venv/bin/python" \
 		--target-list=x86_64-softmmu --without-default-features --enable-system --enable-tcg \
 		--enable-fdt=system --without-default-devices --with-devices-x86_64=softpmu \
 		--disable-docs --disable-download --disable-install-blobs --disable-werror \
@@ -163,7 +165,7 @@ configure() {
 
 # Progress on one line for a terminal, one line in fifty for a log.
 build() {
-	cd "$cache/unit/build"
+	cd "$objects"
 	local log=$cache/ninja.log every=50
 	[ -t 1 ] && every=1
 	set +e
@@ -180,16 +182,21 @@ python=/usr/bin/python3
 fetch_source
 make_venv
 make_firmware
-put_library
-put_source
+if [ "$kind" = stock ]; then
+	tree=$cache/stock objects=$cache/build-stock
+else
+	tree=$cache/unit/source objects=$cache/unit/build
+	put_library
+	put_source
+fi
 configure
 build
 
 wrapper=$(mktemp)
 cat >"$wrapper" <<END
 #!/bin/sh
-# QEMU with the unit inside, and its firmware.
-exec '$cache/unit/build/qemu-system-x86_64' -L '$cache/firmware' "\$@"
+# QEMU and its firmware.
+exec '$objects/qemu-system-x86_64' -L '$cache/firmware' "\$@"
 END
 chmod 755 "$wrapper"
 mkdir -p "$(dirname "$result")"

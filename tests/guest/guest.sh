@@ -19,21 +19,34 @@ FAULT_INSNS=$((22 + 11 + 1000 * 18 + 5 * 5))
 FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
 PERIOD=10007
 
+# boot LOG IMAGE CPU WORDS OPTION...
 boot() {
-	local log=$1 cpu=$2 words=$3
-	shift 3
-	timeout "${GUEST_SECONDS:-300}" "$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot \
-		-serial stdio -cpu "$cpu" -kernel "$SCRATCH/image/vmlinuz" -initrd "$SCRATCH/image/initrd" \
+	local log=$1 image=$SCRATCH/$2 cpu=$3 words=$4
+	shift 4
+	timeout "${GUEST_SECONDS:-1200}" "$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot \
+		-serial stdio -cpu "$cpu" -kernel "$image/vmlinuz" -initrd "$image/initrd" \
 		-append "console=ttyS0 loglevel=7 panic=-1 nmi_watchdog=1 nopti $words" "$@" \
 		</dev/null 2>&1 | tr -d '\r' >"$log"
+}
+
+# later NAME IMAGE CPU WORDS OPTION...: a guest whose log is looked at when all have ended; some run at
+# a time.
+later() {
+	local name=$1
+	shift
+	while (($(jobs -pr | wc -l) >= JOBS)); do wait -n; done
+	{
+		local start=$SECONDS
+		boot "$SCRATCH/$name.log" "$@"
+		echo "$name: $((SECONDS - start)) s"
+	} &
 }
 
 # of NAME: the value of a result.
 of() { sed -n "s/^.*RESULT $1: //p" "$log" | head -n 1 | sed 's/ *$//'; }
 
-# A boot that stopped early shows why.
+# ended NAME JOB: an end that came early shows why.
 ended() {
-	echo "$1: after $SECONDS s"
 	same "$1: the guest ends" "$2" "$(of end)"
 	[[ $(of end) == "$2" ]] || tail -n 5 "$log"
 	same "$1: no complaint of the kernel" "" "$(of complaint)"
@@ -54,35 +67,87 @@ sampled() {
 	within "$name: samples" $((events / PERIOD - 1)) $((events / PERIOD + 1)) "${value%% *}"
 }
 
+# One line of families.list: sets cpu, driver, event, level and features.
+split() {
+	local word words=()
+	IFS='|' read -ra words <<<"$1"
+	for word in 0 1 2 3 4; do
+		words[word]=${words[word]#"${words[word]%%[! ]*}"}
+		words[word]=${words[word]%"${words[word]##*[! ]}"}
+	done
+	cpu=${words[0]} driver=${words[1]} event=${words[2]} level=${words[3]} features=" ${words[4]} "
+}
+
+boot_family() {
+	local image=amd64 words
+	split "$1"
+	words="job=family precise=$event"
+	# Without fixed counters the watchdog takes one of two.
+	[[ $features != *" i386 "* ]] || image=i386 words+=" watchdog=0"
+	[[ $features != *" graph "* ]] || words+=" graph=yes"
+	later "$cpu" $image "$cpu,pmu=on" "$words"
+}
+
+# 17.4.7 to 17.9, 18.8.1.1, 18.13.1: records.
+check_records() {
+	local n average share
+	if [[ -n $event ]]; then
+		sampled "$cpu: PEBS" "$((LOOPS + PAIRS))" "$(of precise)"
+		within "$cpu: PEBS: at loop_branch" $((LOOPS / PERIOD - 2)) 101 \
+			"$(of precise | grep -o ' loop_branch+0x0:[0-9]*' | cut -d: -f2)"
+		read -r n average share <<<"$(of branches)"
+		sampled "$cpu: branch records" "$BRANCHES" "$n"
+		within "$cpu: branch records: of the loop, percent" 97 100 "$share"
+		within "$cpu: branch records: in each sample" 4 32 "$average"
+	fi
+	if [[ $features == *" graph "* ]]; then
+		read -r n share <<<"$(of graph)"
+		sampled "$cpu: call graph" "$LOOPS" "$n"
+		within "$cpu: call graph: three calls deep" $((n - 1)) "$n" "$share"
+	fi
+	[[ $level == 0 ]] || same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"
+}
+
+# More events than counters: each was counted a part of the time, and is scaled.
+check_multiplexed() {
+	local i=0 value expected
+	for value in $(of multiplexed); do
+		expected=$(((i++ & 1) ? 200000000 : 100000000))
+		within "$cpu: multiplexed, event $i" $((expected * 3 / 4)) $((expected * 5 / 4)) "${value%:*}"
+		within "$cpu: multiplexed, event $i: percent of the time" 5 95 "$(cut -d. -f1 <<<"${value#*:}")"
+	done
+	same "$cpu: multiplexed: events" 12 $i
+}
+
 check_family() {
-	local cpu=$1 options=$2 driver=$3 event=$4 place=$5 n average share
+	local cpu driver event level features share n
+	split "$1"
 	log=$SCRATCH/$cpu.log
-	boot "$log" "$cpu,pmu=on$options" "job=family precise=$event"
 	ended "$cpu" family
 	same "$cpu: driver" "$driver" "$(sed -n 's/^.*Performance Events: //p' "$log" | head -n 1)"
 	same "$cpu: watchdog" 1 "$(grep -c 'NMI watchdog: Enabled' "$log")"
 	same "$cpu: counts" "$INSNS $BRANCHES" "$(of counts)"
 	same "$cpu: counts again" "$INSNS $BRANCHES" "$(of again)"
-	same "$cpu: counts of faults, single-steps and changing code" "$FAULT_INSNS $FAULT_BRANCHES" \
-		"$(of faults)"
+	[[ $features == *" i386 "* ]] ||
+		same "$cpu: counts of faults, single-steps and changing code" \
+			"$FAULT_INSNS $FAULT_BRANCHES" "$(of faults)"
 	same "$cpu: modelled clocks" "$INSNS" "$(of cycles)"
 	sampled "$cpu: sampling" "$INSNS" "$(of sampled)"
-	same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"
-	[[ -n $event ]] || return
-	sampled "$cpu: PEBS" "$((LOOPS + PAIRS))" "$(of precise)"
-	within "$cpu: PEBS: at $place" $((LOOPS / PERIOD - 2)) 101 \
-		"$(of precise | grep -o " $place:[0-9]*" | cut -d: -f2)"
-	read -r n average share <<<"$(of branches)"
-	sampled "$cpu: branch records" "$BRANCHES" "$n"
-	within "$cpu: branch records: of the loop, percent" 97 100 "$share"
-	within "$cpu: branch records: in each sample" 4 32 "$average"
+	same "$cpu: most precise level" "$level" "$(of level)"
+	if [[ $features == *" instructions "* ]]; then
+		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
+	fi
+	read -r n share <<<"$(of default)"
+	within "$cpu: perf record as it comes: samples" 50 100000 "$n"
+	within "$cpu: perf record as it comes: of the loop, percent" 80 100 "$share"
+	check_multiplexed
+	check_records
 }
 
 # Two processors, each with a unit of its own.
 check_processors() {
 	local first second
 	log=$SCRATCH/smp.log
-	boot "$log" Skylake-Server,pmu=on "job=smp" -smp 2
 	ended "two processors" smp
 	same "two processors: counts on the first" "$INSNS $BRANCHES" "$(of first)"
 	same "two processors: counts on the second" "$INSNS $BRANCHES" "$(of second)"
@@ -91,10 +156,32 @@ check_processors() {
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
 }
 
+# Programs of Debian's packages that write the registers themselves, or go through the kernel.
+check_tools() {
+	local what n b rate all
+	log=$SCRATCH/tools.log
+	ended "tools" tools
+	for what in msr-tools likwid; do
+		read -r n b rate <<<"$(of $what)"
+		within "tools: $what: instructions" 200005009 202000000 "$n"
+		within "tools: $what: branches" 100003001 101000000 "$b"
+	done
+	same "tools: likwid: branch rate" 0.5000 "$rate"
+	# PAPI counts from within, perf the whole run.
+	read -r n b <<<"$(of papi)"
+	read -r all rate <<<"$(of papi-by-perf)"
+	within "tools: PAPI: instructions" $((${all:-0} * 9 / 10)) "${all:-0}" "$n"
+	within "tools: PAPI: branches" $((${rate:-0} * 9 / 10)) "${rate:-0}" "$b"
+	log=$SCRATCH/pcm.log
+	ended "tools: pcm" pcm
+	read -r n b <<<"$(of pcm)"
+	within "tools: pcm: millions of instructions" 200 206 "$n"
+	within "tools: pcm: millions of branches" 100 103 "$b"
+}
+
 # Steps from taken branch to taken branch (17.4.3).
 check_steps() {
 	log=$SCRATCH/steps.log
-	boot "$log" Skylake-Server,pmu=on "job=steps"
 	ended "steps" steps
 	same "steps: one for each taken branch" "$TAKEN_SHORT" "$(of stops)"
 }
@@ -103,7 +190,7 @@ check_steps() {
 check_snapshot() {
 	local loops=2000000000 before=$SCRATCH/before.log state=$SCRATCH/state i
 	local machine=(-M q35 -m 256 -nodefaults -display none -no-reboot -cpu 'Skylake-Server,pmu=on'
-		-kernel "$SCRATCH/image/vmlinuz" -initrd "$SCRATCH/image/initrd"
+		-kernel "$SCRATCH/amd64/vmlinuz" -initrd "$SCRATCH/amd64/initrd"
 		-append "console=ttyS0 loglevel=7 panic=-1 nmi_watchdog=1 job=pause")
 	# shellcheck disable=SC2094 # the emulator writes what is looked at meanwhile
 	{
@@ -129,20 +216,34 @@ check_snapshot() {
 	ended "snapshot" pause
 }
 
-"$here/image.sh" "$SCRATCH/image" || { fail "image"; finish; }
-while IFS='|' read -r cpu options driver event place; do
-	trimmed=()
-	for word in "$cpu" "$options" "$driver" "$event" "$place"; do
-		word="${word#"${word%%[! ]*}"}"
-		trimmed+=("${word%"${word##*[! ]}"}")
-	done
-	[[ ${trimmed[0]} != \#* ]] || continue
-	[[ $# -eq 0 || " $* " == *" ${trimmed[0]} "* ]] || continue
-	check_family "${trimmed[@]}"
-done <"$here/families.list"
-if [[ $# -eq 0 || " $* " == *" others "* ]]; then
+JOBS=${GUEST_JOBS:-$(nproc)}
+for arch in amd64 i386; do
+	"$here/image.sh" "$SCRATCH/$arch" $arch || stop "image" "$arch"
+done
+"$here/tools.sh" "$SCRATCH/tools" || stop "image" "tools"
+cp "$SCRATCH/amd64/vmlinuz" "$SCRATCH/tools/"
+cat "$SCRATCH/amd64/initrd" "$SCRATCH/tools/tools" >"$SCRATCH/tools/initrd"
+mapfile -t families < <(grep -v '^#' "$here/families.list")
+chosen=()
+for family in "${families[@]}"; do
+	[[ $# -eq 0 || " $* " == *" ${family%% *} "* ]] && chosen+=("$family")
+done
+others=false
+[[ $# -ne 0 && " $* " != *" others "* ]] || others=true
+
+for family in ${chosen[@]+"${chosen[@]}"}; do boot_family "$family"; done
+if $others; then
+	later smp amd64 Skylake-Server,pmu=on job=smp -smp 2
+	later tools tools Denverton,pmu=on "job=tools watchdog=0"
+	later pcm tools Skylake-Server,pmu=on "job=pcm watchdog=0"
+	later steps amd64 Skylake-Server,pmu=on job=steps
+fi
+wait
+for family in ${chosen[@]+"${chosen[@]}"}; do check_family "$family"; done
+if $others; then
 	check_processors
 	check_steps
+	check_tools
 	check_snapshot
 fi
 finish

@@ -1,58 +1,63 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# image.sh FOLDER: a Debian kernel and an initramfs with perf and the test program.
+# image.sh FOLDER [ARCHITECTURE]: a Debian kernel and an initramfs with perf and the test programs, of
+# amd64 or i386.
 #
-# The kernel (linux-image-cloud-amd64) and busybox are fetched once into the cache and unpacked, not
-# installed; perf and its libraries are this machine's.
+# Kernel and busybox are Debian's, fetched once into the cache and unpacked, not installed.  For
+# amd64 perf and its libraries are this machine's, else they are fetched too.
 set -euo pipefail
 
 out=$1
+arch=${2:-amd64}
 here=$(realpath "$(dirname "$0")")
-cache=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/softpmu}/guest
-mkdir -p "$out" "$cache"
-exec 9>"$cache/lock"
-flock 9
-
-fetch() {
-	local name=$1
-	shift
-	[ ! -e "$cache/$name.ready" ] || return 0
-	rm -rf "${cache:?}/$name" && mkdir -p "$cache/$name/deb"
-	(cd "$cache/$name/deb" && apt-get -q -o "APT::Sandbox::User=$(id -un)" download "$@") \
-		>"$cache/$name.log" 2>&1 || { tail -n 3 "$cache/$name.log" >&2; exit 1; }
-	for deb in "$cache/$name"/deb/*.deb; do dpkg-deb -x "$deb" "$cache/$name"; done
-	: >"$cache/$name.ready"
-}
-
-# The package of the newest kernel is a name that depends on the real one.
-newest_kernel() {
-	apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' |
-		head -n 1
-}
-
-kernel=$(newest_kernel)
-[ -n "$kernel" ] || { echo "image.sh: no linux-image-cloud-amd64 in the package lists" >&2; exit 1; }
-fetch "$kernel" "$kernel"
-fetch busybox busybox-static
-cp "$cache/$kernel"/boot/vmlinuz-* "$out/vmlinuz"
-
+# shellcheck source=tests/guest/packages.sh
+. "$here/packages.sh"
+mkdir -p "$out"
 root=$out/root
 rm -rf "$root"
 mkdir -p "$root"/{bin,dev,proc,sys,tmp,usr/bin}
-cp "$cache/busybox/bin/busybox" "$root/bin/"
-for applet in sh mount dmesg grep cat cut tr awk wc ls sleep sort uniq seq poweroff taskset; do
-	ln -s busybox "$root/bin/$applet"
+
+put_busybox() {
+	cp "$cache/busybox-$arch/bin/busybox" "$root/bin/"
+	for applet in sh mount dmesg grep cat cut tr awk wc ls sleep sort uniq seq poweroff taskset \
+		insmod head tail rm cp dd gzip readlink; do
+		ln -s busybox "$root/bin/$applet"
+	done
+}
+
+# build NAME SOURCE OPTION...: a program without libraries.
+build() {
+	local name=$1 source=$2 bits=64
+	shift 2
+	[[ $arch == amd64 ]] || bits=32
+	${CC:-gcc} -m$bits -nostdlib -static -o "$root/bin/$name" "$here/$source" "$@"
+}
+
+lists "$arch"
+case $arch in
+amd64)
+	fetch_kernel amd64 linux-image-cloud-amd64
+	perf=$(readlink -f "$(command -v perf)")
+	put_program "$root" "" "$perf"
+	;;
+i386)
+	fetch_kernel i386 linux-image-686
+	fetch perf-i386 i386 install linux-perf
+	perf=/usr/bin/perf
+	put_program "$root" "$cache/perf-i386" "$perf"
+	;;
+esac
+fetch "busybox-$arch" "$arch" download busybox-static
+cp "$kernel"/boot/vmlinuz-* "$out/vmlinuz"
+put_busybox
+[[ -e $root/usr/bin/perf ]] || ln -s "$perf" "$root/usr/bin/perf"
+for form in known:1000000 known-short:20000 known-mid:100000000 known-long:2000000000; do
+	build "${form%:*}" known.S -DLOOPS="${form#*:}"
 done
-perf=$(command -v perf)
-cp -L "$perf" "$root/usr/bin/perf"
-ldd "$perf" | grep -o '/[^ ]*' | while read -r library; do
-	mkdir -p "$root/$(dirname "$library")"
-	cp -L "$library" "$root/$library"
-done
-for form in known:1000000 known-short:20000 known-long:2000000000; do
-	${CC:-gcc} -nostdlib -static -DLOOPS=${form#*:} -o "$root/bin/${form%:*}" "$here/known.S"
-done
-${CC:-gcc} -nostdlib -static -Wl,-N,--no-warn-rwx-segments -o "$root/bin/faults" "$here/faults.S"
-${CC:-gcc} -O2 -static -o "$root/bin/blocks" "$here/blocks.c"
+if [[ $arch == amd64 ]]; then
+	build calls calls.S
+	build faults faults.S -Wl,-N,--no-warn-rwx-segments
+	${CC:-gcc} -O2 -static -o "$root/bin/blocks" "$here/blocks.c"
+fi
 install -m 755 "$here/init.sh" "$root/init"
 (cd "$root" && find . | cpio -o -H newc --quiet) >"$out/initrd"

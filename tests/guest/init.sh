@@ -3,21 +3,25 @@
 # shellcheck shell=dash
 # init.sh: the guest's first process.  Runs the job that the kernel's command line names and
 # prints results as lines "RESULT name: value" between the console's own.
-export PATH=/bin:/usr/bin
+export PATH=/bin:/usr/bin:/usr/sbin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 cd /tmp || exit
 echo 0 >/proc/sys/kernel/kptr_restrict
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+# The kernel lowers the rate when its handler seems slow, and takes no rate when it is told not to.
 echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 
 name=
 for word in $(cat /proc/cmdline); do
 	case $word in
 	job=*) job=${word#job=} ;;
 	precise=*) precise=${word#precise=} ;;
+	graph=*) graph=${word#graph=} ;;
+	watchdog=*) echo "${word#watchdog=}" >/proc/sys/kernel/nmi_watchdog ;;
+	plain=*) plain=${word#plain=} ;;
 	esac
 done
 
@@ -65,17 +69,123 @@ branch_records() {
 	result branches "$(cat out)"
 }
 
+# Three calls deep, by the processor's record of calls alone.
+call_graph() {
+	perf record -o data --call-graph lbr -c 10007 -e branches:u calls >log 2>&1 || cat log
+	perf script -i data -F ip,sym 2>/dev/null | awk 'BEGIN { RS = "" }
+		{ n++; chain = ""; for (i = 2; i <= NF; i += 2) chain = chain " " $i
+		if (chain == " inner middle outer _start") deep++ }
+		END { printf "%d %d", n, deep }' >out
+	result graph "$(cat out)"
+}
+
+# What perf does without being told: precise cycles, at a frequency.
+by_default() {
+	perf record -o data known-mid >log 2>&1 || cat log
+	perf script -i data -F ip,sym 2>/dev/null |
+		awk 'NF { n++; if ($2 == "_start" || $2 == "loop_branch") loop++ }
+		END { printf "%d %d", n, n ? loop * 100 / n : 0 }' >out
+	result default "$(cat out)"
+}
+
+# The most precise form that the driver offers.
+most_precise() {
+	local level p=
+	level=$(cat /sys/bus/event_source/devices/cpu/caps/max_precise)
+	result level "$level"
+	while [ ${#p} -lt "$level" ]; do p=p$p; done
+	name=ppp samples -c 10007 -e "instructions:u$p" known
+}
+
+# More events than counters: "count percent" of each.
+multiplexed() {
+	local set=branches:u,r00c0:u
+	perf stat -x , -o stat -e $set,$set,$set,$set,$set,$set known-mid >/dev/null 2>&1
+	grep '^[0-9]' stat | awk -F, '{ printf "%s:%s ", $1, $5 }' >out
+	result multiplexed "$(cat out)"
+}
+
 branch_trace() {
 	perf record -o data --per-thread -m 128,32M -e intel_bts//u known-short >log 2>&1 || cat log
 	perf script -i data --itrace=b -F ip,addr 2>/dev/null | grep -vc ffffffff >out
 	result trace "$(cat out)"
 }
 
+# Software that writes the registers itself: "instructions branches" of known-mid and of its own
+# way in and out.
+registers_by_hand() {
+	wrmsr 0x38f 0
+	wrmsr 0xc1 0
+	wrmsr 0xc2 0
+	wrmsr 0x186 0x4100c0
+	wrmsr 0x187 0x4100c4
+	wrmsr 0x38f 3
+	known-mid
+	wrmsr 0x38f 0
+	result msr-tools "$(rdmsr -d 0xc1) $(rdmsr -d 0xc2)"
+}
+
+likwid() {
+	likwid-perfctr -M 0 -C 0 -g BRANCH -O known-mid >log 2>&1
+	result likwid "$(awk -F, '/^INSTR_RETIRED_ANY,/ { n = $3 } /^BR_INST_RETIRED_ALL/ { b = $3 }
+		/^Branch rate/ { r = $2 } END { print n, b, r }' log)"
+}
+
+papi() {
+	echo -1 >/proc/sys/kernel/perf_event_paranoid
+	papi_command_line PAPI_TOT_INS PAPI_BR_INS >log 2>&1
+	result papi "$(awk '/^PAPI_/ && $2 == ":" { printf "%s ", $3 }' log)"
+	name=papi-by-perf counts -e instructions:u,branches:u papi_command_line PAPI_TOT_INS PAPI_BR_INS
+}
+
+# Millions.  The kernel leaves selects behind that pcm takes for somebody else's.
+pcm() {
+	for register in 186 187 188 189 18a 18b 18c 18d 38d; do wrmsr 0x$register 0; done
+	PCM_NO_PERF=1 PCM_NO_AWS_WORKAROUND=1 pcm-core -e cpu/event=0xc0,umask=0x00,name=insns/ \
+		-e cpu/event=0xc4,umask=0x00,name=branches/ -- known-mid >log 2>&1 </dev/null
+	result pcm "$(awk '$1 == "0" && $10 == "M" { print $9, $11 }' log)"
+}
+
+# For bench/guest.sh: each program plain, counted and sampled.  "RESULT bench: mode program seconds"
+cat >timed <<'END'
+#!/bin/sh
+# timed MODE PROGRAM
+now() { read -r up rest </proc/uptime; echo "${up%.*}${up#*.}"; }
+start=$(now)
+case $2 in
+loop) known-mid ;;
+gzip) gzip -c input >/dev/null ;;
+awk) awk 'BEGIN { for (i = 0; i < 600000; i++) s = s % 1000 + length(i "x"); print s }' >/dev/null ;;
+calls) dd if=/dev/zero of=/dev/null bs=512 count=600000 2>/dev/null ;;
+forks) i=0; while [ $i -lt 300 ]; do cat /dev/null; i=$((i + 1)); done ;;
+esac
+end=$(now)
+echo "RESULT bench: $1 $2 $((end - start))"
+END
+
+bench() {
+	local program
+	echo 0 >/proc/sys/kernel/nmi_watchdog 2>/dev/null
+	cp -L "$(readlink -f /usr/bin/perf)" input
+	for program in loop gzip awk calls forks; do
+		sh timed plain $program
+		[ -n "$plain" ] && continue
+		perf stat -o stat -e instructions sh timed counted $program
+		perf record -o data -e instructions -c 1000003 sh timed sampled $program >log 2>&1
+		grep RESULT log
+	done
+}
+
 case $job in
+bench) bench ;;
 family)
 	counting
 	sampling
+	most_precise
+	by_default
+	multiplexed
 	[ -z "$precise" ] || branch_records
+	[ -z "$graph" ] || call_graph
 	[ ! -d /sys/bus/event_source/devices/intel_bts ] || branch_trace
 	;;
 smp) # one program on each processor at a time, counted by program and by processor
@@ -88,6 +198,16 @@ smp) # one program on each processor at a time, counted by program and by proces
 	;;
 steps)
 	result stops "$(blocks known-short)"
+	;;
+tools)
+	insmod /lib/msr.ko
+	registers_by_hand
+	likwid
+	papi
+	;;
+pcm)
+	insmod /lib/msr.ko
+	pcm
 	;;
 pause) # a snapshot is taken in the middle of it
 	result ready yes

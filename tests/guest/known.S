@@ -9,6 +9,14 @@
 #endif
 #define PAIRS 1000
 
+#ifdef __x86_64__
+#define LEA_AREA lea area(%rip), %rdi
+#define EXIT	 mov $60, %eax; xor %edi, %edi; syscall
+#else
+#define LEA_AREA lea area, %edi
+#define EXIT	 mov $1, %eax; xor %ebx, %ebx; int $0x80
+#endif
+
 	.globl _start, loop_branch, leaf
 	.text
 _start:
@@ -22,13 +30,11 @@ pairs:
 	dec %ebx
 	jnz 2b
 last:
-	lea area(%rip), %rdi		# 1
+	LEA_AREA			# 1
 	mov $4096, %ecx			# 1
 	cld				# 1
 	rep stosb			# 1, however often a page fault interrupts it
-	mov $60, %eax			# 1
-	xor %edi, %edi			# 1
-	syscall				# 1, a far branch
+	EXIT				# 3, of which a far branch
 leaf:
 	nop
 	ret
