@@ -11,15 +11,40 @@
 /* Adaptive records; reserved where the family has none. */
 #define SELECT_ADAPTIVE BITS(34, 1)
 
+/* No family retires so many instructions or micro-operations in a clock. */
+#define RETIRED_IN_A_CLOCK 16
+
+static uint16_t cmask_of(uint64_t select)
+{
+	return (uint16_t)(select >> FIELD_LOW(PERFEVTSEL, CMASK) & 0xff);
+}
+
 /*
- * Table 18-54 and its notes: only some counters, only plain counting.  Where PEBS takes
- * any event, one that is not precise has its record made at the next opportunity (18.7.1).
+ * "Fewer than 16 retire" holds in each clock: so software counts core clocks by events that PEBS
+ * takes.  A host that supplies clocks has them counted as such, many at a time.
+ */
+static bool counts_clocks(const struct spmu_core *core, const struct spmu_event *event,
+			  uint64_t select)
+{
+	bool retired = event->signals == SPMU_SIGBIT(INSTRUCTIONS) ||
+		       (event->code && event->code == core->model->counters->uops_retired);
+
+	return retired && (select & FIELD(PERFEVTSEL, INV)) && !(select & FIELD(PERFEVTSEL, E)) &&
+	       cmask_of(select) >= RETIRED_IN_A_CLOCK &&
+	       signals_supplied(core, SPMU_SIGBIT(CYCLES));
+}
+
+/*
+ * Table 18-54 and its notes: only some counters, only plain counting.  The notes ask for INV and
+ * CMASK to be 0, too, but processors take them: Intel's lists of events have precise ones with both
+ * (INST_RETIRED.TOTAL_CYCLES).  The record is made by the event itself, whatever the threshold
+ * makes of it.  Where PEBS takes any event, one that is not precise has its record made at the
+ * next opportunity (18.7.1), and so have clocks.
  */
 static void update_precise(const struct spmu_core *core, struct thread *thread,
 			   const struct spmu_event *event, unsigned n, uint64_t select)
 {
-	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E) |
-				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E);
 	struct counter *counter = &thread->counter[n];
 	bool precise = event->pebs_counters >> n & 1;
 
@@ -28,7 +53,7 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 	    !(precise || core->model->counters->pebs_any_event))
 		return;
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
-	counter->next = !precise;
+	counter->next = !precise || counts_clocks(core, event, select);
 	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
 	counter->data_address = event->data_address;
 }
@@ -79,7 +104,7 @@ static uint64_t status_bit(const struct spmu_core *core, unsigned bit)
  */
 static void set_condition(struct counter *counter, uint64_t select)
 {
-	uint16_t cmask = (uint16_t)(select >> FIELD_LOW(PERFEVTSEL, CMASK) & 0xff);
+	uint16_t cmask = cmask_of(select);
 
 	counter->edge = (select & FIELD(PERFEVTSEL, E)) != 0;
 	counter->invert = cmask && (select & FIELD(PERFEVTSEL, INV));
@@ -110,15 +135,19 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	uint64_t select = thread->state.reg[SLOT_PERFEVTSEL + n];
 	struct counter *counter = &thread->counter[n];
 	const struct spmu_event *event;
+	bool clocks;
 
 	if (!select_enabled(core, thread, n) || (select & FIELD(PERFEVTSEL, IN_TX)) ||
 	    !(select & (FIELD(PERFEVTSEL, OS) | FIELD(PERFEVTSEL, USR))))
 		return false;
 	event = event_on(core->model, (uint16_t)select, n);
-	if (!event || !signals_supplied(core, event->signals))
+	if (!event)
+		return false;
+	clocks = counts_clocks(core, event, select);
+	if (!clocks && !signals_supplied(core, event->signals))
 		return false;
 	*counter = (struct counter){
-		.signals = counted(core, event),
+		.signals = clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event),
 		.status = status_bit(core, n),
 		.status_slot = SLOT_GLOBAL_STATUS,
 		.pin = pin_free(core, thread, n, select),
@@ -127,7 +156,8 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,
 		  (select & FIELD(PERFEVTSEL, USR)) != 0, (select & FIELD(PERFEVTSEL, ANY)) != 0);
-	set_condition(counter, select);
+	if (!clocks)
+		set_condition(counter, select);
 	update_precise(core, thread, event, n, select);
 	return true;
 }

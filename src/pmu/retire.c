@@ -9,7 +9,8 @@
  *	- a counter that wraps sets its status bit, asks for a PMI when it is programmed
  *	  to, at once or at its next count, starts the counters that cascade from it, and arms
  *	  PEBS when it is enabled for that;
- *	- a counter that was armed before and counts this instruction takes part in its record;
+ *	- a counter that was armed before and whose event this instruction is takes part in its
+ *record;
  *	- a record that is written clears the counters' status and reloads them; one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
  *	  room again goes on capturing;
@@ -30,9 +31,8 @@ struct consequences {
 	bool lists;   /* what counts has changed */
 };
 
-/* Thread `source` brought it about. */
-static void counter_add(struct spmu_core *core, struct thread *thread, unsigned c, unsigned source,
-			uint64_t add, struct outcome *outcome)
+static void counter_add(struct spmu_core *core, struct thread *thread, unsigned c, uint64_t add,
+			struct outcome *outcome)
 {
 	const struct counter *counter = &thread->counter[c];
 	uint64_t mask = counter_mask(core, c);
@@ -41,8 +41,6 @@ static void counter_add(struct spmu_core *core, struct thread *thread, unsigned 
 	if (!add)
 		return;
 	outcome->counted |= 1u << c;
-	if ((counter->precise >> source & 1) && (thread->state.pebs_armed >> c & 1))
-		outcome->triggered |= 1u << c;
 	if (add > mask - *value || counter->force)
 		outcome->overflowed |= 1u << c;
 	*value = (*value + add) & mask;
@@ -70,7 +68,10 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 			add = clocks_pass(thread, c, source, insn->cycles, 0);
 			add += clocks_count(thread, c, source, n);
 		}
-		counter_add(core, thread, c, source, add, outcome);
+		/* By the event, whatever a threshold makes of it. */
+		if (n && (counter->precise >> source & 1) && (thread->state.pebs_armed >> c & 1))
+			outcome->triggered |= 1u << c;
+		counter_add(core, thread, c, add, outcome);
 	}
 }
 
@@ -338,7 +339,7 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 				add = clocks_pass(thread, c, lp, clocks, each);
 				add += clocks_count(thread, c, lp, each);
 			}
-			counter_add(core, thread, c, lp, add, &outcome[i]);
+			counter_add(core, thread, c, add, &outcome[i]);
 		}
 	}
 	return finish(core, lp, NULL, outcome, false);

@@ -134,15 +134,17 @@ static const struct family_area area_icelake = {.field = 8,
 	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem,            \
 	.ld_lat = true, .event_bits = 7
 #define NEHALEM_PARTS                                                                              \
-	CORE3_PARTS, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem,                         \
+	CORE3_PARTS, .uops = 0x01c2, .generals = 4, .pebs_format = 1, .lbr = &lbr_nehalem,         \
 		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY,                    \
 		     .select_shared = true
 #define SANDYBRIDGE_PARTS                                                                          \
-	CORE3_PARTS, .generals = 8, .pebs_format = 1, .full_width = true, .lbr = &lbr_nehalem,     \
-		     .debugctl = DEBUGCTL_NEHALEM, .pebs_enable = PEBS_LATENCY | UINT64_C(1) << 63
+	CORE3_PARTS, .uops = 0x01c2, .generals = 8, .pebs_format = 1, .full_width = true,          \
+		     .lbr = &lbr_nehalem, .debugctl = DEBUGCTL_NEHALEM,                            \
+		     .pebs_enable = PEBS_LATENCY | UINT64_C(1) << 63
 #define HASWELL_PARTS                                                                              \
-	CORE3_PARTS, .generals = 8, .pebs_format = 2, .full_width = true, .tsx = true,             \
-		     .lbr = &lbr_haswell, .debugctl = DEBUGCTL_RTM, .pebs_enable = PEBS_LATENCY
+	CORE3_PARTS, .uops = 0x01c2, .generals = 8, .pebs_format = 2, .full_width = true,          \
+		     .tsx = true, .lbr = &lbr_haswell, .debugctl = DEBUGCTL_RTM,                   \
+		     .pebs_enable = PEBS_LATENCY
 #define SKYLAKE_PARTS                                                                              \
 	.version = 4, .generals = 8, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .pebs_generals = 15, .any_thread = true, .full_width = true,             \

@@ -35,6 +35,7 @@ struct family {
 	uint8_t pebs_fixed;
 	bool any_thread, full_width, tsx, adaptive;
 	bool extended_pebs; /* any event may make records */
+	uint16_t uops;	    /* event of all micro-operations retired, where it is precise */
 	bool dtes64;
 	bool select_shared;    /* MSR_LBR_SELECT is one for the threads of a core (17.7, 17.8) */
 	bool freeze_clears_tr; /* with FREEZE_LBRS_ON_PMI, too (17.5: the Atom family) */

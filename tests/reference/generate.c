@@ -104,6 +104,14 @@ static uint64_t rings_of(struct generator *g)
 	return rings[below(g, g->style == STYLE_WILD ? 8 : 7)] << 16;
 }
 
+/* Thresholds that clocks reach, and some that none does. */
+static uint64_t pick_threshold(struct generator *g)
+{
+	uint64_t threshold = chance(g, 20) ? 14 + below(g, 4) : below(g, 4);
+
+	return threshold << 24 | (chance(g, 40) ? EDGE : 0) | (chance(g, 40) ? INV : 0);
+}
+
 static uint64_t pick_select(struct generator *g, bool precise)
 {
 	const struct spmu_event *event = pick_event(g, precise);
@@ -118,9 +126,9 @@ static uint64_t pick_select(struct generator *g, bool precise)
 		select |= UINT64_C(1) << 34;
 	if (g->style == STYLE_CLOCKS ||
 	    (g->style == STYLE_WILD && g->program->threads == 1 && chance(g, 15))) {
-		select |= below(g, 4) << 24;
-		select |= chance(g, 40) ? EDGE : 0;
-		select |= chance(g, 40) ? INV : 0;
+		select |= pick_threshold(g);
+		if (g->family->uops && chance(g, 10))
+			select = (select & ~UINT64_C(0xffff)) | g->family->uops;
 	}
 	if (g->style == STYLE_WILD) {
 		if (chance(g, 10))
@@ -316,8 +324,7 @@ static uint64_t all_enables(const struct generator *g)
 
 static void set_up(struct generator *g)
 {
-	bool precise = g->family->pebs_format >= 0 &&
-		       (g->style == STYLE_PEBS || (g->style != STYLE_CLOCKS && chance(g, 40)));
+	bool precise = g->family->pebs_format >= 0 && (g->style == STYLE_PEBS || chance(g, 40));
 
 	for (unsigned lp = 0; lp < g->program->threads; lp++) {
 		if (precise || g->style == STYLE_BRANCHES)

@@ -68,6 +68,25 @@ static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 	       ((t->global_control >> bit & 1) && !(t->global_status & STATUS_CTRFRZ));
 }
 
+/*
+ * Reading: with INV, a CMASK of 16 or more and no edge detection an event that retirement makes
+ * holds in each clock, as no processor retires so much in one.  Where the host has clocks they are
+ * what is counted.  Each instruction has a micro-operation at least.
+ */
+static bool always_fewer(const struct reference *unit, const struct spmu_event *event,
+			 uint64_t select)
+{
+	const uint64_t clocks = SPMU_SIGBIT(CYCLES);
+
+	if (unit->defect == REFERENCE_FEWER_BY_CLOCK)
+		return false;
+	if (!event || !(select & SELECT_INV) || (select & SELECT_E) || (select >> 24 & 0xff) < 16 ||
+	    !(clocks & (unit->host.supply.exact | unit->host.supply.modelled)))
+		return false;
+	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) ||
+	       (unit->family->uops && event->code == unit->family->uops);
+}
+
 static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -93,6 +112,10 @@ static struct view view_general(struct reference *unit, unsigned lp, unsigned n)
 	 */
 	if (event && (event->counters >> n & 1))
 		v.signals = supplied(unit, event);
+	if (event && (event->counters >> n & 1) && always_fewer(unit, event, select)) {
+		v.signals = SPMU_SIGBIT(CYCLES);
+		v.cmask = 0;
+	}
 	return v;
 }
 
@@ -131,8 +154,8 @@ static bool listens(const struct reference *unit, const struct view *v, bool sam
 }
 
 /*
- * Vol. 3B 18.2.1.1: precise events ask for AnyThread, Edge, Invert and CMask of 0 (18.13.1).
- * With extended PEBS any event will do, and fixed counters.
+ * 18.9.4, 18.13.1: precise events ask for AnyThread, Edge, Invert and CMask of 0; processors
+ * take the last two.  With extended PEBS any event will do, and fixed counters.
  */
 static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 {
@@ -149,12 +172,16 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 		return false;
 	if (!family->extended_pebs && !(event->pebs_counters >> n & 1))
 		return false;
-	return !(t->select[n] & (SELECT_ANY | SELECT_E | SELECT_INV | UINT64_C(0xff000000)));
+	if (unit->defect == REFERENCE_PEBS_WITHOUT_CMASK &&
+	    (t->select[n] & (SELECT_INV | UINT64_C(0xff000000))))
+		return false;
+	return !(t->select[n] & (SELECT_ANY | SELECT_E));
 }
 
 /*
  * Extended PEBS of an event that is not precise takes "the next opportunity" (18.7.1).
- * Reading: the next instruction of the thread in a ring that the counter counts.
+ * Reading: the next instruction of the thread in a ring that the counter counts; so it is
+ * for clocks, too.
  */
 static bool takes_any(const struct reference *unit, unsigned lp, unsigned n)
 {
@@ -163,6 +190,8 @@ static bool takes_any(const struct reference *unit, unsigned lp, unsigned n)
 	if (n >= unit->generals)
 		return n > unit->generals; /* the first counts instructions */
 	event = unit->thread[lp].event[n];
+	if (always_fewer(unit, event, unit->thread[lp].select[n]))
+		return true;
 	return unit->family->extended_pebs && event && !(event->pebs_counters >> n & 1);
 }
 
@@ -347,6 +376,8 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 		uint64_t gain = contribution(unit, v, source, insn, &occurred);
 		bool overflow = count(unit, owner, v, gain);
 
+		if (unit->defect == REFERENCE_RECORD_BY_COUNT)
+			occurred = gain > 0;
 		if (overflow && v->interrupt)
 			interrupt = true;
 		if (!is_pebs(unit, owner, n))

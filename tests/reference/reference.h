@@ -36,6 +36,9 @@
 	X(CMASK_EXCLUSIVE, "CMASK compares with > instead of >=")                                  \
 	X(INVERT_IGNORED, "INV has no effect")                                                     \
 	X(EDGE_IGNORED, "E has no effect")                                                         \
+	X(PEBS_WITHOUT_CMASK, "PEBS looks at no counter with CMASK or INV")                        \
+	X(RECORD_BY_COUNT, "with CMASK the record is made by what counts, not by the event")       \
+	X(FEWER_BY_CLOCK, "\"fewer than 16 retired\" is not taken for clocks")                     \
 	X(LVT_NOT_MASKED, "a delivered PMI leaves the LVT entry open")                             \
 	X(FIXED_RELOAD_MISSING, "a fixed counter is not reloaded after its record")                \
 	X(STATUS_AFTER_ASSIST, "formats 1 and 2 store the status as it is after the assist")       \

@@ -14,7 +14,7 @@ has_line "generic name without a signal" "$out" '  branch-misses +r00c5 +absent 
 has_line "event of the model" "$out" '  BR_INST_RETIRED\.NEAR_TAKEN +r20c4 +exact +precise .*'
 has_line "generic event with a precise twin" "$out" '  instructions +r00c0 +exact +precise .*'
 has_line "generic event without" "$out" '  cycles +r003c +absent +- .*'
-has_line "imprecise event" "$out" '  INST_RETIRED\.ANY_P +r00c0 +exact +- .*'
+has_line "imprecise event" "$out" '  BR_INST_RETIRED\.ALL_BRANCHES +r00c4 +exact +- .*'
 has_line "event that only libpfm4 knows" "$out" '  RESOURCE_STALLS\.ALL +r01a2 +absent .*'
 has_line "event with a threshold" "$out" '  CYCLE_ACTIVITY\.CYCLES_L2_MISS +r10001a3 +absent .*'
 same "one line for a name in both tables" 1 "$(grep -c '^  BR_INST_RETIRED\.NEAR_TAKEN ' <<<"$out")"

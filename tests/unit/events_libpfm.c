@@ -129,6 +129,7 @@ static struct {
 	{"ivb hsw bdw skl skx clx", "BR_MISP_RETIRED.ALL_BRANCHES", false},
 	{"snb ivb hsw bdw", "BR_INST_RETIRED.NOT_TAKEN", false},
 	{"snb ivb hsw bdw", "BR_INST_RETIRED.FAR_BRANCH", false},
+	{"skl skx clx", "INST_RETIRED.ANY_P", false}, /* Linux samples clocks by it */
 	{"skl skx clx", "OTHER_ASSISTS.ANY", false},  /* precise in table 18-56 */
 	{"slm", "INST_RETIRED.ANY_P", false},	      /* not in table 18-12 */
 	{"hsw", "INST_RETIRED.X87", false},	      /* not in Intel's list */

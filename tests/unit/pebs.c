@@ -339,14 +339,14 @@ static void who_is_precise(void)
 		uint64_t select;
 		bool precise;
 	} rows[] = {
-		{__LINE__, 0, 0x4320c4, true},	 {__LINE__, 3, 0x4320c4, true},
+		{__LINE__, 0, 0x4320c4, true},	{__LINE__, 3, 0x4320c4, true},
 		{__LINE__, 4, 0x4320c4, false}, /* no PEBS on IA32_PMC4 and above */
 		{__LINE__, 0, 0x4300c4, false}, /* counts, makes no record */
 		{__LINE__, 1, 0x4301c0, true},	/* INST_RETIRED.PREC_DIST */
-		{__LINE__, 0, 0x4300c0, false},	 {__LINE__, 0, 0x6320c4, false}, /* AnyThread */
-		{__LINE__, 0, 0x4720c4, false},					 /* edge */
-		{__LINE__, 0, 0x14320c4, false},				 /* threshold */
-		{__LINE__, 0, 0xc320c4, false},					 /* invert */
+		{__LINE__, 0, 0x4300c0, true},	{__LINE__, 0, 0x6320c4, false}, /* AnyThread */
+		{__LINE__, 0, 0x4720c4, false},					/* edge */
+		{__LINE__, 0, 0x14320c4, true},					/* threshold */
+		{__LINE__, 0, 0xc320c4, true},					/* invert */
 		{__LINE__, 0, 0x4304c4, true}, /* ALL_BRANCHES, precise form */
 	};
 
@@ -415,8 +415,59 @@ static void rings_filter(void)
 	host_destroy(&host);
 }
 
+/*
+ * "Fewer than 16 retire" holds in each clock (18.2.1.1), so a precise event of retirement counts
+ * core clocks with it, many at a time, and the next instruction makes the record.
+ */
+static void clocks_by_retirement(void)
+{
+	static const struct {
+		const char *model;
+		unsigned event;
+	} rows[] = {{"skylake", 0xc0}, {"sandybridge", 0x1c2}, {"nehalem", 0xc0}, {"core2", 0xc0}};
+	const uint64_t clock = SPMU_SIGBIT(CYCLES);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		host_create(&host, rows[i].model, 1, SUPPLY_ALL);
+		host_ds(&host, 8, 8, minus_5);
+		WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | rows[i].event);
+		WRMSR(&host, PMC0, (uint32_t)-100);
+		WRMSR(&host, PEBS_ENABLE, 1);
+		CHECK_EQ(host.meters[0].meter[0].signals, clock);
+		CHECK_EQ(host.meters[0].meter[0].headroom, 99);
+		host.meters[0].meter[0].headroom -= 97;
+		spmu_clocks(host.core, 0, clock, 2, 3);
+		CHECK_EQ(retire(&host, 1, clock), 0);
+		CHECK_EQ(RDMSR(&host, PMC0), 0);
+		CHECK_EQ(host_records(&host), 0);
+		CHECK_EQ(retire(&host, 2, 0), SPMU_EV_RECORD); /* in the same clock */
+		CHECK_EQ(host_record(&host, 0).regs.rip, host.next_ip);
+		host_destroy(&host);
+	}
+}
+
+/* Without clocks of the host instructions are its clocks, and micro-operations are not there. */
+static void no_clocks(void)
+{
+	struct unit_host host;
+
+	host_create(&host, "sandybridge", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | 0x1c2);
+	CHECK_EQ(host.meters[0].count, 0);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | 0xc0);
+	WRMSR(&host, PMC0, 0);
+	for (unsigned n = 0; n < 5; n++)
+		retire(&host, n, 0);
+	CHECK_EQ(RDMSR(&host, PMC0), 5);
+	host_destroy(&host);
+}
+
 int main(void)
 {
+	clocks_by_retirement();
+	no_clocks();
 	overflow_arms();
 	record_contents();
 	data_address();

@@ -174,7 +174,7 @@ static void imprecise_never(void)
 		uint32_t code;
 	} rows[] = {
 		{__LINE__, "core2", 0x3c},	{__LINE__, "nehalem", 0x3c},
-		{__LINE__, "haswell", 0xc0},	{__LINE__, "skylake", 0xc0},
+		{__LINE__, "haswell", 0xc0},	{__LINE__, "skylake", 0x3c},
 		{__LINE__, "silvermont", 0x3c},
 	};
 

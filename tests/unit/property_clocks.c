@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* property_clocks.c: CMASK, E and INV over clocks (Vol. 3B 18.2.1.1) on random programs. */
+/*
+ * property_clocks.c: CMASK, E and INV over clocks (Vol. 3B 18.2.1.1), with and without PEBS, on
+ * random programs.
+ */
 #include "tests/reference/property.h"
 #include "tests/unit/check.h"
 
@@ -13,5 +16,6 @@ int main(int argc, char **argv)
 	CHECK_EQ(property_run(STYLE_CLOCKS, property_batches(8), &totals), 0);
 	property_report("clocks", &totals);
 	CHECK(totals.pmis > 0);
+	CHECK(totals.records > 0);
 	return test_summary();
 }
