@@ -138,7 +138,7 @@ check_family() {
 		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
 	fi
 	read -r n share <<<"$(of default)"
-	within "$cpu: perf record as it comes: samples" 50 100000 "$n"
+	within "$cpu: perf record as it comes: samples" 50 1000000 "$n"
 	within "$cpu: perf record as it comes: of the loop, percent" 80 100 "$share"
 	check_multiplexed
 	check_records
