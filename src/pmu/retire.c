@@ -9,8 +9,8 @@
  *	- a counter that wraps sets its status bit, asks for a PMI when it is programmed
  *	  to, at once or at its next count, starts the counters that cascade from it, and arms
  *	  PEBS when it is enabled for that;
- *	- a counter that was armed before and whose event this instruction is takes part in its
- *record;
+ *	- a counter that was armed before and has this instruction for its event takes part in
+ *	  its record;
  *	- a record that is written clears the counters' status and reloads them; one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
  *	  room again goes on capturing;
