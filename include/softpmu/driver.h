@@ -9,14 +9,17 @@
  * in an emulator, and inside hosts/user.  It allocates nothing.
  * One driver serves one logical processor.
  *
- * It serves architectural performance monitoring of versions 1 to 5, and goes by what it
- * detects; of the model it uses the layouts of records alone:
+ * It serves architectural performance monitoring of versions 1 to 5 and the units before it, and
+ * goes by what it detects; of the model it uses the layouts of records alone:
  *	- version 1: counters have EN bits only, and a service routine that looks at
  *	  the counters' sign; versions 2 and 3: global control and status, and a
  *	  freeze that clears the control; version 4: status bits that freeze, and
  *	  IA32_PERF_GLOBAL_INUSE; version 5: fixed counters by CPUID.0AH:ECX;
  *	- PEBS on PMC0, on four counters, or on all and the fixed ones: as many as have a
- *	  counter reset in the DS save area; formats 0 to 4.
+ *	  counter reset in the DS save area; formats 0 to 4;
+ *	- without CPUID.0AH by family and model: Pentium (two counters, no interrupt: they can be
+ *	  read, and must be before they wrap), the P6 family and Pentium M (one enable bit),
+ *	  NetBurst (pairs of ESCR and CCCR, tagging, PEBS on one counter of each thread).
  *
  * Example: examples/driver.c.
  */
@@ -25,7 +28,7 @@
 
 #include <softpmu/ds.h>
 
-#define SPMU_DRIVER_COUNTERS 16
+#define SPMU_DRIVER_COUNTERS 18
 
 /*
  * The port.  rdmsr and wrmsr return false when the access faults.  `memory` is
@@ -48,12 +51,18 @@ struct spmu_port {
 
 /* What detection finds, in the manual's order (Vol. 3B 18.2, 18.13.1, 17.4.9.1, 17.4.8.1). */
 struct spmu_facilities {
-	uint8_t perfmon_version;
+	enum spmu_programming programming;
+	uint8_t perfmon_version; /* 0: a unit before the architectural one */
 	uint8_t counters, counter_bits;
+	uint32_t general_set; /* general counters that this logical processor may take */
 	uint8_t fixed_counters, fixed_bits;
 	uint32_t
 		fixed_set; /* which there are: the first fixed_counters, or as CPUID.0AH:ECX says */
 	bool full_width_writes;
+	bool enable_first; /* EN of the first event select enables all (P6) */
+	bool no_interrupt; /* overflow tells nobody (Pentium) */
+	bool iq_escrs;	   /* MSR_IQ_ESCR0 and 1 are there (NetBurst, models 0 to 2) */
+	uint8_t thread;	   /* of a core whose threads share the unit (NetBurst): 0 or 1 */
 	bool ds, ds64, ds_cpl, pdcm;
 	bool pebs;	    /* available and not switched off in IA32_MISC_ENABLE */
 	bool pebs_baseline; /* adaptive records (MSR_PEBS_DATA_CFG) */
@@ -65,7 +74,13 @@ struct spmu_facilities {
 
 /* One event to count or to sample. */
 struct spmu_request {
-	uint64_t select;   /* IA32_PERFEVTSELx fields, EN and INT left clear */
+	uint64_t select;   /* IA32_PERFEVTSELx fields, EN and INT left clear.  Where counters are
+			      programmed in another way: the same fields of rings, threads,
+			      threshold, edge and inversion, as far as the family has them */
+	uint32_t code;	   /* there: the event's code as struct spmu_event has it */
+	uint32_t tagger;   /* NetBurst (18.15.6): of front_end_event and execution_event the code of
+			      the event that tags; of replay_event bits 23:0 of IA32_PEBS_ENABLE
+			      and, in 31:24, bits 7:0 of MSR_PEBS_MATRIX_VERT; else 0 */
 	uint32_t counters; /* general counters that may take it, bit n = PMCn */
 	int8_t fixed;	   /* a fixed counter that counts the same, or -1; a precise request
 			      takes it where fixed counters have PEBS */
@@ -154,9 +169,10 @@ struct spmu_driver {
 	struct {
 		bool used;
 		bool fixed;
-		uint8_t index;	/* PMC or fixed counter number */
-		uint64_t total; /* occurrences before the present counter value */
-		uint64_t start; /* counter value to which `total` refers */
+		uint8_t index;		 /* PMC or fixed counter number */
+		uint16_t escr, tag_escr; /* NetBurst: addresses; 0: none */
+		uint64_t total;		 /* occurrences before the present counter value */
+		uint64_t start;		 /* counter value to which `total` refers */
 		struct spmu_request request;
 		uint64_t reload; /* period of the last reload, also of those that the unit did at
 				    records still in the buffer; request.period: of the next */
@@ -226,8 +242,10 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_set_groups(struct spmu_drive
  * fixed counter first when that is free, a precise one only where that has PEBS.
  * A counter that other software uses (IA32_PERF_GLOBAL_INUSE) is not free.
  * *slot gets the number for spmu_driver_read().
- * SPMU_E_COUNTER: none is free; SPMU_E_UNAVAILABLE: precise without PEBS;
- * SPMU_E_ARGUMENT: the period does not fit the counter.
+ * SPMU_E_COUNTER: none is free, or on NetBurst what selects and tags events;
+ * SPMU_E_UNAVAILABLE: precise without PEBS, a period without interrupt;
+ * SPMU_E_ARGUMENT: the period does not fit the counter, or the family's counters cannot
+ * compare in this way.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status
 spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request, unsigned *slot);
@@ -260,7 +278,11 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_start_bts(struct spmu_driver
 							      bool kernel);
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_stop_bts(struct spmu_driver *driver);
 
-/* Occurrences of the request since spmu_driver_add(), 64 bits, wraps accounted for. */
+/*
+ * Occurrences of the request since spmu_driver_add(), 64 bits, wraps accounted for.  Without
+ * interrupt (Pentium) call this, or spmu_driver_interrupt() where the counter's pin is wired to
+ * one, at least once while 2^40 pass.
+ */
 SPMU_API uint64_t spmu_driver_read(struct spmu_driver *driver, unsigned slot);
 
 /* Change a sampling request's period; takes effect from the next reload. */

@@ -6,18 +6,32 @@
  * From version 2 on one write of IA32_PERF_GLOBAL_CTRL stops and starts all.  Counters that
  * other software uses (version 4 can tell) keep their bits there.  Version 1 has an EN bit in
  * each event select and nothing else, and no status: a counter is never further than half a
- * turn from 0, so that a clear sign bit says that it has overflowed.
+ * turn from 0, so that a clear sign bit says that it has overflowed.  Units before that are
+ * served in the same way: P6 has one EN bit, in the first event select (18.22.1); Pentium's
+ * and NetBurst's registers are in cesr.c and escr.c.
  */
 #include "internal.h"
 
-bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value)
+static uint32_t address_of(const struct spmu_driver *driver, unsigned slot)
 {
 	unsigned index = driver->counter[slot].index;
 
-	if (!drv_read(driver,
-		      driver->counter[slot].fixed ? DRV_IA32_FIXED_CTR0 + index
-						  : DRV_IA32_PMC0 + index,
-		      value))
+	if (driver->counter[slot].fixed)
+		return DRV_IA32_FIXED_CTR0 + index;
+	switch (driver->facilities.programming) {
+	case SPMU_PROGRAM_CESR:
+		return DRV_CTR0 + index;
+	case SPMU_PROGRAM_ESCR:
+		return DRV_MSR_BPU_COUNTER0 + index;
+	case SPMU_PROGRAM_PERFEVTSEL:
+		break;
+	}
+	return DRV_IA32_PMC0 + index;
+}
+
+bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value)
+{
+	if (!drv_read(driver, address_of(driver, slot), value))
 		return false;
 	*value &= drv_counter_mask(driver, slot);
 	return true;
@@ -25,15 +39,19 @@ bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint
 
 bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uint64_t value)
 {
-	unsigned index = driver->counter[slot].index;
+	uint32_t address = address_of(driver, slot);
 
 	value &= drv_counter_mask(driver, slot);
-	if (driver->counter[slot].fixed)
-		return drv_write(driver, DRV_IA32_FIXED_CTR0 + index, value);
+	/* Some parts of NetBurst take a value only when it is written again. */
+	if (driver->facilities.programming == SPMU_PROGRAM_ESCR &&
+	    !drv_write(driver, address, value))
+		return false;
+	if (driver->counter[slot].fixed || driver->facilities.programming)
+		return drv_write(driver, address, value);
 	if (driver->facilities.full_width_writes)
-		return drv_write(driver, DRV_IA32_A_PMC0 + index, value);
+		return drv_write(driver, DRV_IA32_A_PMC0 + driver->counter[slot].index, value);
 	/* The register takes 32 bits and extends bit 31. */
-	return drv_write(driver, DRV_IA32_PMC0 + index, (uint32_t)value);
+	return drv_write(driver, address, (uint32_t)value);
 }
 
 uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot)
@@ -41,7 +59,7 @@ uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot
 	uint64_t mask = drv_counter_mask(driver, slot);
 	uint64_t longest = mask;
 
-	if (!driver->counter[slot].fixed && !driver->facilities.full_width_writes)
+	if (!driver->counter[slot].fixed && !drv_writes_all(driver))
 		longest = DRV_BIT(31);
 	if (!drv_has_global(driver) && longest > mask / 2 + 1)
 		longest = mask / 2 + 1;
@@ -91,10 +109,38 @@ static bool write_select(const struct spmu_driver *driver, unsigned slot, bool e
 	return drv_write(driver, DRV_IA32_PERFEVTSEL0 + driver->counter[slot].index, select);
 }
 
+/* Counters that count at this moment, as far as the driver has to do with it. */
+static uint64_t counting(const struct spmu_driver *driver)
+{
+	return driver->running && !driver->in_service ? driver->enabled : 0;
+}
+
+/*
+ * P6: an event that is written counts at once while EN of the first select is set, so it is
+ * written when all are enabled.  Until then the select is empty but for that bit.
+ */
+static bool write_nothing(const struct spmu_driver *driver, unsigned index)
+{
+	bool enable = index == 0 && counting(driver);
+
+	return drv_write(driver, DRV_IA32_PERFEVTSEL0 + index, enable ? DRV_SELECT_EN : 0);
+}
+
 bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on)
 {
 	if (driver->counter[slot].fixed)
 		return program_fixed(driver, slot, on);
+	switch (driver->facilities.programming) {
+	case SPMU_PROGRAM_CESR:
+		return spmu_drv_cesr_write(driver,
+					   counting(driver) & ~drv_counter_bit(driver, slot));
+	case SPMU_PROGRAM_ESCR:
+		return spmu_drv_escr_program(driver, slot, on);
+	case SPMU_PROGRAM_PERFEVTSEL:
+		break;
+	}
+	if (driver->facilities.enable_first)
+		return write_nothing(driver, driver->counter[slot].index);
 	if (!on)
 		return drv_write(driver, DRV_IA32_PERFEVTSEL0 + driver->counter[slot].index, 0);
 	return write_select(driver, slot, drv_has_global(driver));
@@ -102,6 +148,8 @@ bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bo
 
 bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits)
 {
+	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)
+		return spmu_drv_escr_clear(driver, bits);
 	return !bits || !drv_has_global(driver) ||
 	       drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, bits);
 }
@@ -118,10 +166,36 @@ static bool write_enables(const struct spmu_driver *driver, uint64_t set)
 	return done;
 }
 
+/* P6: the first select enables, so it comes last; an empty set begins and ends with it. */
+static bool write_first_last(const struct spmu_driver *driver, uint64_t set)
+{
+	uint64_t first = set ? DRV_SELECT_EN : 0;
+	bool done = set || drv_write(driver, DRV_IA32_PERFEVTSEL0, 0);
+
+	for (unsigned slot = 0; slot < driver->slots; slot++) {
+		uint64_t select = driver->counter[slot].request.select | DRV_SELECT_INT;
+		unsigned index = driver->counter[slot].index;
+
+		if (!driver->counter[slot].used || !(set & drv_counter_bit(driver, slot)))
+			continue;
+		if (index == 0)
+			first |= select;
+		else
+			done &= drv_write(driver, DRV_IA32_PERFEVTSEL0 + index, select);
+	}
+	return (!set || drv_write(driver, DRV_IA32_PERFEVTSEL0, first)) && done;
+}
+
 static bool write_control(const struct spmu_driver *driver, uint64_t set)
 {
 	uint64_t present = 0;
 
+	if (driver->facilities.programming == SPMU_PROGRAM_CESR)
+		return spmu_drv_cesr_write(driver, set);
+	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)
+		return spmu_drv_escr_enable(driver, set);
+	if (driver->facilities.enable_first)
+		return write_first_last(driver, set);
 	if (!drv_has_global(driver))
 		return write_enables(driver, set);
 	if (driver->others && !drv_read(driver, DRV_IA32_PERF_GLOBAL_CTRL, &present))
@@ -134,10 +208,20 @@ bool spmu_drv_pause(const struct spmu_driver *driver)
 	return write_control(driver, 0);
 }
 
+bool spmu_drv_write_pebs(const struct spmu_driver *driver, uint64_t counters)
+{
+	uint64_t bits = drv_pebs_bits(driver, counters);
+
+	if (!driver->facilities.pebs)
+		return true;
+	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)
+		bits |= spmu_drv_escr_replay(driver);
+	return drv_write(driver, DRV_IA32_PEBS_ENABLE, bits);
+}
+
 bool spmu_drv_enable(const struct spmu_driver *driver)
 {
-	if (driver->facilities.pebs &&
-	    !drv_write(driver, DRV_IA32_PEBS_ENABLE, driver->pebs_enabled))
+	if (!spmu_drv_write_pebs(driver, driver->pebs_enabled))
 		return false;
 	return write_control(driver, driver->enabled);
 }

@@ -6,6 +6,9 @@
  * Version 2 and 3 freeze the stack by clearing DEBUGCTL.LBR at the interrupt, version 4 by a
  * status bit; the service routine writes the one and clears the other, whichever
  * there is.  Version 1 has no freeze: the routine stops recording first of all.
+ *
+ * Before version 1: P6 has one record and no pointer to it (17.14.2), NetBurst TR to BTS_OFF_USR
+ * four bits further down (17.11.1).
  */
 #include "internal.h"
 
@@ -18,12 +21,21 @@ static uint64_t own_bits(uint64_t wanted)
 	       (wanted & DRV_DEBUG_LBR ? DRV_DEBUG_LBR | DRV_DEBUG_FREEZE_LBRS : 0);
 }
 
+/* Bits where the family has them. */
+static uint64_t placed(const struct spmu_driver *driver, uint64_t bits)
+{
+	if (driver->facilities.programming != SPMU_PROGRAM_ESCR)
+		return bits;
+	return (bits & DRV_DEBUG_LBR) | (bits & DRV_DEBUG_TRACE) >> 4;
+}
+
 static bool write_debug(const struct spmu_driver *driver, uint64_t own, uint64_t on)
 {
 	uint64_t value;
 
 	return drv_read(driver, DRV_IA32_DEBUGCTL, &value) &&
-	       drv_write(driver, DRV_IA32_DEBUGCTL, (value & ~own) | on);
+	       drv_write(driver, DRV_IA32_DEBUGCTL,
+			 (value & ~placed(driver, own)) | placed(driver, on));
 }
 
 bool spmu_drv_set_debug(struct spmu_driver *driver, uint64_t wanted)
@@ -68,13 +80,13 @@ static bool read_entry(const struct spmu_driver *driver, unsigned n, struct spmu
 void spmu_drv_take_stack(struct spmu_driver *driver)
 {
 	const struct spmu_lbr_layout *layout = driver->lbr_layout;
-	uint64_t top;
+	uint64_t top = 0;
 
 	if (driver->stack_taken || !driver->lbr)
 		return;
 	driver->stack_taken = true;
 	driver->branches = 0;
-	if (!drv_read(driver, layout->tos, &top))
+	if (layout->tos && !drv_read(driver, layout->tos, &top))
 		return;
 	for (unsigned n = 0; n < layout->depth && n < SPMU_LBR_DEPTH_MAX; n++) {
 		struct spmu_branch *branch = &driver->branch[n];
@@ -126,7 +138,10 @@ enum spmu_status spmu_driver_enable_lbr(struct spmu_driver *driver, uint64_t sel
 		return SPMU_E_ARGUMENT;
 	if ((select && !layout->select) || ((select & SPMU_LBR_CALL_STACK) && !layout->call_stack))
 		return SPMU_E_UNAVAILABLE;
-	if ((layout->select && !drv_write(driver, layout->select, select)) || !clear_stack(driver))
+	if (layout->select && !drv_write(driver, layout->select, select))
+		return SPMU_E_UNAVAILABLE;
+	/* The manual does not say whether the records of the oldest families can be written. */
+	if (!clear_stack(driver) && driver->facilities.perfmon_version)
 		return SPMU_E_UNAVAILABLE;
 	spmu_drv_map_interrupt(driver);
 	return configure(driver, true);

@@ -5,6 +5,8 @@
  * highest CPUID leaf, CPUID.0AH, CPUID.01H, then IA32_MISC_ENABLE only with DS and
  * IA32_PERF_CAPABILITIES only with PDCM.
  *
+ * Without leaf 0AH the family and model say what there is (family.c).
+ *
  * Fixed counters begin with version 2.  Version 5 lists in ECX those that EDX does not count.
  * Which counters have PEBS no register says before adaptive records: the layout of
  * the DS save area does, which has a counter reset for each.
@@ -31,6 +33,8 @@ uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
 
 	if (!f->pebs)
 		return 0;
+	if (f->programming == SPMU_PROGRAM_ESCR)
+		return f->general_set & (DRV_BIT(16) | DRV_BIT(17));
 	general = (DRV_BIT(driver->layout->resets) - 1) & (DRV_BIT(f->counters) - 1);
 	fixed = (DRV_BIT(driver->layout->fixed_resets) - 1) & f->fixed_set;
 	return general | fixed << DRV_STATUS_FIXED0;
@@ -46,11 +50,6 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 {
 	struct spmu_cpuid regs;
 
-	/* Beyond the highest leaf a processor answers with other leaves' values. */
-	ask_cpuid(port, 0x00, &regs);
-	if (regs.eax < 0x0a)
-		return false;
-
 	ask_cpuid(port, 0x0a, &regs);
 	f->perfmon_version = (uint8_t)regs.eax;
 	f->counters = (uint8_t)(regs.eax >> 8);
@@ -63,9 +62,27 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 	if (f->perfmon_version >= 5)
 		f->fixed_set |= regs.ecx;
 	f->fixed_set &= DRV_FIXED;
+	f->general_set = (uint32_t)(DRV_BIT(f->counters & 0x1f) - 1) & DRV_COUNTERS;
 	return f->perfmon_version >= 1 && f->counters > 0 && f->counters <= 32 &&
 	       f->counter_bits >= 32 && f->counter_bits < 64 &&
 	       (f->fixed_set == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
+}
+
+/* The architectural unit, or one before it. */
+static bool detect_unit(struct spmu_driver *driver)
+{
+	struct spmu_cpuid regs;
+	uint32_t max_leaf;
+
+	/* Beyond the highest leaf a processor answers with other leaves' values. */
+	ask_cpuid(&driver->port, 0x00, &regs);
+	max_leaf = regs.eax;
+	if (max_leaf >= 0x0a) {
+		ask_cpuid(&driver->port, 0x0a, &regs);
+		if (regs.eax & 0xff)
+			return detect_architectural(&driver->port, &driver->facilities);
+	}
+	return spmu_drv_detect_family(driver, max_leaf);
 }
 
 static bool detect_capabilities(struct spmu_driver *driver, struct spmu_facilities *f)
@@ -83,6 +100,15 @@ static bool detect_capabilities(struct spmu_driver *driver, struct spmu_faciliti
 	return true;
 }
 
+/* NetBurst without DTES64 stores as the mode is (17.4.9.2).  Parts of 32 bits have no such MSR. */
+static bool in_ia32e(const struct spmu_driver *driver)
+{
+	uint64_t value;
+
+	return driver->facilities.programming == SPMU_PROGRAM_ESCR &&
+	       drv_read(driver, DRV_IA32_EFER, &value) && (value & DRV_IA32_EFER_LMA);
+}
+
 /* A format or an area that is not the model's could not be read. */
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
@@ -96,16 +122,17 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	f->ds64 = regs.ecx & CPUID_1_ECX_DTES64;
 	f->ds_cpl = regs.ecx & CPUID_1_ECX_DS_CPL;
 	f->pdcm = regs.ecx & CPUID_1_ECX_PDCM;
-	driver->layout = layout = spmu_ds_layout(driver->model, f->ds64);
+	driver->layout = layout = spmu_ds_layout(driver->model, f->ds64 || in_ia32e(driver));
 	driver->lbr_layout = spmu_lbr_layout(driver->model);
 	if (!detect_capabilities(driver, f))
 		return false;
-	f->lbr = driver->lbr_layout && f->lbr_format == driver->lbr_layout->format;
+	f->lbr = driver->lbr_layout &&
+		 ((!f->perfmon_version && !f->pdcm) || f->lbr_format == driver->lbr_layout->format);
 	if (!f->ds || !layout)
 		return true;
 	if (!drv_read(driver, DRV_IA32_MISC_ENABLE, &value))
 		return false;
-	if (!f->ds64 && layout->field_bytes != 4)
+	if (!f->ds64 && f->perfmon_version && layout->field_bytes != 4)
 		return true;
 	f->bts = !(value & MISC_ENABLE_BTS_UNAVAILABLE) && layout->bts_bytes > 0;
 	f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) &&
@@ -121,8 +148,7 @@ enum spmu_status spmu_driver_detect(struct spmu_driver *driver, const struct spm
 		return SPMU_E_ARGUMENT;
 
 	*driver = (struct spmu_driver){.port = *port, .model = model};
-	if (!detect_architectural(&driver->port, &driver->facilities) ||
-	    !detect_debug_store(driver, &driver->facilities)) {
+	if (!detect_unit(driver) || !detect_debug_store(driver, &driver->facilities)) {
 		driver->facilities = (struct spmu_facilities){0};
 		return SPMU_E_UNAVAILABLE;
 	}

@@ -173,7 +173,7 @@ static void restart_skipped(struct spmu_driver *driver, uint64_t armed)
 		    !drv_read(driver, DRV_IA32_PEBS_ENABLE, &pebs))
 			continue;
 		start = drv_start_value(driver, slot, driver->counter[slot].request.period);
-		if (!drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs & ~bit) ||
+		if (!drv_write(driver, DRV_IA32_PEBS_ENABLE, pebs & ~drv_pebs_bits(driver, bit)) ||
 		    !spmu_drv_write_counter(driver, slot, start))
 			continue;
 		driver->counter[slot].total += occurrences;
@@ -273,6 +273,19 @@ static uint64_t modular_total(const struct spmu_driver *driver, unsigned slot)
 	return driver->counter[slot].total + occurrences;
 }
 
+/* Without an interrupt each reading begins a new turn. */
+static uint64_t followed_total(struct spmu_driver *driver, unsigned slot)
+{
+	uint64_t occurrences, period;
+
+	if (passed(driver, slot, &occurrences, &period)) {
+		driver->counter[slot].total += occurrences;
+		driver->counter[slot].start += occurrences;
+		driver->counter[slot].start &= drv_counter_mask(driver, slot);
+	}
+	return driver->counter[slot].total;
+}
+
 /* A wrap that the service routine has not seen yet stands in the status. */
 static uint64_t interrupting_total(const struct spmu_driver *driver, unsigned slot)
 {
@@ -297,6 +310,8 @@ uint64_t spmu_driver_read(struct spmu_driver *driver, unsigned slot)
 		return 0;
 	if (drv_is_pebs(driver, slot))
 		return pebs_total(driver, slot);
+	if (driver->facilities.no_interrupt)
+		return followed_total(driver, slot);
 	return drv_has_global(driver) ? interrupting_total(driver, slot)
 				      : modular_total(driver, slot);
 }

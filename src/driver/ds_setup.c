@@ -28,11 +28,13 @@ static bool store(struct spmu_driver *driver, uint64_t pebs_index, uint64_t bts_
 	};
 
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
+		bool fixed = driver->counter[slot].fixed;
 		unsigned index = driver->counter[slot].index;
-		uint64_t *reset = driver->counter[slot].fixed ? area.fixed_reset : area.reset;
+		uint64_t *reset =
+			fixed ? &area.fixed_reset[index] : &area.reset[drv_reset_of(driver, index)];
 
 		if (drv_is_pebs(driver, slot))
-			reset[index] =
+			*reset =
 				drv_start_value(driver, slot, driver->counter[slot].request.period);
 	}
 	return spmu_ds_encode(driver->layout, &area, driver->area, driver->area_bytes) == SPMU_OK;
@@ -84,7 +86,7 @@ uint64_t spmu_drv_bts_index(const struct spmu_driver *driver)
 
 void spmu_drv_map_interrupt(struct spmu_driver *driver)
 {
-	if (driver->lvt_mapped)
+	if (driver->lvt_mapped || driver->facilities.no_interrupt)
 		return;
 	driver->lvt = driver->port.map_interrupt(driver->port.opaque) & ~DRV_LVT_MASKED;
 	driver->lvt_mapped = true;

@@ -12,11 +12,15 @@
 #include <softpmu/driver.h>
 
 enum {
-	DRV_IA32_PMC0 = 0x0c1,
+	DRV_CESR = 0x011,
+	DRV_CTR0 = 0x012,
+	DRV_IA32_PMC0 = 0x0c1, /* PerfCtr0 of P6 */
 	DRV_IA32_PERFEVTSEL0 = 0x186,
 	DRV_IA32_MISC_ENABLE = 0x1a0,
 	DRV_IA32_DEBUGCTL = 0x1d9,
+	DRV_MSR_BPU_COUNTER0 = 0x300, /* NetBurst: 18 in a row, and so their CCCRs */
 	DRV_IA32_FIXED_CTR0 = 0x309,
+	DRV_MSR_BPU_CCCR0 = 0x360,
 	DRV_IA32_PERF_CAPABILITIES = 0x345,
 	DRV_IA32_FIXED_CTR_CTRL = 0x38d,
 	DRV_IA32_PERF_GLOBAL_STATUS = 0x38e,
@@ -25,9 +29,12 @@ enum {
 	DRV_IA32_PERF_GLOBAL_INUSE = 0x392,
 	DRV_IA32_PEBS_ENABLE = 0x3f1,
 	DRV_MSR_PEBS_DATA_CFG = 0x3f2,
+	DRV_MSR_PEBS_MATRIX_VERT = 0x3f2, /* NetBurst */
 	DRV_IA32_A_PMC0 = 0x4c1,
 	DRV_IA32_DS_AREA = 0x600,
 };
+#define DRV_IA32_EFER	  UINT32_C(0xc0000080)
+#define DRV_IA32_EFER_LMA DRV_BIT(10)
 
 #define DRV_BIT(n) (UINT64_C(1) << (n))
 
@@ -35,9 +42,13 @@ enum {
 #define DRV_SELECT_EVENT    UINT64_C(0xffff) /* event select and unit mask */
 #define DRV_SELECT_USR	    DRV_BIT(16)
 #define DRV_SELECT_OS	    DRV_BIT(17)
+#define DRV_SELECT_EDGE	    DRV_BIT(18)
+#define DRV_SELECT_PIN	    DRV_BIT(19)
 #define DRV_SELECT_INT	    DRV_BIT(20)
 #define DRV_SELECT_ANY	    DRV_BIT(21)
 #define DRV_SELECT_EN	    DRV_BIT(22)
+#define DRV_SELECT_INV	    DRV_BIT(23)
+#define DRV_SELECT_CMASK(v) ((unsigned)((v) >> 24 & 0xff))
 #define DRV_SELECT_ADAPTIVE DRV_BIT(34)
 
 /* The event selects and the full-width counters have eight addresses in a row. */
@@ -89,6 +100,13 @@ static inline bool drv_has_global(const struct spmu_driver *driver)
 	return driver->facilities.perfmon_version >= 2;
 }
 
+/* Counters are written as they are, not by 32 bits with their sign. */
+static inline bool drv_writes_all(const struct spmu_driver *driver)
+{
+	return driver->facilities.full_width_writes ||
+	       driver->facilities.programming != SPMU_PROGRAM_PERFEVTSEL;
+}
+
 /* All ones in the width of the slot's counter. */
 static inline uint64_t drv_counter_mask(const struct spmu_driver *driver, unsigned slot)
 {
@@ -97,7 +115,10 @@ static inline uint64_t drv_counter_mask(const struct spmu_driver *driver, unsign
 	return DRV_BIT(driver->counter[slot].fixed ? f->fixed_bits : f->counter_bits) - 1;
 }
 
-/* The slot's bit in the global control, status and reset registers and in IA32_PEBS_ENABLE. */
+/*
+ * The slot's bit in the global control, status and reset registers and in IA32_PEBS_ENABLE; of
+ * units without these its bit in the driver's own sets.
+ */
 static inline uint64_t drv_counter_bit(const struct spmu_driver *driver, unsigned slot)
 {
 	unsigned index = driver->counter[slot].index;
@@ -117,8 +138,30 @@ static inline bool drv_is_pebs(const struct spmu_driver *driver, unsigned slot)
 	return driver->counter[slot].used && driver->counter[slot].request.precise;
 }
 
+#define DRV_PEBS_MY_THREAD DRV_BIT(25)
+
+/* Counters as IA32_PEBS_ENABLE has them: NetBurst has one bit for each thread (18.16.3). */
+static inline uint64_t drv_pebs_bits(const struct spmu_driver *driver, uint64_t counters)
+{
+	if (driver->facilities.programming != SPMU_PROGRAM_ESCR)
+		return counters;
+	return counters ? DRV_PEBS_MY_THREAD : 0;
+}
+
+/* The counter reset in the DS save area that a general counter takes. */
+static inline unsigned drv_reset_of(const struct spmu_driver *driver, unsigned index)
+{
+	return driver->facilities.programming == SPMU_PROGRAM_ESCR ? 0 : index;
+}
+
 /* Which counters have PEBS, as bits of IA32_PEBS_ENABLE; detect.c */
 uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver);
+
+/* What is there without CPUID.0AH, by family and model; family.c */
+bool spmu_drv_detect_family(struct spmu_driver *driver, uint32_t max_leaf);
+
+/* IA32_PEBS_ENABLE as it is to be with PEBS on these counters; counter.c */
+bool spmu_drv_write_pebs(const struct spmu_driver *driver, uint64_t counters);
 
 /* Read and write the slot's counter register; counter.c */
 bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value);
@@ -132,6 +175,24 @@ uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot
  * 0 for a whole turn, but half a turn at most where overflow is told by the sign; counter.c
  */
 uint64_t spmu_drv_interval(const struct spmu_driver *driver, unsigned slot);
+
+/* Pentium: the control register with these counters on; cesr.c */
+bool spmu_drv_cesr_write(const struct spmu_driver *driver, uint64_t counters);
+bool spmu_drv_cesr_can(const struct spmu_request *request);
+
+/*
+ * NetBurst: whether the request can be counted at all; the slot's event selection for this
+ * counter (false: something else is selected there); its registers; enable bits and overflow
+ * flags, in the bits of counters; what IA32_PEBS_ENABLE tags on replay; escr.c
+ */
+bool spmu_drv_escr_can(const struct spmu_driver *driver, const struct spmu_request *request);
+bool spmu_drv_escr_place(struct spmu_driver *driver, unsigned slot,
+			 const struct spmu_request *request, unsigned counter);
+bool spmu_drv_escr_program(const struct spmu_driver *driver, unsigned slot, bool on);
+bool spmu_drv_escr_enable(const struct spmu_driver *driver, uint64_t counters);
+bool spmu_drv_escr_overflowed(const struct spmu_driver *driver, unsigned slot);
+bool spmu_drv_escr_clear(const struct spmu_driver *driver, uint64_t counters);
+uint64_t spmu_drv_escr_replay(const struct spmu_driver *driver);
 
 /* Program the slot's event, or switch it off; counter.c */
 bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on);

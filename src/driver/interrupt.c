@@ -119,7 +119,10 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 	sample_overflows(driver, samples);
 }
 
-/* Version 1 has no status: a counter that has overflowed has a clear sign bit. */
+/*
+ * Version 1 has no status: a counter that has overflowed has a clear sign bit.  NetBurst has a flag
+ * for each, which parts were seen not to set.
+ */
 static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 {
 	if (drv_has_global(driver))
@@ -128,8 +131,10 @@ static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		uint64_t value;
 
-		if (driver->counter[slot].used && spmu_drv_read_counter(driver, slot, &value) &&
-		    !(value & (drv_counter_mask(driver, slot) / 2 + 1)))
+		if (!driver->counter[slot].used || !spmu_drv_read_counter(driver, slot, &value))
+			continue;
+		if (!(value & (drv_counter_mask(driver, slot) / 2 + 1)) ||
+		    spmu_drv_escr_overflowed(driver, slot))
 			*status |= drv_counter_bit(driver, slot);
 	}
 	return true;
@@ -139,7 +144,7 @@ static void pause_pebs(struct spmu_driver *driver)
 {
 	driver->armed = spmu_drv_armed(driver);
 	if (driver->pebs_enabled)
-		drv_write(driver, DRV_IA32_PEBS_ENABLE, driver->armed & driver->pebs_enabled);
+		spmu_drv_write_pebs(driver, driver->armed & driver->pebs_enabled);
 }
 
 void spmu_driver_interrupt(struct spmu_driver *driver)

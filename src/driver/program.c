@@ -64,13 +64,37 @@ static bool fixed_can(const struct spmu_driver *driver, const struct spmu_reques
 	       (!request->precise || (spmu_drv_pebs_counters(driver) & bit));
 }
 
+/* One of the free counters: for a precise request the first, else the last that has no PEBS. */
+static unsigned choose(uint32_t free, uint32_t pebs, bool precise)
+{
+	if (!precise && (free & ~pebs))
+		free &= ~pebs;
+	return (unsigned)(precise || !(free & pebs) ? __builtin_ctz(free)
+						    : 31 - __builtin_clz(free));
+}
+
+/* NetBurst: the event must be selected and tagged for the counter, too. */
+static bool assign_selected(struct spmu_driver *driver, unsigned slot,
+			    const struct spmu_request *request, uint32_t free, uint32_t pebs)
+{
+	while (free) {
+		unsigned index = choose(free, pebs, request->precise);
+
+		if (spmu_drv_escr_place(driver, slot, request, index)) {
+			driver->counter[slot].index = (uint8_t)index;
+			return true;
+		}
+		free &= ~(UINT32_C(1) << index);
+	}
+	return false;
+}
+
 /* Choose a counter for the slot; false when none is free. */
 static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_request *request)
 {
 	uint32_t pebs = (uint32_t)spmu_drv_pebs_counters(driver);
-	uint32_t there = (uint32_t)(DRV_BIT(driver->facilities.counters) - 1) & DRV_COUNTERS;
-	uint32_t free =
-		request->counters & there & ~taken(driver, false) & ~(uint32_t)driver->others;
+	uint32_t free = request->counters & driver->facilities.general_set & ~taken(driver, false) &
+			~(uint32_t)driver->others;
 
 	driver->counter[slot].fixed = fixed_can(driver, request);
 	if (driver->counter[slot].fixed) {
@@ -79,13 +103,11 @@ static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_
 	}
 	if (request->precise)
 		free &= pebs;
-	else if (free & ~pebs)
-		free &= ~pebs;
+	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)
+		return assign_selected(driver, slot, request, free, pebs);
 	if (!free)
 		return false;
-	driver->counter[slot].index =
-		(uint8_t)(request->precise || !(free & pebs) ? __builtin_ctz(free)
-							     : 31 - __builtin_clz(free));
+	driver->counter[slot].index = (uint8_t)choose(free, pebs, request->precise);
 	return true;
 }
 
@@ -115,6 +137,22 @@ static bool program(struct spmu_driver *driver, unsigned slot)
 	return spmu_drv_program_select(driver, slot, true);
 }
 
+/* Whether the family's counters can be programmed so. */
+static bool can_select(const struct spmu_driver *driver, const struct spmu_request *request)
+{
+	switch (driver->facilities.programming) {
+	case SPMU_PROGRAM_CESR:
+		return spmu_drv_cesr_can(request);
+	case SPMU_PROGRAM_ESCR:
+		return spmu_drv_escr_can(driver, request);
+	case SPMU_PROGRAM_PERFEVTSEL:
+		break;
+	}
+	/* P6 knows no other thread. */
+	return !request->tagger &&
+	       !(driver->facilities.enable_first && (request->select & DRV_SELECT_ANY));
+}
+
 static enum spmu_status check_request(const struct spmu_driver *driver,
 				      const struct spmu_request *request)
 {
@@ -125,7 +163,9 @@ static enum spmu_status check_request(const struct spmu_driver *driver,
 	if (driver->facilities.counters == 0 ||
 	    (request->precise && (!driver->facilities.pebs || !driver->pebs_base)))
 		return SPMU_E_UNAVAILABLE;
-	return SPMU_OK;
+	if (request->period && driver->facilities.no_interrupt)
+		return SPMU_E_UNAVAILABLE;
+	return can_select(driver, request) ? SPMU_OK : SPMU_E_ARGUMENT;
 }
 
 enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request,
@@ -172,7 +212,7 @@ static bool disable(const struct spmu_driver *driver, uint64_t keep)
 	bool done = spmu_drv_pause(driver);
 
 	if (driver->facilities.pebs)
-		done &= drv_write(driver, DRV_IA32_PEBS_ENABLE, keep);
+		done &= spmu_drv_write_pebs(driver, keep);
 	return done;
 }
 
