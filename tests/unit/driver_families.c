@@ -384,8 +384,8 @@ int main(void)
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		unsigned before = check_failed;
 
-		if (!spmu_model_info(spmu_model_at(i)).perfmon_version)
-			continue; /* driver_detect.c */
+		if (spmu_model_info(spmu_model_at(i)).programming != SPMU_PROGRAM_PERFEVTSEL)
+			continue; /* driver_early.c */
 		check_model(spmu_model_at(i));
 		if (check_failed != before)
 			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,

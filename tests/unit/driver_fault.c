@@ -153,6 +153,23 @@ static uint64_t forget_trace(void *opaque, const void *records, size_t count, ui
 	return linear;
 }
 
+/* Instructions, or on NetBurst loads that are tagged; on a counter that has PEBS, and another. */
+static void choose_events(const struct spmu_facilities *f, struct spmu_request *request,
+			  bool precise)
+{
+	request->counters = request->counters ? 2 : 1;
+	request->select = 0xc0 | USR;
+	if (f->programming == SPMU_PROGRAM_CESR) {
+		request->code = 0x16;
+		request->period = 0;
+	} else if (f->programming == SPMU_PROGRAM_ESCR) {
+		request->counters = precise ? 1u << 16 : 1u << 4;
+		request->code = precise ? 0x00013508 : 0x00021204;
+		request->tagger = precise ? 0x00023202 : 0;
+	}
+	request->precise = precise;
+}
+
 static enum spmu_status set_up_all(struct host *host)
 {
 	struct spmu_driver_memory memory = {
@@ -161,8 +178,7 @@ static enum spmu_status set_up_all(struct host *host)
 		.bytes = 32 * 1024,
 		.records_per_interrupt = 1,
 	};
-	struct spmu_request request = {
-		.select = 0xc0 | USR, .counters = 1, .fixed = -1, .period = 50};
+	struct spmu_request request = {.select = USR, .fixed = -1, .period = 50};
 	enum spmu_status status = host_detect(host);
 	const struct spmu_facilities *f = &host->driver.facilities;
 	unsigned slot;
@@ -175,11 +191,10 @@ static enum spmu_status set_up_all(struct host *host)
 		status = spmu_driver_setup_ds(&host->driver, &memory);
 	if (status == SPMU_OK && f->lbr)
 		status = spmu_driver_enable_lbr(&host->driver, 0);
-	request.precise = f->pebs;
+	choose_events(f, &request, f->pebs);
 	if (status == SPMU_OK)
 		status = spmu_driver_add(&host->driver, &request, &slot);
-	request.counters = 2;
-	request.precise = false;
+	choose_events(f, &request, false);
 	if (status == SPMU_OK)
 		status = spmu_driver_add(&host->driver, &request, &slot);
 	if (status == SPMU_OK)
@@ -205,14 +220,17 @@ static bool releases_after(const struct spmu_model *model, long n)
 		host_free(&host);
 		return false;
 	}
-	CHECK_EQ(status, SPMU_E_UNAVAILABLE);
+	/* Before version 1 IA32_EFER may not be there, and last branch records not be written. */
+	CHECK(status == SPMU_E_UNAVAILABLE ||
+	      (status == SPMU_OK && !spmu_model_info(model).perfmon_version));
 	host.fault_at = -1;
 	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
 	host_deliver(&host);
 	pmis = host.pmis;
 	host_run(&host, 2000);
 	CHECK_EQ(host.pmis, pmis);
-	CHECK_EQ(host_msr(&host, 0x1d9), 0);
+	if (host.driver.facilities.lbr)
+		CHECK_EQ(host_msr(&host, 0x1d9), 0);
 	if (global && host.driver.facilities.counters)
 		CHECK_EQ(host_msr(&host, 0x38f) & host_msr(&host, 0x186), 0);
 	host_free(&host);
@@ -233,7 +251,8 @@ static void runs_despite(const struct spmu_model *model, long n, bool on)
 	for (unsigned i = 0; i < 20; i++) {
 		host_run(&host, 100);
 		(void)spmu_driver_read(&host.driver, 0);
-		refused += spmu_driver_set_period(&host.driver, 0, 30 + i) != SPMU_OK;
+		refused += !host.driver.facilities.no_interrupt &&
+			   spmu_driver_set_period(&host.driver, 0, 30 + i) != SPMU_OK;
 	}
 	CHECK(refused <= 20 && (on || refused <= 1));
 	CHECK(host.accesses < 200000);
@@ -260,11 +279,9 @@ int main(void)
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		const struct spmu_model *model = spmu_model_at(i);
 
-		if (!spmu_model_info(model).perfmon_version)
-			continue; /* driver_detect.c */
 		for (n = 0; releases_after(model, n);)
 			n++;
-		CHECK(n > 8 && n < 400);
+		CHECK(n > 5 && n < 400);
 		for (n = 0; n < 100; n++) {
 			runs_despite(model, n, false);
 			runs_despite(model, n, true);

@@ -76,9 +76,13 @@ struct host {
 	void (*in_sink)(struct host *host, const struct spmu_sample *sample);
 	unsigned slot[HOST_WATCHES]; /* for in_sink */
 
+	bool pins_wired; /* a counter's pin calls the service routine (Pentium) */
+	unsigned lp;	 /* the logical processor that the driver serves */
+
 	/* the port's alterations */
+	uint32_t signature, leaf_1_ebx, leaf_1_edx, leaf_4_eax;
 	uint32_t max_leaf, hide_1_ecx, hide_1_edx, version;
-	uint64_t misc_enable_set, capabilities_clear;
+	uint64_t misc_enable_set, misc_enable_clear, capabilities_clear;
 	uint64_t inuse_set; /* counters of other software */
 	uint32_t fault_msr; /* 0: none */
 	long accesses, fault_at;
@@ -131,6 +135,15 @@ static inline void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
 	host->pmis++;
 }
 
+static inline void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct host *host = opaque;
+
+	(void)lp;
+	(void)number;
+	host->pmi_pending |= host->pins_wired && toggles;
+}
+
 static inline uint64_t host_tsc(void *opaque, unsigned lp)
 {
 	(void)lp;
@@ -160,10 +173,18 @@ static inline bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
 
 	host->misc_reads += msr == 0x1a0;
 	host->capabilities_reads += msr == 0x345;
-	if (port_faults(host, msr) || spmu_read_msr(host->core, 0, msr, value) != SPMU_DONE)
+	if (port_faults(host, msr))
+		return false;
+	if (msr == 0xc0000080) { /* IA32_EFER: the host is in IA-32e mode where there is one */
+		*value = spmu_ds_layout(host->model, true) != spmu_ds_layout(host->model, false)
+				 ? 0x500
+				 : 0;
+		return true;
+	}
+	if (spmu_read_msr(host->core, host->lp, msr, value) != SPMU_DONE)
 		return false;
 	if (msr == 0x1a0)
-		*value |= host->misc_enable_set;
+		*value = (*value | host->misc_enable_set) & ~host->misc_enable_clear;
 	if (msr == 0x345)
 		*value &= ~host->capabilities_clear;
 	if (msr == 0x392)
@@ -178,7 +199,7 @@ static inline bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
 	host->writes++;
 	if (port_faults(host, msr))
 		return false;
-	return spmu_write_msr(host->core, 0, msr, value) == SPMU_DONE;
+	return spmu_write_msr(host->core, host->lp, msr, value) == SPMU_DONE;
 }
 
 static inline void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf,
@@ -191,7 +212,12 @@ static inline void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf,
 		return;
 	}
 	(void)spmu_cpuid(host->core, leaf, subleaf, regs);
+	if (leaf == 4)
+		regs->eax = host->leaf_4_eax;
 	if (leaf == 1) {
+		regs->eax = host->signature;
+		regs->ebx = host->leaf_1_ebx;
+		regs->edx |= host->leaf_1_edx;
 		regs->ecx &= ~host->hide_1_ecx;
 		regs->edx &= ~host->hide_1_edx;
 	}
@@ -207,7 +233,7 @@ static inline uint32_t port_map_interrupt(void *opaque)
 
 static inline void port_write_lvt(void *opaque, uint32_t value)
 {
-	spmu_write_lvt(((struct host *)opaque)->core, 0, value);
+	spmu_write_lvt(((struct host *)opaque)->core, ((struct host *)opaque)->lp, value);
 }
 
 static inline void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
@@ -347,7 +373,7 @@ static inline void host_run(struct host *host, uint64_t n)
 
 		host_list(host, &insn);
 		host_list_branch(host, &insn);
-		spmu_retire(host->core, 0, &insn);
+		spmu_retire(host->core, host->lp, &insn);
 		host_deliver(host);
 	}
 }
@@ -370,6 +396,8 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 	};
 	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
 
+	if (spmu_model_info(model).programming == SPMU_PROGRAM_CESR)
+		callbacks.pin = host_pin;
 	memset(host, 0, sizeof(*host));
 	host->model = config.model = model;
 	config.meters[0] = &host->meters;
@@ -381,11 +409,12 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 		printf("no unit\n0 passed, 1 failed\n");
 		exit(1);
 	}
+	host->signature = spmu_model_info(model).signature;
 	for (unsigned lp = 0; lp < threads; lp++)
 		spmu_set_ia32e(host->core, lp, true);
 	memset(host->area, 0xa5, HOST_AREA_BYTES);
 	host->random = UINT64_C(0x9e3779b97f4a7c15);
-	host->max_leaf = 0x16;
+	host->max_leaf = spmu_model_info(model).perfmon_version ? 0x16 : 5;
 	host->version = UINT32_MAX;
 	host->fault_at = -1;
 }
@@ -451,25 +480,51 @@ static inline void host_ready(struct host *host, unsigned threads, unsigned reco
 }
 
 /* List an event's occurrences; gives a request that may take what the event's table allows. */
-static inline struct spmu_request host_watch(struct host *host, uint16_t code, uint64_t rings,
+static inline struct spmu_request host_watch(struct host *host, uint32_t code, uint64_t rings,
 					     uint64_t period, bool precise)
 {
 	const struct spmu_event *event = spmu_event_by_code(host->model, code);
 	struct watch *w = &host->watch[host->watches];
+	bool other = spmu_model_info(host->model).programming != SPMU_PROGRAM_PERFEVTSEL;
 
 	if (!event || !event->signals) {
 		printf("no event %04x\n0 passed, 1 failed\n", code);
 		exit(1);
 	}
-	*w = (struct watch){.event = event, .select = code | rings};
+	*w = (struct watch){.event = event, .select = rings};
 	return (struct spmu_request){
-		.select = w->select,
+		.select = rings | (other ? 0 : code),
+		.code = other ? code : 0,
 		.counters = precise ? event->pebs_counters : event->counters,
 		.fixed = -1,
 		.period = period,
 		.precise = precise,
 		.tag = host->watches++,
 	};
+}
+
+/* The code of the model's first event that counts just these signals. */
+static inline uint32_t host_event(const struct host *host, uint64_t signals)
+{
+	for (size_t i = 0; i < spmu_event_count(host->model); i++) {
+		const struct spmu_event *event = spmu_event_at(host->model, i);
+
+		if (event->signals == signals && event->counters)
+			return event->code;
+	}
+	return UINT32_MAX;
+}
+
+static inline uint32_t host_instructions(const struct host *host)
+{
+	return host_event(host, SPMU_SIGBIT(INSTRUCTIONS));
+}
+
+static inline uint32_t host_branches(const struct host *host)
+{
+	return spmu_model_info(host->model).perfmon_version
+		       ? 0x00c4
+		       : host_event(host, SPMU_SIGSET_BRANCHES);
 }
 
 /* Ask, expecting success; the slot. */
@@ -487,7 +542,7 @@ static inline uint64_t host_msr(struct host *host, uint32_t msr)
 {
 	uint64_t value = 0;
 
-	CHECK_EQ(spmu_read_msr(host->core, 0, msr, &value), SPMU_DONE);
+	CHECK_EQ(spmu_read_msr(host->core, host->lp, msr, &value), SPMU_DONE);
 	return value;
 }
 

@@ -134,7 +134,7 @@ static void samples(const struct spmu_model *model, uint64_t select)
 	}
 	selected = select;
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, select), SPMU_OK);
-	request = host_watch(&host, 0x00c0, USR, 23, false);
+	request = host_watch(&host, host_instructions(&host), USR, 23, false);
 	host_add(&host, &request);
 	/* The first samples come before the stack is full. */
 	start(&host);
@@ -191,10 +191,10 @@ static void samples_together(const struct spmu_model *model)
 	others = spmu_model_info(model).perfmon_version >= 2 ? 1u << 12 : 0;
 	CHECK_EQ(spmu_write_msr(host.core, 0, 0x1d9, others), SPMU_DONE);
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, 0), SPMU_OK);
-	request = host_watch(&host, 0x00c0, USR, 17, false);
+	request = host_watch(&host, host_instructions(&host), USR, 17, false);
 	host_add(&host, &request);
 	if (!add_precise(&host, 5)) {
-		request = host_watch(&host, 0x00c4, USR, 0, false);
+		request = host_watch(&host, host_branches(&host), USR, 0, false);
 		host_add(&host, &request);
 	}
 	start(&host);
@@ -255,7 +255,7 @@ static void follows_calls(const struct spmu_model *model)
 	}
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, select), SPMU_OK);
 	host.in_sink = compare_call_stack;
-	request = host_watch(&host, 0x00c0, USR, 37, false);
+	request = host_watch(&host, host_instructions(&host), USR, 37, false);
 	host_add(&host, &request);
 	start(&host);
 	host_run(&host, 3000);
@@ -311,8 +311,6 @@ int main(void)
 		const struct spmu_model *model = spmu_model_at(i);
 		unsigned before = check_failed;
 
-		if (!spmu_model_info(model).perfmon_version)
-			continue; /* driver_detect.c */
 		for (unsigned k = 0; k < sizeof(selects) / sizeof(selects[0]); k++)
 			samples(model, selects[k]);
 		for (unsigned threshold = 0; threshold < 4; threshold++)
