@@ -200,7 +200,7 @@ static void samples(const struct spmu_model *model, uint64_t period)
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	request = host_watch(&host, host_instructions(&host), USR, period, false);
 	host_add(&host, &request);
-	request = host_watch(&host, host_branches(&host), USR | OS, 0, false);
+	request = host_watch(&host, host_branches(&host), USR | OS, 13, false);
 	host_add(&host, &request);
 	for (unsigned round = 0; round < 3; round++) {
 		start(&host);
@@ -211,6 +211,7 @@ static void samples(const struct spmu_model *model, uint64_t period)
 		CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
 	}
 	host_check_samples(&host, 0, false, period);
+	host_check_samples(&host, 1, false, 13);
 	CHECK(host.takens > 3);
 	finish(&host);
 }
@@ -412,6 +413,30 @@ static void netburst_programs(void)
 	host_free(&host);
 }
 
+/* Counters 8 to 11 and their ESCRs: x87 operations (19.15). */
+static void netburst_counts_x87(void)
+{
+	for (unsigned counter = 8; counter < 12; counter++) {
+		struct spmu_request request = netburst_request(0x80002104, 0, 1u << counter);
+		struct spmu_insn insn = {
+			.ip = HOST_CODE,
+			.next_ip = HOST_CODE + 2,
+			.signals = SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(X87),
+			.cycles = 1,
+			.cpl = 3,
+		};
+		struct host host;
+
+		make(&host, "netburst");
+		host_add(&host, &request);
+		start(&host);
+		for (unsigned n = 0; n < 9; n++)
+			spmu_retire(host.core, 0, &insn);
+		CHECK_EQ(spmu_driver_read(&host.driver, host.slot[0]), 9);
+		host_free(&host);
+	}
+}
+
 /* Two counters share an ESCR for one event, not for two. */
 static void netburst_shares(void)
 {
@@ -589,6 +614,7 @@ int main(void)
 	p6_enables(1);
 	p6_enables(2);
 	netburst_programs();
+	netburst_counts_x87();
 	netburst_shares();
 	netburst_tags();
 	for (unsigned i = 0; i < sizeof(netbursts) / sizeof(netbursts[0]); i++) {
