@@ -114,15 +114,30 @@ static void print_counters(FILE *page, uint32_t set)
 		fprintf(page, " %d-%d |", __builtin_ctz(set), 31 - __builtin_clz(set));
 }
 
+/* What the codes of a table are made of. */
+static const char *code_text(const struct spmu_model *model)
+{
+	switch (spmu_model_info(model).programming) {
+	case SPMU_PROGRAM_CESR:
+		return "Codes are event selects of the CESR.";
+	case SPMU_PROGRAM_ESCR:
+		return "Codes: the ESCR's event select in 5:0 and event mask in 31:16, the CCCR's "
+		       "ESCR select in\n10:8, the block of counters (BPU, MS, FLAME, IQ) in 13:12.";
+	default:
+		return "Codes: event select in 7:0, unit mask in 15:8.";
+	}
+}
+
 static void print_events(FILE *page, const struct spmu_model *model)
 {
 	fprintf(page,
 		"\n## Events\n\n"
 		"Fidelity is that of a host that reports what execution shows.  PEBS: the general "
-		"counters on which the event is precise.\n\n"
+		"counters on which the event is precise.\n%s\n\n"
 		"| code | name | fidelity | counters | PEBS | fixed | address | meaning | section "
 		"|\n"
-		"|---|---|---|---|---|---|---|---|---|\n");
+		"|---|---|---|---|---|---|---|---|---|\n",
+		code_text(model));
 	for (size_t i = 0; i < spmu_event_count(model); i++) {
 		const struct spmu_event *event = spmu_event_at(model, i);
 
