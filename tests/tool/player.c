@@ -7,17 +7,17 @@
  * line is one of
  *
  *	request				print what the tool asked for
- *	comm NAME
- *	map START LENGTH OFFSET PATH
- *	sample EVENT IP PERIOD [FROM:TO:FLAGS ...]
- *	trace [FROM:TO ...]		one buffer
- *	repeat COUNT FROM:TO ...	so many records, the list again and again, in full buffers
- *	bad-trace BUFFER COUNT		a record that says this
- *	bad-sample COUNT		a sample that says that so many branches follow
- *	exit STATUS			end; nothing else ends it well
+ *	as PID TID			who the following lines are of, instead of this process
+ *	fork PID TID, end		that one began, started by the one that lines are of; it
+ *ends comm NAME			it executes a program map START LENGTH OFFSET PATH sample
+ *EVENT IP PERIOD [FROM:TO:FLAGS ...] trace [FROM:TO ...]		one buffer repeat COUNT
+ *FROM:TO ...	so many records, the list again and again, in full buffers bad-trace BUFFER COUNT
+ *a record that says this bad-sample COUNT		a sample that says that so many branches
+ *follow exit STATUS			end; nothing else ends it well
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,7 @@ struct bts {
 };
 
 static struct link *link_memory;
+static uint32_t pid, tid; /* whose records are played */
 static unsigned next_buffer;
 
 static _Noreturn void die(const char *what)
@@ -135,13 +136,26 @@ static void say_request(void)
 static void put_comm(const char *name)
 {
 	struct link_comm comm = {.header = {LINK_REC_COMM, sizeof(comm)},
-				 .pid = (uint32_t)getpid(),
-				 .tid = (uint32_t)getpid(),
+				 .pid = pid,
+				 .tid = tid,
 				 .tsc = __rdtsc(),
 				 .exec = 1};
 
 	snprintf(comm.comm, sizeof(comm.comm), "%s", name);
 	put(&comm.header);
+}
+
+static void put_task(uint32_t of_pid, uint32_t of_tid, bool ended)
+{
+	struct link_task task = {.header = {LINK_REC_TASK, sizeof(task)},
+				 .pid = of_pid,
+				 .tid = of_tid,
+				 .ppid = pid,
+				 .ptid = tid,
+				 .tsc = __rdtsc(),
+				 .ended = ended};
+
+	put(&task.header);
 }
 
 static void put_map(char *const word[])
@@ -153,8 +167,8 @@ static void put_map(char *const word[])
 
 	memset(&r, 0, sizeof(r));
 	r.map = (struct link_mmap){.header = {.type = LINK_REC_MMAP},
-				   .pid = (uint32_t)getpid(),
-				   .tid = (uint32_t)getpid(),
+				   .pid = pid,
+				   .tid = tid,
 				   .tsc = __rdtsc(),
 				   .start = number(word[1]),
 				   .length = number(word[2]),
@@ -175,8 +189,8 @@ static void put_sample(char *const word[], size_t words)
 	struct link_branch *branches = (struct link_branch *)(&r.sample + 1);
 
 	memset(&r, 0, sizeof(r));
-	r.sample = (struct link_sample){.pid = (uint32_t)getpid(),
-					.tid = (uint32_t)getpid(),
+	r.sample = (struct link_sample){.pid = pid,
+					.tid = tid,
 					.event = (uint32_t)number(word[1]),
 					.precise = 1,
 					.tsc = __rdtsc(),
@@ -197,8 +211,8 @@ static void put_sample(char *const word[], size_t words)
 static void send_trace(uint32_t buffer, uint32_t count)
 {
 	struct link_trace trace = {.header = {LINK_REC_TRACE, sizeof(trace)},
-				   .pid = (uint32_t)getpid(),
-				   .tid = (uint32_t)getpid(),
+				   .pid = pid,
+				   .tid = tid,
 				   .tsc = __rdtsc(),
 				   .buffer = buffer,
 				   .count = count};
@@ -281,6 +295,13 @@ static void play(char *const word[], size_t words)
 {
 	if (!strcmp(word[0], "request") && words == 1)
 		say_request();
+	else if (!strcmp(word[0], "as") && words == 3) {
+		pid = (uint32_t)number(word[1]);
+		tid = (uint32_t)number(word[2]);
+	} else if (!strcmp(word[0], "fork") && words == 3)
+		put_task((uint32_t)number(word[1]), (uint32_t)number(word[2]), false);
+	else if (!strcmp(word[0], "end") && words == 1)
+		put_task(pid, tid, true);
 	else if (!strcmp(word[0], "comm") && words == 2)
 		put_comm(word[1]);
 	else if (!strcmp(word[0], "map") && words == 5)
@@ -309,6 +330,7 @@ int main(int argc, char **argv)
 	size_t room = 0;
 
 	map_link();
+	pid = tid = (uint32_t)getpid();
 	if (!script)
 		die("no description");
 	__atomic_store_n(&link_memory->state, LINK_RUNNING, __ATOMIC_RELEASE);

@@ -167,6 +167,78 @@ same "wide: calls" "work 600 0" "$(sums work | sed 's/ [0-9]*$/ 0/')"
 play new.txt trace --summary
 same "new code is no call of the old" "work 1 0" "$(sums work)"
 
+# --- several processes and threads
+# A process forks in the middle of work; its child returns from there, and another program takes the same
+# addresses in it, where work and leaf have changed places.  A thread of the first calls last.
+sed 's/^work:/other:/; s/^leaf:/work:/; s/^other:/leaf:/; s/jmp last/ret/; /size/d' calls.S >swapped.S
+"$CC" -nostdlib -static -no-pie -Wl,-e,main -o swapped swapped.S || stop "build of swapped" "$CC failed"
+same "the other program has the same addresses" "$(at main) $(at work)" "$(address swapped main) $(address swapped leaf)"
+{
+	echo "as 100 100"
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "trace $main:$work"
+	echo "fork 200 200"
+	echo "fork 100 101"
+	echo "trace $((work + 2)):$leaf"
+	echo "as 200 200"
+	echo "trace $((work + 2)):$leaf $leaf:$(after work 7)"
+	echo "as 100 101"
+	echo "trace $main:$last"
+	echo "as 200 200"
+	echo "trace $(after work 7):$leaf"
+	echo "comm swapped"
+	play_map "$SCRATCH/swapped" 0
+	echo "trace $main:$work"
+	echo "end"
+	echo "as 100 100"
+	echo "trace $leaf:$(after work 7) $(after work 7):$leaf"
+	echo "exit 0"
+} >tasks.txt
+play tasks.txt trace
+same "tasks: status" 0 "$status"
+same "tasks: tree" "work
+  leaf
+# calls, process 200
+  leaf
+# calls, thread 101 of process 100
+last
+# calls, process 200
+  leaf
+leaf
+# calls, process 100
+  leaf" "$(grep -v '^#  ' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //')"
+play tasks.txt trace --list
+has "tasks: list" "$err" "# calls, thread 101 of process 100
+0x$(printf %x "$main") main -> 0x$(printf %x "$last") last"
+has "tasks: list of another program" "$err" "0x$(printf %x "$main") main -> 0x$(printf %x "$work") leaf"
+play tasks.txt trace --summary
+same "tasks: sums of both processes, and of another program's functions" "main 0 2
+main 0 1
+work 1 4
+leaf 4 2
+leaf 1 0
+last 1 0" "$(sums main work leaf last)"
+# record looks at the kinds of branches in the process that they are of: RET is a call elsewhere.
+{
+	echo "as 100 100"
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "fork 200 200"
+	echo "as 200 200"
+	echo "comm swapped"
+	play_map "$SCRATCH/swapped" 0
+	for who in 100 200; do
+		echo "as $who $who"
+		echo "sample 0 $main 1 $(after work 7):$leaf:0"
+	done
+	echo "exit 0"
+} >kinds.txt
+play kinds.txt record -q -j any_call,save_type -o kinds.data
+same "record: status" 0 "$status"
+perf script -i kinds.data -F pid,brstack 2>/dev/null | awk '{ print $1, NF }' >kinds
+same "record: branches by process" "100 2 200 2" "$(xargs <kinds)"
+
 # What a program that runs wild writes into the shared memory is not believed.
 for bad in "bad-trace 4 1" "bad-trace 0 16385" "bad-trace 4294967295 0"; do
 	{

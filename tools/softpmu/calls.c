@@ -98,6 +98,22 @@ static void let_go(struct calls *calls, bool calls_on)
 	held->times = 0;
 }
 
+void calls_flush(struct calls *calls)
+{
+	let_go(calls, false);
+}
+
+struct calls *calls_fork(const struct calls *calls)
+{
+	struct calls *copy = tool_alloc(sizeof(*copy));
+
+	*copy = *calls;
+	copy->held.times = 0;
+	copy->frames = tool_alloc(calls->room * sizeof(*copy->frames));
+	memcpy(copy->frames, calls->frames, calls->count * sizeof(*copy->frames));
+	return copy;
+}
+
 void calls_free(struct calls *calls)
 {
 	if (!calls)

@@ -20,6 +20,12 @@ struct calls *calls_new(FILE *to, struct code *code, unsigned depth, calls_filte
 			void *opaque);
 void calls_free(struct calls *calls); /* what is held back is written */
 
+/* Write what is held back: another's lines are next. */
+void calls_flush(struct calls *calls);
+
+/* Another one in the middle of the same calls, as a new process is. */
+struct calls *calls_fork(const struct calls *calls);
+
 /* The time that lines carry from now on, nanoseconds since the start. */
 void calls_time(struct calls *calls, uint64_t time_ns);
 

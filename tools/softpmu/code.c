@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code.c: functions and kinds of branches at a running program's addresses.
+ * code.c: functions and kinds of branches at addresses of running processes.
  *
  * Instruction bytes are the mapped file's; those of memory without a file are read from the
  * process while it is there, and the vDSO's are our own, which are the same.
@@ -25,8 +25,14 @@
 struct mapping {
 	uint64_t start, end, page_offset;
 	struct symbol_file *file;
-	pid_t pid;
 	bool vdso;
+};
+
+struct space {
+	struct space *next;
+	uint32_t pid;
+	struct mapping *maps; /* the newest last */
+	size_t count, room;
 };
 
 /* Functions by what makes them: a symbol, else a file, else nothing. */
@@ -37,8 +43,8 @@ struct known {
 
 struct code {
 	struct symbols *symbols;
-	struct mapping *maps; /* the newest last */
-	size_t map_count, map_room;
+	struct space *spaces; /* of each process; what was looked for last comes first */
+	uint32_t pid;	      /* whose addresses are asked about */
 	struct code_function *functions;
 	uint32_t function_count, function_room;
 	struct known *known; /* open addressing; free: no key */
@@ -59,63 +65,130 @@ void code_free(struct code *code)
 {
 	if (!code)
 		return;
+	while (code->spaces)
+		code_exit(code, code->spaces->pid);
 	symbols_free(code->symbols);
-	free(code->maps);
 	free(code->functions);
 	free(code->known);
 	free(code);
 }
 
+/* --- processes ----------------------------------------------------------------------- */
+
+/* NULL: there is no such process. */
+static struct space *find_space(struct code *code, uint32_t pid)
+{
+	struct space **link = &code->spaces, *space;
+
+	while ((space = *link) && space->pid != pid)
+		link = &space->next;
+	if (!space)
+		return NULL;
+	*link = space->next;
+	space->next = code->spaces;
+	code->spaces = space;
+	return space;
+}
+
+static struct space *get_space(struct code *code, uint32_t pid)
+{
+	struct space *space = find_space(code, pid);
+
+	if (space)
+		return space;
+	space = tool_alloc(sizeof(*space));
+	space->pid = pid;
+	space->next = code->spaces;
+	code->spaces = space;
+	return space;
+}
+
+void code_enter(struct code *code, uint32_t pid)
+{
+	code->pid = pid;
+}
+
+void code_fork(struct code *code, uint32_t pid, uint32_t parent)
+{
+	struct space *space = get_space(code, pid);
+	const struct space *from = find_space(code, parent);
+
+	space->count = 0;
+	if (!from || !from->count)
+		return;
+	space->maps = tool_grow(space->maps, from->count * sizeof(*space->maps));
+	memcpy(space->maps, from->maps, from->count * sizeof(*space->maps));
+	space->count = space->room = from->count;
+}
+
+void code_exec(struct code *code, uint32_t pid)
+{
+	get_space(code, pid)->count = 0;
+}
+
+void code_exit(struct code *code, uint32_t pid)
+{
+	struct space *space = find_space(code, pid);
+
+	if (!space)
+		return;
+	code->spaces = space->next;
+	free(space->maps);
+	free(space);
+}
+
 /* --- mappings ------------------------------------------------------------------------ */
 
 /* Take the range out of the older mappings; true when there was something to take. */
-static bool uncover(struct code *code, uint64_t start, uint64_t end)
+static bool uncover(struct space *space, uint64_t start, uint64_t end)
 {
 	bool some = false;
-	size_t kept = 0, count = code->map_count;
+	size_t kept = 0, count = space->count;
 
 	for (size_t i = 0; i < count; i++) {
-		struct mapping map = code->maps[i];
+		struct mapping map = space->maps[i];
 
 		if (map.start < end && start < map.end) {
 			some = true;
 			if (start <= map.start && map.end <= end)
 				continue;
 		}
-		code->maps[kept++] = map;
+		space->maps[kept++] = map;
 	}
-	code->map_count = kept;
+	space->count = kept;
 	return some;
 }
 
 bool code_map(struct code *code, const struct link_mmap *link)
 {
+	struct space *space = get_space(code, link->pid);
 	uint64_t end;
 	bool covered;
 
 	if (__builtin_add_overflow(link->start, link->length, &end))
 		end = UINT64_MAX;
-	covered = uncover(code, link->start, end);
-	if (code->map_count == code->map_room) {
-		code->map_room = code->map_room ? 2 * code->map_room : 32;
-		code->maps = tool_grow(code->maps, code->map_room * sizeof(*code->maps));
+	covered = uncover(space, link->start, end);
+	if (space->count == space->room) {
+		space->room = space->room ? 2 * space->room : 32;
+		space->maps = tool_grow(space->maps, space->room * sizeof(*space->maps));
 	}
-	code->maps[code->map_count++] = (struct mapping){
+	space->maps[space->count++] = (struct mapping){
 		.start = link->start,
 		.end = end,
 		.page_offset = link->page_offset,
 		.file = symbols_file(code->symbols, link->path, NULL, 0),
-		.pid = (pid_t)link->pid,
 		.vdso = !strcmp(link->path, "[vdso]"),
 	};
 	return covered;
 }
 
-static const struct mapping *find_map(const struct code *code, uint64_t address)
+static const struct mapping *find_map(struct code *code, uint64_t address)
 {
-	for (size_t i = code->map_count; i-- > 0;) {
-		if (address >= code->maps[i].start && address < code->maps[i].end)
-			return &code->maps[i];
+	const struct space *space = find_space(code, code->pid);
+
+	for (size_t i = space ? space->count : 0; i-- > 0;) {
+		if (address >= space->maps[i].start && address < space->maps[i].end)
+			return &space->maps[i];
 	}
 	return NULL;
 }
@@ -204,7 +277,7 @@ static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-static size_t read_code(const struct code *code, uint64_t address, uint8_t *to, size_t bytes)
+static size_t read_code(struct code *code, uint64_t address, uint8_t *to, size_t bytes)
 {
 	const struct mapping *map = find_map(code, address);
 	uint64_t at, own = getauxval(AT_SYSINFO_EHDR);
@@ -217,7 +290,7 @@ static size_t read_code(const struct code *code, uint64_t address, uint8_t *to, 
 		return read_memory(getpid(), own + (address - map->start), to, bytes);
 	if (symbol_file_address(map->file, address - map->start + map->page_offset, &at))
 		return symbol_file_read(map->file, at, to, bytes);
-	return read_memory(map->pid, address, to, bytes);
+	return read_memory((pid_t)code->pid, address, to, bytes);
 }
 
 static enum code_branch kind_of(const ZydisDecodedInstruction *instruction)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code.h: what stands at the addresses of a program while it runs: which function, and what kind
+ * code.h: what stands at the addresses of processes while they run: which function, and what kind
  * of branch.  Answers cost a search; whoever asks often keeps them.
  */
 #ifndef SOFTPMU_TOOL_CODE_H
@@ -12,13 +12,21 @@
 
 #include <hosts/user/link.h>
 
-struct code; /* a process's mappings and the files behind them */
+struct code; /* mappings of processes, and the files behind them */
 
 struct code *code_new(void);
 void code_free(struct code *code);
 
-/* A mapping was made.  True when it took the place of an older one, so that what was said of
- * addresses there does not hold any more. */
+/* The process whose addresses are asked about from now on. */
+void code_enter(struct code *code, uint32_t pid);
+
+/* A process has begun with its parent's mappings, executes another program, has ended. */
+void code_fork(struct code *code, uint32_t pid, uint32_t parent);
+void code_exec(struct code *code, uint32_t pid);
+void code_exit(struct code *code, uint32_t pid);
+
+/* A mapping was made in the process that it names.  True when it took the place of an older one, so
+ * that what was said of addresses there does not hold any more. */
 bool code_map(struct code *code, const struct link_mmap *map);
 
 struct code_function {

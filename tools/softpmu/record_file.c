@@ -173,6 +173,8 @@ static void add_comm(struct record *record, const struct link_comm *link, uint64
 	};
 
 	perfdata_add_comm(record->writer, &comm);
+	if (record->code && link->exec)
+		code_exec(record->code, link->pid);
 }
 
 static void add_task(struct record *record, const struct link_task *link, uint64_t time_ns)
@@ -189,6 +191,9 @@ static void add_task(struct record *record, const struct link_task *link, uint64
 		perfdata_add_exit(record->writer, &task);
 	else
 		perfdata_add_fork(record->writer, &task);
+	/* What has ended is kept: of a process its first thread may end before the others. */
+	if (record->code && link->pid != link->ppid && !link->ended)
+		code_fork(record->code, link->pid, link->ppid);
 }
 
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
@@ -215,6 +220,8 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 	if (link->event >= record->counted)
 		return;
 	sample.event = record->event_of[link->event];
+	if (record->code)
+		code_enter(record->code, link->pid);
 	if (record->branches.type)
 		sample.branch_count = branches_sort_out(&record->branches, record->code, branches,
 							link->branches, kept);

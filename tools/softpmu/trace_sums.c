@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_sums.c: calls and taken branches of each function, added up over all processes of a run,
+ * and which functions were asked for.
+ */
+#define _GNU_SOURCE
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/softpmu/commands.h"
+#include "tools/softpmu/trace.h"
+
+/* --- functions that were asked for -------------------------------------------------------- */
+
+static bool matches(const struct trace *trace, const struct code_function *function)
+{
+	for (size_t i = 0; function->name && i < trace->wanted_count; i++) {
+		if (!fnmatch(trace->wanted[i], function->name, 0))
+			return true;
+	}
+	return !trace->wanted_count;
+}
+
+bool trace_is_wanted(void *opaque, uint32_t function)
+{
+	struct trace *trace = opaque;
+	uint8_t *known;
+
+	if (function >= trace->is_wanted_room) {
+		uint32_t room = 2 * function + 256;
+
+		trace->is_wanted = tool_grow(trace->is_wanted, room);
+		memset(trace->is_wanted + trace->is_wanted_room, 0, room - trace->is_wanted_room);
+		trace->is_wanted_room = room;
+	}
+	known = &trace->is_wanted[function];
+	if (!*known)
+		*known = matches(trace, code_function(trace->code, function)) ? 2 : 1;
+	return *known == 2;
+}
+
+/* --- sums ------------------------------------------------------------------------------------ */
+
+static struct trace_pair *find_pair(struct trace_pair *pairs, size_t room, uint32_t source,
+				    uint32_t target)
+{
+	uint64_t key = (uint64_t)source << 32 | target;
+	size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (room - 1);
+
+	while (pairs[i].calls && (pairs[i].source != source || pairs[i].target != target))
+		i = (i + 1) & (room - 1);
+	return &pairs[i];
+}
+
+static void grow_pairs(struct trace *trace)
+{
+	size_t room = trace->pair_room ? 2 * trace->pair_room : 1024;
+	struct trace_pair *grown = tool_alloc(room * sizeof(*grown));
+
+	for (size_t i = 0; i < trace->pair_room; i++) {
+		const struct trace_pair *pair = &trace->pairs[i];
+
+		if (pair->calls)
+			*find_pair(grown, room, pair->source, pair->target) = *pair;
+	}
+	free(trace->pairs);
+	trace->pairs = grown;
+	trace->pair_room = room;
+}
+
+static void add_pair(struct trace *trace, const struct edge *edge)
+{
+	struct trace_pair *pair;
+
+	if (2 * trace->pair_count >= trace->pair_room)
+		grow_pairs(trace);
+	pair = find_pair(trace->pairs, trace->pair_room, edge->source, edge->target);
+	if (!pair->calls) {
+		pair->source = edge->source;
+		pair->target = edge->target;
+		trace->pair_count++;
+	}
+	pair->calls += edge->count;
+}
+
+void trace_fold(void *opaque, const struct edge *edge)
+{
+	struct trace *trace = opaque;
+
+	code_function(trace->code, edge->source)->branches += edge->count;
+	if (edge->kind != EDGE_CALL && edge->kind != EDGE_TAIL)
+		return;
+	code_function(trace->code, edge->target)->calls += edge->count;
+	trace->all_calls += edge->count;
+	if (trace->by_caller)
+		add_pair(trace, edge);
+}
+
+/* --- the summary ---------------------------------------------------------------------------------
+ */
+
+static const char *short_object(const char *object)
+{
+	const char *slash = strrchr(object, '/');
+
+	return slash && slash[1] ? slash + 1 : object;
+}
+
+static const char *name_of(const struct code_function *function)
+{
+	return function->name ? function->name : "[unknown]";
+}
+
+static struct code *sorted_code; /* for qsort(): there is one at a time */
+
+static int by_calls(const void *one, const void *other)
+{
+	const struct code_function *a = code_function(sorted_code, *(const uint32_t *)one);
+	const struct code_function *b = code_function(sorted_code, *(const uint32_t *)other);
+	int order;
+
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	if (a->branches != b->branches)
+		return a->branches > b->branches ? -1 : 1;
+	order = strcmp(name_of(a), name_of(b));
+	return order ? order : strcmp(a->object, b->object);
+}
+
+static int by_pair_calls(const void *one, const void *other)
+{
+	const struct trace_pair *a = one, *b = other;
+	int order;
+
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	order = strcmp(name_of(code_function(sorted_code, a->target)),
+		       name_of(code_function(sorted_code, b->target)));
+	return order ? order
+		     : strcmp(name_of(code_function(sorted_code, a->source)),
+			      name_of(code_function(sorted_code, b->source)));
+}
+
+static void print_pairs(struct trace *trace)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trace->pair_room; i++) {
+		if (trace->pairs[i].calls && trace_is_wanted(trace, trace->pairs[i].target))
+			trace->pairs[kept++] = trace->pairs[i];
+	}
+	if (kept)
+		qsort(trace->pairs, kept, sizeof(*trace->pairs), by_pair_calls);
+	fprintf(trace->to, "#%15s  %s\n", "Calls", "Caller -> Function");
+	for (size_t i = 0; i < kept; i++) {
+		const struct trace_pair *pair = &trace->pairs[i];
+
+		fprintf(trace->to, "%16" PRIu64 "  %s -> %s\n", pair->calls,
+			name_of(code_function(trace->code, pair->source)),
+			name_of(code_function(trace->code, pair->target)));
+	}
+}
+
+static void print_functions(struct trace *trace)
+{
+	uint32_t count = code_functions(trace->code), kept = 0;
+	uint32_t *order = tool_alloc(count * sizeof(*order));
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct code_function *function = code_function(trace->code, i);
+
+		if ((function->calls || function->branches) && trace_is_wanted(trace, i))
+			order[kept++] = i;
+	}
+	if (kept)
+		qsort(order, kept, sizeof(*order), by_calls);
+	fprintf(trace->to, "#%15s %16s  %s\n", "Calls", "Branches", "Function");
+	for (uint32_t i = 0; i < kept; i++) {
+		const struct code_function *function = code_function(trace->code, order[i]);
+
+		fprintf(trace->to, "%16" PRIu64 " %16" PRIu64 "  %s (%s)\n", function->calls,
+			function->branches, name_of(function), short_object(function->object));
+	}
+	free(order);
+}
+
+void trace_print_sums(struct trace *trace)
+{
+	sorted_code = trace->code;
+	fprintf(trace->to,
+		"# %" PRIu64 " taken branches, %" PRIu64 " calls, %.3f ms\n#\n"
+		"# Calls: of the function, jumps to its beginning from others included.\n"
+		"# Branches: taken in the function.\n#\n",
+		trace->branches, trace->all_calls, (double)(trace->end_ns - trace->start_ns) / 1e6);
+	if (trace->by_caller)
+		print_pairs(trace);
+	else
+		print_functions(trace);
+}
