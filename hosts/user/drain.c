@@ -169,10 +169,10 @@ static void end_text(struct link_record *record)
 /* The engine may fill the buffer again.  Once for millions of bytes: it is always woken. */
 static void release_trace(struct run *run, unsigned buffer)
 {
-	uint32_t *full = &run->link->trace_full[buffer];
+	uint32_t *state = &run->link->trace_state[buffer];
 
-	__atomic_store_n(full, 0, __ATOMIC_SEQ_CST);
-	futex_wake(full);
+	__atomic_store_n(state, LINK_TRACE_FREE, __ATOMIC_SEQ_CST);
+	futex_wake(state);
 }
 
 /* Nothing after this point can be read: let the program run on without us. */

@@ -24,7 +24,7 @@
 #define LINK_EVENTS_MAX	    64
 #define LINK_PATH_MAX	    4096
 #define LINK_RING_BYTES	    (1u << 20) /* a power of two */
-#define LINK_TRACE_BUFFERS  4
+#define LINK_TRACE_BUFFERS  64	       /* each thread of the run fills one at a time */
 #define LINK_TRACE_BYTES                                                                           \
 	(384u << 10)	  /* of each buffer: whole BTS records and whole pages; the                \
 			    second-level cache holds one */
@@ -56,6 +56,8 @@ enum link_state {
 	LINK_FAILED, /* message says what is wrong with the program or the request; exit 126 or 127
 		      */
 };
+
+enum link_trace_state { LINK_TRACE_FREE = 0, LINK_TRACE_FULL, LINK_TRACE_TAKEN };
 
 struct link {
 	uint64_t magic;
@@ -97,10 +99,11 @@ struct link {
 	uint32_t engine_waits;
 	uint32_t tool_gone; /* tool: nobody drains any more */
 	uint32_t writer;    /* process whose record is being copied into the ring, 0: none */
-	/* The trace buffers: BTS records as the unit stored them.  The engine sets `full` and sends
-	 * LINK_REC_TRACE, waking the tool; the tool clears it when it has read them, and wakes the
-	 * engine, which waits on that word.  Buffers are filled in turn. */
-	uint32_t trace_full[LINK_TRACE_BUFFERS];
+	/* The trace buffers: BTS records as the unit stored them.  A thread takes a free one, fills
+	 * it, says that it is full and sends LINK_REC_TRACE, waking the tool; the tool frees it
+	 * when it has read it, and wakes whoever waits on that word. */
+	uint32_t trace_state[LINK_TRACE_BUFFERS]; /* enum link_trace_state */
+	uint32_t trace_owner[LINK_TRACE_BUFFERS]; /* process that fills it */
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_BTS is set. */
 };

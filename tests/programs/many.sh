@@ -139,6 +139,10 @@ built g++ -O1 -o made-exceptions a.cc
 built "$CC" -O1 -o made-longjmp jump.c
 ! have clang || clang -O1 -S -emit-llvm -o a.ll a.c
 printf 'all: one two\none two: ; @echo $@; sort -r numbers | head -n 2\n' >a.mk
+printf 'public class A {\n    public static void main(String[] a) throws Exception {\n        Thread t = new Thread(() -> System.out.println("thread"));\n        t.start();\n        t.join();\n        long s = 0;\n        for (int i = 0; i < 100000; i++)\n            s += i %% 7;\n        System.out.println(s);\n    }\n}\n' >A.java
+! have javac || built javac A.java
+# shellcheck disable=SC2016 # the file's own
+printf 'all: one two three\n%%: ; @for i in 1 2 3; do echo $@ $$i | tr a-z A-Z >>$@; done\n' >b.mk
 printf '      program p\n      integer i\n      real(8) s\n      s = 0\n      do i = 1, 1000\n      s = s + 1d0/i\n      end do\n      print *, s\n      end\n' >a.f90
 printf 'program a; var i, s: longint; begin s := 0; for i := 1 to 10 do s := s + i; writeln(s) end.\n' >a.pas
 printf '       identification division.\n       program-id. a.\n       procedure division.\n           display "a".\n           stop run.\n' >a.cob

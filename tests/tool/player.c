@@ -224,7 +224,7 @@ static void send_trace(uint32_t buffer, uint32_t count)
 /* The next buffer, once the tool has read it. */
 static struct bts *free_buffer(void)
 {
-	uint32_t *full = &link_memory->trace_full[next_buffer];
+	uint32_t *full = &link_memory->trace_state[next_buffer];
 
 	if (link_memory->bytes <= sizeof(*link_memory))
 		die("there are no trace buffers");
@@ -239,7 +239,7 @@ static struct bts *free_buffer(void)
 
 static void send_buffer(uint32_t count)
 {
-	__atomic_store_n(&link_memory->trace_full[next_buffer], 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&link_memory->trace_state[next_buffer], 1, __ATOMIC_RELEASE);
 	send_trace(next_buffer, count);
 	next_buffer = (next_buffer + 1) % LINK_TRACE_BUFFERS;
 }

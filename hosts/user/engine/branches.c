@@ -39,6 +39,9 @@ uint64_t branch_signals;
 bool branch_kinds;
 
 static uint64_t buffer[LINK_TRACE_BUFFERS];
+static uint32_t space; /* the process whose memory this is; a child that borrows it is another */
+
+#define NO_BUFFER LINK_TRACE_BUFFERS
 
 /* A thread's. */
 struct branches {
@@ -46,6 +49,7 @@ struct branches {
 	struct spmu_core *core[UNITS_MAX];
 	const struct spmu_branch_tap *tap;
 	unsigned cores;
+	unsigned buffer;    /* of the trace, that it fills; NO_BUFFER: none */
 	uint64_t own_log;   /* address; 0: not there */
 	uint64_t log_begin; /* of what is being logged */
 	uint64_t log_guard; /* the page behind it */
@@ -146,9 +150,55 @@ uint64_t branches_make_room(void)
 
 /* --- the buffers that the tool reads --- */
 
+static bool change_state(unsigned i, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&engine_link->trace_state[i], &from, to, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* The lowest free one, which is still in the caches when there is one thread; else the first that
+ * the tool has read. */
+static unsigned take_buffer(void)
+{
+	for (;;) {
+		unsigned full = NO_BUFFER;
+
+		for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++) {
+			if (change_state(i, LINK_TRACE_FREE, LINK_TRACE_TAKEN)) {
+				engine_link->trace_owner[i] = space;
+				return i;
+			}
+			if (__atomic_load_n(&engine_link->trace_state[i], __ATOMIC_RELAXED) ==
+			    LINK_TRACE_FULL)
+				full = i;
+		}
+		if (full == NO_BUFFER)
+			engine_unsupported("more threads and processes at a time than a branch "
+					   "trace has buffers");
+		/* When nobody reads any more the records are dropped. */
+		if (!ring_wait(&engine_link->trace_state[full], LINK_TRACE_FULL))
+			change_state(full, LINK_TRACE_FULL, LINK_TRACE_FREE);
+	}
+}
+
 uint64_t branches_buffer(void)
 {
-	return buffer[0];
+	struct branches *b = current->branches;
+
+	if (!(engine_link->want & LINK_WANT_BTS))
+		return 0;
+	if (b->buffer == NO_BUFFER)
+		b->buffer = take_buffer();
+	return buffer[b->buffer];
+}
+
+void branches_end(void)
+{
+	struct branches *b = current->branches;
+
+	if (b->buffer != NO_BUFFER)
+		change_state(b->buffer, LINK_TRACE_TAKEN, LINK_TRACE_FREE);
+	b->buffer = NO_BUFFER;
 }
 
 bool branches_in_buffer(uint64_t linear, size_t bytes)
@@ -159,10 +209,7 @@ bool branches_in_buffer(uint64_t linear, size_t bytes)
 	return false;
 }
 
-/*
- * The buffer waits for the tool in place, and the next one is used as soon as the tool has
- * read what is in it.  When nobody reads any more the records are dropped.
- */
+/* The buffer waits for the tool in place, and another one is filled. */
 uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint64_t linear)
 {
 	struct link_trace out = {
@@ -172,18 +219,18 @@ uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint6
 		.tsc = read_tsc(),
 		.count = (uint32_t)count,
 	};
-	unsigned next;
+	struct branches *b = current->branches;
 
 	(void)opaque;
 	(void)records;
-	while (out.buffer < LINK_TRACE_BUFFERS - 1 && buffer[out.buffer] != linear)
-		out.buffer++;
-	next = (out.buffer + 1) % LINK_TRACE_BUFFERS;
-	__atomic_store_n(&engine_link->trace_full[out.buffer], 1, __ATOMIC_RELEASE);
+	if (!count || !current->observed)
+		return linear;
+	out.buffer = b->buffer;
+	__atomic_store_n(&engine_link->trace_state[out.buffer], LINK_TRACE_FULL, __ATOMIC_RELEASE);
 	ring_write(&out.header);
 	ring_wake();
-	ring_wait(&engine_link->trace_full[next], 1);
-	return buffer[next];
+	b->buffer = take_buffer();
+	return buffer[b->buffer];
 }
 
 /* --- set-up --- */
@@ -204,11 +251,15 @@ void branches_map(int fd)
 
 	if (!(engine_link->want & LINK_WANT_BTS))
 		return;
+	space = (uint32_t)syscall1(__NR_getpid, 0);
 	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++, offset += LINK_TRACE_BYTES) {
 		buffer[i] = guarded(LINK_TRACE_BYTES);
 		if (is_error(map_memory(buffer[i], LINK_TRACE_BYTES, PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_FIXED, fd, offset)))
 			engine_fail(126, "no memory for the branch trace");
+		/* What the process filled before it executed this image. */
+		if (engine_link->trace_owner[i] == space)
+			change_state(i, LINK_TRACE_TAKEN, LINK_TRACE_FREE);
 	}
 }
 
@@ -232,6 +283,9 @@ void branches_begin_again(void)
 	if (!b)
 		b = current->branches = engine_memory(sizeof(*b));
 	b->cores = 0;
+	/* A child's buffer is not its parent's. */
+	b->buffer = NO_BUFFER;
+	space = current->pid;
 }
 
 void branches_start(void)

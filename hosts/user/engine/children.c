@@ -129,7 +129,8 @@ static long copy(const struct wish *w)
 	struct link_task parent = {.ppid = current->pid, .ptid = current->tid};
 	long pid;
 
-	engine_lock(); /* nothing shared is half done in the copy */
+	counting_drain(); /* what went before is the parent's alone */
+	engine_lock();	  /* nothing shared is half done in the copy */
 	pid = clone_process(flags, 0, w->parent_tid, w->child_tid, w->tls, NULL);
 	if (pid) {
 		engine_unlock();
@@ -265,9 +266,6 @@ static long start_thread(const struct wish *w)
 	    (w->flags & (CLONE_VM | CLONE_SIGHAND)) != (CLONE_VM | CLONE_SIGHAND) ||
 	    current->borrowed)
 		engine_unsupported("the program starts a thread in a way that cannot be followed");
-	if (engine_link->want & LINK_WANT_BTS)
-		engine_unsupported("the program starts a thread, which a branch trace cannot "
-				   "follow yet");
 	engine_lock();
 	c = thread_new();
 	inherit(c, w);
@@ -297,10 +295,6 @@ long children_fork(const struct syscall_arguments *c)
 	    (w.flags & CLONE_SIGHAND || (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK))))
 		engine_unsupported("the program starts a process that shares its memory, which "
 				   "cannot be run yet");
-	if (!(w.flags & CLONE_THREAD) && engine_link->want & LINK_WANT_BTS)
-		engine_unsupported(
-			"the program starts another process, which a branch trace cannot "
-			"follow yet");
 	/* No signal comes between: each process gets its own. */
 	set_mask(~FAULT_SIGNALS, &w.mask);
 	if (current->pending)

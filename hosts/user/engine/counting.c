@@ -602,6 +602,7 @@ void counting_finish(void)
 				   __ATOMIC_RELAXED);
 	}
 	publish();
+	branches_end();
 	engine_link->units = c->units;
 }
 

@@ -253,8 +253,10 @@ void branches_start(void);
 void branches_begin_again(void); /* the units are made anew */
 /* Map the trace buffers that the tool shares, each with a page behind it that faults. */
 void branches_map(int fd);
-/* The first of them, 0: the tool asks for no trace. */
+/* The one that the thread fills; 0: the tool asks for no trace. */
 uint64_t branches_buffer(void);
+/* It fills it no more. */
+void branches_end(void);
 /* Whether the unit may store there. */
 bool branches_in_buffer(uint64_t linear, size_t bytes);
 /* A buffer is full (or is to be emptied): to the tool with it; the buffer to go on with. */

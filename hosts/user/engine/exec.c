@@ -381,14 +381,6 @@ static long exec_observed(struct target *t, uint64_t argv, uint64_t envp)
 	long result;
 	int base;
 
-	/* The tool knows one program's code at an address. */
-	if (engine_link->want & LINK_WANT_LBR && !children_is_first())
-		engine_unsupported(
-			"a process that the program started executes another one, whose "
-			"branches cannot be told apart yet (--no-inherit leaves it out)");
-	if (engine_link->want & LINK_WANT_BTS)
-		engine_unsupported("the program executes another one, which a branch trace cannot "
-				   "follow yet");
 	words = arguments(t, argv, &bytes);
 	if (!words && t->words) {
 		syscall1(__NR_close, t->fd);
