@@ -210,6 +210,27 @@ static bool remember_trace(struct perfdata_writer *writer, uint64_t offset, uint
 	return true;
 }
 
+/* The thread's number; false when there is no memory. */
+static bool trace_index(struct perfdata_writer *writer, uint32_t tid, uint32_t *index)
+{
+	uint32_t *grown;
+	size_t i;
+
+	for (i = writer->trace_tid_count; i-- > 0;) {
+		*index = (uint32_t)i;
+		if (writer->trace_tids[i] == tid)
+			return true;
+	}
+	i = writer->trace_tid_count;
+	grown = realloc(writer->trace_tids, (i + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	writer->trace_tids = grown;
+	grown[writer->trace_tid_count++] = tid;
+	*index = (uint32_t)i;
+	return true;
+}
+
 /* The record, the data and the padding, all or nothing. */
 static bool write_trace(struct perfdata_writer *writer, const struct perfdata_trace *trace)
 {
@@ -224,9 +245,13 @@ static bool write_trace(struct perfdata_writer *writer, const struct perfdata_tr
 				    .tid = trace->tid};
 	struct cursor cursor = {.at = head, .end = head + sizeof(head), .writing = true};
 
+	errno = 0;
+	if (!trace_index(writer, trace->tid, &body.index)) {
+		writer->error = ENOMEM;
+		return false;
+	}
 	cursor_bytes(&cursor, &header, sizeof(header));
 	body_trace_header(&cursor, &body);
-	errno = 0;
 	if (!remember_trace(writer, offset, sizeof(head)) ||
 	    writer_put(writer->fd, head, sizeof(head), offset) < sizeof(head) ||
 	    writer_put(writer->fd, trace->records, bytes, offset + sizeof(head)) < bytes ||

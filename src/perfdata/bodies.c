@@ -316,12 +316,12 @@ void body_trace_info(struct cursor *cursor, struct trace_info *info)
 
 void body_trace_header(struct cursor *cursor, struct trace_header *header)
 {
-	uint32_t index = 0, no_cpu = UINT32_MAX;
+	uint32_t no_cpu = UINT32_MAX;
 
 	cursor_u64(cursor, &header->bytes);
 	cursor_u64(cursor, &header->offset);
 	cursor_u64(cursor, &header->reference);
-	cursor_u32(cursor, &index);
+	cursor_u32(cursor, &header->index);
 	cursor_u32(cursor, &header->tid);
 	cursor_u32(cursor, &no_cpu); /* it follows the thread */
 	cursor_skip(cursor, 4);

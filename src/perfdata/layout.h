@@ -107,6 +107,7 @@ struct trace_header {
 	uint64_t bytes;
 	uint64_t offset; /* in the whole trace */
 	uint64_t reference;
+	uint32_t index; /* of the thread's, from 0: perf makes a queue of each */
 	uint32_t tid;
 };
 #define TRACE_HEADER_BYTES (3 * 8 + 4 * 4)

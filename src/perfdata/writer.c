@@ -123,6 +123,7 @@ static void release(struct perfdata_writer *writer)
 		free(about->files[i].path);
 	free(about->files);
 	free(about->traces);
+	free(writer->trace_tids);
 	for (char **each = about->command; each && *each; each++)
 		free(*each);
 	free(about->command);

@@ -22,7 +22,9 @@ struct perfdata_writer {
 	uint64_t before, before_samples;   /* the same before the last stretch */
 	bool trace_last;		   /* which is of a trace, not of records in the buffer */
 	uint64_t traced;		   /* branches in the file */
-	uint64_t trace_bytes;		   /* of them, padding left out */
+	uint32_t *trace_tids; /* threads that have a trace; perf wants each to have a number */
+	size_t trace_tid_count;
+	uint64_t trace_bytes; /* of them, padding left out */
 	int error;
 };
 
