@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,10 @@ __attribute__((noinline)) static void work(int times)
 
 static void *thread(void *times)
 {
+	/* A mapping that code can run from is the process's, whoever makes it. */
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+	    MAP_FAILED)
+		exit(1);
 	work((int)(long)times);
 	return NULL;
 }

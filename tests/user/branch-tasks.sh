@@ -72,6 +72,10 @@ if have perf; then
 	# The first thread, vfork's child, the other child with what it executes, three threads.
 	same "perf: branches from leaf by task" "15 20 107 1000 1000 1000" \
 		"$(awk '$3 == "leaf" && $4 == "=>" { n[$1]++ } END { for (t in n) print n[t] }' taken | sort -n | xargs)"
+	perf script -i data --itrace=i0 --show-mmap-events 2>/dev/null |
+		sed -n 's|.*PERF_RECORD_MMAP2 \([0-9]*\)/\([0-9]*\): .*//anon$|\1 \2|p' >maps
+	same "mappings that threads make are the process's" "3 1 3" \
+		"$(grep -c '' maps) $(cut -d' ' -f1 maps | sort -u | grep -c '') $(awk '$1 != $2' maps | grep -c '')"
 	run branches "$SOFTPMU" record -q -b -c 101 -e instructions:upp -o data -- "$program"
 	same "last branches: status" 0 "$status"
 	found=$(perf script -i data -F tid,brstacksym 2>/dev/null | grep -c 'leaf+[^ ]*/work+')

@@ -157,7 +157,8 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	}
 	r.m.header.type = LINK_REC_MMAP;
 	r.m.header.bytes = (uint32_t)((sizeof(r.m) + strlen(r.m.path) + 8) & ~UINT64_C(7));
-	r.m.pid = r.m.tid = current->tid;
+	r.m.pid = current->pid;
+	r.m.tid = current->tid;
 	r.m.tsc = read_tsc();
 	r.m.start = start;
 	r.m.length = bytes;
