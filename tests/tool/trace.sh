@@ -240,7 +240,7 @@ perf script -i kinds.data -F pid,brstack 2>/dev/null | awk '{ print $1, NF }' >k
 same "record: branches by process" "100 2 200 2" "$(xargs <kinds)"
 
 # What a program that runs wild writes into the shared memory is not believed.
-for bad in "bad-trace 4 1" "bad-trace 0 16385" "bad-trace 4294967295 0"; do
+for bad in "bad-trace 64 1" "bad-trace 0 16385" "bad-trace 4294967295 0"; do
 	{
 		echo "comm calls"
 		echo "$bad"
