@@ -135,14 +135,6 @@ else
 	not_run "python" "no python3"
 fi
 
-# What is not done says so.
-for options in "-b -e branches:u -c 1009" "-e intel_bts//u"; do
-	# shellcheck disable=SC2086
-	run "$SCRATCH/refused" "$SOFTPMU" record $options -o "$SCRATCH/refused.data" -- sh -c 'ls /; true'
-	same "record $options of several programs is refused" "125 1" \
-		"$status $(grep -c '^softpmu: .*yet' "$SCRATCH/refused.err")"
-done
-
 # A process that was killed cannot tell its counts.
 for options in "" -i; do
 	# shellcheck disable=SC2086

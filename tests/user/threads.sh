@@ -102,9 +102,4 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 			"record -q -e instructions:u -c 10007 -o $SCRATCH/perf.data"
 	done
 done 2>/dev/null # what the shell says about signals
-
-# A branch trace follows one thread, and says so.
-run "$SCRATCH/refused" "$SOFTPMU" record -e intel_bts//u -o "$SCRATCH/refused.data" -- "$BUILT/program" 1
-same "a branch trace of several threads is refused" "125 1" \
-	"$status $(grep -c '^softpmu: .*thread.*yet' "$SCRATCH/refused.err")"
 finish
