@@ -5,6 +5,7 @@
  *	start.c      begins: shared memory, the program's image, first entry
  *	load.c       maps the ELF program and its interpreter
  *	memory.c     which memory of the program can hold code
+ *	pages.c      marks of its pages
  *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
  *	path.c       which program code becomes one block, and what is known of it
  *	translate.c  program code to counted blocks
@@ -84,7 +85,8 @@ extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 
 /* memory.c: the program's executable memory */
 /* The window below 2 GiB that holds everything code runs from. */
-#define CACHE_BASE UINT64_C(0x10000000)
+#define CACHE_BASE  UINT64_C(0x10000000)
+#define PROGRAM_END UINT64_C(0x7ffffffff000)
 void memory_start(void);
 /* A free address for a mapping that code will run from, or 0: from the top down, as the kernel
  * places mappings; the program's own image, which the kernel places lower, from below. */
@@ -98,6 +100,8 @@ void memory_stack(uint64_t start, uint64_t end);
 bool memory_is_volatile(uint64_t pc);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */
 uint64_t memory_code_end(uint64_t pc);
+/* How far a block that begins at pc may reach. */
+uint64_t memory_block_end(uint64_t pc);
 /* Code of this page is going to be translated: writes to it must be noticed.  True: until now they
  * were not, so what has been read of it may have changed. */
 bool memory_watch_page(uint64_t pc);
@@ -110,6 +114,8 @@ bool memory_watches(uint64_t start, uint64_t bytes);
 /* The program or the kernel is going to write there: no page is watched any more, all translations
  * are forgotten. */
 void memory_unwatch_range(uint64_t start, uint64_t bytes);
+/* The page is a stack: its code is not worth watching. */
+void memory_give_up(uint64_t address);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Does the range hold code that was translated? */
 bool memory_has_translations(uint64_t start, uint64_t bytes);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * memory.c: which memory of the program can hold code, where code is mapped, and
- * which of its pages have been translated.
+ * how writes to code are noticed.
  *
- * All code is placed in one window below 2 GiB together with the code cache, so that a
- * copied RIP-relative operand reaches its target and a return address
- * fits a sign-extended immediate.  The program's executable mappings are made without
- * PROT_EXEC: a jump that would escape translation faults instead of
- * running uncounted.
+ * All code that asks for no address is placed in one window below 2 GiB together with the code
+ * cache, so that a copied RIP-relative operand reaches its target and a return address fits a
+ * sign-extended immediate.  The program's executable mappings are made without PROT_EXEC: a jump
+ * that would escape translation faults instead of running uncounted.
  */
 #include <linux/mman.h>
 #include <linux/resource.h>
@@ -15,27 +14,25 @@
 #include <asm/unistd.h>
 
 #include "engine.h"
+#include "pages.h"
 #include "sys.h"
 #include "threads.h"
 
-#define PAGE	    UINT64_C(4096)
 #define WINDOW_END  UINT64_C(0x7fff0000)
 #define PLACE_STEP  UINT64_C(0x100000)
 #define REGIONS_MAX 8192
 #define STACK_MOST  UINT64_C(0x4000000)
-#define LOW_PAGES   (UINT64_C(0x80000000) / PAGE)
+#define LOW_END	    UINT64_C(0x80000000)
+#define INSN_MOST   15
 
 struct region {
 	uint64_t start, end;
-	bool writable;
+	bool writable, stack;
 };
 
 static struct region *region; /* executable memory, in order, not overlapping */
 static unsigned regions;
 static uint64_t place_below;
-static uint8_t *page_translated; /* one bit a page below 2 GiB */
-static uint8_t *page_watched;	 /* made read-only by us */
-static bool high_translated;	 /* some code above 2 GiB was */
 
 /*
  * All this is changed by the holder of the lock.  Others look up regions while they change: an odd
@@ -71,8 +68,7 @@ static bool look_holds(uint32_t seen)
 void memory_start(void)
 {
 	region = engine_memory(REGIONS_MAX * sizeof(*region));
-	page_translated = engine_memory(LOW_PAGES / 8);
-	page_watched = engine_memory(LOW_PAGES / 8);
+	pages_start();
 }
 
 static bool is_free(uint64_t at, uint64_t bytes)
@@ -111,17 +107,6 @@ uint64_t memory_place_first(uint64_t bytes)
 		if (is_free(at, bytes))
 			return at;
 	return 0;
-}
-
-void memory_stack(uint64_t start, uint64_t end)
-{
-	uint64_t limit[2] = {STACK_MOST, 0}, room;
-
-	syscall4(__NR_prlimit64, 0, RLIMIT_STACK, 0, (long)limit);
-	room = limit[0] < STACK_MOST ? limit[0] : STACK_MOST;
-	start = (start & -PAGE) - (room & -PAGE);
-	end = (end + PAGE - 1) & -PAGE;
-	memory_mapped(start, end - start, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 /* The first region that ends behind `address`. */
@@ -164,37 +149,46 @@ static void carve(uint64_t start, uint64_t end)
 
 		region_remove(i);
 		if (old.start < start)
-			region_insert(i++, (struct region){old.start, start, old.writable});
+			region_insert(i++,
+				      (struct region){old.start, start, old.writable, old.stack});
 		if (old.end > end)
-			region_insert(i++, (struct region){end, old.end, old.writable});
+			region_insert(i++, (struct region){end, old.end, old.writable, old.stack});
 	}
 }
 
-/* Regions are given whole pages; no bit says of them that they are watched. */
-static void forget_range(uint64_t start, uint64_t end)
+/* The range is this region now, if that is not empty; no page of it is watched. */
+static void change(uint64_t start, uint64_t end, struct region new)
 {
+	change_begins();
 	carve(start, end);
-	for (uint64_t page = start / PAGE; page < end / PAGE && page < LOW_PAGES; page++)
-		page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
+	if (new.end)
+		region_insert(region_after(start), new);
+	change_ends();
+	pages_clear(start, end, PAGE_WATCHED | PAGE_VOLATILE);
 }
 
 void memory_unmapped(uint64_t start, uint64_t bytes)
 {
-	change_begins();
-	forget_range(start, start + ((bytes + PAGE - 1) & -PAGE));
-	change_ends();
+	change(start, start + ((bytes + PAGE - 1) & -PAGE), (struct region){0});
 }
 
 void memory_mapped(uint64_t start, uint64_t bytes, int protection)
 {
 	uint64_t end = start + ((bytes + PAGE - 1) & -PAGE);
+	struct region code = {start, end, (protection & PROT_WRITE) != 0, false};
 
-	change_begins();
-	forget_range(start, end);
-	if (protection & PROT_EXEC)
-		region_insert(region_after(start),
-			      (struct region){start, end, (protection & PROT_WRITE) != 0});
-	change_ends();
+	change(start, end, protection & PROT_EXEC ? code : (struct region){0});
+}
+
+void memory_stack(uint64_t start, uint64_t end)
+{
+	uint64_t limit[2] = {STACK_MOST, 0}, room;
+
+	syscall4(__NR_prlimit64, 0, RLIMIT_STACK, 0, (long)limit);
+	room = limit[0] < STACK_MOST ? limit[0] : STACK_MOST;
+	start = (start & -PAGE) - (room & -PAGE);
+	end = (end + PAGE - 1) & -PAGE;
+	change(start, end, (struct region){start, end, true, true});
 }
 
 static uint64_t code_end(uint64_t pc)
@@ -223,47 +217,58 @@ uint64_t memory_code_end(uint64_t pc)
 
 bool memory_is_watched(uint64_t address)
 {
-	uint64_t page = address / PAGE;
-
-	return page < LOW_PAGES && page_watched[page / 8] & 1u << page % 8;
+	return page_has(address, PAGE_WATCHED);
 }
 
 bool memory_watch_page(uint64_t pc)
 {
-	uint64_t page = pc / PAGE;
 	unsigned i;
 
-	if (page >= LOW_PAGES) {
-		high_translated = true;
+	if (page_has(pc, PAGE_TRANSLATED))
 		return false;
-	}
-	if (page_translated[page / 8] & 1u << page % 8)
-		return false;
-	page_translated[page / 8] |= (uint8_t)(1u << page % 8);
 	i = region_after(pc);
+	if (!page_set(pc, PAGE_TRANSLATED))
+		engine_unsupported("the program has more code above 2 GiB than can be followed");
 	if (!region[i].writable || memory_is_watched(pc))
 		return false;
-	/* First the bit: whoever faults there finds it. */
-	page_watched[page / 8] |= (uint8_t)(1u << page % 8);
-	syscall3(__NR_mprotect, (long)(page * PAGE), (long)PAGE, PROT_READ);
+	/* First the mark: whoever faults there finds it. */
+	page_set(pc, PAGE_WATCHED);
+	syscall3(__NR_mprotect, (long)(pc & -PAGE), (long)PAGE, PROT_READ);
 	return true;
 }
 
+static bool is_volatile(uint64_t address)
+{
+	unsigned i = region_after(address);
+
+	return i < regions && region[i].start <= address && region[i].writable &&
+	       (region[i].stack || page_has(address, PAGE_VOLATILE));
+}
+
+/* The last byte of the instruction may be in the next page. */
 bool memory_is_volatile(uint64_t pc)
 {
 	uint32_t seen;
 	bool is;
 
-	if (pc / PAGE < LOW_PAGES)
+	if (pc < LOW_END)
 		return false;
 	do {
-		unsigned i;
-
 		seen = look_begins();
-		i = region_after(pc);
-		is = i < regions && region[i].start <= pc && region[i].writable;
+		is = is_volatile(pc) ||
+		     ((pc + INSN_MOST - 1) / PAGE != pc / PAGE && is_volatile(pc + INSN_MOST - 1));
 	} while (!look_holds(seen));
 	return is;
+}
+
+/* A block is shorter than a page. */
+uint64_t memory_block_end(uint64_t pc)
+{
+	uint64_t end = memory_code_end(pc), next = (pc & -PAGE) + PAGE;
+
+	if (pc < LOW_END || end <= next || !memory_is_volatile(next))
+		return end;
+	return next;
 }
 
 void memory_open(uint64_t address)
@@ -273,23 +278,26 @@ void memory_open(uint64_t address)
 
 bool memory_watches(uint64_t start, uint64_t bytes)
 {
-	for (uint64_t page = start / PAGE; page < LOW_PAGES && page * PAGE < start + bytes; page++)
-		if (memory_is_watched(page * PAGE))
-			return true;
-	return false;
+	return pages_next(start, start + bytes, PAGE_WATCHED) < start + bytes;
 }
 
-/* While the world stands: so a thread that faults finds the bit, or a page that can be written. */
+/* While the world stands: so a thread that faults finds the mark, or a page that can be written. */
 void memory_unwatch_range(uint64_t start, uint64_t bytes)
 {
+	uint64_t end = start + bytes;
+
 	threads_stop();
-	for (uint64_t page = start / PAGE; page < LOW_PAGES && page * PAGE < start + bytes; page++)
-		if (memory_is_watched(page * PAGE)) {
-			page_watched[page / 8] &= (uint8_t) ~(1u << page % 8);
-			memory_open(page * PAGE);
-		}
+	for (uint64_t at = start; (at = pages_next(at, end, PAGE_WATCHED)) < end; at += PAGE)
+		memory_open(at);
+	pages_clear(start, end, PAGE_WATCHED);
 	blocks_flush();
 	threads_go();
+}
+
+void memory_give_up(uint64_t address)
+{
+	if (address >= LOW_END)
+		page_set(address, PAGE_VOLATILE);
 }
 
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes)
@@ -299,26 +307,13 @@ bool memory_overlaps_engine(uint64_t start, uint64_t bytes)
 
 bool memory_has_translations(uint64_t start, uint64_t bytes)
 {
-	uint64_t end = start + bytes;
-	unsigned i = region_after(start);
-
-	if (i == regions || region[i].start >= end)
-		return false;
-	if (end > LOW_PAGES * PAGE)
-		return high_translated;
-	for (uint64_t page = start / PAGE; page < (end + PAGE - 1) / PAGE; page++)
-		if (page_translated[page / 8] & 1u << page % 8)
-			return true;
-	return false;
+	return pages_next(start, start + bytes, PAGE_TRANSLATED) < start + bytes;
 }
 
 void memory_forget_translations(void)
 {
-	high_translated = false;
-	for (unsigned i = 0; i < regions; i++) {
-		uint64_t end = region[i].end / PAGE;
-
-		for (uint64_t page = region[i].start / PAGE; page < end && page < LOW_PAGES; page++)
-			page_translated[page / 8] &= (uint8_t) ~(1u << page % 8);
-	}
+	for (unsigned i = 0; i < regions && region[i].start < LOW_END; i++)
+		pages_clear(region[i].start, region[i].end < LOW_END ? region[i].end : LOW_END,
+			    PAGE_TRANSLATED);
+	pages_forget_high();
 }

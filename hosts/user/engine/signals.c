@@ -24,6 +24,7 @@
 #define FLAG_TF	   UINT64_C(0x100)
 #define TRAP_TRACE 2
 #define IGNORE	   1 /* SIG_IGN */
+#define STACK_NEAR UINT64_C(16384)
 
 extern const char signal_return[];
 extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
@@ -197,11 +198,13 @@ static void internal_error(int sig, uint64_t rip)
 	engine_unsupported(message);
 }
 
-/* The thread has written to code. */
-static void open_soon(uint64_t address)
+/* The thread has written to code; it may be on its own stack. */
+static void open_soon(uint64_t address, uint64_t rsp)
 {
+	bool stack = address - rsp + STACK_NEAR < 2 * STACK_NEAR;
+
 	if (mine()->unwatches < UNWATCH_MAX)
-		mine()->unwatch[mine()->unwatches] = address;
+		mine()->unwatch[mine()->unwatches] = (address & ~UINT64_C(1)) | stack;
 	mine()->unwatches++;
 }
 
@@ -217,7 +220,7 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 		return true;
 	}
 	if (sig == SIGSEGV && regs->err & 2 && memory_is_watched(address)) {
-		open_soon(address);
+		open_soon(address, in_engine(rip) ? current->gpr[4] : regs->rsp);
 		if (in_engine(rip)) {
 			memory_open(address);
 		} else {
@@ -430,12 +433,17 @@ static void open_pages(void)
 	struct signals *s = mine();
 
 	engine_lock();
+	threads_stop();
 	if (s->unwatches > UNWATCH_MAX)
-		memory_unwatch_range(0, UINT64_C(1) << 31);
-	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++)
+		memory_unwatch_range(0, PROGRAM_END);
+	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++) {
+		if (s->unwatch[i] & 1)
+			memory_give_up(s->unwatch[i]);
 		if (memory_is_watched(s->unwatch[i])) /* else another thread has done it */
 			memory_unwatch_range(s->unwatch[i], 1);
+	}
 	s->unwatches = 0;
+	threads_go();
 	engine_unlock();
 }
 

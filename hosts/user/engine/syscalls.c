@@ -16,8 +16,6 @@
 #include "sys.h"
 #include "threads.h"
 
-#define TASK_END	   UINT64_C(0x7ffffffff000)
-#define LOW_BYTES	   (UINT64_C(1) << 31)
 #define TRIES		   8
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
 
@@ -52,8 +50,9 @@ static long pass_on_any(const struct syscall_arguments *c)
 
 	/* A write-protected page of code may have been in the way; other threads may make another
 	 * one such meanwhile. */
-	for (unsigned i = 0; i < TRIES && result == -EFAULT && memory_watches(0, LOW_BYTES); i++) {
-		unwatch(0, LOW_BYTES);
+	for (unsigned i = 0; i < TRIES && result == -EFAULT && memory_watches(0, PROGRAM_END);
+	     i++) {
+		unwatch(0, PROGRAM_END);
 		result = pass_on(c);
 	}
 	return result;
@@ -243,7 +242,7 @@ static long do_readlink(struct syscall_arguments *c, uint64_t path, uint64_t buf
 static long do_arch_prctl(struct syscall_arguments *c)
 {
 	if (c->a[0] == ARCH_SET_GS) {
-		if (c->a[1] >= TASK_END)
+		if (c->a[1] >= PROGRAM_END)
 			return -EPERM;
 		current->program_gs = c->a[1];
 		return 0;

@@ -422,7 +422,7 @@ static uint64_t translate_path(uint64_t key, bool trace)
 
 uint64_t translate_block(uint64_t key)
 {
-	uint64_t pc = key & ~CAREFUL_KEY, end = memory_code_end(pc);
+	uint64_t pc = key & ~CAREFUL_KEY, end = memory_block_end(pc);
 
 	if (!end || memory_is_volatile(pc))
 		return 0;
@@ -455,7 +455,7 @@ static void path_again(struct path *p, const struct block *b)
 	const uint8_t *pcs = block_map(b) + 2 + b->insns;
 
 	if (!b->trace) {
-		path_of_block(p, b->pc, memory_code_end(b->pc),
+		path_of_block(p, b->pc, memory_block_end(b->pc),
 			      b->careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
 		return;
 	}
@@ -521,7 +521,7 @@ void block_leave_at_check(const struct block *b)
 			continue;
 		}
 		if (!decoded)
-			path_of_block(&p, b->pc, memory_code_end(b->pc), b->check_at);
+			path_of_block(&p, b->pc, memory_block_end(b->pc), b->check_at);
 		decoded = true;
 		for (unsigned i = 0; i < b->check_at; i++)
 			current->lane[m][0] -= path_occurrences(&p, i, m);
