@@ -40,9 +40,10 @@
 #define BLOCKS_MAX  (1u << 20)
 #define COLD_ROOM   (1u << 20) /* the most that one block's cold code takes */
 #define MAP_BYTES   (16u << 20)
+#define DROP_BYTES  10u /* more than a jump: no other exit slot has its displacement there */
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
-uint64_t blocks_flushes;
+uint64_t blocks_flushes, blocks_changes;
 
 static uint8_t *slots_code, *code_start, *cold_start;
 static struct exit_slot *slot;
@@ -52,6 +53,8 @@ static struct block *block;
 static uint32_t blocks;
 static uint8_t *maps;
 static uint32_t maps_used;
+
+#define GONE 2 /* in place of code: the block has been dropped */
 
 /* Indirect targets: code by the low 16 bits of the program address; in careful code another. */
 static uint64_t *target, *careful_target;
@@ -147,6 +150,7 @@ void blocks_flush(void)
 	cache_at = code_start;
 	cold_at = cold_start;
 	blocks_flushes++;
+	blocks_changes++;
 	blocks = 0;
 	maps_used = 0;
 	slots_made = 0;
@@ -181,7 +185,7 @@ uint64_t blocks_lookup(uint64_t key)
 	uint64_t code;
 
 	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &code);
-	return code;
+	return code == GONE ? 0 : code;
 }
 
 /* Somebody may be looking something up in the old one: with other threads it is left there. */
@@ -223,6 +227,7 @@ struct block *block_new(uint64_t pc)
 {
 	struct block *b = block + blocks;
 
+	*b = (struct block){0};
 	b->pc = pc;
 	b->code = (uint32_t)(cache_at - cache_base);
 	b->map = maps_used;
@@ -388,6 +393,65 @@ void blocks_start_careful(void)
 		targets_clear(careful_target);
 	__atomic_store_n(&careful_used, true, __ATOMIC_RELEASE);
 	engine_unlock();
+}
+
+/* --- blocks whose code has changed --- */
+
+static bool is_in(const struct block *b, uint64_t start, uint64_t end)
+{
+	const uint8_t *pcs = block_map(b) + 2 + b->insns;
+
+	if (!b->trace)
+		return b->pc < end && b->pc + b->bytes > start;
+	for (unsigned i = 0; i < b->insns; i++) {
+		uint32_t pc;
+
+		memcpy(&pc, pcs + 4 * i, 4);
+		if (pc < end && pc + INSN_BYTES_MAX > start)
+			return true;
+	}
+	return false;
+}
+
+static void table_drop(uint64_t key)
+{
+	uint64_t code;
+	struct entry *e = find(table, key, &code);
+
+	if (code)
+		e->code = GONE;
+}
+
+/* Whoever still jumps to the block comes to an exit slot, and from there to what follows it. False:
+ * it is too short to jump from. */
+static bool block_drop(struct block *b)
+{
+	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
+	struct emit e = {cache_base + b->code};
+	uint8_t *rel32;
+
+	if (b->code_bytes < DROP_BYTES || blocks_full())
+		return false;
+	rel32 = emit_jmp(&e, 0);
+	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
+	table_drop(key);
+	table_drop(b->pc | TRACED_KEY);
+	b->gone = true;
+	return true;
+}
+
+void blocks_forget(uint64_t start, uint64_t end)
+{
+	bool done = true;
+
+	threads_stop();
+	blocks_changes++;
+	for (uint32_t i = 0; i < blocks && done; i++)
+		if (!block[i].gone && is_in(&block[i], start, end))
+			done = block_drop(&block[i]);
+	if (!done)
+		blocks_flush();
+	threads_go();
 }
 
 bool block_append(uint64_t patch, uint64_t key)

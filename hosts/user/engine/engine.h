@@ -111,14 +111,15 @@ bool memory_is_watched(uint64_t address);
 void memory_open(uint64_t address);
 /* Are pages there watched? */
 bool memory_watches(uint64_t start, uint64_t bytes);
-/* The program or the kernel is going to write there: no page is watched any more, all translations
- * are forgotten. */
+/* The program or the kernel is going to write there: no page of it is watched any more, its
+ * translations are forgotten. */
 void memory_unwatch_range(uint64_t start, uint64_t bytes);
 /* The page is a stack: its code is not worth watching. */
 void memory_give_up(uint64_t address);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Does the range hold code that was translated? */
 bool memory_has_translations(uint64_t start, uint64_t bytes);
+void memory_forget(uint64_t start, uint64_t bytes);
 void memory_forget_translations(void);
 
 /* blocks.c */
@@ -127,11 +128,13 @@ struct block {
 	uint32_t code; /* offset in the cache */
 	uint32_t map;  /* offset of its lengths: emitted bytes of each instruction */
 	uint16_t code_bytes;
+	uint16_t bytes; /* of the program, if it is no trace */
 	uint8_t insns;
 	uint8_t check_at;    /* instructions before the meters are charged */
 	uint8_t check_bytes; /* bytes of them in the program */
 	bool trace;	     /* it goes on through branches; its map has the addresses */
 	bool careful;
+	bool gone; /* its code has changed since */
 };
 struct exit_slot {
 	uint64_t target; /* key */
@@ -155,6 +158,9 @@ void blocks_no_trace(uint64_t pc);
 /* The table of indirect targets, below 2 GiB. */
 uint64_t blocks_targets(bool careful);
 extern uint64_t blocks_flushes; /* how often the cache has been emptied */
+extern uint64_t blocks_changes; /* how often code has changed, or that */
+/* Code there has changed, or may from now on. */
+void blocks_forget(uint64_t start, uint64_t end);
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);

@@ -329,6 +329,13 @@ static void publish_thread(void)
 		ring_end();
 }
 
+/* It lives on after all. */
+static void revive_thread(void)
+{
+	if (current->tid != current->pid)
+		ring_begin(current->pid, current->pid);
+}
+
 /* Everything is known to the tool before this image, and with it all threads but this one, is
  * gone.  A borrower leaves its parent's threads alone. */
 static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int flags)
@@ -348,6 +355,7 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 	result = syscall6(__NR_execveat, fd, (long)path, (long)argv, (long)envp, flags, 0);
 	signals_take_over();
 	if (!alone) {
+		threads_each_other(revive_thread);
 		threads_go();
 		engine_unlock();
 	}

@@ -287,10 +287,12 @@ void memory_unwatch_range(uint64_t start, uint64_t bytes)
 	uint64_t end = start + bytes;
 
 	threads_stop();
-	for (uint64_t at = start; (at = pages_next(at, end, PAGE_WATCHED)) < end; at += PAGE)
+	for (uint64_t at = start; (at = pages_next(at, end, PAGE_WATCHED)) < end; at += PAGE) {
 		memory_open(at);
+		if (page_has(at, PAGE_TRANSLATED))
+			memory_forget(at, 1);
+	}
 	pages_clear(start, end, PAGE_WATCHED);
-	blocks_flush();
 	threads_go();
 }
 
@@ -308,6 +310,16 @@ bool memory_overlaps_engine(uint64_t start, uint64_t bytes)
 bool memory_has_translations(uint64_t start, uint64_t bytes)
 {
 	return pages_next(start, start + bytes, PAGE_TRANSLATED) < start + bytes;
+}
+
+/* Whole pages: what else is in them would not be watched. */
+void memory_forget(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = (start + bytes + PAGE - 1) & -PAGE;
+
+	start &= -PAGE;
+	blocks_forget(start, end);
+	pages_clear(start, end, PAGE_TRANSLATED);
 }
 
 void memory_forget_translations(void)

@@ -20,7 +20,7 @@
 struct steps {
 	uint32_t count;
 	uint8_t *code;
-	uint64_t flushes; /* of the code cache when these were made */
+	uint64_t changes; /* of code until these were made */
 	struct step step[];
 };
 
@@ -175,9 +175,9 @@ static struct step *find(struct steps *steps, uint64_t pc)
 {
 	struct step *s = steps->step + slot_of(steps, pc);
 
-	if (steps->flushes != blocks_flushes) {
+	if (steps->changes != blocks_changes) {
 		memset(steps->step, 0, steps->count * sizeof(*s));
-		steps->flushes = blocks_flushes;
+		steps->changes = blocks_changes;
 	}
 	return s->pc == pc && s->code && !memory_is_volatile(pc) ? s : NULL;
 }

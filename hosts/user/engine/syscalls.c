@@ -69,8 +69,8 @@ static void code_changes(uint64_t start, uint64_t bytes)
 {
 	if (memory_watches(start, bytes))
 		memory_unwatch_range(start, bytes);
-	else if (memory_has_translations(start, bytes))
-		blocks_flush();
+	if (memory_has_translations(start, bytes))
+		memory_forget(start, bytes);
 }
 
 static void refuse_overlap(uint64_t start, uint64_t bytes)

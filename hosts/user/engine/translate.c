@@ -402,6 +402,7 @@ static uint64_t translate_path(uint64_t key, bool trace)
 
 	b = block_new(d.pc[0]);
 	b->trace = trace;
+	b->bytes = (uint16_t)(d.pc[d.n] - d.pc[0]);
 	b->careful = careful;
 	number = block_number(b);
 	own_key = key;
