@@ -56,4 +56,17 @@ exec 7>&-
 (sleep 2 && printf '\001x') | timeout "$SECONDS_MAX" "$SOFTPMU" vm >"$SCRATCH/console" 2>&1
 same "Ctrl-A x: status" 0 "$?"
 same "Ctrl-A x ends the guest" 0 "$(grep -c 'a shell in the guest' "$SCRATCH/console")"
+
+# Installed, the tool finds the QEMU that is installed with it.
+quiet_make() { env -u MAKEFLAGS -u MFLAGS make -s -C "$ROOT" B="$B" PREFIX="$SCRATCH/usr" "$@"; }
+expect "make install, install-qemu" quiet_make install install-qemu
+unset SOFTPMU_QEMU
+timeout 300 env PATH=/usr/bin:/bin "$SCRATCH/usr/bin/softpmu" vm -v --kernel "$B/bare-metal.bin" \
+	--initrd none >"$SCRATCH/out" 2>&1 </dev/null
+same "installed: a guest" done "$(tr -d '\r' <"$SCRATCH/out" | tail -n 1)"
+same "installed: its QEMU" "$SCRATCH/usr/bin/softpmu-qemu-system-x86_64" \
+	"$(head -n 1 "$SCRATCH/out" | cut -d' ' -f1)"
+expect "make uninstall" quiet_make uninstall uninstall-qemu
+same "nothing is left" "" "$(find "$SCRATCH/usr" -type f -o -type l)"
+make -s -C "$ROOT" B="$B" "$B/softpmu.pc" # names its own prefix again
 finish

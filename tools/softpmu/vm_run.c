@@ -282,10 +282,12 @@ static void become_qemu(const struct vm_run *run, int errors, pid_t parent)
 	_exit(EXIT_TOOL);
 }
 
+/* The command line, as a shell would take it but for quotes within words. */
 static void show(char *const *argv)
 {
 	for (; *argv; argv++)
-		fprintf(stderr, "%s%c", *argv, argv[1] ? ' ' : '\n');
+		fprintf(stderr, strpbrk(*argv, " $;&|*?") ? "'%s'%c" : "%s%c", *argv,
+			argv[1] ? ' ' : '\n');
 }
 
 /* --- how it ended --------------------------------------------------------- */
