@@ -32,7 +32,7 @@ uninstall-qemu:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)
 
 # Whole guests beside those of tests/guest/guest.sh.
-GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/packages.sh %/tools.sh,$(wildcard tests/guest/*.sh))
+GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/tools.sh,$(wildcard tests/guest/*.sh))
 .PHONY: check-vm
 check-vm: qemu deps-guest all bare-metal
 	@JOBS=1 TEST_TIMEOUT=3000 $(RUN_TESTS) $(GUEST_TESTS)

@@ -11,8 +11,8 @@ $(B)/tool/engine_image.o: $(B)/engine.elf
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -c -x assembler - -o $@
 
 # The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.
-VM_SCRIPTS := vm_image vm_init
-$(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/%.sh)
+VM_SCRIPTS := vm_packages vm_image vm_init
+$(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/%.sh) mk/tool.mk
 	@mkdir -p $(@D)
 	( printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n'; \
 	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/%s.sh"\n.byte 0\n' \

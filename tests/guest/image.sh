@@ -10,8 +10,8 @@ set -euo pipefail
 out=$1
 arch=${2:-amd64}
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tests/guest/packages.sh
-. "$here/packages.sh"
+# shellcheck source=tools/softpmu/vm_packages.sh
+. "$here/../../tools/softpmu/vm_packages.sh"
 mkdir -p "$out"
 root=$out/root
 rm -rf "$root"

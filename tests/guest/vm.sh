@@ -63,7 +63,7 @@ expect "make install, install-qemu" quiet_make install install-qemu
 unset SOFTPMU_QEMU
 timeout 300 env PATH=/usr/bin:/bin "$SCRATCH/usr/bin/softpmu" vm -v --kernel "$B/bare-metal.bin" \
 	--initrd none >"$SCRATCH/out" 2>&1 </dev/null
-same "installed: a guest" done "$(tr -d '\r' <"$SCRATCH/out" | tail -n 1)"
+same "installed: a guest" "done" "$(tr -d '\r' <"$SCRATCH/out" | tail -n 1)"
 same "installed: its QEMU" "$SCRATCH/usr/bin/softpmu-qemu-system-x86_64" \
 	"$(head -n 1 "$SCRATCH/out" | cut -d' ' -f1)"
 expect "make uninstall" quiet_make uninstall uninstall-qemu

@@ -26,16 +26,17 @@
 /* What Linux and perf need beside twice the archive, which is unpacked in memory. */
 #define MEMORY_OF_LINUX (192 * MEBIBYTE)
 
-/* vm_image.sh and vm_init.sh */
-extern const char vm_image_script[], vm_init_script[];
+/* vm_packages.sh, vm_image.sh and vm_init.sh */
+extern const char vm_packages_script[], vm_image_script[], vm_init_script[];
 
-/* The processor of QEMU's that is nearest to each model; what it has beside the unit. */
+/* The processor of QEMU's that is nearest to each model; what it has beside the unit.  Debian's
+ * kernel for 32 bits asks for CMOV, which no Pentium has. */
 static const struct base {
 	const char *model, *cpu;
 	unsigned bits;
 } bases[] = {
-	{"pentium", "pentium", 32},
-	{"pentium-mmx", "pentium", 32},
+	{"pentium", "pentium2", 32},
+	{"pentium-mmx", "pentium2", 32},
 	{"pentium-pro", "pentium2", 32},
 	{"pentium-ii", "pentium2", 32},
 	{"pentium-iii", "pentium3", 32},
@@ -78,6 +79,7 @@ static const struct base {
 struct vm {
 	const char *model, *cpu, *memory, *kernel, *initrd, *append, *share;
 	uint64_t processors, memory_bytes;
+	unsigned bits; /* of the guest's system: 32 or 64 */
 	bool verbose;
 	char **command; /* NULL: a shell */
 };
@@ -269,7 +271,7 @@ static const struct base *find_base(const char *model)
 }
 
 /* QEMU's -cpu, to free(); NULL after a line. */
-static char *processor(const struct vm *vm)
+static char *processor(struct vm *vm)
 {
 	const struct spmu_model *model;
 	const struct base *base;
@@ -282,25 +284,24 @@ static char *processor(const struct vm *vm)
 		return NULL;
 	name = spmu_model_info(model).name;
 	base = find_base(name);
-	if (!base)
+	if (!base) {
 		tool_error("no processor of QEMU's is like %s: name one with --cpu", name);
-	else if (base->bits == 32 && !vm->kernel)
-		tool_error("%s has no 64-bit mode: give --kernel and --initrd of a 32-bit system",
-			   name);
-	else
-		return tool_print("%s,pmu=on,pmu-model=%s", base->cpu, name);
-	return NULL;
+		return NULL;
+	}
+	vm->bits = base->bits;
+	return tool_print("%s,pmu=on,pmu-model=%s", base->cpu, name);
 }
 
 /* --- the guest's files ---------------------------------------------------- */
 
 /* The script's answer, one path; NULL after a line. */
-static char *ask_image(const char *what, const char *argument)
+static char *ask_image(const char *what, unsigned bits, const char *argument)
 {
-	const char *const argv[] = {what, argument, NULL};
-	char *text;
-	int status = vm_script(vm_image_script, argv, &text);
+	const char *const argv[] = {what, bits == 32 ? "i386" : "amd64", argument, NULL};
+	char *script = tool_print("%s%s", vm_packages_script, vm_image_script), *text;
+	int status = vm_script(script, argv, &text);
 
+	free(script);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';
 	if (status == 0 && text && *text)
@@ -394,7 +395,7 @@ static char *make_initrd(const struct vm *vm)
 
 	init = tool_print("/proc/self/fd/%d", fd);
 	if (fd >= 0)
-		base = ask_image("initramfs", init);
+		base = ask_image("initramfs", vm->bits, init);
 	free(init);
 	close(fd);
 	/* What is put there is older than the guest's clock, so that what the command changes is
@@ -422,7 +423,7 @@ static char *find_initrd(const struct vm *vm)
 static char *find_kernel(const struct vm *vm)
 {
 	if (!vm->kernel)
-		return ask_image("kernel", NULL);
+		return ask_image("kernel", vm->bits, NULL);
 	if (access(vm->kernel, R_OK)) {
 		tool_error("cannot read %s", vm->kernel);
 		return NULL;
@@ -457,7 +458,7 @@ static void add_machine(const struct vm *vm, struct vm_run *run)
 	free(words);
 }
 
-static int boot(const struct vm *vm, struct vm_run *run)
+static int boot(struct vm *vm, struct vm_run *run)
 {
 	bool bare = vm->initrd && !strcmp(vm->initrd, "none");
 	char *qemu = find_qemu(), *cpu = qemu ? processor(vm) : NULL;
@@ -483,7 +484,10 @@ static int boot(const struct vm *vm, struct vm_run *run)
 
 int cmd_vm(int argc, char **argv)
 {
-	struct vm vm = {.memory = DEFAULT_MEMORY, .memory_bytes = 1024 * MEBIBYTE, .processors = 1};
+	struct vm vm = {.memory = DEFAULT_MEMORY,
+			.memory_bytes = 1024 * MEBIBYTE,
+			.bits = 64,
+			.processors = 1};
 	struct vm_run run = {0};
 	int status = parse_options(&vm, argc, argv);
 	struct stat st;

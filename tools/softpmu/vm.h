@@ -46,8 +46,8 @@ void vm_word(struct vm_run *run, const char *word);
 int vm_execute(struct vm_run *run);
 
 /*
- * Run a script that is part of the tool with up to five arguments, the last behind them NULL;
- * what it prints goes to *text (to free()).  Its exit status, -1 when it did not run.
+ * Run a script of bash with up to five arguments, the last behind them NULL; what it prints goes
+ * to *text (to free()).  Its exit status, -1 when it did not run.
  */
 int vm_script(const char *script, const char *const argv[], char **text);
 

@@ -1,145 +1,124 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# shellcheck shell=dash
-# vm_image.sh: what guests are made of, from Debian's packages, in the cache.
+# vm_image.sh: what guests of `softpmu vm` are made of, kept in the cache.  It is part of the tool, behind
+# vm_packages.sh.
 #
-#	vm_image.sh fetch PACKAGE	the folder with the unpacked package
-#	vm_image.sh kernel		the path of Debian's cloud kernel
-#	vm_image.sh initramfs INIT	the path of an initramfs with busybox, perf (this machine's) and
-#					INIT as first process
+#	vm_image.sh kernel ARCHITECTURE			the path of Debian's kernel
+#	vm_image.sh initramfs ARCHITECTURE INIT		the path of an initramfs with busybox, perf and
+#							INIT as first process
 #
-# Packages are fetched once and unpacked, not installed, so root is not needed.  Lists of packages come
-# from the system or, where it has none, into the cache too.
+# ARCHITECTURE: amd64 or i386.  Perf is this machine's for amd64.
 set -eu
+# shellcheck source=tools/softpmu/vm_packages.sh
+declare -F put_program >/dev/null || . "$(dirname "$0")/vm_packages.sh"
 
-cache=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/softpmu}/guest
 say() { echo "softpmu: $*" >&2; }
 fail() {
 	say "$*"
 	exit 125
 }
-mkdir -p "$cache" 2>/dev/null || fail "cannot make $cache (SOFTPMU_CACHE names another folder)"
 
-# apt TOOL ARGUMENT...: with the system's lists of packages, or with those of the cache.
-apt() {
-	tool=$1
-	shift
-	if [ -e "$cache/lists.ready" ]; then
-		"$tool" -q -o "Dir::State::lists=$cache/lists" -o "Dir::Cache=$cache/lists" \
-			-o "APT::Sandbox::User=$(id -un)" "$@"
-	else
-		"$tool" -q -o "APT::Sandbox::User=$(id -un)" "$@"
-	fi
+need_lists() {
+	command -v apt-get >/dev/null ||
+		fail "no apt here to fetch Debian's packages with; give --kernel and --initrd"
+	lists "$arch" || fail "cannot fetch Debian's lists of packages (see $cache/lists-$arch.log)"
 }
 
-# The lists must know the package; otherwise they are fetched, once.
-know() {
-	command -v apt-get >/dev/null || fail "no apt here to fetch $1 with; give --kernel and --initrd"
-	[ -z "$(apt apt-cache show "$1" 2>/dev/null)" ] || return 0
-	if [ ! -e "$cache/lists.ready" ]; then
-		say "fetching the lists of packages"
-		mkdir -p "$cache/lists/partial" "$cache/lists/archives/partial"
-		: >"$cache/lists.ready"
-		if ! apt apt-get update >"$cache/lists.log" 2>&1; then
-			rm -f "$cache/lists.ready"
-			tail -n 3 "$cache/lists.log" >&2
-			fail "cannot fetch the lists of packages (as root: apt-get update)"
-		fi
-	fi
-	[ -n "$(apt apt-cache show "$1" 2>/dev/null)" ] || fail "Debian's package lists have no $1"
+# need NAME COMMAND PACKAGE: as `fetch` of vm_packages.sh, if it is not there.
+need() {
+	[[ $(cat "$cache/$1.ready" 2>/dev/null) != "$2 $3" ]] || return 0
+	need_lists
+	say "fetching $3 (once, into $cache)"
+	fetch "$1" "$arch" "$2" "$3" || fail "cannot fetch $3 (see $cache/$1.log)"
 }
 
-# Folder and mark of a package that is there.
-fetch() {
-	if [ ! -e "$cache/$1.ready" ]; then
-		know "$1"
-		say "fetching $1 (once, into $cache)"
-		rm -rf "${cache:?}/$1"
-		mkdir -p "$cache/$1/deb"
-		if ! (cd "$cache/$1/deb" && apt apt-get download "$1") >"$cache/$1.log" 2>&1; then
-			tail -n 3 "$cache/$1.log" >&2
-			fail "cannot fetch $1 (see $cache/$1.log; as root: apt-get update)"
-		fi
-		for deb in "$cache/$1"/deb/*.deb; do
-			dpkg-deb -x "$deb" "$cache/$1" || fail "cannot unpack $deb"
-		done
-		rm -rf "$cache/$1/deb"
-		: >"$cache/$1.ready"
-	fi
-	echo "$cache/$1"
-}
-
-# The newest that is in the cache; else the one that Debian's newest depends on.
-kernel_package() {
-	for ready in "$cache"/linux-image-*-cloud-amd64.ready; do
-		[ ! -e "$ready" ] || basename "$ready" .ready
+# The newest kernel of the cache.
+cached_kernel() {
+	local ready
+	for ready in "$cache"/linux-image-*-"$flavour".ready; do
+		[[ ! -s $ready ]] || basename "$ready" .ready
 	done | sort -V | tail -n 1
 }
-kernel() {
-	package=$(kernel_package)
-	if [ -z "$package" ]; then
-		know linux-image-cloud-amd64
-		package=$(apt apt-cache depends linux-image-cloud-amd64 |
-			sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+
+make_kernel() {
+	local name file
+	name=$(cached_kernel)
+	if [[ -z $name ]]; then
+		need_lists
+		name=$(real_kernel "$arch" "linux-image-$flavour")
+		[[ -n $name ]] || fail "Debian's package lists have no linux-image-$flavour"
 	fi
-	folder=$(fetch "$package")
-	for file in "$folder"/boot/vmlinuz-*; do echo "$file"; done
+	need "$name" download "$name"
+	for file in "$cache/$name"/boot/vmlinuz-*; do echo "$file"; done
 }
 
-# Perf and the libraries that it asks for, as they lie here.
-copy_perf() {
-	perf=$(command -v perf) || {
+# This machine's perf and the libraries that it asks for, as they lie here.
+put_native_perf() {
+	local root=$1 file
+	[[ -n $perf ]] || {
 		say "note: no perf here for the guest (as root: apt-get install linux-perf)"
 		return 0
 	}
-	mkdir -p "$1/usr/bin"
-	cp -L "$perf" "$1/usr/bin/perf"
-	ldd "$perf" | grep -o '/[^ ]*' | while read -r library; do
-		mkdir -p "$1/$(dirname "$library")"
-		cp -L "$library" "$1/$library"
+	install -D "$perf" "$root/usr/bin/perf"
+	ldd "$perf" | grep -o '/[^ ]*' | while read -r file; do install -D "$file" "$root$file"; done
+}
+
+put_perf() {
+	if [[ $arch == amd64 ]]; then
+		put_native_perf "$1"
+	elif command -v readelf >/dev/null; then
+		need "perf-$arch" install linux-perf
+		put_program "$1" "$cache/perf-$arch" /usr/bin/perf
+	else
+		say "note: no readelf here to find perf's libraries (as root: apt-get install binutils)"
+	fi
+}
+
+# /dev/cpu/*/msr and cpuid, for programs that look at the unit themselves, and the disk.
+put_modules() {
+	local module
+	mkdir -p "$1/lib/modules"
+	for module in msr cpuid virtio virtio_ring virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev \
+		virtio_blk; do
+		find "$cache/$(cached_kernel)/lib/modules" -name "$module.ko" \
+			-exec cp {} "$1/lib/modules/" \; 2>/dev/null || :
 	done
 }
 
-build_root() {
-	mkdir -p "$1/bin" "$1/etc" "$1/lib/modules"
-	cp "$(fetch busybox-static)/bin/busybox" "$1/bin/"
-	ln -s busybox "$1/bin/sh"
-	echo "root:x:0:0:root:/root:/bin/sh" >"$1/etc/passwd"
-	echo "root:x:0:" >"$1/etc/group"
-	# /dev/cpu/*/msr and cpuid, for programs that look at the unit themselves, and the disk.
-	for module in msr cpuid virtio virtio_ring virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev \
-		virtio_blk; do
-		find "$cache/$(kernel_package)/lib/modules" -name "$module.ko" \
-			-exec cp {} "$1/lib/modules/" \; 2>/dev/null || :
-	done
-	copy_perf "$1"
-	cp "$2" "$1/init"
-	chmod 755 "$1/init"
+make_root() {
+	local root=$1 init=$2
+	rm -rf "$root"
+	mkdir -p "$root/bin" "$root/etc"
+	install "$busybox" "$root/bin/busybox"
+	ln -s busybox "$root/bin/sh"
+	echo "root:x:0:0:root:/root:/bin/sh" >"$root/etc/passwd"
+	echo "root:x:0:" >"$root/etc/group"
+	put_modules "$root"
+	put_perf "$root"
+	install "$init" "$root/init"
 }
 
 # Made anew when what it is made of has changed.
-initramfs() {
-	perf=$(command -v perf || echo none)
-	made_of=$(cat "$0" "$1" | cksum)$(stat -L -c '%n %s %Y' "$perf" 2>/dev/null || :)$(kernel_package)
-	image=$cache/vm.cpio
-	if [ ! -e "$image" ] || [ "$(cat "$image.of" 2>/dev/null)" != "$made_of" ]; then
-		busybox=$(fetch busybox-static)/bin/busybox
-		root=$cache/vm.root
-		rm -rf "$root" "$image.of"
-		build_root "$root" "$1"
-		(cd "$root" && find . | "$busybox" cpio -o -H newc) >"$image.new" 2>/dev/null
-		rm -rf "$root"
+make_initramfs() {
+	local init=$1 image=$cache/vm-$arch.cpio perf made_of busybox
+	perf=$(command -v perf || :)
+	made_of="$(cat "$0" "$init" | cksum) $(cached_kernel) $(stat -L -c '%n %s %Y' "$perf" 2>/dev/null || :)"
+	if [[ ! -e $image || $(cat "$image.of" 2>/dev/null) != "$made_of" ]]; then
+		need "busybox-$arch" download busybox-static
+		busybox=$cache/busybox-$arch/bin/busybox
+		rm -f "$image.of"
+		make_root "$cache/vm.root" "$init"
+		(cd "$cache/vm.root" && find . | "$busybox" cpio -o -H newc) >"$image.new" 2>/dev/null
+		rm -rf "$cache/vm.root"
 		mv "$image.new" "$image"
 		echo "$made_of" >"$image.of"
 	fi
 	echo "$image"
 }
 
-exec 9>"$cache/lock"
-flock 9
-case ${1:-} in
-fetch) fetch "$2" ;;
-kernel) kernel ;;
-initramfs) initramfs "$2" ;;
-*) fail "vm_image.sh: what to do?" ;;
+arch=$2 flavour=cloud-amd64
+[[ $arch == amd64 ]] || flavour=686
+case $1 in
+kernel) make_kernel ;;
+initramfs) make_initramfs "$3" ;;
 esac

@@ -424,12 +424,12 @@ int vm_script(const char *script, const char *const argv[], char **text)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
-		const char *words[8] = {"sh", path};
+		const char *words[8] = {"bash", path};
 
 		for (size_t i = 0; i < 5 && argv[i]; i++)
 			words[i + 2] = argv[i];
 		dup2(pair[1], STDOUT_FILENO);
-		execvp("sh", (char *const *)words);
+		execvp("bash", (char *const *)words);
 		_exit(EXIT_NOT_FOUND);
 	}
 	free(path);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# packages.sh: what the makers of images share: packages of Debian 12 of any architecture, fetched
-# once into the cache and unpacked, not installed.
+# vm_packages.sh: what vm_image.sh and the makers of images in tests/guest share: packages of Debian 12
+# of any architecture, fetched once into the cache and unpacked, not installed.
 cache=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/softpmu}/guest
 release="deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
 ${SOFTPMU_MIRROR:-http://deb.debian.org/debian} bookworm main"
@@ -70,6 +70,7 @@ fetch_kernel() {
 	package=$(real_kernel "$1" "$2")
 	[[ -n $package ]] || { echo "there is no $2 in the package lists" >&2; return 1; }
 	fetch "$package" "$1" download "$package" || return
+	# shellcheck disable=SC2034 # for the caller
 	kernel=$cache/$package
 }
 
