@@ -326,10 +326,12 @@ static void access_end(CPUX86State *env, bool charged, enum spmu_outcome outcome
 	int64_t *room = &pmu->room[cpl_of(env) != 0];
 
 	grant(pmu->unit);
-	if (outcome == SPMU_GP) {
+	if (outcome == SPMU_GP || outcome == SPMU_UD)
 		*room -= charged; /* given back when the block is left */
+	if (outcome == SPMU_GP)
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
-	}
+	if (outcome == SPMU_UD)
+		raise_exception_ra(env, EXCP06_ILLOP, ra);
 	if (!charged)
 		return;
 	if (*room > 0 && !(pmu->flags & HF_SOFTPMU_EXACT)) {
