@@ -14,7 +14,8 @@
  *	- a jump is changed by one store into 8 aligned bytes: its rel32, or when that crosses a
  *	  boundary, the beginning of its slot, which jumps on;
  *	- a slot whose jump has been linked is not used again: a thread may be on its way there;
- *	- it is thrown away while the others are stopped outside (threads_stop()).
+ *	- it is thrown away while the others are stopped outside (threads_stop()), and so are single
+ *	  blocks whose code changes: they begin with a jump to an exit slot from then on.
  *
  * Indirect branches go through a table by the low 16 bits of the
  * program address to a thunk that compares the whole address without
@@ -24,6 +25,7 @@
 
 #include "emit.h"
 #include "engine.h"
+#include "pages.h"
 #include "sys.h"
 #include "threads.h"
 
@@ -40,6 +42,7 @@
 #define BLOCKS_MAX  (1u << 20)
 #define COLD_ROOM   (1u << 20) /* the most that one block's cold code takes */
 #define MAP_BYTES   (16u << 20)
+#define CHAINS	    16384
 #define DROP_BYTES  10u /* more than a jump: no other exit slot has its displacement there */
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
@@ -51,6 +54,8 @@ static uint32_t slots_made, slot_free_list; /* numbers + 1; the list runs throug
 
 static struct block *block;
 static uint32_t blocks;
+/* Blocks by the page that they begin in, modulo CHAINS, and all traces: numbers + 1. */
+static uint32_t chain[CHAINS], traces;
 static uint8_t *maps;
 static uint32_t maps_used;
 
@@ -152,6 +157,8 @@ void blocks_flush(void)
 	blocks_flushes++;
 	blocks_changes++;
 	blocks = 0;
+	memset(chain, 0, sizeof(chain));
+	traces = 0;
 	maps_used = 0;
 	slots_made = 0;
 	slot_free_list = 0;
@@ -236,7 +243,11 @@ struct block *block_new(uint64_t pc)
 
 void block_publish(struct block *b, uint64_t key)
 {
+	uint32_t *head = b->trace ? &traces : &chain[b->pc / PAGE % CHAINS];
+
 	__atomic_store_n(&blocks, blocks + 1, __ATOMIC_RELEASE);
+	b->next = *head;
+	*head = blocks;
 	table_add(key, (uint64_t)cache_base + b->code);
 	engine_link->blocks++;
 	engine_link->cache_bytes += b->code_bytes;
@@ -436,20 +447,44 @@ static bool block_drop(struct block *b)
 	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
 	table_drop(key);
 	table_drop(b->pc | TRACED_KEY);
-	b->gone = true;
 	return true;
+}
+
+/* Drop those of a chain that are in the range, and take them out of it. */
+static bool chain_drop(uint32_t *at, uint64_t start, uint64_t end)
+{
+	while (*at) {
+		struct block *b = &block[*at - 1];
+
+		if (!is_in(b, start, end)) {
+			at = &b->next;
+			continue;
+		}
+		if (!block_drop(b))
+			return false;
+		*at = b->next;
+	}
+	return true;
+}
+
+/* A block is shorter than a page: it begins in one of these pages or in the one before. */
+static bool pages_drop(uint64_t start, uint64_t end)
+{
+	uint64_t first = start < PAGE ? 0 : start / PAGE - 1, last = (end - 1) / PAGE;
+
+	if (last - first >= CHAINS)
+		first = last - CHAINS + 1;
+	for (; first <= last; first++)
+		if (!chain_drop(&chain[first % CHAINS], start, end))
+			return false;
+	return chain_drop(&traces, start, end);
 }
 
 void blocks_forget(uint64_t start, uint64_t end)
 {
-	bool done = true;
-
 	threads_stop();
 	blocks_changes++;
-	for (uint32_t i = 0; i < blocks && done; i++)
-		if (!block[i].gone && is_in(&block[i], start, end))
-			done = block_drop(&block[i]);
-	if (!done)
+	if (!pages_drop(start, end))
 		blocks_flush();
 	threads_go();
 }

@@ -134,7 +134,7 @@ struct block {
 	uint8_t check_bytes; /* bytes of them in the program */
 	bool trace;	     /* it goes on through branches; its map has the addresses */
 	bool careful;
-	bool gone; /* its code has changed since */
+	uint32_t next; /* of those that begin in pages like this one's */
 };
 struct exit_slot {
 	uint64_t target; /* key */
