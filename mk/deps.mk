@@ -6,7 +6,7 @@ DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
 # What tests/programs/many.list runs besides; what else it names runs where it is there.
-DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc patch \
+DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \
               universal-ctags unzip vim xxd zip
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck libunicorn-dev

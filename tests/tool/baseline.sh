@@ -116,6 +116,21 @@ mistaken "threshold alone" 129 "--threshold needs --baseline" --threshold 1
 for bad in '' x -1 1x + nan inf; do
 	mistaken "threshold '$bad'" 129 "is no threshold" --baseline base.json --threshold "$bad"
 done
+# The script of docs/ci.md: the first run writes the baseline, the next ones are compared with it.
+sed -n '/^    #!\/bin\/sh$/,/^    exit /p' "$ROOT/docs/ci.md" | sed 's/^    //' >gate.sh
+mkdir -p bin bench && ln -sf "$SOFTPMU" bin/softpmu
+# gate NAME STATUS PROGRAM
+gate() {
+	PATH=$SCRATCH/bin:$PATH timeout "$LIMIT" sh gate.sh "$3" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+	same "gate: $1" "$2" $?
+}
+gate "the first run" 0 ./same
+same "gate: a baseline" yes "$([[ -s bench/counts.json ]] && echo yes)"
+gate "the same" 0 ./same
+gate "more" 121 ./more
+has "gate: what to do" "$(<err)" "remove bench/counts.json and run this again"
+gate "a program that fails" 3 ./failing
+
 run stat -e $events --write-baseline nosuch/base.json -- ./same
 same "cannot be written: status" 125 "$status"
 has "cannot be written" "$err" "cannot write nosuch/base.json"

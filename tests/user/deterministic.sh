@@ -120,6 +120,18 @@ done
 # shellcheck disable=SC2016 # the inner shell expands it
 same "a program that the program executes" 1 "$(counts --deterministic -- sh -c 'perl -e "print rand" >/dev/null; exec perl -e "print rand"')"
 
+# The tunables of docs/ci.md leave no function of the C library that is chosen for the processor.
+vector() {
+	"$SOFTPMU" trace --deterministic --summary -o sums -- ls /usr/bin >/dev/null
+	awk '$3 ~ /(evex|avx|sse4|ssse3|erms)/ { print $3 }' sums | grep -cv '_sse2_'
+}
+tunables=$(sed -n 's/^    GLIBC_TUNABLES=//p' "$ROOT/docs/ci.md")
+if (($(vector) > 0)); then
+	same "functions for the processor with the tunables of ci.md" 0 "$(GLIBC_TUNABLES=${tunables:-none} vector)"
+else
+	not_run "tunables" "nothing is chosen for this processor"
+fi
+
 # All of record and trace.
 for ((i = 0; i < 2; i++)); do
 	"$SOFTPMU" record -q --deterministic -e instructions:upp -c 997 -o data -- ./what last >/dev/null
