@@ -186,6 +186,14 @@ static bool has_room(const struct reference *unit, const struct bts_area *a, uns
 	return a->maximum - a->index >= bytes;
 }
 
+/* Figure 17-6: NetBurst says what was predicted; no host tells it of exceptions. */
+static bool predicted(const struct reference *unit, const struct spmu_branch *branch)
+{
+	return unit->family->bts_predicted && unit->defect != REFERENCE_PREDICTED_LOST &&
+	       reference_supplied(unit, SPMU_SIGBIT(BRANCH_MISS)) &&
+	       !(branch->flags & (SPMU_BRANCH_MISPREDICTED | SPMU_BRANCH_EVENT));
+}
+
 /*
  * 17.4.9: a record at the index; a circular buffer begins again when no other fits.
  * The threshold interrupts in both kinds of buffer (note in 17.4.9.3).
@@ -199,7 +207,7 @@ void reference_store_branch(struct reference *unit, unsigned lp, const struct sp
 	uint8_t record[24], next[8];
 	struct bts_area a;
 
-	if ((t->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) != (DEBUGCTL_TR | DEBUGCTL_BTS))
+	if (!area || (t->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) != (DEBUGCTL_TR | DEBUGCTL_BTS))
 		return;
 	if (t->debugctl & (branch->cpl ? DEBUGCTL_BTS_OFF_USR : DEBUGCTL_BTS_OFF_OS))
 		return;
@@ -217,6 +225,8 @@ void reference_store_branch(struct reference *unit, unsigned lp, const struct sp
 	memset(record, 0, sizeof(record));
 	reference_put(record, area->field, branch->from);
 	reference_put(record + area->field, area->field, branch->to);
+	if (predicted(unit, branch))
+		reference_put(record + 2u * area->field, area->field, 1 << 4);
 	if (!unit->host.write(unit->host.opaque, lp, a.index, record, area->bts_bytes))
 		return;
 	a.index += area->bts_bytes;
@@ -279,4 +289,9 @@ void reference_smm(struct reference *unit, unsigned lp, bool entered)
 void reference_set_ia32e(struct reference *unit, unsigned lp, bool active)
 {
 	unit->thread[lp].ia32e = active;
+}
+
+void reference_set_halted(struct reference *unit, unsigned lp, bool halted)
+{
+	unit->thread[lp].halted = halted;
 }

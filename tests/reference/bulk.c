@@ -8,10 +8,16 @@
 
 #include <string.h>
 
-/* unit.h: subtract; when a meter goes below zero give all back and go one by one. */
-static bool pass(struct spmu_meters *meters, const struct spmu_insn *insn, unsigned count,
-		 enum reference_defect defect)
+static unsigned ring(unsigned cpl)
 {
+	return cpl ? SPMU_RINGX : SPMU_RING0;
+}
+
+/* unit.h: subtract; when a meter goes below zero give all back and go one by one. */
+static bool pass(const struct program *program, struct spmu_meters *meters,
+		 const struct spmu_insn *insn, unsigned count, enum reference_defect defect)
+{
+	unsigned system = family_find(program->model)->system_cpl;
 	int64_t taken[SPMU_METERS_MAX];
 	bool room = true;
 
@@ -20,7 +26,7 @@ static bool pass(struct spmu_meters *meters, const struct spmu_insn *insn, unsig
 
 		taken[i] = 0;
 		for (unsigned k = 0; k < count; k++)
-			if (meter->rings & (insn[k].cpl ? SPMU_RINGX : SPMU_RING0))
+			if (meter->rings & ring(insn[k].cpl > system))
 				taken[i] += __builtin_popcountll(insn[k].signals & meter->signals);
 		meter->headroom -= taken[i];
 		if (meter->headroom < (defect == REFERENCE_HOST_ONE_TOO_MANY ? -1 : 0))
@@ -34,11 +40,6 @@ static bool pass(struct spmu_meters *meters, const struct spmu_insn *insn, unsig
 		for (unsigned i = 0; i < meters->count; i++)
 			meters->meter[i].headroom += taken[i];
 	return room;
-}
-
-static unsigned ring(unsigned cpl)
-{
-	return cpl ? SPMU_RINGX : SPMU_RING0;
 }
 
 /* A far branch between rings is wanted when one of the two is. */
@@ -169,10 +170,11 @@ static bool may_tap(const struct program *program, const struct spmu_branch_tap 
  */
 static bool is_overlaid(const struct program *program, struct machine *m, unsigned lp)
 {
-	unsigned field = family_find(program->model)->area->field;
+	const struct family_area *layout = family_find(program->model)->area;
+	unsigned field = layout ? layout->field : 0;
 	uint64_t area, base, maximum;
 
-	if (machine_read(m, lp, 0x600, &area) != SPMU_DONE)
+	if (!layout || machine_read(m, lp, 0x600, &area) != SPMU_DONE)
 		return false;
 	for (unsigned first = 0; first < 8; first += 4) {
 		base = world_peek(&m->world, area + first * field, field);
@@ -200,7 +202,7 @@ unsigned machine_bulk(const struct program *program, struct machine *m, unsigned
 		full = branches > m->gathered_count &&
 		       (branches >= tap->room || branches == GATHERED_MAX);
 	}
-	if (!pass(meters, insn, count, m->reference.defect))
+	if (!pass(program, meters, insn, count, m->reference.defect))
 		return 0;
 	for (unsigned i = 0; i < count; i++)
 		if (wanted(tap, &insn[i]))

@@ -228,16 +228,27 @@ static const struct family families[] = {
 	{.model = "tigerlake", ICELAKE_PARTS},
 };
 
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
 const struct family *family_at(unsigned index)
 {
-	return index < sizeof(families) / sizeof(families[0]) ? &families[index] : NULL;
+	return index < FAMILIES ? &families[index] : family_early(index - FAMILIES);
+}
+
+const char *family_left_out(unsigned index)
+{
+	static const char *const names[] = {NULL};
+
+	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
 }
 
 const struct family *family_find(const char *model)
 {
-	for (unsigned i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (!strcmp(families[i].model, model))
-			return &families[i];
+	const struct family *family;
+
+	for (unsigned i = 0; (family = family_at(i)); i++)
+		if (!strcmp(family->model, model))
+			return family;
 	return NULL;
 }
 

@@ -23,15 +23,33 @@ struct family_area {
 	uint16_t reset_at, fixed_reset_at, bytes;
 };
 
+/* How software tells counters what to count. */
+enum family_programming { BY_SELECTS, BY_CESR, BY_ESCRS };
+
+/* Whether RDPMC is there, and ECX[31] for the low half. */
+enum family_rdpmc { RDPMC_PLAIN, RDPMC_NONE, RDPMC_FAST };
+
+#define FAMILY_ESCR_FIRST 0x3a0u
+#define FAMILY_ESCR_LAST  0x3e1u
+
+/* An ESCR (table 18-63): its CCCR select value and counters, by RDPMC's numbers. */
+struct family_escr {
+	uint16_t msr;
+	uint8_t select;
+	uint32_t counters;
+};
+
 struct family {
 	const char *model;   /* the library's name of it */
-	uint8_t version;     /* of architectural perfmon */
+	uint8_t version;     /* of architectural perfmon; 0: before it */
+	uint8_t programming; /* enum family_programming */
+	uint8_t rdpmc;	     /* enum family_rdpmc */
 	uint8_t generals;    /* counters when the core runs one thread ... */
 	uint8_t generals_ht; /* ... and two */
 	uint8_t bits;	     /* of a general counter */
 	uint8_t fixed, fixed_bits;
 	int8_t pebs_format;    /* -1: none */
-	uint8_t pebs_generals; /* bit n: PMCn */
+	uint32_t pebs_generals; /* bit n: PMCn */
 	uint8_t pebs_fixed;
 	bool any_thread, full_width, tsx, adaptive;
 	bool extended_pebs; /* any event may make records */
@@ -43,6 +61,19 @@ struct family {
 	uint64_t debugctl, pebs_enable;
 	bool ld_lat, frontend;
 	bool trace; /* version 3 with processor trace: status bit 55 (18.12) */
+	/* What differs before architectural perfmon. */
+	uint8_t system_cpl;	/* CPL up to which counters speak of the system */
+	bool enable_first;	/* EN of the first select register is for all counters */
+	bool no_lvt, lvt_stays; /* no interrupt; delivery does not mask the entry */
+	bool pin_at_overflow;	/* pin control 1 means overflow, not count */
+	bool shared;		/* counters and what programs them stand once a core */
+	bool iq_escrs;		/* MSR_IQ_ESCR0 and 1 */
+	bool misc_enable;
+	bool bts_predicted;	 /* branch trace records say what was predicted */
+	uint8_t debugctl_shift;	 /* the trace's bits stand so much lower */
+	uint8_t bus_counters;	 /* of the 64-bit Xeon MP */
+	uint32_t cpuid_01_ecx;	 /* DTES64, DS-CPL, PDCM */
+	uint64_t capabilities;	 /* IA32_PERF_CAPABILITIES; with version 0 */
 	/* CPUID.0AH of real parts, beside versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;
@@ -51,12 +82,36 @@ struct family {
 	const struct family_area *area_legacy; /* the others */
 };
 
+/*
+ * Models that the library has and that are not compared with the reference: a name for each, so that
+ * none is left out silently.
+ */
+const char *family_left_out(unsigned index);
+
+/* The families before architectural perfmon (family_early.c); NULL behind the last. */
+const struct family *family_early(unsigned index);
+const struct family_escr *family_escr(const struct family *family, uint32_t msr);
+/* The one that CCCRn connects by this select value; NULL: none. */
+const struct family_escr *family_escr_of(const struct family *family, unsigned counter,
+					 unsigned select);
+
 /* NULL when no family has that name. */
 const struct family *family_find(const char *model);
 const struct family *family_at(unsigned index);
 
 /* The address of a register that the manual calls so; false: the family has none. */
 bool family_register(const struct family *family, const char *name, uint32_t *msr);
+
+/*
+ * IA32_DEBUGCTL as the family's register has it: NetBurst's bits from TR to BTS_OFF_USR stand
+ * lower (17.11.1).
+ */
+#define FAMILY_DEBUGCTL_TRACE UINT64_C(0x7c0)
+static inline uint64_t family_debugctl(const struct family *family, uint64_t value)
+{
+	return (value & ~FAMILY_DEBUGCTL_TRACE) |
+	       (value & FAMILY_DEBUGCTL_TRACE) >> family->debugctl_shift;
+}
 
 static inline uint64_t family_mask(const struct family *family)
 {

@@ -143,6 +143,17 @@ static void restart_trace(struct machine *m, unsigned lp)
 		(void)!machine_write(m, lp, 0x1d9, debugctl);
 }
 
+/* CCCR.OVF is cleared by software (18.15.3). */
+static void clear_overflows(struct machine *m, unsigned lp)
+{
+	for (uint32_t msr = 0x360; msr < 0x372; msr++) {
+		uint64_t cccr;
+
+		if (machine_read(m, lp, msr, &cccr) == SPMU_DONE && cccr >> 31 & 1)
+			(void)!machine_write(m, lp, msr, cccr & ~(UINT64_C(1) << 31));
+	}
+}
+
 /* Software's answer to a PMI: drain, clear, open the LVT entry again (Vol. 3B 17.4.9.5). */
 void machine_service(const struct program *program, struct machine *m)
 {
@@ -152,7 +163,7 @@ void machine_service(const struct program *program, struct machine *m)
 	if (!m->world.pmi_pending[0] && !m->world.pmi_pending[1])
 		return;
 	family = family_find(program->model);
-	field = family->area->field;
+	field = family->area ? family->area->field : 0;
 
 	for (unsigned lp = 0; lp < program->threads; lp++) {
 		uint64_t area, status;
@@ -162,10 +173,13 @@ void machine_service(const struct program *program, struct machine *m)
 		m->world.pmi_pending[lp] = false;
 		if (!program->service)
 			continue;
-		(void)!machine_read(m, lp, 0x600, &area);
-		world_poke(&m->world, area + field, field, PROGRAM_BTS(lp));
-		world_poke(&m->world, area + 5u * field, field, PROGRAM_PEBS(lp));
-		restart_trace(m, lp);
+		if (machine_read(m, lp, 0x600, &area) == SPMU_DONE) {
+			world_poke(&m->world, area + field, field, PROGRAM_BTS(lp));
+			world_poke(&m->world, area + 5u * field, field, PROGRAM_PEBS(lp));
+			restart_trace(m, lp);
+		}
+		if (family->programming == BY_ESCRS)
+			clear_overflows(m, lp);
 		if (family->version < 4)
 			(void)!machine_write(m, lp, 0x38f, program->enables);
 		if (machine_read(m, lp, 0x38e, &status) == SPMU_DONE)
@@ -337,6 +351,21 @@ static struct answer event(const struct program *program, struct machine *m,
 	return answer;
 }
 
+static struct answer halt(struct machine *m, const struct operation *op)
+{
+	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
+	struct answer answer = {SPMU_DONE, 0};
+	unsigned got = 0;
+
+	if (m->kind == REFERENCE)
+		reference_set_halted(&m->reference, op->lp, op->value & 1);
+	else
+		got = spmu_set_halted(m->core, op->lp, op->value & 1);
+	if (!machine_is_told(m, got, pmis, epoch))
+		answer.outcome = SPMU_GP;
+	return answer;
+}
+
 /* What happens to the processor around the unit. */
 static struct answer surroundings(struct machine *m, const struct operation *op)
 {
@@ -358,6 +387,8 @@ static struct answer surroundings(struct machine *m, const struct operation *op)
 		unit ? reference_set_ia32e(unit, op->lp, flag)
 		     : spmu_set_ia32e(m->core, op->lp, flag);
 		break;
+	case OP_HALT:
+		return halt(m, op);
 	case OP_RESET:
 		unit ? reference_reset(unit, op->lp) : spmu_reset(m->core, op->lp);
 		break;

@@ -37,6 +37,7 @@ enum operation_kind {
 	OP_SMM,	  /* value 1: SMI, 0: RSM */
 	OP_DEBUG, /* #DB */
 	OP_IA32E, /* value 1: active */
+	OP_HALT,  /* value 1: halted */
 	OP_KINDS
 };
 
@@ -94,9 +95,8 @@ void program_print(const struct program *program);
 void program_stream(const struct program *program, const struct operation *op,
 		    struct spmu_insn *insn);
 
-/* Registers that are compared, absent neighbours included. */
-extern const uint32_t program_msrs[];
-extern const unsigned program_msr_count;
+/* Registers of a family that are compared, absent neighbours included. */
+const uint32_t *program_msrs(const struct family *family, unsigned *count);
 
 /* Kinds of random programs. */
 enum program_style {

@@ -231,15 +231,20 @@ static bool fits(const struct reference *unit, const struct pebs_area *a, unsign
 static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, uint64_t applicable)
 {
 	const struct family_area *area = reference_area(unit, lp);
-	struct reference_thread *t = &unit->thread[lp];
+	struct reference_thread *t = reference_holder(unit, lp);
 
 	for (unsigned n = 0; n < unit->generals; n++) {
+		unsigned slot = unit->family->shared ? 0 : n; /* an area has one there (17.4.9) */
+
 		if (!(applicable >> n & 1))
 			continue;
 		t->general[n].armed = t->general[n].late = false;
 		if (unit->defect != REFERENCE_RELOAD_MISSING)
-			t->general[n].value = reference_fetch(bytes + area->reset_at + 8 * n, 8) &
-					      family_mask(unit->family);
+			t->general[n].value =
+				reference_fetch(bytes + area->reset_at + 8 * slot, 8) &
+				family_mask(unit->family);
+		if (unit->defect == REFERENCE_OVF_NOT_STICKY && unit->family->shared)
+			t->select[n] &= ~(UINT64_C(1) << 31);
 	}
 	for (unsigned n = 0; n < unit->family->fixed; n++) {
 		if (!(applicable >> (32 + n) & 1))
@@ -267,7 +272,7 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
  * waits for its event, keeps its overflow and its claim to a record.
  */
 unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
-			  uint64_t applicable)
+			  uint64_t applicable, unsigned interrupts)
 {
 	const struct family_area *area = reference_area(unit, lp);
 	struct reference_thread *t = &unit->thread[lp];
@@ -293,7 +298,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 		make_plain(unit, lp, insn, applicable, status, &record);
 	if (!fits(unit, &a, record.bytes)) {
 		/* An index before the base says nothing of a buffer that is full. */
-		if (a.index >= a.base)
+		if (a.index >= a.base && unit->family->version >= 2)
 			t->global_status |= STATUS_OVFBUF;
 		return 0;
 	}
@@ -307,8 +312,11 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 	a.index += record.bytes;
 	if (unit->defect == REFERENCE_THRESHOLD_LATE ? a.index > a.threshold
 						     : a.index >= a.threshold) {
-		t->global_status |= STATUS_OVFBUF;
-		reference_request_pmi(unit, lp);
+		if (unit->family->version >= 2)
+			t->global_status |= STATUS_OVFBUF;
+		for (unsigned i = 0; i < unit->threads; i++)
+			if (interrupts >> i & 1)
+				reference_request_pmi(unit, i);
 	}
 	return SPMU_EV_RECORD;
 }

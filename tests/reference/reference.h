@@ -12,7 +12,7 @@
 
 #include "family.h"
 
-#define REFERENCE_GENERAL  8
+#define REFERENCE_GENERAL  18
 #define REFERENCE_FIXED	   4
 #define REFERENCE_COUNTERS (REFERENCE_GENERAL + REFERENCE_FIXED)
 
@@ -52,6 +52,22 @@
 	X(LBR_RETURN_RECORDED, "in call-stack mode a return is recorded, not taken back")          \
 	X(LBR_MISS_LOST, "a mispredicted branch is not marked")                                    \
 	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")                      \
+	X(ENABLE_PER_COUNTER, "P6: each event select has an enable bit of its own")                \
+	X(PIN_CONTROL_SWAPPED, "the pin control flag means the opposite")                          \
+	X(CLOCKS_AS_EVENTS, "Pentium: a duration counts each event of a clock")                    \
+	X(CPL_2_IS_USER, "Pentium: CPL 1 and 2 count as CPL 3")                                    \
+	X(PMI_AT_OVERFLOW, "NetBurst: the interrupt comes with the overflow")                      \
+	X(FORCE_IGNORED, "NetBurst: FORCE_OVF has no effect")                                      \
+	X(CASCADE_IGNORED, "NetBurst: CASCADE starts nothing")                                     \
+	X(EXTENDED_CASCADE_IGNORED, "NetBurst: CCCR bit 11 starts nothing")                        \
+	X(THRESHOLD_INCLUSIVE, "NetBurst: the threshold compares with >= instead of >")            \
+	X(ESCR_SELECT_IGNORED, "NetBurst: a CCCR finds the ESCR whatever it selects")              \
+	X(TAGS_IGNORED, "NetBurst: what is not tagged counts, too")                                \
+	X(ACTIVE_THREADS_IGNORED, "NetBurst: CCCRs do not look at halted threads")                 \
+	X(PMI_TO_THREAD_0, "NetBurst: OVF_PMI_T1 interrupts thread 0")                             \
+	X(QUALIFIER_SWAPPED, "NetBurst: T0 and T1 of an ESCR are the wrong way round")             \
+	X(OVF_NOT_STICKY, "NetBurst: a PEBS record clears CCCR.OVF")                               \
+	X(PREDICTED_LOST, "branch trace records never say predicted")                              \
 	X(HOST_IGNORES_HEADROOM, "not the unit's: a bulk host that never goes one by one")         \
 	X(HOST_KEEPS_TAKEN, "not the unit's: a bulk host that does not give back what it took")    \
 	X(HOST_ONE_TOO_MANY, "not the unit's: a bulk host that goes one below zero")
@@ -77,7 +93,28 @@ struct reference_counter {
 	uint64_t value;
 	bool armed;					/* PEBS takes the next event */
 	bool late;					/* only for ARM_ONE_EVENT_LATE */
+	bool due;					/* the next count interrupts */
 	struct reference_clock clock[SPMU_THREADS_MAX]; /* by the thread that retires */
+};
+
+enum reference_pin { PIN_IDLE, PIN_AT_COUNT, PIN_AT_OVERFLOW };
+
+/* One counter as the rules look at it, however it is programmed. */
+struct reference_view {
+	struct reference_counter *counter;
+	uint64_t signals;
+	unsigned bits;
+	bool enabled;
+	/* Bit n: what thread n retires counts, as the system or else; whom an overflow interrupts. */
+	unsigned system, user, interrupts;
+	unsigned at_least; /* occurrences in a clock; 0: all are added up */
+	bool edge, invert;
+	bool late;	  /* the interrupt comes with the next count */
+	bool force;	  /* each count is an overflow */
+	unsigned records; /* threads for which its overflow arms PEBS */
+	unsigned record_interrupts; /* threads that the buffer's threshold interrupts */
+	enum reference_pin pin;
+	uint64_t status_bit;
 };
 
 struct reference_branch {
@@ -95,7 +132,9 @@ struct reference_thread {
 	uint64_t lbr_select, lbr_tos, lbr_clocks;
 	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler;
 	uint64_t smm_debugctl, smm_global_control;
-	bool ia32e, smm_frozen;
+	uint64_t cesr, matrix_vert, bus[8];
+	uint64_t escr[FAMILY_ESCR_LAST - FAMILY_ESCR_FIRST + 1]; /* CCCRs are in select[] */
+	bool ia32e, smm_frozen, halted;
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };
@@ -132,6 +171,7 @@ bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
 void reference_debug_exception(struct reference *unit, unsigned lp);
 void reference_smm(struct reference *unit, unsigned lp, bool entered);
 void reference_set_ia32e(struct reference *unit, unsigned lp, bool active);
+void reference_set_halted(struct reference *unit, unsigned lp, bool halted);
 
 /* SPMU_EV_PMI and SPMU_EV_RECORD as spmu_retire() gives them. */
 unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu_insn *insn);
@@ -139,6 +179,32 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 			  unsigned cpl);
 
 /* Between the files of the reference. */
+/* The thread that keeps a counter of thread lp, and what programs it. */
+static inline struct reference_thread *reference_holder(struct reference *unit, unsigned lp)
+{
+	return &unit->thread[unit->family->shared ? 0 : lp];
+}
+
+/* views.c: general counters, then fixed ones. */
+struct reference_view reference_view(struct reference *unit, unsigned owner, unsigned n);
+bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned n);
+uint64_t reference_supplied(const struct reference *unit, uint64_t signals);
+/* pentium.c, netburst.c; registers_early.c: false: not one of theirs. */
+struct reference_view reference_view_cesr(struct reference *unit, unsigned owner, unsigned n);
+struct reference_view reference_view_escr(struct reference *unit, unsigned n);
+bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t *value);
+bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t value,
+			   enum spmu_outcome *outcome);
+void reference_cascade(struct reference *unit, unsigned n);
+/* gain.c: what a counter gains of an instruction of thread `source`, or of clocks. */
+uint64_t reference_gain(const struct reference_view *v, unsigned source,
+			const struct spmu_insn *insn, bool *occurred);
+bool reference_listens(const struct reference *unit, const struct reference_view *v,
+		       unsigned source, unsigned cpl);
+/* True when the counter overflowed. */
+bool reference_count(struct reference *unit, unsigned owner, unsigned n,
+		     const struct reference_view *v, uint64_t gain, unsigned *interrupts);
+
 const struct family_area *reference_area(const struct reference *unit, unsigned lp);
 void reference_request_pmi(struct reference *unit, unsigned lp);
 unsigned reference_deliver_pmi(struct reference *unit, unsigned lp);
@@ -146,7 +212,7 @@ uint64_t reference_fetch(const uint8_t *from, unsigned bytes);
 void reference_put(uint8_t *to, unsigned bytes, uint64_t value);
 /* records.c: `applicable` as IA32_PEBS_ENABLE numbers counters. */
 unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
-			  uint64_t applicable);
+			  uint64_t applicable, unsigned interrupts);
 void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks);
 void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
 void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);

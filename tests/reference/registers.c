@@ -111,7 +111,7 @@ static enum spmu_outcome read_branches(const struct reference *unit,
 		return give(value, t->lbr[n].to);
 	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
 		return give(value, t->lbr[n].info);
-	if (msr == lbr->tos)
+	if (lbr->tos && msr == lbr->tos)
 		return give(value, t->lbr_tos);
 	if (lbr->select && msr == lbr->select)
 		return give(value, t->lbr_select);
@@ -125,24 +125,52 @@ static enum spmu_outcome read_branches(const struct reference *unit,
 /* IA32_PERF_CAPABILITIES; bits 6 and 7 (trap, registers) are left to PERF_CAPABILITIES_SURE. */
 static uint64_t capabilities(const struct family *f)
 {
+	if (!f->version)
+		return f->capabilities;
 	return (f->lbr ? f->lbr->format : 0) |
 	       (f->pebs_format > 0 ? (uint64_t)f->pebs_format << 8 : 0) |
 	       (uint64_t)(f->debugctl >> 14 & 1) << 12 | (uint64_t)f->full_width << 13 |
 	       (uint64_t)f->adaptive << 14;
 }
 
-static enum spmu_outcome read_single(const struct reference *unit, const struct reference_thread *t,
-				     uint32_t msr, uint64_t *value)
+/* It is kept as IA32_DEBUGCTL has its bits. */
+static enum spmu_outcome write_debugctl(struct reference_thread *t, const struct family *f,
+					uint64_t value)
 {
+	uint64_t trace = FAMILY_DEBUGCTL_TRACE >> f->debugctl_shift;
+
+	if (!f->debugctl || value & ~family_debugctl(f, f->debugctl))
+		return SPMU_GP;
+	t->debugctl = (value & ~trace) | (value & trace) << f->debugctl_shift;
+	return SPMU_DONE;
+}
+
+static bool has_capabilities(const struct family *f)
+{
+	return f->version || (f->cpuid_01_ecx >> 15 & 1);
+}
+
+/* The bits that software cannot change: 7, and 11 and 12 of families with the debug store. */
+static struct reference_thread *misc_holder(struct reference *unit, unsigned lp)
+{
+	return unit->family->version || unit->family->misc_enable ? reference_holder(unit, lp)
+								   : NULL;
+}
+
+static enum spmu_outcome read_single(struct reference *unit, unsigned lp, uint32_t msr,
+				     uint64_t *value)
+{
+	const struct reference_thread *t = &unit->thread[lp];
 	const struct family *f = unit->family;
 
 	switch (msr) {
 	case 0x1a0:
-		return give(value, t->misc_enable);
+		return misc_holder(unit, lp) ? give(value, misc_holder(unit, lp)->misc_enable)
+					     : ABSENT;
 	case 0x1d9:
-		return give(value, t->debugctl);
+		return f->debugctl ? give(value, family_debugctl(f, t->debugctl)) : ABSENT;
 	case 0x345:
-		return give(value, capabilities(f));
+		return has_capabilities(f) ? give(value, capabilities(f)) : ABSENT;
 	case 0x38d:
 		return f->fixed ? give(value, t->fixed_control) : ABSENT;
 	case 0x38e:
@@ -164,7 +192,7 @@ static enum spmu_outcome read_single(const struct reference *unit, const struct 
 	case 0x3f7:
 		return f->frontend ? give(value, t->pebs_frontend) : ABSENT;
 	case 0x600:
-		return give(value, t->ds_area);
+		return f->area ? give(value, t->ds_area) : ABSENT;
 	}
 	return read_branches(unit, t, msr, value);
 }
@@ -173,8 +201,10 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 				     uint64_t *value)
 {
 	struct reference_thread *t = &unit->thread[lp];
-	unsigned generals = unit->generals;
+	unsigned generals = unit->family->programming == BY_SELECTS ? unit->generals : 0;
 
+	if (reference_read_early(unit, lp, msr, value))
+		return SPMU_DONE;
 	if (msr >= 0xc1 && msr < 0xc1 + generals)
 		return give(value, t->general[msr - 0xc1].value);
 	if (msr >= 0x4c1 && msr < 0x4c1 + generals && unit->family->full_width)
@@ -183,7 +213,7 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 		return give(value, t->select[msr - 0x186]);
 	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
 		return give(value, t->fixed[msr - 0x309].value);
-	return read_single(unit, t, msr, value);
+	return read_single(unit, lp, msr, value);
 }
 
 /* Keep a value whose bits all stand in `allowed`; else #GP. */
@@ -292,7 +322,7 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 		return store(&t->lbr[n].info, value,
 			     lbr->format == 7 ? UINT64_C(0x800000000000ffff)
 					      : UINT64_C(0xe00000000000ffff));
-	if (msr == lbr->tos)
+	if (lbr->tos && msr == lbr->tos)
 		return store(&t->lbr_tos, value, lbr->depth - 1);
 	if (lbr->select && msr == lbr->select)
 		return write_select_filter(unit, t, value);
@@ -339,17 +369,26 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 	return SPMU_DONE;
 }
 
-static enum spmu_outcome write_single(struct reference *unit, struct reference_thread *t,
-				      uint32_t msr, uint64_t value)
+/* 7, 11 and 12 are read only, the rest is the host's. */
+static enum spmu_outcome write_misc_enable(struct reference_thread *t, uint64_t value)
 {
+	if (!t)
+		return ABSENT;
+	t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
+	return SPMU_DONE;
+}
+
+static enum spmu_outcome write_single(struct reference *unit, unsigned lp, uint32_t msr,
+				      uint64_t value)
+{
+	struct reference_thread *t = &unit->thread[lp];
 	const struct family *f = unit->family;
 
 	switch (msr) {
-	case 0x1a0: /* 7, 11 and 12 are read only, the rest is the host's */
-		t->misc_enable = (value & ~UINT64_C(0x1880)) | (t->misc_enable & 0x1880);
-		return SPMU_DONE;
+	case 0x1a0:
+		return write_misc_enable(misc_holder(unit, lp), value);
 	case 0x1d9:
-		return store(&t->debugctl, value, f->debugctl);
+		return write_debugctl(t, f, value);
 	case 0x345:
 		return SPMU_GP;
 	case 0x38d:
@@ -369,7 +408,7 @@ static enum spmu_outcome write_single(struct reference *unit, struct reference_t
 	case 0x3f7:
 		return f->frontend ? store(&t->pebs_frontend, value, 0x7fff17) : ABSENT;
 	case 0x600:
-		return store_address(&t->ds_area, value);
+		return f->area ? store_address(&t->ds_area, value) : ABSENT;
 	}
 	return write_branches(unit, t, msr, value);
 }
@@ -378,8 +417,11 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 				      uint64_t value)
 {
 	struct reference_thread *t = &unit->thread[lp];
-	unsigned generals = unit->generals;
+	unsigned generals = unit->family->programming == BY_SELECTS ? unit->generals : 0;
+	enum spmu_outcome outcome;
 
+	if (reference_write_early(unit, lp, msr, value, &outcome))
+		return outcome;
 	if (msr >= 0xc1 && msr < 0xc1 + generals) {
 		write_legacy(unit, &t->general[msr - 0xc1], value);
 		return SPMU_DONE;
@@ -391,18 +433,26 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
 		return store(&t->fixed[msr - 0x309].value, value,
 			     (UINT64_C(1) << unit->family->fixed_bits) - 1);
-	return write_single(unit, t, msr, value);
+	return write_single(unit, lp, msr, value);
 }
 
 enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t ecx, unsigned cpl,
 				  bool cr4_pce, bool cr0_pe, uint64_t *value)
 {
-	struct reference_thread *t = &unit->thread[lp];
+	const struct reference_thread *t = reference_holder(unit, lp);
+	bool fast = unit->family->rdpmc == RDPMC_FAST && ecx >> 31;
 
+	/* It came with the Pentium with MMX (18.23). */
+	if (unit->family->rdpmc == RDPMC_NONE)
+		return SPMU_UD;
 	if (!cr4_pce && cpl && cr0_pe)
 		return SPMU_GP;
+	if (fast) /* Vol. 2B: the low half */
+		ecx &= 0x7fffffff;
 	if (ecx < unit->generals)
-		*value = t->general[ecx].value;
+		*value = t->general[ecx].value & (fast ? 0xffffffff : ~UINT64_C(0));
+	else if (ecx - unit->generals < unit->family->bus_counters) /* 18.20: 32 bits */
+		*value = t->bus[ecx - unit->generals] & 0xffffffff;
 	else if (ecx >= 0x40000000 && ecx < 0x40000000u + unit->family->fixed)
 		*value = t->fixed[ecx - 0x40000000].value;
 	else
@@ -413,7 +463,8 @@ enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t 
 /* Vector, delivery mode and mask can be written; delivery status is always idle here. */
 void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value)
 {
-	unit->thread[lp].lvt = value & 0x107ff;
+	if (!unit->family->no_lvt)
+		unit->thread[lp].lvt = value & 0x107ff;
 }
 
 /* CPUID.0AH: EBX bits say that an architectural event is not available (18.2.1.2). */
@@ -438,13 +489,18 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 	uint32_t dtes64 = (uint32_t)f->dtes64;
 
 	if (leaf == 1) {
-		regs->edx |= 1u << 21;
-		regs->ecx &= ~(1u << 2 | 1u << 4);
-		regs->ecx |= dtes64 << 2 | dtes64 << 4 | 1u << 15;
+		regs->edx = (regs->edx & ~(1u << 21)) | (uint32_t)(f->area != NULL) << 21;
+		regs->ecx &= ~(1u << 2 | 1u << 4 | 1u << 15);
+		regs->ecx |=
+			f->version ? dtes64 << 2 | dtes64 << 4 | 1u << 15 : f->cpuid_01_ecx;
 		return true;
 	}
 	if (leaf != 10)
 		return false;
+	if (!f->version) {
+		*regs = (struct spmu_cpuid){0};
+		return true;
+	}
 	regs->eax = (uint32_t)f->event_bits << 24 | (uint32_t)f->bits << 16 | unit->generals << 8 |
 		    f->version;
 	regs->ebx = f->cpuid_ebx | (unit->hide_absent ? absent_events(unit) : 0);

@@ -87,6 +87,16 @@ static void world_interrupt(void *opaque, unsigned lp, struct spmu_pmi pmi)
 	world->pmi_pending[lp] = true;
 }
 
+static void world_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct world *world = opaque;
+
+	if (number < sizeof(world->pin[0]) / sizeof(world->pin[0][0]) && toggles)
+		world->pin[lp][number] += toggles;
+	else
+		world->out_of_place = true;
+}
+
 static uint64_t world_tsc(void *opaque, unsigned lp)
 {
 	const struct world *world = opaque;
@@ -125,6 +135,7 @@ void world_host(struct world *world, bool modelled, struct spmu_host *host)
 		.tsc = world_tsc,
 		.registers = world_registers,
 		.vectors = world_vectors,
+		.pin = world_pin,
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL,
 			   .modelled = modelled ? ((UINT64_C(1) << SPMU_SIGNALS) - 1) &
 							  ~SPMU_SIGSET_ARCHITECTURAL
@@ -140,6 +151,8 @@ const char *world_difference(const struct world *a, const struct world *b)
 		return "number of PMIs";
 	if (a->pmi_hash != b->pmi_hash)
 		return "PMI (position, status, vector or thread)";
+	if (memcmp(a->pin, b->pin, sizeof(a->pin)))
+		return "toggles of a pin";
 	if (memcmp(a->memory, b->memory, sizeof(a->memory)))
 		return "memory";
 	return NULL;

@@ -39,6 +39,7 @@ struct world {
 	uint64_t pmi_hash;		    /* over all of them */
 	bool pmi_pending[SPMU_THREADS_MAX]; /* not yet seen by the program */
 	uint64_t accesses;		    /* callbacks to memory */
+	uint64_t pin[SPMU_THREADS_MAX][32]; /* toggles of each counter's pin */
 	bool out_of_place;		    /* a callback came where none may come */
 
 	uint8_t guard[WORLD_GRANULES];

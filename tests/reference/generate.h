@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* generate.h: between the files that make random programs. */
+#ifndef SOFTPMU_GENERATE_H
+#define SOFTPMU_GENERATE_H
+
+#include "program.h"
+
+struct generator {
+	struct program *program;
+	struct random random;
+	enum program_style style;
+	const struct spmu_model *model;
+	const struct family *family;
+	unsigned generals;
+};
+
+static inline uint64_t below(struct generator *g, uint64_t n)
+{
+	return random_below(&g->random, n);
+}
+
+static inline bool chance(struct generator *g, unsigned percent)
+{
+	return random_chance(&g->random, percent);
+}
+
+struct operation *generate_append(struct generator *g, enum operation_kind kind, unsigned lp);
+void generate_wrmsr(struct generator *g, unsigned lp, uint32_t msr, uint64_t value);
+/* A counter value `span` or less before the overflow. */
+uint64_t generate_before_overflow(struct generator *g, uint64_t span);
+/* NULL: the model has no event with signals that is precise. */
+const struct spmu_event *generate_event(struct generator *g, bool precise);
+
+/* generate_early.c: program the counters of a Pentium; a counter of NetBurst with its ESCR. */
+void generate_cesr(struct generator *g, unsigned lp);
+uint64_t generate_escr(struct generator *g, unsigned lp, bool precise, uint64_t span);
+
+#endif

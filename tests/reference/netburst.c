@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * netburst.c: ESCRs, CCCRs and tags (18.15.1 to 18.15.7; two threads: 18.16.1 to 18.16.3).
+ *
+ * All of it stands once a core, with thread 0 here.  Codes of events are as model.h has them: event
+ * select in 5:0, ESCR select in 10:8, block of counters in 13:12, event mask in 31:16.
+ */
+#include "reference.h"
+
+#define CCCR_EXTENDED  (UINT64_C(1) << 11)
+#define CCCR_ENABLE    (UINT64_C(1) << 12)
+#define CCCR_COMPARE   (UINT64_C(1) << 18)
+#define CCCR_COMPL     (UINT64_C(1) << 19)
+#define CCCR_EDGE      (UINT64_C(1) << 24)
+#define CCCR_FORCE_OVF (UINT64_C(1) << 25)
+#define CCCR_CASCADE   (UINT64_C(1) << 30)
+#define CCCR_OVF       (UINT64_C(1) << 31)
+
+/* Classes of table 19-29 and 19-30: block IQ, ESCR select, event select. */
+#define UOP_TYPE	0x3202u
+#define INSTR_RETIRED	0x3402u
+#define FRONT_END_EVENT 0x3508u
+#define REPLAY_EVENT	0x3509u
+#define EXECUTION_EVENT 0x350cu
+
+/* What one ESCR says. */
+struct selection {
+	unsigned code, mask; /* class, and which of its events */
+	unsigned system, user;
+	unsigned tag; /* 0: it does not tag */
+	uint32_t counters;
+};
+
+static struct selection selection_of(const struct reference *unit, const struct family_escr *escr)
+{
+	uint64_t value = unit->thread[0].escr[escr->msr - FAMILY_ESCR_FIRST];
+	unsigned first = (unsigned)__builtin_ctz(escr->counters);
+	unsigned block = first >= 12 ? 3 : first / 4;
+	unsigned both = unit->threads == 2 ? 3 : 1;
+	struct selection s = {
+		.code = block << 12 | (unsigned)escr->select << 8 | (unsigned)(value >> 25 & 0x3f),
+		.mask = (unsigned)(value >> 9 & 0xffff),
+		.user = (value >> 2 & 1) | (value >> 0 & 1) << 1,
+		.system = (value >> 3 & 1) | (value >> 1 & 1) << 1,
+		.tag = value >> 4 & 1 ? (unsigned)(value >> 5 & 15) : 0,
+		.counters = escr->counters,
+	};
+
+	if (unit->defect == REFERENCE_QUALIFIER_SWAPPED) {
+		s.user = s.user >> 1 | (s.user & 1) << 1;
+		s.system = s.system >> 1 | (s.system & 1) << 1;
+	}
+	s.user &= both;
+	s.system &= both;
+	return s;
+}
+
+/* The events that a selection's mask holds whole and that these counters can count. */
+static uint64_t signals_of(const struct reference *unit, const struct selection *s,
+			   uint32_t counters)
+{
+	uint64_t signals = 0;
+
+	for (size_t i = 0; i < spmu_event_count(unit->model); i++) {
+		const struct spmu_event *event = spmu_event_at(unit->model, i);
+
+		if ((event->code & 0xffff) == s->code && !(event->code >> 16 & ~s->mask) &&
+		    (event->counters & counters))
+			signals |= reference_supplied(unit, event->signals);
+	}
+	return signals;
+}
+
+/* Signals that carry a tag, and for which threads it was put on. */
+struct tags {
+	uint64_t signals;
+	unsigned system, user;
+};
+
+static void put_tag(struct tags *tags, uint64_t signals, unsigned system, unsigned user)
+{
+	if (!signals)
+		return;
+	tags->signals |= signals;
+	tags->system |= system;
+	tags->user |= user;
+}
+
+/* Table 19-31: uop_type tags loads and stores. */
+static struct tags front_end_tags(const struct reference *unit)
+{
+	struct tags tags = {0, 0, 0};
+
+	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
+		const struct family_escr *escr = family_escr(unit->family, msr);
+
+		if (!escr)
+			continue;
+		struct selection s = selection_of(unit, escr);
+
+		if (s.code == UOP_TYPE && (s.mask & 2))
+			put_tag(&tags, reference_supplied(unit, SPMU_SIGBIT(LOADS)), s.system,
+				s.user);
+		if (s.code == UOP_TYPE && (s.mask & 4))
+			put_tag(&tags, reference_supplied(unit, SPMU_SIGBIT(STORES)), s.system,
+				s.user);
+	}
+	return tags;
+}
+
+/* Table 19-32: ESCRs with TAG_ENABLE put their tag value on what their event counts. */
+static struct tags execution_tags(const struct reference *unit, unsigned values)
+{
+	struct tags tags = {0, 0, 0};
+
+	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
+		const struct family_escr *escr = family_escr(unit->family, msr);
+
+		if (!escr)
+			continue;
+		struct selection s = selection_of(unit, escr);
+
+		if (s.tag & values)
+			put_tag(&tags, signals_of(unit, &s, s.counters), s.system, s.user);
+	}
+	return tags;
+}
+
+/*
+ * Table 19-33.  Of the replay metrics hosts report one, mispredicted branches: bits 16 and 15 of
+ * IA32_PEBS_ENABLE with UOP_TAG, bit 4 of MSR_PEBS_MATRIX_VERT.
+ */
+static struct tags replay_tags(const struct reference *unit)
+{
+	const struct reference_thread *t = &unit->thread[0];
+	struct tags tags = {0, 0, 0};
+
+	if ((t->pebs_enable & 0x1018000) == 0x1018000 && (t->matrix_vert & 0x10))
+		put_tag(&tags, reference_supplied(unit, SPMU_SIGBIT(BRANCH_MISS)), 3, 3);
+	return tags;
+}
+
+static bool is_tagged_class(unsigned code)
+{
+	return code == FRONT_END_EVENT || code == EXECUTION_EVENT || code == REPLAY_EVENT;
+}
+
+/* What a counter of tagged micro-operations counts. */
+static struct tags tags_of(const struct reference *unit, const struct selection *s)
+{
+	if (s->code == EXECUTION_EVENT)
+		return execution_tags(unit, s->mask & 15);
+	if (!(s->mask & 1))
+		return (struct tags){0, 0, 0};
+	return s->code == FRONT_END_EVENT ? front_end_tags(unit) : replay_tags(unit);
+}
+
+/*
+ * instr_retired tells instructions that were tagged in the front end (mask bit 1) from others (0).
+ * Reading: of the others hosts know no number while anything is tagged, of the tagged ones
+ * only when one signal stands for them; both together are all in any case.
+ */
+static void split_instructions(const struct reference *unit, struct selection *s, uint64_t *signals)
+{
+	struct tags tags = front_end_tags(unit);
+	unsigned which = s->mask & 3;
+
+	*signals = 0;
+	if (s->code != INSTR_RETIRED || which == 3 || !tags.signals)
+		return;
+	s->mask &= ~which;
+	if (which != 2 || __builtin_popcountll(tags.signals) > 1)
+		return;
+	*signals = tags.signals;
+	s->system &= tags.system;
+	s->user &= tags.user;
+}
+
+/* 18.16.2: 0 none, 1 a single one, 2 both, 3 any. */
+static bool threads_suit(const struct reference *unit, uint64_t cccr)
+{
+	unsigned active = 0, wanted = cccr >> 16 & 3;
+
+	if (unit->defect == REFERENCE_ACTIVE_THREADS_IGNORED)
+		return true;
+	for (unsigned lp = 0; lp < unit->threads; lp++)
+		active += !unit->thread[lp].halted;
+	return wanted == 3 ? active > 0 : active == wanted;
+}
+
+/* 18.16.3: the bits of the thread that reads or writes the register; kept as thread 0 sees them. */
+static unsigned records_for(const struct reference *unit, unsigned n)
+{
+	uint64_t enable = unit->thread[0].pebs_enable;
+
+	if (n == 16)
+		return enable >> 25 & 1 ? 1 : 0;
+	if (n == 17 && unit->threads == 2)
+		return enable >> 26 & 1 ? 2 : 0;
+	return 0;
+}
+
+static unsigned interrupts_of(const struct reference *unit, uint64_t cccr)
+{
+	unsigned first = cccr >> 26 & 1, second = cccr >> 27 & 1;
+
+	if (unit->threads < 2)
+		return first;
+	if (unit->defect == REFERENCE_PMI_TO_THREAD_0)
+		return first | second;
+	return first | second << 1;
+}
+
+/* 18.15.3: more than the threshold, or with COMPLEMENT at most as many; EDGE needs COMPARE. */
+static void set_condition(const struct reference *unit, struct reference_view *v, uint64_t cccr)
+{
+	if (!(cccr & CCCR_COMPARE))
+		return;
+	v->at_least = (cccr >> 20 & 15) + 1;
+	v->invert = cccr & CCCR_COMPL;
+	v->edge = cccr & CCCR_EDGE;
+	if (unit->defect == REFERENCE_THRESHOLD_INCLUSIVE && v->at_least > 1)
+		v->at_least--;
+}
+
+/* The ESCR that the CCCR connects, or by mistake the first that is selected at all. */
+static const struct family_escr *connected(const struct reference *unit, unsigned n, uint64_t cccr)
+{
+	if (unit->defect != REFERENCE_ESCR_SELECT_IGNORED)
+		return family_escr_of(unit->family, n, cccr >> 13 & 7);
+	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
+		const struct family_escr *escr = family_escr(unit->family, msr);
+
+		if (escr && (escr->counters >> n & 1) &&
+		    unit->thread[0].escr[msr - FAMILY_ESCR_FIRST])
+			return escr;
+	}
+	return NULL;
+}
+
+struct reference_view reference_view_escr(struct reference *unit, unsigned n)
+{
+	struct reference_thread *t = &unit->thread[0];
+	uint64_t cccr = t->select[n];
+	const struct family_escr *escr = connected(unit, n, cccr);
+	struct reference_view v = {
+		.counter = &t->general[n],
+		.bits = unit->family->bits,
+		.enabled = escr && (cccr & CCCR_ENABLE) && threads_suit(unit, cccr),
+		.interrupts = interrupts_of(unit, cccr),
+		.late = unit->defect != REFERENCE_PMI_AT_OVERFLOW,
+		.force = (cccr & CCCR_FORCE_OVF) && unit->defect != REFERENCE_FORCE_IGNORED,
+		.status_bit = CCCR_OVF,
+	};
+
+	set_condition(unit, &v, cccr);
+	if (!v.enabled)
+		return v;
+	struct selection s = selection_of(unit, escr);
+
+	if (!is_tagged_class(s.code)) {
+		split_instructions(unit, &s, &v.signals);
+		v.signals |= signals_of(unit, &s, 1u << n);
+		v.system = s.system;
+		v.user = s.user;
+		return v;
+	}
+	struct tags tags = tags_of(unit, &s);
+
+	v.records = records_for(unit, n);
+	/* Reading: with PEBS its interrupts are those of the buffer's threshold (18.15.7). */
+	v.record_interrupts = v.interrupts;
+	if (v.records)
+		v.interrupts = 0;
+	if (unit->defect == REFERENCE_TAGS_IGNORED)
+		tags = (struct tags){signals_of(unit, &s, 1u << n), 3, 3};
+	v.signals = tags.signals;
+	/* Reading: what one ESCR tags in a ring counts in all rings in which any ESCR tags. */
+	v.system = s.system & tags.system;
+	v.user = s.user & tags.user;
+	return v;
+}
+
+/* Which counter starts n through CCCRn.CASCADE: 18.15.2, the partner in the other pair. */
+static bool is_partner(unsigned n, unsigned by)
+{
+	if (n >= 16) /* of the third pair, which starts nothing that way (18.15.5.7) */
+		return by == n - 2;
+	return by == (n ^ 2);
+}
+
+/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
+static bool is_extended(unsigned n, unsigned by)
+{
+	return (n == 12 && by == 16) || (n == 15 && by == 17) || (n == 16 && by == 17) ||
+	       (n == 17 && by == 16);
+}
+
+/* Counter `by` overflowed.  Reading: what it starts has its ENABLE flag set. */
+void reference_cascade(struct reference *unit, unsigned by)
+{
+	struct reference_thread *t = &unit->thread[0];
+
+	for (unsigned n = 0; n < unit->generals; n++) {
+		bool starts = (t->select[n] & CCCR_CASCADE) && is_partner(n, by) &&
+			      unit->defect != REFERENCE_CASCADE_IGNORED;
+
+		if ((t->select[n] & CCCR_EXTENDED) && is_extended(n, by) &&
+		    unit->defect != REFERENCE_EXTENDED_CASCADE_IGNORED)
+			starts = true;
+		if (starts)
+			t->select[n] |= CCCR_ENABLE;
+	}
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * views.c: the registers of a counter brought to the one form in which gain.c and reference.c look at
+ * it: event select registers (18.2.1.1; the P6 family: 18.22.1) and fixed counters (18.2.2).  CESR
+ * is in pentium.c, ESCRs and CCCRs are in netburst.c.
+ */
+#include "reference.h"
+
+#define SELECT_USR    (UINT64_C(1) << 16)
+#define SELECT_OS     (UINT64_C(1) << 17)
+#define SELECT_E      (UINT64_C(1) << 18)
+#define SELECT_PC     (UINT64_C(1) << 19)
+#define SELECT_INT    (UINT64_C(1) << 20)
+#define SELECT_ANY    (UINT64_C(1) << 21)
+#define SELECT_EN     (UINT64_C(1) << 22)
+#define SELECT_INV    (UINT64_C(1) << 23)
+#define STATUS_CTRFRZ (UINT64_C(1) << 59)
+#define DEBUGCTL_PB0  (UINT64_C(1) << 2)
+
+/* An event of which the host does not supply all signals is absent (signals.h). */
+uint64_t reference_supplied(const struct reference *unit, uint64_t signals)
+{
+	return signals & ~(unit->host.supply.exact | unit->host.supply.modelled) ? 0 : signals;
+}
+
+/* 18.2.4.1: GLOBAL_CTRL & !CTR_FRZ; the first version and earlier units have neither (18.2.1). */
+static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+
+	return unit->family->version < 2 ||
+	       ((t->global_control >> bit & 1) && !(t->global_status & STATUS_CTRFRZ));
+}
+
+/* The threads to which a counter of this owner listens: AnyThread is for both (18.2.3). */
+static unsigned threads_of(const struct reference *unit, unsigned owner, bool any)
+{
+	any = any && unit->defect != REFERENCE_ANY_IGNORED;
+	return any ? (1u << unit->threads) - 1 : 1u << owner;
+}
+
+/*
+ * Reading: with INV, a CMASK of 16 or more and no edge detection an event that retirement makes
+ * holds in each clock, as no processor retires so much in one.  Where the host has clocks they are
+ * what is counted.  Each instruction has a micro-operation at least.
+ */
+static bool always_fewer(const struct reference *unit, const struct spmu_event *event,
+			 uint64_t select)
+{
+	const uint64_t clocks = SPMU_SIGBIT(CYCLES);
+
+	if (unit->defect == REFERENCE_FEWER_BY_CLOCK)
+		return false;
+	if (!event || !(select & SELECT_INV) || (select & SELECT_E) || (select >> 24 & 0xff) < 16 ||
+	    !(clocks & (unit->host.supply.exact | unit->host.supply.modelled)))
+		return false;
+	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) ||
+	       (unit->family->uops && event->code == unit->family->uops);
+}
+
+/*
+ * 18.9.4, 18.13.1: precise events ask for AnyThread, Edge, Invert and CMask of 0; processors
+ * take the last two.  With extended PEBS any event will do, and fixed counters.
+ */
+static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+	const struct family *family = unit->family;
+
+	if (n >= unit->generals) {
+		n -= unit->generals;
+		return (family->pebs_fixed >> n & 1) && (t->pebs_enable >> (32 + n) & 1);
+	}
+	const struct spmu_event *event = t->event[n];
+
+	if (!(family->pebs_generals >> n & 1) || !(t->pebs_enable >> n & 1) || !event)
+		return false;
+	if (!family->extended_pebs && !(event->pebs_counters >> n & 1))
+		return false;
+	if (unit->defect == REFERENCE_PEBS_WITHOUT_CMASK &&
+	    (t->select[n] & (SELECT_INV | UINT64_C(0xff000000))))
+		return false;
+	return !(t->select[n] & (SELECT_ANY | SELECT_E));
+}
+
+/*
+ * Extended PEBS of an event that is not precise takes "the next opportunity" (18.7.1).
+ * Reading: the next instruction of the thread in a ring that the counter counts; so it is
+ * for clocks, too.
+ */
+bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned n)
+{
+	const struct spmu_event *event;
+
+	if (n >= unit->generals)
+		return n > unit->generals; /* the first counts instructions */
+	event = unit->thread[owner].event[n];
+	if (always_fewer(unit, event, unit->thread[owner].select[n]))
+		return true;
+	return unit->family->extended_pebs && event && !(event->pebs_counters >> n & 1);
+}
+
+/* 18.22.1: EN of the first register is for all counters of a P6. */
+static bool is_enabled(const struct reference *unit, const struct reference_thread *t, unsigned n)
+{
+	bool first = unit->family->enable_first && unit->defect != REFERENCE_ENABLE_PER_COUNTER;
+
+	return t->select[first ? 0 : n] & SELECT_EN;
+}
+
+/* 18.2.1.1, 18.22.1; the PBi flags give the pin to breakpoints (17.14.1). */
+static enum reference_pin pin_of(const struct reference *unit, const struct reference_thread *t,
+				 unsigned n)
+{
+	bool control = t->select[n] & SELECT_PC;
+
+	if (n < 2 && unit->family->debugctl & t->debugctl & DEBUGCTL_PB0 << n)
+		return PIN_IDLE;
+	if (unit->defect == REFERENCE_PIN_CONTROL_SWAPPED)
+		control = !control;
+	return control ? PIN_AT_COUNT : PIN_AT_OVERFLOW;
+}
+
+/* 18.2.1.1: edge detection without CMASK takes a clock with any occurrence; INV needs CMASK. */
+static void set_condition(const struct reference *unit, struct reference_view *v, uint64_t select)
+{
+	unsigned cmask = select >> 24 & 0xff;
+
+	v->edge = (select & SELECT_E) && unit->defect != REFERENCE_EDGE_IGNORED;
+	v->invert = (select & SELECT_INV) && cmask && unit->defect != REFERENCE_INVERT_IGNORED;
+	v->at_least = cmask ? cmask : v->edge;
+	if (unit->defect == REFERENCE_CMASK_EXCLUSIVE && cmask)
+		v->at_least++;
+}
+
+static struct reference_view view_general(struct reference *unit, unsigned lp, unsigned n)
+{
+	struct reference_thread *t = &unit->thread[lp];
+	const struct spmu_event *event = t->event[n];
+	uint64_t select = t->select[n];
+	unsigned threads = threads_of(unit, lp, select & SELECT_ANY);
+	struct reference_view v = {
+		.counter = &t->general[n],
+		.bits = unit->family->bits,
+		.enabled = is_enabled(unit, t, n) && globally(unit, lp, n),
+		.user = select & SELECT_USR ? threads : 0,
+		.system = select & SELECT_OS ? threads : 0,
+		.interrupts = select & SELECT_INT ? 1u << lp : 0,
+		.records = is_pebs(unit, lp, n) ? 1u << lp : 0,
+		.record_interrupts = 1u << lp,
+		.pin = pin_of(unit, t, n),
+		.status_bit = UINT64_C(1) << n,
+	};
+
+	/*
+	 * Reading: an event counts on the counters that the table names, elsewhere
+	 * nothing; and what no signal describes counts nothing, whatever CMASK and INV.
+	 */
+	if (event && (event->counters >> n & 1))
+		v.signals = reference_supplied(unit, event->signals);
+	set_condition(unit, &v, select);
+	if (event && (event->counters >> n & 1) && always_fewer(unit, event, select)) {
+		v.signals = SPMU_SIGBIT(CYCLES);
+		v.at_least = 0;
+		v.invert = false;
+	}
+	return v;
+}
+
+static struct reference_view view_fixed(struct reference *unit, unsigned lp, unsigned n)
+{
+	struct reference_thread *t = &unit->thread[lp];
+	const struct spmu_event *event = spmu_event_fixed(unit->model, n);
+	unsigned control = t->fixed_control >> (4 * n) & 15;
+	unsigned threads = threads_of(unit, lp, control & 4);
+
+	return (struct reference_view){
+		.counter = &t->fixed[n],
+		.signals = event ? reference_supplied(unit, event->signals) : 0,
+		.bits = unit->family->fixed_bits,
+		.enabled = (control & 3) && globally(unit, lp, 32 + n),
+		.system = control & 1 ? threads : 0,
+		.user = control & 2 ? threads : 0,
+		.interrupts = control & 8 ? 1u << lp : 0,
+		.records = is_pebs(unit, lp, unit->generals + n) ? 1u << lp : 0,
+		.record_interrupts = 1u << lp,
+		.status_bit = UINT64_C(1) << (32 + n),
+	};
+}
+
+struct reference_view reference_view(struct reference *unit, unsigned owner, unsigned n)
+{
+	if (n >= unit->generals)
+		return view_fixed(unit, owner, n - unit->generals);
+	switch ((enum family_programming)unit->family->programming) {
+	case BY_CESR:
+		return reference_view_cesr(unit, owner, n);
+	case BY_ESCRS:
+		return reference_view_escr(unit, n);
+	default:
+		return view_general(unit, owner, n);
+	}
+}
