@@ -102,7 +102,7 @@ static uint64_t pick_threshold(struct generator *g)
 	return threshold << 24 | (chance(g, 40) ? EDGE : 0) | (chance(g, 40) ? INV : 0);
 }
 
-static uint64_t pick_select(struct generator *g, unsigned n, bool precise)
+static uint64_t pick_select(struct generator *g, bool precise)
 {
 	const struct spmu_event *event = generate_event(g, precise);
 	uint64_t select = event->code | rings_of(g) | EN;
@@ -305,7 +305,7 @@ static uint64_t set_up_counter(struct generator *g, unsigned lp, bool precise, u
 	case BY_ESCRS:
 		return generate_escr(g, lp, precise, span);
 	default:
-		generate_wrmsr(g, lp, 0x186 + n, pick_select(g, n, here));
+		generate_wrmsr(g, lp, 0x186 + n, pick_select(g, here));
 		break;
 	}
 	write_counter(g, lp, n, span);
