@@ -15,7 +15,7 @@ UNIT_TESTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
 DECODE_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/decode/*.c))
 SCENARIO_TESTS := $(wildcard tests/scenarios/*.sh)
 SCENARIO_OBJ := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/scenarios/*.c)) \
-                $(B)/tests/obj/reference/family.o
+                $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/family*.c))
 EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))

@@ -16,10 +16,17 @@ size_t spmu_core_bytes(void)
 	return (sizeof(struct spmu_core) + CORE_ALIGNMENT - 1) / CORE_ALIGNMENT * CORE_ALIGNMENT;
 }
 
+/* What counters remember beside their registers; thread 0 has it for all that share them. */
+static void forget_counters(struct thread_state *state)
+{
+	state->pebs_armed = state->pmi_due = 0;
+	memset(state->clock_held, 0, sizeof(state->clock_held));
+	memset(state->clock_count, 0, sizeof(state->clock_count));
+}
+
 static void reset_thread(struct spmu_core *core, struct thread *thread)
 {
 	const struct msr_map *map = core->model->msrs;
-
 	unsigned lp = thread_number(core, thread);
 
 	memset(&thread->state, 0, sizeof(thread->state));
@@ -31,6 +38,8 @@ static void reset_thread(struct spmu_core *core, struct thread *thread)
 			msr_holder(core, lp, &map->msr[i])->state.reg[slot] =
 				msr_reset(core, &map->msr[i]);
 	}
+	if (core->model->counters->shared)
+		forget_counters(&core->thread[0].state);
 }
 
 enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_core_config *config,
@@ -98,8 +107,12 @@ unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted)
 
 void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active)
 {
-	if (lp < core->threads)
-		core->thread[lp].state.ia32e = active;
+	if (lp >= core->threads || core->thread[lp].state.ia32e == active)
+		return;
+	core->thread[lp].state.ia32e = active;
+	meters_fold(core);
+	branches_update(core); /* the branch trace's area may have another layout now */
+	meters_grant(core);
 }
 
 const char *spmu_version(void)

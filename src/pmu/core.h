@@ -234,6 +234,7 @@ uint64_t clocks_count(struct thread *thread, unsigned counter, unsigned source,
 
 /* pmi.c */
 bool pmi_request(struct spmu_core *core, struct thread *thread);
+bool pmi_deliverable(uint32_t lvt);
 unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
 #define LVT_VECTOR   0xffu
 #define LVT_DELIVERY (7u << 8)

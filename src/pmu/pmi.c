@@ -42,10 +42,22 @@ bool pmi_request(struct spmu_core *core, struct thread *thread)
 	return stops;
 }
 
+/* Not when the entry is masked or in a reserved delivery mode. */
+bool pmi_deliverable(uint32_t lvt)
+{
+	switch ((enum spmu_delivery)((lvt & LVT_DELIVERY) >> 8)) {
+	case SPMU_DELIVER_FIXED:
+	case SPMU_DELIVER_SMI:
+	case SPMU_DELIVER_NMI:
+		return !(lvt & LVT_MASK);
+	default:
+		return false;
+	}
+}
+
 /*
- * Deliver through the LVT entry and mask it, as all but the P6 family do.  Nothing happens when it
- * is masked or in a reserved delivery mode.  That vectors 0 to 15 are illegal (Vol. 3A 10.5.2) is
- * for the host's APIC, which has the error status register.
+ * Deliver through the LVT entry and mask it, as all but the P6 family do.  That vectors 0 to 15 are
+ * illegal (Vol. 3A 10.5.2) is for the host's APIC, which has the error status register.
  */
 unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 {
@@ -55,18 +67,10 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 		.vector = (uint8_t)(*lvt & LVT_VECTOR),
 	};
 
-	if (*lvt & LVT_MASK)
+	if (!pmi_deliverable(*lvt))
 		return 0;
-	switch (pmi.delivery) {
-	case SPMU_DELIVER_FIXED:
-		break;
-	case SPMU_DELIVER_SMI:
-	case SPMU_DELIVER_NMI:
+	if (pmi.delivery != SPMU_DELIVER_FIXED)
 		pmi.vector = 0;
-		break;
-	default:
-		return 0;
-	}
 	if (!core->model->counters->lvt_stays)
 		*lvt |= LVT_MASK;
 	if (!core->host.pmi)

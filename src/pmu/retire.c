@@ -298,6 +298,27 @@ __attribute__((aligned(64))) unsigned spmu_retire(struct spmu_core *core, unsign
 }
 
 /*
+ * Each count of this counter is an overflow, and one more changes nothing but its value: its flag
+ * is set, it has started and armed what it can, and its interrupts are held back by the LVT
+ * entries.
+ */
+static bool overflows_for_nothing(const struct spmu_core *core, const struct thread *thread,
+				  unsigned c)
+{
+	const struct counter *counter = &thread->counter[c];
+	bool nothing = counter->force && !counter->starts &&
+		       (thread->state.reg[counter->status_slot] & counter->status) &&
+		       (!counter->precise || (thread->state.pebs_armed >> c & 1));
+
+	if (counter->pmi && !(thread->state.pmi_due >> c & 1))
+		nothing = false;
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		if ((counter->pmi >> lp & 1) && pmi_deliverable(core->thread[lp].state.lvt))
+			nothing = false;
+	return nothing;
+}
+
+/*
  * How many of `clocks` can pass before or until some counter wraps; at least 1.
  * Once a counter with a threshold has seen two clocks alike it gains the same in each.
  */
@@ -312,7 +333,8 @@ static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thr
 
 		if (thread->clocked >> c & 1)
 			each = clocks_hold(counter, each) && !counter->edge;
-		if (counter->force || (thread->state.pmi_due >> c & 1))
+		if ((counter->force || (thread->state.pmi_due >> c & 1)) &&
+		    !overflows_for_nothing(core, thread, c))
 			room = 0;
 		if (each && (counter->rings[lp] & ring))
 			clocks = room / each + 1 < clocks ? room / each + 1 : clocks;

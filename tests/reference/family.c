@@ -5,7 +5,6 @@
  */
 #include "family.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* 17.12: eight pairs in one register each, from in the low half. */
@@ -235,13 +234,6 @@ const struct family *family_at(unsigned index)
 	return index < FAMILIES ? &families[index] : family_early(index - FAMILIES);
 }
 
-const char *family_left_out(unsigned index)
-{
-	static const char *const names[] = {NULL};
-
-	return index < sizeof(names) / sizeof(names[0]) ? names[index] : NULL;
-}
-
 const struct family *family_find(const char *model)
 {
 	const struct family *family;
@@ -250,86 +242,4 @@ const struct family *family_find(const char *model)
 		if (!strcmp(family->model, model))
 			return family;
 	return NULL;
-}
-
-/* "IA32_PMC3" against "IA32_PMC": 3; -1: another name. */
-static long numbered(const char *name, const char *stem)
-{
-	size_t length = strlen(stem);
-	char *end;
-	long n;
-
-	if (strncmp(name, stem, length) || name[length] < '0' || name[length] > '9')
-		return -1;
-	n = strtol(name + length, &end, 10);
-	return *end ? -1 : n;
-}
-
-static bool lbr_register(const struct family_lbr *lbr, const char *name, uint32_t *msr)
-{
-	long n;
-
-	if (!lbr)
-		return false;
-	*msr = !strcmp(name, "MSR_LASTBRANCH_TOS") ? lbr->tos
-	       : !strcmp(name, "MSR_LBR_SELECT")   ? lbr->select
-	       : !strcmp(name, "MSR_LER_FROM_LIP") ? lbr->ler_from
-	       : !strcmp(name, "MSR_LER_TO_LIP")   ? lbr->ler_to
-						   : 0;
-	if ((n = numbered(name, "MSR_LASTBRANCH_FROM_")) >= 0 && n < lbr->depth)
-		*msr = lbr->from + (uint32_t)n;
-	if ((n = numbered(name, "MSR_LASTBRANCH_TO_")) >= 0 && n < lbr->depth)
-		*msr = lbr->to + (uint32_t)n;
-	if ((n = numbered(name, "MSR_LBR_INFO_")) >= 0 && n < lbr->depth && lbr->info)
-		*msr = lbr->info + (uint32_t)n;
-	return *msr != 0;
-}
-
-bool family_register(const struct family *family, const char *name, uint32_t *msr)
-{
-	static const struct {
-		const char *name;
-		uint32_t msr;
-	} single[] = {
-		{"IA32_MISC_ENABLE", 0x1a0},
-		{"IA32_DEBUGCTL", 0x1d9},
-		{"IA32_PERF_CAPABILITIES", 0x345},
-		{"IA32_FIXED_CTR_CTRL", 0x38d},
-		{"IA32_PERF_GLOBAL_STATUS", 0x38e},
-		{"IA32_PERF_GLOBAL_CTRL", 0x38f},
-		{"IA32_PERF_GLOBAL_OVF_CTRL", 0x390},
-		{"IA32_PERF_GLOBAL_STATUS_RESET", 0x390},
-		{"IA32_PERF_GLOBAL_STATUS_SET", 0x391},
-		{"IA32_PERF_GLOBAL_INUSE", 0x392},
-		{"IA32_PEBS_ENABLE", 0x3f1},
-		{"MSR_PEBS_DATA_CFG", 0x3f2},
-		{"MSR_PEBS_LD_LAT", 0x3f6},
-		{"MSR_PEBS_FRONTEND", 0x3f7},
-		{"IA32_DS_AREA", 0x600},
-		{"MSR_OFFCORE_RSP_0", 0x1a6},
-		{"MSR_OFFCORE_RSP_1", 0x1a7},
-		{"MSR_PERF_METRICS", 0x329},
-	};
-	static const struct {
-		const char *stem;
-		uint32_t msr;
-	} many[] = {{"IA32_PMC", 0xc1},
-		    {"IA32_A_PMC", 0x4c1},
-		    {"IA32_PERFEVTSEL", 0x186},
-		    {"IA32_FIXED_CTR", 0x309}};
-
-	for (unsigned i = 0; i < sizeof(single) / sizeof(single[0]); i++)
-		if (!strcmp(name, single[i].name)) {
-			*msr = single[i].msr;
-			return true;
-		}
-	for (unsigned i = 0; i < sizeof(many) / sizeof(many[0]); i++) {
-		long n = numbered(name, many[i].stem);
-
-		if (n >= 0 && n < 8) {
-			*msr = many[i].msr + (uint32_t)n;
-			return true;
-		}
-	}
-	return lbr_register(family->lbr, name, msr);
 }

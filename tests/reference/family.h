@@ -48,7 +48,7 @@ struct family {
 	uint8_t generals_ht; /* ... and two */
 	uint8_t bits;	     /* of a general counter */
 	uint8_t fixed, fixed_bits;
-	int8_t pebs_format;    /* -1: none */
+	int8_t pebs_format;	/* -1: none */
 	uint32_t pebs_generals; /* bit n: PMCn */
 	uint8_t pebs_fixed;
 	bool any_thread, full_width, tsx, adaptive;
@@ -69,11 +69,11 @@ struct family {
 	bool shared;		/* counters and what programs them stand once a core */
 	bool iq_escrs;		/* MSR_IQ_ESCR0 and 1 */
 	bool misc_enable;
-	bool bts_predicted;	 /* branch trace records say what was predicted */
-	uint8_t debugctl_shift;	 /* the trace's bits stand so much lower */
-	uint8_t bus_counters;	 /* of the 64-bit Xeon MP */
-	uint32_t cpuid_01_ecx;	 /* DTES64, DS-CPL, PDCM */
-	uint64_t capabilities;	 /* IA32_PERF_CAPABILITIES; with version 0 */
+	bool bts_predicted;	/* branch trace records say what was predicted */
+	uint8_t debugctl_shift; /* the trace's bits stand so much lower */
+	uint8_t bus_counters;	/* of the 64-bit Xeon MP */
+	uint32_t cpuid_01_ecx;	/* DTES64, DS-CPL, PDCM */
+	uint64_t capabilities;	/* IA32_PERF_CAPABILITIES; with version 0 */
 	/* CPUID.0AH of real parts, beside versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;
@@ -81,12 +81,6 @@ struct family {
 	const struct family_area *area;	       /* IA-32e mode, or both with DTES64 */
 	const struct family_area *area_legacy; /* the others */
 };
-
-/*
- * Models that the library has and that are not compared with the reference: a name for each, so that
- * none is left out silently.
- */
-const char *family_left_out(unsigned index);
 
 /* The families before architectural perfmon (family_early.c); NULL behind the last. */
 const struct family *family_early(unsigned index);

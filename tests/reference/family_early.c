@@ -6,12 +6,8 @@
 #include "family.h"
 
 /* 17.14.2: one record, no pointer. */
-static const struct family_lbr lbr_p6 = {.depth = 1,
-					 .format = 2,
-					 .from = 0x1db,
-					 .to = 0x1dc,
-					 .ler_from = 0x1dd,
-					 .ler_to = 0x1de};
+static const struct family_lbr lbr_p6 = {
+	.depth = 1, .format = 2, .from = 0x1db, .to = 0x1dc, .ler_from = 0x1dd, .ler_to = 0x1de};
 /* 17.13; the registers of the last exception stand the other way round (table 35-44). */
 static const struct family_lbr lbr_pentium_m = {.depth = 8,
 						.format = 0,

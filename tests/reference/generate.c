@@ -215,7 +215,8 @@ static void set_up_area(struct generator *g, unsigned lp)
 	if (g->style == STYLE_WILD && chance(g, 30))
 		for (unsigned i = 0; i < 2; i++)
 			poke_field(g, lp, (unsigned)below(g, 8), hostile_address(g));
-	generate_wrmsr(g, lp, 0x600, g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : start);
+	generate_wrmsr(g, lp, 0x600,
+		       g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : start);
 }
 
 static uint32_t pick_lvt(struct generator *g)
@@ -286,9 +287,9 @@ static void set_up_branches(struct generator *g, unsigned lp)
 
 	if (lbr && lbr->select && chance(g, 50))
 		generate_wrmsr(g, lp, lbr->select,
-		      lbr->call_stack && chance(g, 50)
-			      ? 0x3c4
-			      : below(g, lbr->call_stack ? 1024 : 512) & below(g, 1024));
+			       lbr->call_stack && chance(g, 50)
+				       ? 0x3c4
+				       : below(g, lbr->call_stack ? 1024 : 512) & below(g, 1024));
 	generate_wrmsr(g, lp, 0x1d9, pick_debugctl(g));
 }
 
@@ -345,8 +346,8 @@ static void set_up(struct generator *g)
 		generate_append(g, OP_IA32E, lp)->value = chance(g, 80);
 		if (g->family->version >= 2)
 			generate_wrmsr(g, lp, 0x38f,
-			      chance(g, 80) ? all_enables(g)
-					    : random_next(&g->random) & all_enables(g));
+				       chance(g, 80) ? all_enables(g)
+						     : random_next(&g->random) & all_enables(g));
 	}
 }
 
@@ -395,7 +396,7 @@ static void tame_register(struct generator *g, unsigned lp)
 	case 2:
 		if (f->fixed)
 			generate_wrmsr(g, lp, 0x309 + (uint32_t)below(g, f->fixed),
-			      generate_before_overflow(g, span_of(g)));
+				       generate_before_overflow(g, span_of(g)));
 		break;
 	case 3:
 		if (global)
@@ -404,7 +405,8 @@ static void tame_register(struct generator *g, unsigned lp)
 	case 4:
 		if (global)
 			generate_wrmsr(g, lp, 0x390,
-			      random_next(&g->random) & (all_enables(g) | UINT64_C(1) << 62));
+				       random_next(&g->random) &
+					       (all_enables(g) | UINT64_C(1) << 62));
 		break;
 	case 5:
 		if (f->pebs_format >= 0)
@@ -516,7 +518,7 @@ static void between(struct generator *g, unsigned lp)
 	}
 }
 
-/* Any model but those that family_left_out() names (tests/scenarios/run.sh counts them). */
+/* Any model; every one must be in family.c (tests/scenarios/run.sh sees to it). */
 static const struct spmu_model *pick_model(struct generator *g)
 {
 	for (;;) {

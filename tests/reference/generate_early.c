@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate_early.c: random set-ups of the counters before the architectural ones: CESR (18.23.1), ESCR
- * and CCCR with what tags for them (18.15.5, 18.15.6).
+ * generate_early.c: random set-ups of the counters before the architectural ones: CESR (18.23.1),
+ * ESCR and CCCR with what tags for them (18.15.5, 18.15.6).
  */
 #include "generate.h"
 

@@ -105,13 +105,14 @@ struct reference_view {
 	uint64_t signals;
 	unsigned bits;
 	bool enabled;
-	/* Bit n: what thread n retires counts, as the system or else; whom an overflow interrupts. */
+	/* Bit n: what thread n retires counts, as the system or else; whom an overflow interrupts.
+	 */
 	unsigned system, user, interrupts;
 	unsigned at_least; /* occurrences in a clock; 0: all are added up */
 	bool edge, invert;
-	bool late;	  /* the interrupt comes with the next count */
-	bool force;	  /* each count is an overflow */
-	unsigned records; /* threads for which its overflow arms PEBS */
+	bool late;		    /* the interrupt comes with the next count */
+	bool force;		    /* each count is an overflow */
+	unsigned records;	    /* threads for which its overflow arms PEBS */
 	unsigned record_interrupts; /* threads that the buffer's threshold interrupts */
 	enum reference_pin pin;
 	uint64_t status_bit;

@@ -20,6 +20,17 @@ static uint64_t fixed_bits(const struct reference *unit)
 	return ((UINT64_C(1) << unit->family->fixed) - 1) << 32;
 }
 
+/* Reading: what stands once a core is reset with each of its threads, as RESET is the core's. */
+static void reset_shared(struct reference_thread *t, uint64_t misc_enable)
+{
+	memset(t->general, 0, sizeof(t->general));
+	memset(t->select, 0, sizeof(t->select));
+	memset(t->escr, 0, sizeof(t->escr));
+	memset(t->bus, 0, sizeof(t->bus));
+	t->pebs_enable = t->matrix_vert = 0;
+	t->misc_enable = misc_enable;
+}
+
 /* Vol. 3A 9.1.1, table 9-1; IA32_PERF_GLOBAL_CTRL enables the general counters after reset. */
 void reference_reset(struct reference *unit, unsigned lp)
 {
@@ -32,6 +43,8 @@ void reference_reset(struct reference *unit, unsigned lp)
 	t->lvt = 0x10000;
 	for (unsigned n = 0; n < REFERENCE_GENERAL; n++)
 		t->event[n] = spmu_event_by_code(unit->model, 0);
+	if (unit->family->shared)
+		reset_shared(&unit->thread[0], t->misc_enable);
 }
 
 /* INIT leaves the counters alone and resets the local APIC (Vol. 3A 10.4.7.3). */
@@ -154,7 +167,7 @@ static bool has_capabilities(const struct family *f)
 static struct reference_thread *misc_holder(struct reference *unit, unsigned lp)
 {
 	return unit->family->version || unit->family->misc_enable ? reference_holder(unit, lp)
-								   : NULL;
+								  : NULL;
 }
 
 static enum spmu_outcome read_single(struct reference *unit, unsigned lp, uint32_t msr,
@@ -491,8 +504,7 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 	if (leaf == 1) {
 		regs->edx = (regs->edx & ~(1u << 21)) | (uint32_t)(f->area != NULL) << 21;
 		regs->ecx &= ~(1u << 2 | 1u << 4 | 1u << 15);
-		regs->ecx |=
-			f->version ? dtes64 << 2 | dtes64 << 4 | 1u << 15 : f->cpuid_01_ecx;
+		regs->ecx |= f->version ? dtes64 << 2 | dtes64 << 4 | 1u << 15 : f->cpuid_01_ecx;
 		return true;
 	}
 	if (leaf != 10)

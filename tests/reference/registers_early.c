@@ -86,8 +86,8 @@ static void forget_clocks(struct reference_thread *t, uint32_t counters)
 }
 
 /*
- * 18.15.3; bit 11 of four IQ counters (18.15.5.7).  Reading: an overflow whose flag software clears,
- * or whose interrupt it takes back, does not interrupt any more.
+ * 18.15.3; bit 11 of four IQ counters (18.15.5.7).  Reading: an overflow whose flag software
+ * clears, or whose interrupt it takes back, does not interrupt any more.
  */
 static enum spmu_outcome write_cccr(struct reference_thread *t, unsigned n, uint64_t value)
 {

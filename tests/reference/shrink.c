@@ -91,7 +91,7 @@ static void print_operation(const struct program *program, const struct operatio
 	static const char *const name[OP_KINDS] = {
 		"run",	  "wrmsr", "rdmsr",	      "rdpmc",	 "lvt",		  "clocks", "cpuid",
 		"settle", "poke",  "guard",	      "compare", "save and load", "reset",  "init",
-		"event",  "smm",   "debug exception", "ia32e", "halt"};
+		"event",  "smm",   "debug exception", "ia32e",	 "halt"};
 
 	printf("  thread %u ", op->lp);
 	switch (op->kind) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c: the registers of a counter brought to the one form in which gain.c and reference.c look at
- * it: event select registers (18.2.1.1; the P6 family: 18.22.1) and fixed counters (18.2.2).  CESR
- * is in pentium.c, ESCRs and CCCRs are in netburst.c.
+ * views.c: the registers of a counter brought to the one form in which gain.c and reference.c look
+ * at it: event select registers (18.2.1.1; the P6 family: 18.22.1) and fixed counters (18.2.2).
+ * CESR is in pentium.c, ESCRs and CCCRs are in netburst.c.
  */
 #include "reference.h"
 

@@ -61,11 +61,11 @@ static bool rdmsr(struct scenario *s, const struct line *line)
 	return true;
 }
 
-/* rdpmc ECX [cpl=N] [pce=N] [pe=N] = VALUE; or "gp rdpmc ECX ..." */
+/* rdpmc ECX [cpl=N] [pce=N] [pe=N] = VALUE; or "gp rdpmc ECX ...", "ud rdpmc ECX ..." */
 static bool rdpmc(struct scenario *s, const struct line *line, unsigned at, bool fault)
 {
 	uint64_t ecx = 0, cpl = 0, pce = 0, pe = 1, want = 0, value = 0;
-	bool wanted = false;
+	bool wanted = false, undefined = fault && !strcmp(line->word[0], "ud");
 	const char *text;
 
 	if (!argument(s, line, at + 1, &ecx))
@@ -97,8 +97,9 @@ static bool rdpmc(struct scenario *s, const struct line *line, unsigned at, bool
 		spmu_rdpmc(s->core, s->lp, (uint32_t)ecx, (unsigned)cpl, pce != 0, pe != 0, &value);
 
 	if (fault)
-		scenario_check(s, outcome == SPMU_GP, "rdpmc %s: outcome %d, #GP expected",
-			       line->word[at + 1], outcome);
+		scenario_check(s, outcome == (undefined ? SPMU_UD : SPMU_GP),
+			       "rdpmc %s: outcome %d, #%s expected", line->word[at + 1], outcome,
+			       undefined ? "UD" : "GP");
 	else
 		scenario_check(s, outcome == SPMU_DONE && value == want,
 			       "rdpmc %s: outcome %d, 0x%llx, not 0x%llx", line->word[at + 1],
@@ -346,6 +347,10 @@ static bool single(struct scenario *s, const char *word)
 		spmu_smm(s->core, s->lp, true);
 	else if (!strcmp(word, "rsm"))
 		spmu_smm(s->core, s->lp, false);
+	else if (!strcmp(word, "halt"))
+		(void)spmu_set_halted(s->core, s->lp, true);
+	else if (!strcmp(word, "wake"))
+		(void)spmu_set_halted(s->core, s->lp, false);
 	else if (!strcmp(word, "debug_exception"))
 		spmu_debug_exception(s->core, s->lp);
 	else if (!strcmp(word, "mapped"))
@@ -367,6 +372,10 @@ bool scenario_command(struct scenario *s, const struct line *line)
 		return rdpmc(s, line, 0, false);
 	if (!strcmp(word, "gp"))
 		return fault(s, line);
+	if (!strcmp(word, "ud"))
+		return line->count > 2 && !strcmp(line->word[1], "rdpmc")
+			       ? rdpmc(s, line, 1, true)
+			       : scenario_refuse(s, "instruction after", "ud");
 	if (!strcmp(word, "retire"))
 		return retire(s, line);
 	if (!strcmp(word, "branch"))

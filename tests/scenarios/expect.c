@@ -125,20 +125,27 @@ static bool expect_pebs(struct scenario *s, const struct line *line)
 	return true;
 }
 
-/* expect bts N FROM TO: record N from the base. */
+/* expect bts N FROM TO [predicted=0|1]: record N from the base. */
 static bool expect_bts(struct scenario *s, const struct line *line)
 {
 	const struct family_area *area = scenario_area(s);
-	uint64_t n = 0, from = 0, to = 0, at = 0;
+	uint64_t n = 0, from = 0, to = 0, at = 0, predicted = 0;
 
-	if (line->count != 5 || !area || !value_at(s, line, 2, &n) ||
+	if (line->count == 6) {
+		const char *text = scenario_option(line->word[5], "predicted");
+
+		if (!text || !scenario_value(s, text, &predicted))
+			return scenario_refuse(s, "option", line->word[5]);
+	}
+	if (line->count < 5 || line->count > 6 || !area || !value_at(s, line, 2, &n) ||
 	    !value_at(s, line, 3, &from) || !value_at(s, line, 4, &to))
 		return scenario_refuse(s, "expect bts N FROM TO, not", line->word[1]);
 	at = SCENARIO_BTS + s->lp * SCENARIO_BTS_STEP + n * area->bts_bytes;
 	scenario_check(s,
 		       scenario_fetch(s, at, area->field) == from &&
 			       scenario_fetch(s, at + area->field, area->field) == to &&
-			       !scenario_fetch(s, at + 2u * area->field, area->field),
+			       scenario_fetch(s, at + 2u * area->field, area->field) ==
+				       predicted << 4,
 		       "BTS record %llu: 0x%llx to 0x%llx flags 0x%llx", (unsigned long long)n,
 		       (unsigned long long)scenario_fetch(s, at, area->field),
 		       (unsigned long long)scenario_fetch(s, at + area->field, area->field),
@@ -185,7 +192,7 @@ static bool expect_lbr(struct scenario *s, const struct line *line)
 	if (line->count < 5 || !lbr || !value_at(s, line, 2, &n) || !value_at(s, line, 3, &from) ||
 	    !value_at(s, line, 4, &to))
 		return scenario_refuse(s, "expect lbr N FROM TO, not", line->word[1]);
-	if (spmu_read_msr(s->core, s->lp, lbr->tos, &tos) != SPMU_DONE ||
+	if ((lbr->tos && spmu_read_msr(s->core, s->lp, lbr->tos, &tos) != SPMU_DONE) ||
 	    !lbr_entry(s, (tos + lbr->depth - n % lbr->depth) % lbr->depth, &got_from, &got_to,
 		       &miss, &cycles)) {
 		scenario_check(s, false, "last branch registers cannot be read");
@@ -270,6 +277,20 @@ static bool expect_steps(struct scenario *s, const struct line *line)
 	return true;
 }
 
+/* expect pin N TOGGLES: of counter N's pin since the beginning. */
+static bool expect_pin(struct scenario *s, const struct line *line)
+{
+	uint64_t n = 0, want = 0;
+
+	if (!value_at(s, line, 2, &n) || !value_at(s, line, 3, &want))
+		return false;
+	spmu_settle(s->core);
+	scenario_check(s, s->pin[s->lp][n % 32] == want, "pin %llu toggled %llu times, not %llu",
+		       (unsigned long long)n, (unsigned long long)s->pin[s->lp][n % 32],
+		       (unsigned long long)want);
+	return true;
+}
+
 /* expect refused N: so many writes were to memory that is not there. */
 static bool expect_refused(struct scenario *s, const struct line *line)
 {
@@ -298,6 +319,7 @@ bool scenario_expect(struct scenario *s, const struct line *line)
 		{"cpuid", expect_cpuid},
 		{"steps_on_branches", expect_steps},
 		{"refused", expect_refused},
+		{"pin", expect_pin},
 	};
 
 	if (line->count < 3)

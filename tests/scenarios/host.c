@@ -52,6 +52,13 @@ static void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
 	s->pmi[lp] = pmi;
 }
 
+static void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct scenario *s = opaque;
+
+	s->pin[lp][number % 32] += toggles;
+}
+
 static uint64_t host_tsc(void *opaque, unsigned lp)
 {
 	const struct scenario *s = opaque;
@@ -108,6 +115,7 @@ bool scenario_create(struct scenario *s)
 		.tsc = host_tsc,
 		.registers = host_registers,
 		.vectors = host_vectors,
+		.pin = host_pin,
 		.supply = s->supply,
 	};
 	struct spmu_core_config config = {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODELS_MAX 32u
+#define MODELS_MAX 48u
 #define LINES_MAX  600u
 #define LINE_BYTES 256u
 
@@ -66,7 +66,7 @@ static void split(char *text, struct line *line)
 		line->word[line->count++] = word;
 }
 
-/* Groups of models that can be named at once. */
+/* Groups of models that can be named at once: those of before version 1 have their own. */
 static bool in_group(const struct family *f, const char *group, bool *known)
 {
 	const struct {
@@ -107,11 +107,28 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 		{"full-width", f->full_width},
 		{"tsx", f->tsx},
 	};
+	const struct {
+		const char *name;
+		bool in;
+	} early[] = {
+		{"early", true},
+		{"pentium", f->programming == BY_CESR},
+		{"p6", f->enable_first},
+		{"p6-debug", f->enable_first && !f->area},
+		{"netburst", f->programming == BY_ESCRS},
+		{"netburst-64", f->programming == BY_ESCRS && f->area->field == 8},
+		{"netburst-off", f->programming == BY_ESCRS && (f->debugctl & 0x600)},
+	};
 
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
 		if (!strcmp(groups[i].name, group)) {
 			*known = true;
-			return groups[i].in;
+			return groups[i].in && f->version;
+		}
+	for (unsigned i = 0; i < sizeof(early) / sizeof(early[0]); i++)
+		if (!strcmp(early[i].name, group)) {
+			*known = true;
+			return early[i].in && !f->version;
 		}
 	*known = false;
 	return false;
@@ -335,11 +352,9 @@ static unsigned missing_models(unsigned *passed)
 			missing++;
 		}
 	for (size_t i = 0; i < spmu_model_count(); i++, ++*passed) {
-		struct spmu_model_info info = spmu_model_info(spmu_model_at(i));
-		const char *name = info.name;
+		const char *name = spmu_model_info(spmu_model_at(i)).name;
 
-		/* The reference is that of architectural performance monitoring. */
-		if (info.perfmon_version && !family_find(name)) {
+		if (!family_find(name)) {
 			printf("family.c: the model %s is not there\n", name);
 			missing++;
 		}

@@ -40,7 +40,8 @@ struct scenario {
 	uint8_t memory[SCENARIO_MEMORY_BYTES];
 	struct scenario_hole hole[8];
 	unsigned holes;
-	uint64_t outside; /* writes that were refused */
+	uint64_t outside;		    /* writes that were refused */
+	uint64_t pin[SPMU_THREADS_MAX][32]; /* toggles */
 
 	unsigned pmis[SPMU_THREADS_MAX];
 	struct spmu_pmi pmi[SPMU_THREADS_MAX]; /* the last */
