@@ -18,12 +18,12 @@
 #endif
 
 /* Half of the numbers are registers that exist or stand beside one. */
-static uint32_t take_msr(struct fuzz_input *input)
+static uint32_t take_msr(struct fuzz_input *input, const struct family *family)
 {
-	unsigned choice = fuzz_byte(input);
+	unsigned choice = fuzz_byte(input), count;
+	const uint32_t *msrs = program_msrs(family, &count);
 
-	return choice & 0x80 ? (uint32_t)fuzz_word(input)
-			     : program_msrs[choice % program_msr_count];
+	return choice & 0x80 ? (uint32_t)fuzz_word(input) : msrs[choice % count];
 }
 
 /* Values around what matters: addresses in the windows, counters before overflow, any. */
@@ -31,6 +31,8 @@ static uint64_t take_value(struct fuzz_input *input)
 {
 	unsigned choice = fuzz_byte(input);
 
+	if (choice & 8) /* an ESCR or a CCCR: the low half at will, few of the high bits */
+		return (fuzz_word(input) & 0xffffffff) & ~UINT64_C(0x30000000);
 	switch (choice & 7) {
 	case 0:
 		return WORLD_MIDDLE + (fuzz_word(input) & 0xfff);
@@ -42,7 +44,7 @@ static uint64_t take_value(struct fuzz_input *input)
 		return UINT64_C(1) << (fuzz_byte(input) & 63);
 	case 4:
 		return fuzz_word(input) & 0xffff;
-	case 5: /* an event select that counts */
+	case 5: /* an event select that counts, or both halves of a CESR */
 		return (fuzz_word(input) & 0xff0cffff) | 0x430000;
 	default:
 		return fuzz_word(input);
@@ -52,6 +54,7 @@ static uint64_t take_value(struct fuzz_input *input)
 static void take_operation(struct fuzz_input *input, const struct program *program,
 			   struct operation *op)
 {
+	const struct family *family = family_find(program->model);
 	unsigned kind = fuzz_byte(input);
 
 	*op = (struct operation){.kind = (uint8_t)(kind % OP_KINDS),
@@ -62,11 +65,11 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 		op->value = fuzz_byte(input);
 		break;
 	case OP_WRMSR:
-		op->number = take_msr(input);
+		op->number = take_msr(input, family);
 		op->value = take_value(input);
 		break;
 	case OP_RDMSR:
-		op->number = take_msr(input);
+		op->number = take_msr(input, family);
 		break;
 	case OP_RDPMC:
 		op->number = fuzz_byte(input) & 15 ? fuzz_byte(input) * 0x08000001u
@@ -138,11 +141,36 @@ static void start_with_buffers(struct program *program, const struct family *fam
 					 .value = UINT64_C(0) - 5});
 	add(program, &(struct operation){.kind = OP_IA32E, .value = 1});
 	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x600, .value = WORLD_MIDDLE});
-	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x186, .value = 0x4300c0});
-	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0xc1, .value = 0xfffffff0});
-	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x3f1, .value = 1});
-	add(program, &(struct operation){.kind = OP_WRMSR, .number = 0x1d9, .value = 0xc1});
+	add(program, &(struct operation){.kind = OP_WRMSR,
+					 .number = 0x1d9,
+					 .value = family_debugctl(family, 0xc1)});
 	add(program, &(struct operation){.kind = OP_LVT, .value = 0x400});
+}
+
+/* A counter of instructions or tagged loads, with PEBS where there is any, shortly before it wraps.
+ */
+static void start_counter(struct program *program, const struct family *family)
+{
+	static const uint32_t writes[][5][2] = {
+		[BY_SELECTS] = {{0x186, 0x4300c0}, {0xc1, 0xfffffff0}, {0x3f1, 1}},
+		[BY_CESR] = {{0x11, 0x00d600d6}, {0x12, 0xfffffff0}, {0x13, 0xffffff00}},
+		[BY_ESCRS] = {{0x3bc, 0x0400060f},
+			      {0x3cc, 0x1000020f},
+			      {0x370, 0x0403b000},
+			      {0x310, 0xfffffff0},
+			      {0x3f1, 0x02000000}},
+	};
+
+	for (unsigned i = 0; i < 5 && writes[family->programming][i][0]; i++) {
+		uint64_t value = writes[family->programming][i][1];
+
+		/* Counters that are written in their full width. */
+		if (family->programming != BY_SELECTS && value > 0xffffff00 - 1)
+			value |= UINT64_C(0xff) << 32;
+		add(program, &(struct operation){.kind = OP_WRMSR,
+						 .number = writes[family->programming][i][0],
+						 .value = value});
+	}
 }
 
 /* One that the reference knows: those with architectural performance monitoring. */
@@ -182,8 +210,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.hide_absent = shape & 0x40,
 	};
 	program.seed = fuzz_byte(&input);
-	if (program.seed & 4)
+	if (program.seed & 4 && family->area)
 		start_with_buffers(&program, family);
+	if (program.seed & 4)
+		start_counter(&program, family);
 	while (input.size && program.ops < PROGRAM_OPS_MAX)
 		take_operation(&input, &program, &program.op[program.ops++]);
 	if (program_run(&program, FUZZ_DEFECT, NULL, &failure))

@@ -72,8 +72,8 @@ static void create(struct subject *s, const struct spmu_model *model)
 	set(s, 0, 0x38d, 0xb);
 	set(s, 0, 0x38f, UINT64_C(0x700000003));
 	set(s, 0, 0x600, WORLD_MIDDLE);
-	set(s, 0, 0x3f1, 1);
-	set(s, 0, 0x1d9, 0xc1);
+	set(s, 0, 0x3f1, spmu_model_info(model).shared ? 0x2000000 : 1);
+	set(s, 0, 0x1d9, spmu_model_info(model).shared ? 0xd : 0xc1);
 	set(s, 1, 0x1d9, 0x1);
 	s->bytes = spmu_state_bytes(s->core);
 	FUZZ_HOLDS(s->bytes <= BLOCK_BYTES);
@@ -102,6 +102,7 @@ static void exercise(struct subject *s, struct fuzz_input *input)
 	(void)spmu_clocks(s->core, 0, SPMU_SIGBIT(CYCLES), fuzz_word(input) >> 16, 3);
 	spmu_smm(s->core, 0, fuzz_byte(input) & 1);
 	spmu_debug_exception(s->core, 1);
+	(void)spmu_set_halted(s->core, 0, fuzz_byte(input) & 1);
 	spmu_settle(s->core);
 	for (unsigned lp = 0; lp < 2; lp++)
 		FUZZ_HOLDS(s->meters[lp].count <= SPMU_METERS_MAX);
