@@ -36,6 +36,18 @@ same "counts" "$INSNS $BRANCHES" "$(grep '^[0-9]' "$share/counts" | cut -d' ' -f
 samples=$(perf script -i "$share/data" -F ip 2>/dev/null | grep -c .)
 same "samples of the taken loop, read here" $(((LOOPS + PAIRS) / 10008)) "$samples"
 
+# A model of 32 bits: the kernel and perf of i386, and the unit before architectural performance
+# monitoring (18.22).
+expect "program of 32 bits" "$CC" -m32 -nostdlib -static -DLOOPS=$LOOPS -o "$share/known" \
+	"$ROOT/tests/guest/known.S"
+for event in instructions branches; do
+	vm -M pentium-iii --append nmi_watchdog=0 --share "$share" -- \
+		perf stat -x ' ' -o "$event" -e $event:u known
+	same "32 bits: status of $event" 0 "$status"
+done
+same "32 bits: counts" "$INSNS $BRANCHES" \
+	"$(cat "$share/instructions" "$share/branches" | grep '^[0-9]' | cut -d' ' -f1 | xargs)"
+
 # A shell: the prompt, a line, its answer, the end.
 mkfifo "$SCRATCH/keys"
 timeout "$SECONDS_MAX" "$SOFTPMU" vm <"$SCRATCH/keys" >"$SCRATCH/console" 2>&1 &
