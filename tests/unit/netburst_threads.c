@@ -313,6 +313,32 @@ static void state(void)
 	host_destroy(&host);
 }
 
+/* Vol. 3A 9.1.1: RESET of either thread is one of the core's counters, with all they remember. */
+static void reset(void)
+{
+	static uint8_t saved[32768], fresh[32768];
+
+	for (unsigned lp = 0; lp < 2; lp++) {
+		struct unit_host host;
+
+		create(&host, "prescott");
+		CHECK_EQ(spmu_save(host.core, fresh, sizeof(fresh)), SPMU_OK);
+		WRMSR(&host, CRU_ESCR0, INSTR_RETIRED | T0_USR | T1_USR);
+		WRMSR(&host, CCCR0 + 12, COUNTS(4) | OVF_PMI_T0);
+		WRMSR(&host, CCCR0 + 13, COUNTS(4) | COMPARE | THRESHOLD(1));
+		WRMSR(&host, COUNTER0 + 12, MAX40);
+		retire_lp(&host, 1 - lp, 0x1000, INSTRUCTION, 3, 1);
+		spmu_reset(host.core, lp);
+		spmu_write_lvt(host.core, lp, LVT_NMI);
+		spmu_set_ia32e(host.core, lp, true);
+		CHECK_EQ(host.meters[0].count + host.meters[1].count, 0);
+		CHECK_EQ(spmu_save(host.core, saved, sizeof(saved)), SPMU_OK);
+		CHECK(!memcmp(saved, fresh, spmu_state_bytes(host.core)));
+		CHECK_EQ(spmu_load(host.core, saved, spmu_state_bytes(host.core)), SPMU_OK);
+		host_destroy(&host);
+	}
+}
+
 /* 18.19: each core of a dual-core part has a unit of its own. */
 static void dual_core(void)
 {
@@ -369,6 +395,7 @@ int main(void)
 	extended_cascade();
 	clocks();
 	state();
+	reset();
 	dual_core();
 	bus();
 	return test_summary();
