@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    2u
+#define LINK_VERSION	    3u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -30,9 +30,11 @@
 			    second-level cache holds one */
 #define LINK_BTS_BYTES 24 /* from, to, flags: bit 4 predicted (17.4.9.2) */
 
-/* What the tool asks of each event.  select and fixed are as in struct spmu_request. */
+/* What the tool asks of each event.  select, code, tagger and fixed are as in struct spmu_request.
+ */
 struct link_event {
 	uint64_t select;
+	uint32_t code, tagger;
 	uint32_t counters;
 	int32_t fixed;
 	uint64_t period;    /* 0: only count */

@@ -34,7 +34,7 @@ uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
 	if (!f->pebs)
 		return 0;
 	if (f->programming == SPMU_PROGRAM_ESCR)
-		return f->general_set & (DRV_BIT(16) | DRV_BIT(17));
+		return f->thread ? DRV_BIT(17) : DRV_BIT(16); /* MSR_IQ_COUNTER5, 4 */
 	general = (DRV_BIT(driver->layout->resets) - 1) & (DRV_BIT(f->counters) - 1);
 	fixed = (DRV_BIT(driver->layout->fixed_resets) - 1) & f->fixed_set;
 	return general | fixed << DRV_STATUS_FIXED0;

@@ -17,6 +17,7 @@
 #include <perfmon/pfmlib.h>
 
 #include "commands.h"
+#include "event_early.h"
 #include "event_names.h"
 #include "events.h"
 
@@ -27,39 +28,79 @@
 static const struct generic {
 	const char *name;
 	uint16_t code;
+	uint64_t signals; /* by which units before the architectural one have it */
 	uint16_t perf_config;
 	int8_t fixed_only; /* fixed counter, -1: the code goes into a general counter */
 } generics[] = {
-	{"instructions", 0x00c0, PERF_COUNT_HW_INSTRUCTIONS, -1},
-	{"cycles", 0x003c, PERF_COUNT_HW_CPU_CYCLES, -1},
-	{"cpu-cycles", 0x003c, PERF_COUNT_HW_CPU_CYCLES, -1},
-	{"branches", 0x00c4, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, -1},
-	{"branch-instructions", 0x00c4, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, -1},
-	{"branch-misses", 0x00c5, PERF_COUNT_HW_BRANCH_MISSES, -1},
-	{"cache-references", 0x4f2e, PERF_COUNT_HW_CACHE_REFERENCES, -1},
-	{"cache-misses", 0x412e, PERF_COUNT_HW_CACHE_MISSES, -1},
-	{"bus-cycles", 0x013c, PERF_COUNT_HW_BUS_CYCLES, -1},
-	{"ref-cycles", 0x0300, PERF_COUNT_HW_REF_CPU_CYCLES, FIXED_REF_CYCLES},
+	{"instructions", 0x00c0, SPMU_SIGBIT(INSTRUCTIONS), PERF_COUNT_HW_INSTRUCTIONS, -1},
+	{"cycles", 0x003c, SPMU_SIGBIT(CYCLES), PERF_COUNT_HW_CPU_CYCLES, -1},
+	{"cpu-cycles", 0x003c, SPMU_SIGBIT(CYCLES), PERF_COUNT_HW_CPU_CYCLES, -1},
+	{"branches", 0x00c4, SPMU_SIGSET_BRANCHES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, -1},
+	{"branch-instructions", 0x00c4, SPMU_SIGSET_BRANCHES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	 -1},
+	{"branch-misses", 0x00c5, SPMU_SIGBIT(BRANCH_MISS), PERF_COUNT_HW_BRANCH_MISSES, -1},
+	{"cache-references", 0x4f2e, SPMU_SIGBIT(LLC_REFERENCE), PERF_COUNT_HW_CACHE_REFERENCES,
+	 -1},
+	{"cache-misses", 0x412e, SPMU_SIGBIT(LLC_MISS), PERF_COUNT_HW_CACHE_MISSES, -1},
+	{"bus-cycles", 0x013c, 0, PERF_COUNT_HW_BUS_CYCLES, -1},
+	{"ref-cycles", 0x0300, SPMU_SIGBIT(REF_CYCLES), PERF_COUNT_HW_REF_CPU_CYCLES,
+	 FIXED_REF_CYCLES},
 };
 
 #define GENERICS (sizeof(generics) / sizeof(generics[0]))
 
-const char *events_generic(size_t index, uint16_t *code)
+/* The first row that counts just this; NULL: none. */
+static const struct spmu_event *row_of_signals(const struct spmu_model *model, uint64_t signals)
+{
+	for (size_t i = 0; signals && i < spmu_event_count(model); i++)
+		if (spmu_event_at(model, i)->signals == signals)
+			return spmu_event_at(model, i);
+	return NULL;
+}
+
+/* Architectural events have codes of their own; units before them have events that count the same.
+ */
+static bool find_generic_early(const struct spmu_model *model, const struct generic *generic,
+			       struct event_code *code)
+{
+	const struct spmu_event *row = row_of_signals(model, generic->signals);
+
+	if (spmu_model_info(model).perfmon_version)
+		return false;
+	event_code_raw(model, row ? row->code : 0, code);
+	code->row = row;
+	code->perf_type = PERF_TYPE_HARDWARE;
+	code->perf_config = generic->perf_config;
+	return true;
+}
+
+const char *events_generic(const struct spmu_model *model, size_t index,
+			   const struct spmu_event **row, uint32_t *code)
 {
 	if (index >= GENERICS)
 		return NULL;
-	*code = generics[index].code;
+	if (spmu_model_info(model).perfmon_version) {
+		*code = generics[index].code;
+		*row = spmu_event_by_code(model, *code);
+	} else {
+		*row = row_of_signals(model, generics[index].signals);
+		*code = *row ? (*row)->code : 0;
+	}
 	return generics[index].name;
 }
 
 void event_code_raw(const struct spmu_model *model, uint64_t select, struct event_code *code)
 {
 	memset(code, 0, sizeof(*code));
-	code->select = select & SELECT_CHOSEN;
-	code->row = spmu_event_by_code(model, (uint16_t)(select & SELECT_CODE));
+	code->code = (uint32_t)select;
+	code->perf_config = (uint32_t)select;
+	if (spmu_model_info(model).programming == SPMU_PROGRAM_PERFEVTSEL) {
+		code->code &= SELECT_CODE;
+		code->perf_config = code->select = select & SELECT_CHOSEN;
+	}
+	code->row = event_row(model, code->code);
 	code->fixed = code->row ? code->row->fixed : -1;
 	code->perf_type = PERF_TYPE_RAW;
-	code->perf_config = code->select;
 }
 
 static bool find_generic(const struct spmu_model *model, const char *name, struct event_code *code)
@@ -69,6 +110,8 @@ static bool find_generic(const struct spmu_model *model, const char *name, struc
 
 		if (strcasecmp(generic->name, name))
 			continue;
+		if (find_generic_early(model, generic, code))
+			return true;
 		event_code_raw(model, generic->code, code);
 		code->perf_type = PERF_TYPE_HARDWARE;
 		code->perf_config = generic->perf_config;
@@ -158,8 +201,13 @@ static bool find_in_libpfm(const struct spmu_model *model, const char *name,
 	full = tool_print("%s::%s", prefix, name);
 	if (pfm_get_os_event_encoding(full, PFM_PLM3, PFM_OS_NONE, &encoded) == PFM_SUCCESS &&
 	    encoded.count >= 1) {
+		bool escr = spmu_model_info(model).programming == SPMU_PROGRAM_ESCR;
+
+		if (escr && encoded.count > 1)
+			encoded.codes[0] =
+				event_code_of_escr(model, name, encoded.codes[0], encoded.codes[1]);
 		event_code_raw(model, encoded.codes[0], code);
-		code->extra = encoded.count > 1;
+		code->extra = encoded.count > (escr ? 2 : 1);
 		found = true;
 	}
 	free(encoded.codes);
@@ -178,7 +226,8 @@ bool event_code_find(const struct spmu_model *model, const char *name, struct ev
 	else if (strstr(name, "::"))
 		return false;
 	return find_generic(model, name, code) || find_raw(model, name, code) ||
-	       find_in_model(model, name, code) || find_in_libpfm(model, name, code);
+	       find_in_model(model, name, code) || event_find_early(model, name, code) ||
+	       find_in_libpfm(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */
@@ -217,11 +266,14 @@ static void consider(struct similar *best, const char *wanted, const char *name)
 char *event_names_similar(const struct spmu_model *model, const char *name)
 {
 	struct similar best = {.name = {NULL}};
+	const struct event_metric *metric;
 
 	for (size_t i = 0; i < GENERICS; i++)
 		consider(&best, name, generics[i].name);
 	for (size_t i = 0; i < spmu_event_count(model); i++)
 		consider(&best, name, spmu_event_at(model, i)->name);
+	for (size_t i = 0; (metric = event_metric(model, i)); i++)
+		consider(&best, name, metric->name);
 	if (!best.name[0])
 		return NULL;
 	if (!best.name[1])

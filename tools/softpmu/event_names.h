@@ -20,7 +20,9 @@
 
 struct event_code {
 	const struct spmu_event *row; /* NULL: the model's table does not have it */
-	uint64_t select;	      /* of SELECT_CHOSEN */
+	uint64_t select;	      /* of SELECT_CHOSEN; code and unit mask only there */
+	uint32_t code;		      /* as struct spmu_event has it */
+	uint32_t tagger;	      /* as struct spmu_request has it */
 	int fixed;		      /* the fixed counter that counts the same, or -1 */
 	bool fixed_only;	      /* no general counter counts it */
 	uint32_t perf_type;
@@ -29,12 +31,13 @@ struct event_code {
 };
 
 /*
- * Find a name: perf's generic ones, rUUEE, the model's table, libpfm4's table.  Parts may be
+ * Find a name: perf's generic ones, rCODE, the model's table, libpfm4's table.  Parts may be
  * separated by '.' or ':', case is ignored.
  */
 bool event_code_find(const struct spmu_model *model, const char *name, struct event_code *code);
 
-/* The code from its fields alone. */
+/* The code from its fields alone: of IA32_PERFEVTSELx, or where the family programs its counters
+ * in another way the code of struct spmu_event. */
 void event_code_raw(const struct spmu_model *model, uint64_t select, struct event_code *code);
 
 /* Up to three similar names, "a, b or c", to free(); NULL when nothing is alike. */

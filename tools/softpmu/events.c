@@ -24,6 +24,7 @@
 #include <src/perfdata/perfdata.h>
 
 #include "commands.h"
+#include "event_early.h"
 #include "event_names.h"
 #include "events.h"
 
@@ -36,6 +37,7 @@ struct modifiers {
 	uint64_t select; /* EDGE, ANY, INV, CMASK */
 	uint64_t period, frequency;
 	char *name; /* name= */
+	char *tag;  /* tag= */
 };
 
 struct parser {
@@ -121,6 +123,16 @@ static bool take_value(const char *text, const char *key, uint64_t *value)
 	return text[length] == '=' && tool_number(text + length + 1, value);
 }
 
+/* What tags the event (NetBurst). */
+static bool take_tag(struct modifiers *modifiers, const char *text)
+{
+	if (strncasecmp(text, "tag=", 4) || !text[4])
+		return false;
+	free(modifiers->tag);
+	modifiers->tag = tool_copy(text + 4);
+	return true;
+}
+
 /* What both syntaxes can say of threshold, edge, inversion and thread. */
 static bool take_select(struct modifiers *modifiers, const char *text)
 {
@@ -168,7 +180,8 @@ static bool is_modified(const struct event *event)
 }
 
 /* Why it is not counted; NULL when it is. */
-static const char *reason_of_absence(const struct event *event, const struct event_code *code,
+static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
+				     const struct event_code *code,
 				     const struct modifiers *modifiers)
 {
 	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
@@ -179,10 +192,15 @@ static const char *reason_of_absence(const struct event *event, const struct eve
 		return "no guest runs here";
 	if (code->extra)
 		return "it needs a register that is not modelled";
+	if (event_cannot(model, event->select))
+		return event_cannot(model, event->select);
 	if (!event->row)
 		return "the model's table does not have it";
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
 		return "nothing here supplies what it counts";
+	if (event_wants_tag(model, code))
+		return "it counts what another event tags: tag=EVENT, or a metric such as "
+		       "memory_loads";
 	return NULL;
 }
 
@@ -207,11 +225,14 @@ static void choose_row(struct event *event, const struct spmu_model *model,
 
 	event->row = code->row;
 	event->select = code->select | modifiers->select | SELECT_USR;
+	event->code = code->code;
+	event->tagger = code->tagger;
 	if (modifiers->precise && code->perf_type == PERF_TYPE_HARDWARE && event->row &&
 	    !event->row->pebs_counters)
 		twin = events_precise_twin(model, event->row);
 	if (twin) {
 		event->row = twin;
+		event->code = twin->code;
 		event->select = twin->code | modifiers->select | SELECT_USR;
 	}
 }
@@ -237,6 +258,9 @@ static void resolve(struct event *event, const struct spmu_model *model,
 	event->exclude_kernel = !modifiers->kernel;
 	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;
 	event->perf_config = modifiers->select ? event->select & SELECT_CHOSEN : code->perf_config;
+	if (event->perf_type == PERF_TYPE_RAW &&
+	    spmu_model_info(model).programming != SPMU_PROGRAM_PERFEVTSEL)
+		event->perf_config = code->code;
 
 	event->fixed = -1;
 	if (event->precise) {
@@ -245,14 +269,14 @@ static void resolve(struct event *event, const struct spmu_model *model,
 	} else if (event->row) {
 		event->counters = event->row->counters;
 	} else {
-		event->counters = (1u << spmu_model_info(model).counters_single) - 1;
+		event->counters = event_counters(model, code->code);
 	}
 	if (code->fixed_only)
 		event->counters = 0;
 	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
 		event->fixed = code->fixed;
 
-	event->absent_reason = reason_of_absence(event, code, modifiers);
+	event->absent_reason = reason_of_absence(model, event, code, modifiers);
 	event->fidelity = event->absent_reason ? SPMU_ABSENT
 					       : spmu_event_fidelity(event->row, &launch_supply);
 	/* A threshold compares occurrences in a cycle; the clock here is a model: one instruction a
@@ -285,8 +309,12 @@ static bool add_event(struct parser *parser, const char *text, const struct even
 		      const struct modifiers *modifiers)
 {
 	struct event_list *list = parser->list;
+	struct event_code tagged = *code;
 	struct event *event;
+	const char *why;
 
+	if (modifiers->tag && !event_tag(parser->model, &tagged, modifiers->tag, &why))
+		return wrong(parser, text, "%s", why);
 	if (modifiers->precise > PRECISE_MAX)
 		return wrong(parser, text, "p may stand three times at most");
 	list->event = tool_grow(list->event, (list->count + 1) * sizeof(*list->event));
@@ -294,7 +322,7 @@ static bool add_event(struct parser *parser, const char *text, const struct even
 	memset(event, 0, sizeof(*event));
 	event->group = parser->group;
 	event->name = shown_name(text, modifiers);
-	resolve(event, parser->model, code, modifiers);
+	resolve(event, parser->model, &tagged, modifiers);
 	return true;
 }
 
@@ -332,6 +360,8 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 	if (!strncasecmp(term, "name=", 5) && term[5]) {
 		free(modifiers->name);
 		modifiers->name = tool_copy(term + 5);
+	} else if (take_tag(modifiers, term)) {
+		return 1;
 	} else if (take_value(term, "event", &value) && value <= 0xff) {
 		terms->select = (terms->select & ~UINT64_C(0xff)) | value;
 		terms->coded = true;
@@ -446,7 +476,8 @@ static bool parse_name(struct parser *parser, const char *text, struct modifiers
 			goto out;
 		}
 		/* A lone "e" is libpfm4's edge; perf's "exclusive" means nothing here. */
-		if (take_letters(modifiers, part) || take_select(modifiers, part))
+		if (take_letters(modifiers, part) || take_tag(modifiers, part) ||
+		    take_select(modifiers, part))
 			continue;
 		if (strchr(part, '=')) {
 			wrong(parser, text, "unknown modifier '%s'", part);
@@ -478,6 +509,7 @@ static bool parse_event(struct parser *parser, const char *text)
 	else
 		good = parse_name(parser, text, &modifiers);
 	free(modifiers.name);
+	free(modifiers.tag);
 	return good;
 }
 

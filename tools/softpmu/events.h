@@ -15,18 +15,19 @@
 struct event {
 	char *name;		      /* as shown, modifiers included: "instructions:u" */
 	const struct spmu_event *row; /* the model's, NULL for a code that it does not list */
-	uint64_t select;	      /* IA32_PERFEVTSELx, EN and INT clear */
-	uint32_t counters;	      /* general counters that can count it */
-	int fixed;		      /* fixed counter that counts the same, or -1 */
-	unsigned precise;	      /* number of p's: 0 to 3 */
-	uint64_t period;	      /* from period=; 0: not given */
-	uint64_t frequency;	      /* from freq=; 0: not given */
-	enum spmu_fidelity fidelity;  /* on this host; SPMU_ABSENT also for :k */
-	const char *absent_reason;    /* why it is absent, one phrase; NULL otherwise */
-	bool trace;		      /* intel_bts: a trace of branches, not a counter's */
-	bool data_address;	      /* a PEBS record of it has a data linear address */
-	uint32_t perf_type;	      /* perf_event_attr.type */
-	uint64_t perf_config;	      /* perf_event_attr.config */
+	uint64_t select; /* IA32_PERFEVTSELx, EN and INT clear; where there is none its flags */
+	uint32_t code, tagger;	     /* as struct spmu_request has them */
+	uint32_t counters;	     /* general counters that can count it */
+	int fixed;		     /* fixed counter that counts the same, or -1 */
+	unsigned precise;	     /* number of p's: 0 to 3 */
+	uint64_t period;	     /* from period=; 0: not given */
+	uint64_t frequency;	     /* from freq=; 0: not given */
+	enum spmu_fidelity fidelity; /* on this host; SPMU_ABSENT also for :k */
+	const char *absent_reason;   /* why it is absent, one phrase; NULL otherwise */
+	bool trace;		     /* intel_bts: a trace of branches, not a counter's */
+	bool data_address;	     /* a PEBS record of it has a data linear address */
+	uint32_t perf_type;	     /* perf_event_attr.type */
+	uint64_t perf_config;	     /* perf_event_attr.config */
 	bool exclude_user, exclude_kernel;
 	int group; /* number of its {group}, or -1 */
 };
@@ -49,8 +50,9 @@ const struct spmu_event *events_precise_twin(const struct spmu_model *model,
 					     const struct spmu_event *row);
 
 /* perf's generic names, for lists: name number `index`, NULL past the last; *code gets what the
- * architectural event is encoded as. */
-const char *events_generic(size_t index, uint16_t *code);
+ * event is encoded as, *row the model's row of it or NULL. */
+const char *events_generic(const struct spmu_model *model, size_t index,
+			   const struct spmu_event **row, uint32_t *code);
 
 /*
  * The name of a select register's value with its modifiers, "BR_INST_RETIRED.NEAR_TAKEN:c=2:i", to

@@ -18,6 +18,7 @@
 
 #include "tools/softpmu/catalog.h"
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/event_early.h"
 #include "tools/softpmu/event_names.h"
 #include "tools/softpmu/events.h"
 #include "tools/softpmu/output.h"
@@ -31,7 +32,7 @@ struct row {
 	char *name, *description;
 	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
 	enum spmu_fidelity fidelity;
-	bool precise, shown;
+	bool precise, shown, wide;
 	const char *reason;		/* of being absent */
 	const struct spmu_event *event; /* the model's; NULL: none */
 };
@@ -58,7 +59,7 @@ static void help(void)
 
 static void code_text(const struct row *row, char text[24])
 {
-	snprintf(text, 24, "r%04" PRIx64, row->select);
+	snprintf(text, 24, row->wide ? "r%08" PRIx64 : "r%04" PRIx64, row->select);
 }
 
 /* Lower case, and libpfm4's ':' as the manual's '.', so that either way of writing matches. */
@@ -106,6 +107,7 @@ static void add(struct list *list, const struct row *row, const char *name, cons
 	}
 	new = &list->rows[list->count++];
 	*new = *row;
+	new->wide = spmu_model_info(list->model).programming == SPMU_PROGRAM_ESCR;
 	new->name = tool_copy(name);
 	new->fidelity = catalog_fidelity(list->model, name, &new->reason);
 	new->description = tool_copy(description);
@@ -114,11 +116,11 @@ static void add(struct list *list, const struct row *row, const char *name, cons
 static void add_generic(struct list *list)
 {
 	const char *name;
-	uint16_t code;
+	const struct spmu_event *event;
+	uint32_t code;
 	size_t i;
 
-	for (i = 0; (name = events_generic(i, &code)) != NULL; i++) {
-		const struct spmu_event *event = spmu_event_by_code(list->model, code);
+	for (i = 0; (name = events_generic(list->model, i, &event, &code)) != NULL; i++) {
 		struct row row = {.group = GROUP_GENERIC, .select = code, .event = event};
 
 		/* A generic name takes the code that can be precise. */
@@ -132,6 +134,23 @@ static bool precise_on_fixed(const struct spmu_model *model, const struct spmu_e
 {
 	return !event->counters && event->fixed >= 0 &&
 	       (spmu_model_info(model).pebs_fixed >> event->fixed & 1);
+}
+
+/* NetBurst's names for events with what tags them. */
+static void add_metrics(struct list *list)
+{
+	const struct event_metric *metric;
+	struct event_code code;
+
+	for (size_t i = 0; (metric = event_metric(list->model, i)) != NULL; i++) {
+		struct row row = {.group = GROUP_MODEL, .precise = true};
+
+		if (!event_code_find(list->model, metric->name, &code))
+			continue;
+		row.select = code.code;
+		row.event = code.row;
+		add(list, &row, metric->name, metric->description);
+	}
 }
 
 static void add_model(struct list *list)
@@ -148,6 +167,7 @@ static void add_model(struct list *list)
 
 		add(list, &row, event->name, event->description);
 	}
+	add_metrics(list);
 }
 
 static void add_libpfm(void *opaque, const struct catalog_event *found)
@@ -161,6 +181,15 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 		if (list->rows[i].group == GROUP_MODEL &&
 		    !strcasecmp(list->rows[i].name, found->name))
 			return;
+	}
+	if (spmu_model_info(list->model).programming == SPMU_PROGRAM_ESCR) {
+		struct event_code code;
+
+		if (event_code_find(list->model, found->name, &code))
+			row.select = code.code;
+		row.event = NULL;
+		add(list, &row, found->name, found->description);
+		return;
 	}
 	row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
 	if (row.event && !(found->select & ~SELECT_CODE))

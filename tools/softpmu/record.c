@@ -11,10 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <softpmu/ds.h>
+
 #include "commands.h"
 #include "record.h"
 
 #define DEFAULT_EVENT	  "instructions:upp"
+#define WITHOUT_PEBS	  "instructions:u"
 #define DEFAULT_FREQUENCY 4000
 
 /* By perf's number; a PEBS record has no segment registers. */
@@ -31,7 +34,8 @@ static void print_help(void)
 	       "Runs the program and samples events into perf.data, for softpmu report and\n"
 	       "annotate and for perf.\n\n"
 	       "  -e, --event LIST    events, perf's syntax; p, pp or ppp samples with PEBS\n"
-	       "                      (default: " DEFAULT_EVENT ");\n"
+	       "                      (default: " DEFAULT_EVENT
+	       ", without pp where the family cannot);\n"
 	       "                      intel_bts// traces every taken branch\n"
 	       "  -c, --count N       occurrences between samples (K, M, G: powers of 1000)\n"
 	       "  -F, --freq N        samples a second, about (default: %d)\n"
@@ -201,13 +205,33 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 	}
 }
 
-static int parse_events(struct record *record, char **lists)
+/* A Pentium's counters tell nobody of an overflow, so nothing can be sampled. */
+static int find_model(struct record *record)
 {
-	char *error;
+	struct spmu_model_info info;
 
 	record->model = tool_model(record->model_name);
 	if (!record->model)
 		return EXIT_BAD_USAGE;
+	info = spmu_model_info(record->model);
+	if (info.programming == SPMU_PROGRAM_CESR)
+		return tool_error("%s has no interrupt at a counter's overflow: its events can be "
+				  "counted (softpmu stat) but not sampled",
+				  info.name);
+	return -1;
+}
+
+static bool instructions_precise(const struct record *record)
+{
+	const struct spmu_event retired = {.signals = SPMU_SIGBIT(INSTRUCTIONS)};
+
+	return events_precise_twin(record->model, &retired);
+}
+
+static int parse_events(struct record *record, char **lists)
+{
+	char *error;
+
 	for (; *lists; lists++) {
 		if (!events_parse(&record->events, record->model, *lists, &error)) {
 			tool_error("%s", error);
@@ -220,7 +244,7 @@ static int parse_events(struct record *record, char **lists)
 
 static int parse_options(struct record *record, int argc, char **argv)
 {
-	static char default_event[] = DEFAULT_EVENT;
+	static char default_event[] = DEFAULT_EVENT, without_pebs[] = WITHOUT_PEBS;
 	char **lists = tool_alloc(((size_t)argc + 2) * sizeof(*lists)), **next = lists;
 	int option, status = -1;
 
@@ -232,8 +256,10 @@ static int parse_options(struct record *record, int argc, char **argv)
 		status = tool_usage_error("record", "-c and -F exclude each other");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("record", "no program to run");
+	if (status < 0)
+		status = find_model(record);
 	if (next == lists)
-		*next = default_event;
+		*next = status < 0 && !instructions_precise(record) ? without_pebs : default_event;
 	if (status < 0)
 		status = parse_events(record, lists);
 	free(lists);
@@ -252,7 +278,13 @@ static int not_precise(const struct record *record, const struct event *event)
 /* A counter starts at the period below its overflow: the longest starts at 1. */
 static uint64_t longest_period(const struct record *record)
 {
-	return (UINT64_C(1) << spmu_model_info(record->model).counter_bits) - 1;
+	struct spmu_model_info info = spmu_model_info(record->model);
+
+	if (info.perfmon_version)
+		return (UINT64_C(1) << info.counter_bits) - 1;
+	/* Overflow is told by the sign; P6's counters are written with 32 bits. */
+	return UINT64_C(1) << (info.programming == SPMU_PROGRAM_PERFEVTSEL ? 31
+									   : info.counter_bits - 1);
 }
 
 static int settle_branches(struct record *record)
@@ -270,6 +302,13 @@ static int settle_branches(struct record *record)
 	return status;
 }
 
+static bool stores_traces(const struct spmu_model *model)
+{
+	const struct spmu_ds_layout *layout = spmu_ds_layout(model, true);
+
+	return layout && layout->bts_bytes;
+}
+
 /* Each event must be one that can be sampled; then it gets its period. */
 static int check_events(struct record *record)
 {
@@ -284,6 +323,10 @@ static int check_events(struct record *record)
 		if (event->trace && !event->exclude_user) {
 			if (record->traces)
 				return tool_error("there can be one branch trace only");
+			if (!stores_traces(record->model))
+				return tool_error("event '%s' is absent: %s has no branch trace "
+						  "store",
+						  event->name, spmu_model_info(record->model).name);
 			record->traces = true;
 			continue;
 		}

@@ -22,7 +22,10 @@ bool run_find(struct launch_program *program, char **argv, int *status)
 
 struct link_event run_count(const struct event *event)
 {
-	struct link_event link = {.select = event->select, .fixed = event->fixed};
+	struct link_event link = {.select = event->select,
+				  .code = event->code,
+				  .tagger = event->tagger,
+				  .fixed = event->fixed};
 
 	link.counters = event->counters;
 	/* Letters for precision narrow the counters; a count needs none of it. */
@@ -35,6 +38,8 @@ struct link_event run_sample(const struct event *event)
 {
 	return (struct link_event){
 		.select = event->select,
+		.code = event->code,
+		.tagger = event->tagger,
 		.counters = event->counters,
 		.fixed = event->fixed,
 		.period = event->period,

@@ -26,6 +26,13 @@ static const char *const default_events[] = {
 	"br_inst_retired.near_call",
 	"mem_inst_retired.all_loads",
 	"mem_inst_retired.all_stores",
+	"br_taken_retired",
+	"retired_branch_type.conditional",
+	"retired_branch_type.call",
+	"memory_loads",
+	"memory_stores",
+	"data_read",
+	"data_write",
 	"cycles",
 	"branch-misses",
 };

@@ -12,6 +12,9 @@
  *	  it is full and whenever the unit is going to look.  While only the newest matter
  *	  (last branch records), a full log just keeps those.
  *
+ * A unit whose records have addresses of 32 bits has a BTS buffer of its own below 4 GiB; what is
+ * in it is widened into the buffer that the tool reads.
+ *
  * Where several units want branches (each samples events of its own) all get them from one
  * log.  Branch trace store is the first unit's alone.
  */
@@ -25,6 +28,10 @@
 #define OWN_BYTES   49152u /* whole pages and whole records */
 #define OWN_RECORDS (OWN_BYTES / LOG_RECORD_BYTES)
 #define BATCH	    256u
+/* The driver leaves 64 records between the threshold and the end of the BTS buffer: the
+ * threshold is where the pages end that the unit may write. */
+#define BTS_BYTES    (LINK_TRACE_BYTES + 64 * LOG_RECORD_BYTES)
+#define NARROW_BYTES 49152u /* of one with 32 bits */
 
 _Static_assert(OWN_BYTES % PAGE_BYTES == 0 && OWN_BYTES % LOG_RECORD_BYTES == 0, "fits both");
 _Static_assert(LINK_TRACE_BYTES % PAGE_BYTES == 0 && LINK_TRACE_BYTES % LOG_RECORD_BYTES == 0,
@@ -50,7 +57,8 @@ struct branches {
 	const struct spmu_branch_tap *tap;
 	unsigned cores;
 	unsigned buffer;    /* of the trace, that it fills; NO_BUFFER: none */
-	uint64_t own_log;   /* address; 0: not there */
+	uint64_t narrow;    /* address of the buffer with records of 32 bits; 0: not there */
+	uint64_t own_log;   /* likewise */
 	uint64_t log_begin; /* of what is being logged */
 	uint64_t log_guard; /* the page behind it */
 };
@@ -181,7 +189,17 @@ static unsigned take_buffer(void)
 	}
 }
 
-uint64_t branches_buffer(void)
+static uint64_t narrow_buffer(void)
+{
+	long at = map_memory(0, NARROW_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (is_error(at))
+		engine_fail(126, "no memory below 4 GiB for the branch trace");
+	return (uint64_t)at;
+}
+
+uint64_t branches_buffer(bool below_4g, size_t *bytes)
 {
 	struct branches *b = current->branches;
 
@@ -189,7 +207,13 @@ uint64_t branches_buffer(void)
 		return 0;
 	if (b->buffer == NO_BUFFER)
 		b->buffer = take_buffer();
-	return buffer[b->buffer];
+	*bytes = BTS_BYTES;
+	if (!below_4g)
+		return buffer[b->buffer];
+	if (!b->narrow)
+		b->narrow = narrow_buffer();
+	*bytes = NARROW_BYTES;
+	return b->narrow;
 }
 
 void branches_end(void)
@@ -203,10 +227,32 @@ void branches_end(void)
 
 bool branches_in_buffer(uint64_t linear, size_t bytes)
 {
+	const struct branches *b = current->branches;
+
+	if (b->narrow && linear >= b->narrow && linear - b->narrow <= NARROW_BYTES)
+		return bytes <= NARROW_BYTES - (linear - b->narrow);
 	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++)
 		if (buffer[i] && linear >= buffer[i] && linear - buffer[i] <= LINK_TRACE_BYTES)
 			return bytes <= LINK_TRACE_BYTES - (linear - buffer[i]);
 	return false;
+}
+
+static void widen(uint64_t to, const void *records, size_t count)
+{
+	struct {
+		uint64_t from, to, flags;
+	} *out = (void *)to;
+	const struct {
+		uint32_t from, to, flags;
+	} *in = records;
+
+	_Static_assert(sizeof(*in) == 12 && sizeof(*out) == LINK_BTS_BYTES, "17.4.9");
+	_Static_assert(NARROW_BYTES / 12 <= LINK_TRACE_BYTES / LINK_BTS_BYTES, "all fit");
+	for (size_t i = 0; i < count; i++) {
+		out[i].from = in[i].from;
+		out[i].to = in[i].to;
+		out[i].flags = in[i].flags;
+	}
 }
 
 /* The buffer waits for the tool in place, and another one is filled. */
@@ -222,15 +268,16 @@ uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint6
 	struct branches *b = current->branches;
 
 	(void)opaque;
-	(void)records;
 	if (!count || !current->observed)
 		return linear;
+	if (b->narrow)
+		widen(buffer[b->buffer], records, count);
 	out.buffer = b->buffer;
 	__atomic_store_n(&engine_link->trace_state[out.buffer], LINK_TRACE_FULL, __ATOMIC_RELEASE);
 	ring_write(&out.header);
 	ring_wake();
 	b->buffer = take_buffer();
-	return buffer[b->buffer];
+	return b->narrow ? b->narrow : buffer[b->buffer];
 }
 
 /* --- set-up --- */
@@ -273,7 +320,7 @@ void branches_add(struct spmu_core *unit, const struct spmu_branch_tap *wanted)
 		b->tap = wanted;
 	b->core[b->cores++] = unit;
 	branch_signals |= wanted->signals;
-	branch_kinds = b->cores > 1 || !b->tap->bts_next;
+	branch_kinds = b->cores > 1 || !b->tap->bts_next || b->narrow;
 }
 
 void branches_begin_again(void)

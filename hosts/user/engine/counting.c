@@ -12,6 +12,7 @@
  * what the outcome of a branch adds.
  */
 #include <asm/unistd.h>
+#include <linux/mman.h>
 
 #include <softpmu/softpmu.h>
 
@@ -23,10 +24,9 @@
 #define LANES_ROOM   128	 /* with less, nothing is learnt of the use of lanes */
 #define WEIGHT_LEAST 8		 /* of a lane; the others have up to 2^13 */
 #define DS_BYTES     (16u << 10) /* some 70 records: they stay in the first-level cache */
-/* The driver leaves 64 records between the threshold and the end of the BTS buffer: the
- * threshold is where the pages end that the unit may write. */
-#define BTS_BYTES (LINK_TRACE_BYTES + 64 * LOG_RECORD_BYTES)
-#define LVT_NMI	  0x400u /* delivery mode of the service routine, as kernels use */
+#define MSR_EFER     0xc0000080u /* the program runs in IA-32e mode */
+#define EFER_LMA     0x500u
+#define LVT_NMI	     0x400u /* delivery mode of the service routine, as kernels use */
 
 struct unit {
 	struct spmu_core *core;
@@ -117,6 +117,16 @@ static void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
 	u->interrupt_due = true;
 }
 
+/* A Pentium's counters have a pin each instead of an interrupt; here it is wired to one. */
+static void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct unit *u = opaque;
+
+	(void)lp;
+	(void)number;
+	u->interrupt_due |= toggles != 0;
+}
+
 static uint64_t host_tsc(void *opaque, unsigned lp)
 {
 	(void)opaque;
@@ -159,6 +169,10 @@ static bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
 {
 	struct unit *u = opaque;
 
+	if (msr == MSR_EFER) {
+		*value = EFER_LMA;
+		return true;
+	}
 	return spmu_read_msr(u->core, 0, msr, value) == SPMU_DONE;
 }
 
@@ -175,7 +189,9 @@ static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spm
 
 	*regs = (struct spmu_cpuid){0};
 	if (leaf == 0)
-		regs->eax = 0x16;
+		regs->eax = spmu_model_info(model).perfmon_version ? 0x16 : 2;
+	if (leaf == 1)
+		regs->eax = spmu_model_info(model).signature;
 	spmu_cpuid(u->core, leaf, subleaf, regs);
 }
 
@@ -608,6 +624,27 @@ void counting_finish(void)
 
 /* --- set-up --- */
 
+static bool narrow_area(void)
+{
+	const struct spmu_ds_layout *layout = spmu_ds_layout(model, true);
+
+	return layout && layout->field_bytes == 4;
+}
+
+/* Memory for the DS save area: where its addresses have 32 bits, below 4 GiB. */
+static void *area_memory(void)
+{
+	long at;
+
+	if (!narrow_area())
+		return engine_memory(DS_BYTES);
+	at = map_memory(0, DS_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	if (is_error(at))
+		engine_fail(126, "no memory below 4 GiB for the DS save area");
+	return (void *)at;
+}
+
 /* The next unit, as it was before it was used; its memory stays. */
 static struct unit *unit_take(struct counting *c)
 {
@@ -618,7 +655,7 @@ static struct unit *unit_take(struct counting *c)
 	if (!u->memory.core) {
 		u->memory.core = engine_memory(spmu_core_bytes());
 		u->memory.sibling = engine_memory(sizeof(*u->memory.sibling));
-		u->memory.ds = engine_memory(DS_BYTES);
+		u->memory.ds = area_memory();
 	}
 	memset(u, 0, __builtin_offsetof(struct unit, memory));
 	return u;
@@ -656,15 +693,16 @@ static void unit_new(unsigned records_per_interrupt)
 		.records_per_interrupt = records_per_interrupt,
 	};
 
+	if (spmu_model_info(model).programming == SPMU_PROGRAM_CESR)
+		host.pin = host_pin;
 	if (spmu_core_create(u->memory.core, spmu_core_bytes(), &config, &host, &u->core) !=
 		    SPMU_OK ||
 	    spmu_driver_detect(&u->driver, &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
 	spmu_set_ia32e(u->core, 0, true);
-	if (c->units == 0 && branches_buffer()) {
-		area.bts_linear = branches_buffer();
+	if (c->units == 0 && engine_link->want & LINK_WANT_BTS) {
+		area.bts_linear = branches_buffer(narrow_area(), &area.bts_bytes);
 		area.bts_memory = (void *)area.bts_linear;
-		area.bts_bytes = BTS_BYTES;
 	}
 	if ((u->driver.facilities.pebs || area.bts_bytes) &&
 	    spmu_driver_setup_ds(&u->driver, &area) != SPMU_OK)
@@ -683,6 +721,8 @@ static bool place_event(unsigned e, unsigned u)
 	const struct link_event *asked = &engine_link->event[e];
 	struct spmu_request request = {
 		.select = asked->select,
+		.code = asked->code,
+		.tagger = asked->tagger,
 		.counters = asked->counters,
 		.fixed = (int8_t)asked->fixed,
 		.period = asked->frequency ? 20000 : asked->period,
@@ -739,8 +779,11 @@ void counting_start(void)
 	for (unsigned u = 0; u < c->units; u++)
 		if (spmu_driver_start(&c->unit[u].driver) != SPMU_OK)
 			engine_fail(125, "the unit does not start");
-	if (branches_buffer() && spmu_driver_start_bts(&c->unit[0].driver, true, false) != SPMU_OK)
-		engine_fail(125, "the model cannot store a branch trace of the program alone");
+	/* Only the program runs here: where the two cannot be told apart it is both. */
+	if (engine_link->want & LINK_WANT_BTS &&
+	    spmu_driver_start_bts(&c->unit[0].driver, true, !c->unit[0].driver.facilities.ds_cpl) !=
+		    SPMU_OK)
+		engine_fail(125, "the model cannot store a branch trace");
 	for (unsigned u = 0; u < c->units; u++)
 		branches_add(c->unit[u].core, &c->unit[u].meters.tap);
 	branches_start();

@@ -265,8 +265,9 @@ void branches_start(void);
 void branches_begin_again(void); /* the units are made anew */
 /* Map the trace buffers that the tool shares, each with a page behind it that faults. */
 void branches_map(int fd);
-/* The one that the thread fills; 0: the tool asks for no trace. */
-uint64_t branches_buffer(void);
+/* The one that the thread fills, or for records of 32 bits one that is widened into it; 0: the tool
+ * asks for no trace. */
+uint64_t branches_buffer(bool below_4g, size_t *bytes);
 /* It fills it no more. */
 void branches_end(void);
 /* Whether the unit may store there. */
