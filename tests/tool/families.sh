@@ -119,11 +119,37 @@ MEANS = {
 }
 MEANS["SSE_COMP_INSTRUCTIONS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 
+# Before architectural performance monitoring: Pentium, P6 and Pentium M, NetBurst.
+MEANS["INST_RETIRED"][""] = ["inst"]
+MEANS["BR_INST_RETIRED"][""] = ALL
+MEANS |= {
+    "INSTRUCTIONS_EXECUTED": ["inst"], "BRANCHES": ALL, "TAKEN_BRANCHES": NEAR + ("far",),
+    "RETURNS": ["ret"], "DATA_READ": ["loads"], "DATA_WRITE": ["stores"],
+    "DATA_READ_OR_WRITE": ["loads", "stores"], "LOCKED_BUS_CYCLE": ["locks"], "FLOPS": ["x87"],
+    "BR_TAKEN_RETIRED": NEAR + ("far",), "DATA_MEM_REFS": ["loads", "stores"],
+    "EMON_KNI_COMP_INST_RET": {"PACKED_SCALAR": ["ss", "ps"], "SCALAR": ["ss"]},
+    "EMON_SSE_SSE2_COMP_INST_RETIRED": {
+        "SSE_PACKED_SINGLE": ["ps"], "SSE_SCALAR_SINGLE": ["ss"], "SSE2_PACKED_DOUBLE": ["pd"],
+        "SSE2_SCALAR_DOUBLE": ["sd"]},
+    "instr_retired": {"NBOGUSNTAG": ["inst"], "NBOGUSNTAG.NBOGUSTAG": ["inst"]},
+    "instr_completed": {"NBOGUS": ["inst"]},
+    "branch_retired": {
+        "MMNP.MMNM": ["ntaken"], "MMTP.MMTM": NEAR + ("far",), "MMNP.MMNM.MMTP.MMTM": ALL},
+    "retired_branch_type": {
+        "CONDITIONAL": ["taken", "ntaken"], "CALL": CALLS, "RETURN": ["ret"],
+        "INDIRECT": ["ret", *INDIRECT],
+        "CONDITIONAL.CALL.RETURN.INDIRECT": ["taken", "ntaken", *CALLS, "ret", "jmp_ind"]},
+    "memory_loads": ["loads"], "memory_stores": ["stores"],
+}
+for event, kind in dict(packed_SP="ps", packed_DP="pd", scalar_SP="ss", scalar_DP="sd").items():
+    MEANS |= {event + "_uop": {"ALL": [kind]}, event + "_retired": [kind]}
+MEANS |= {"x87_FP_uop": {"ALL": ["x87"]}, "X87_FP_retired": ["x87"]}
+
 
 def expected(name):
     event, _, mask = name.partition(".")
     means = MEANS[event]
-    return sum(N[kind] for kind in (means[mask] if mask else means))
+    return sum(N[kind] for kind in (means[mask] if isinstance(means, dict) else means))
 
 
 def lines(arguments):
@@ -136,8 +162,12 @@ rows = [json.loads(line) for line in lines(["list", "-M", model, "-j"])[0]]
 rows = [row for row in rows if row["group"] == "model"]
 there = [row for row in rows if row["fidelity"] != "absent"]
 names = [row["name"] for row in there]
-raw = ["cpu/event=0x%s,umask=0x%s,name=raw.%d/u" % (row["code"][-2:], row["code"][1:-2], i)
-       for i, row in enumerate(there) if row["counters"]]
+# Codes that say all: of a metric of NetBurst the code says nothing of what tags.
+codes = [row["code"] for row in rows if row["counters"]]
+coded = [row["counters"] and codes.count(row["code"]) == 1 for row in there]
+raw = ["cpu/config=0x%s,name=raw.%d/u" % (row["code"][1:], i) if i % 2 or len(row["code"]) > 5 else
+       "cpu/event=0x%s,umask=0x%s,name=raw.%d/u" % (row["code"][-2:], row["code"][1:-2], i)
+       for i, row in enumerate(there) if coded[i]]
 counts = {}
 said = []
 for i in range(0, len(names + raw), 8):  # a run has room for some units, the smallest counts two
@@ -154,7 +184,7 @@ for i, row in enumerate(there):
     got = counts.get(name + ":u")
     if got != (want, row["fidelity"]):
         print("%s: %s, not %s %s" % (name, got, want, row["fidelity"]))
-    elif row["counters"] and counts.get("raw.%d" % i) != got:
+    elif coded[i] and counts.get("raw.%d" % i) != got:
         print("%s: by its code %s: %s" % (name, row["code"], counts.get("raw.%d" % i)))
     else:
         right += 1
@@ -178,12 +208,11 @@ if right < len(there):
     print("\n".join(line for line in said if line.startswith("softpmu:")))
 END
 
-# Those with architectural performance monitoring: the tool does not program the others yet.
-models=$("$SOFTPMU" models | awk '$1 != "name" && !/ none +[0-9]+ +0 +40 / { print $1 }')
+models=$("$SOFTPMU" models | awk '$1 != "name" { print $1 }')
 same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
 for model in $models; do
 	result=$(python3 expected.py "$SOFTPMU" "$model" 2>&1)
-	if [[ $result =~ ^right\ ([0-9]+)\ of\ ([0-9]+)$ ]] && ((BASH_REMATCH[1] >= 8)) &&
+	if [[ $result =~ ^right\ ([0-9]+)\ of\ ([0-9]+)$ ]] && ((BASH_REMATCH[1] >= 5)) &&
 		((BASH_REMATCH[1] == BASH_REMATCH[2])); then
 		pass "$model"
 	else

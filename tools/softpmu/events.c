@@ -349,6 +349,7 @@ static bool add_trace(struct parser *parser, const char *text, const struct modi
 struct terms {
 	uint64_t select; /* of event=, umask= and config= */
 	bool coded;	 /* one of them was there */
+	bool fields;	 /* event= or umask= was */
 	char *name;	 /* an event's name among the terms */
 };
 
@@ -364,12 +365,15 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 		return 1;
 	} else if (take_value(term, "event", &value) && value <= 0xff) {
 		terms->select = (terms->select & ~UINT64_C(0xff)) | value;
+		terms->fields = true;
 		terms->coded = true;
 	} else if (take_value(term, "umask", &value) && value <= 0xff) {
 		terms->select = (terms->select & ~UINT64_C(0xff00)) | value << 8;
+		terms->fields = true;
 		terms->coded = true;
 	} else if (take_value(term, "config", &value) && value <= UINT32_MAX) {
-		terms->select = value & SELECT_CHOSEN;
+		terms->select = value;
+		terms->fields = false;
 		terms->coded = true;
 	} else if (take_value(term, "period", &value) && value) {
 		modifiers->period = value;
@@ -439,6 +443,11 @@ static bool parse_slashes(struct parser *parser, const char *text, struct modifi
 	}
 	if (!name && !terms.coded) {
 		wrong(parser, text, "event= is missing");
+	} else if (terms.fields &&
+		   spmu_model_info(parser->model).programming == SPMU_PROGRAM_ESCR) {
+		wrong(parser, text,
+		      "the family has no unit masks: config=CODE, as softpmu list "
+		      "shows it");
 	} else if (name && terms.coded) {
 		wrong(parser, text, "the name '%s' and a code together", name);
 	} else if (name && !event_code_find(parser->model, name, &code)) {

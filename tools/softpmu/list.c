@@ -32,7 +32,9 @@ struct row {
 	char *name, *description;
 	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
 	enum spmu_fidelity fidelity;
-	bool precise, shown, wide;
+	bool precise, shown;
+	bool wide;			/* codes of 32 bits */
+	bool own;			/* a family with codes of its own for generic events */
 	const char *reason;		/* of being absent */
 	const struct spmu_event *event; /* the model's; NULL: none */
 };
@@ -59,7 +61,10 @@ static void help(void)
 
 static void code_text(const struct row *row, char text[24])
 {
-	snprintf(text, 24, row->wide ? "r%08" PRIx64 : "r%04" PRIx64, row->select);
+	if (row->group == GROUP_GENERIC && !row->event && row->own)
+		snprintf(text, 24, "-"); /* no event of the family counts it */
+	else
+		snprintf(text, 24, row->wide ? "r%08" PRIx64 : "r%04" PRIx64, row->select);
 }
 
 /* Lower case, and libpfm4's ':' as the manual's '.', so that either way of writing matches. */
@@ -108,6 +113,7 @@ static void add(struct list *list, const struct row *row, const char *name, cons
 	new = &list->rows[list->count++];
 	*new = *row;
 	new->wide = spmu_model_info(list->model).programming == SPMU_PROGRAM_ESCR;
+	new->own = !spmu_model_info(list->model).perfmon_version;
 	new->name = tool_copy(name);
 	new->fidelity = catalog_fidelity(list->model, name, &new->reason);
 	new->description = tool_copy(description);
