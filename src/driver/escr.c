@@ -154,8 +154,8 @@ static uint64_t cccr_value(const struct spmu_driver *driver, unsigned slot)
 		value |= CCCR_COMPARE | (uint64_t)(at_least - 1) << CCCR_THRESHOLD;
 	if (DRV_SELECT_CMASK(request->select) && (request->select & DRV_SELECT_INV))
 		value |= CCCR_COMPLEMENT;
-	value |= driver->facilities.thread ? CCCR_OVF_PMI_T1 : CCCR_OVF_PMI_T0;
-	return value;
+	/* With PEBS it is the buffer's threshold that interrupts. */
+	return value | (driver->facilities.thread ? CCCR_OVF_PMI_T1 : CCCR_OVF_PMI_T0);
 }
 
 /* --- which ESCRs a request can have --- */

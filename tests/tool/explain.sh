@@ -48,6 +48,31 @@ for way in 0x186=0x5300c0 186H=5300C0H 390=5439680 perfevtsel0=0X5300C0 ia32_per
 	same "as $way" "$drawing" "$out"
 done
 
+# Before architectural performance monitoring (18.22.1, 18.23.1, 18.15.1, 18.15.3).
+run explain -M pentium-iii PerfEvtSel1=0x1100c4
+has "P6: the event" "$out" "Event r00c4 is BR_INST_RETIRED: "
+has "P6: one EN bit" "$out" "It counts at CPL 1, 2 and 3, enabled by EN of the first; an overflow interrupts."
+run explain -M pentium CESR=0x3920096
+has "Pentium: counter 0" "$out" "Event r0016 is INSTRUCTIONS_EXECUTED: "
+has "Pentium: its rings" "$out" "It counts at CPL 3; the pin is asserted at each count."
+has "Pentium: counter 1" "$out" "Event r0012 is BRANCHES: "
+has "Pentium: clocks" "$out" "It counts clocks in which it happens, at CPL 3; the pin is asserted at an overflow."
+run explain -M pentium CESR=0x16
+has "Pentium: off" "$out" "Counter 0 is off."
+run explain -M netburst MSR_TBPU_ESCR1=0x0800040c
+has "NetBurst: the event" "$out" "Event r00021204 is retired_branch_type.CONDITIONAL: "
+has "NetBurst: its threads" "$out" "It selects thread 0 at CPL 0, thread 0 at CPL 1, 2 and 3."
+run explain -M netburst MSR_FIRM_ESCR0=0x19000034
+has "NetBurst: a tag" "$out" "It tags with value 1 what it selects."
+run explain -M netburst MSR_CRU_ESCR3=0x0c001e04
+has "NetBurst: a sum of bits" "$out" "Event r000f3506 is branch_retired.MMNP.MMNM.MMTP.MMTM: "
+run explain -M netburst MSR_MS_CCCR2=0x044f5000
+has "NetBurst: CCCR" "$out" "Counter 6 is enabled, and connected with MSR_TBPU_ESCR1."
+has "NetBurst: threshold" "$out" "It counts clocks with at most 4 occurrences."
+has "NetBurst: interrupt" "$out" "An overflow interrupts thread 0."
+run explain -M prescott MSR_IQ_CCCR0=0x0
+has "NetBurst: an ESCR that model 3 lacks" "$out" "Counter 12 is not enabled, and connected with no ESCR."
+
 # Other event selects.
 run explain IA32_PERFEVTSEL1=0x4120c4
 has "taken branches" "$out" "Event r20c4 is BR_INST_RETIRED.NEAR_TAKEN: "

@@ -536,6 +536,7 @@ static void netburst_counts_tagged(const char *name, uint32_t tagger, uint64_t s
 	}
 	if (period)
 		host_check_samples(&host, 0, true, period);
+	CHECK_EQ(host.driver.interrupts != 0, period != 0);
 	CHECK(host.watch[0].count > 100);
 	finish(&host);
 }

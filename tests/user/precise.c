@@ -5,13 +5,14 @@
  * A counter that starts at -P overflows at occurrence P, which arms PEBS; occurrence P + 1 makes
  * the record and reloads the counter (Vol. 3B 18.4.4, 17.4.9).  So the k-th record's eventing IP
  * is that of occurrence k * (P + 1).  Without PEBS the interrupt comes with occurrence k * P and
- * the sample's IP is that of the instruction after it.
+ * the sample's IP is that of the instruction after it.  Records of the first formats know only
+ * where execution went on ("next"), and NetBurst interrupts one occurrence later ("late", 18.15.3).
  *
- * usage: precise TRACE KEY PERIOD pebs|interrupt|address|registers < `perf script -F ip,...`
- *   TRACE  of the single-stepper; KEY as in steps.h
- *   Lines are `IP`, `ADDRESS IP` for "address", or `IP ... AX:0x... BX:0x...` for "registers":
- *   all general registers after the instruction, compared with the file TRACE.registers.
- *   (RAX after SYSCALL is not: it is the kernel that changes it, not the instruction.)
+ * usage: precise TRACE KEY PERIOD pebs|interrupt|address|registers|next|late < `perf script -F
+ * ip,...` TRACE  of the single-stepper; KEY as in steps.h Lines are `IP`, `ADDRESS IP` for
+ * "address", or `IP ... AX:0x... BX:0x...` for "registers": all general registers after the
+ * instruction, compared with the file TRACE.registers. (RAX after SYSCALL is not: it is the kernel
+ * that changes it, not the instruction.)
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct sample {
 	struct step_registers after;
 };
 
-enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS };
+enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS, NEXT, LATE };
 
 static struct step *steps;
 static struct step_registers *registers;
@@ -143,7 +144,7 @@ static const char *wrong(enum mode mode, const struct sample *s, size_t at)
 {
 	uint64_t after = at + 1 < step_count ? steps[at + 1].ip : s->ip;
 
-	if (s->ip != (mode == INTERRUPT ? after : steps[at].ip))
+	if (s->ip != (mode == INTERRUPT || mode == NEXT || mode == LATE ? after : steps[at].ip))
 		return "address of the instruction";
 	if (mode == ADDRESS && steps[at].data_address != s->address)
 		return "data address";
@@ -165,10 +166,11 @@ static uint64_t signals_of(const char *key)
 
 static enum mode mode_of(const char *name)
 {
-	static const char *const names[] = {"pebs", "interrupt", "address", "registers"};
+	static const char *const names[] = {"pebs",	 "interrupt", "address",
+					    "registers", "next",      "late"};
 	unsigned n;
 
-	for (n = 0; n < 4; n++)
+	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
 		if (strcmp(names[n], name) == 0)
 			return (enum mode)n;
 	fprintf(stderr, "precise: no mode %s\n", name);
@@ -193,11 +195,14 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s.registers", argv[1]);
 		registers = read_file(path, sizeof(*registers), &register_count);
 	}
-	distance_events = strtoul(argv[3], NULL, 10) + (mode != INTERRUPT);
+	distance_events = strtoul(argv[3], NULL, 10) + (mode != INTERRUPT && mode != LATE);
 	for (at = 0; at < step_count; at++) {
 		const char *what;
 
-		if (!(steps[at].signals & signals) || ++occurrences % distance_events)
+		if (!(steps[at].signals & signals))
+			continue;
+		occurrences++;
+		if ((occurrences - (mode == LATE)) % distance_events || occurrences < 2)
 			continue;
 		if (!read_sample(mode, &s)) {
 			printf("%lu records, but occurrence %lu should make another\n", records,

@@ -8,6 +8,7 @@
  * stands after power-up (Vol. 3A 9.1.1).  Event names come from the model's
  * table, then from libpfm4.
  */
+#define _GNU_SOURCE
 #include "tools/softpmu/explain.h"
 
 #include <getopt.h>
@@ -154,8 +155,18 @@ static const char *rings(bool os, bool usr)
 	return usr ? "at CPL 1, 2 and 3" : "nowhere: neither OS nor USR is set";
 }
 
+/* P6 has one EN bit for both counters (18.22.1). */
+static const char *enabled_text(const struct spmu_register *reg, uint64_t value)
+{
+	for (size_t i = 0; i < reg->field_count; i++)
+		if (reg->fields[i].name && !strcmp(reg->fields[i].name, "EN"))
+			return value & SELECT_EN ? "enabled" : "not enabled (EN is 0)";
+	return "enabled by EN of the first";
+}
+
 /* What an event select register counts, as a sentence. */
-static void explain_select(const struct explain *explain, uint64_t value)
+static void explain_select(const struct explain *explain, const struct spmu_register *reg,
+			   uint64_t value)
 {
 	uint16_t code = (uint16_t)(value & SELECT_CODE);
 	unsigned threshold = (unsigned)((value & SELECT_CMASK) >> SELECT_CMASK_AT);
@@ -189,7 +200,7 @@ static void explain_select(const struct explain *explain, uint64_t value)
 		       threshold == 1 ? "" : "s");
 	if (value & SELECT_EDGE)
 		printf(", at rising edges");
-	printf(", %s; an overflow %s.\n", value & SELECT_EN ? "enabled" : "not enabled (EN is 0)",
+	printf(", %s; an overflow %s.\n", enabled_text(reg, value),
 	       value & SELECT_INT ? "interrupts" : "does not interrupt");
 }
 
@@ -273,8 +284,14 @@ static int explain_register(const struct explain *explain, const char *text)
 	putchar('\n');
 	draw_fields(reg.fields, reg.field_count, value);
 	putchar('\n');
-	if (strstr(reg.name, "PERFEVTSEL") && value)
-		explain_select(explain, value);
+	if (strcasestr(reg.name, "PERFEVTSEL") && value)
+		explain_select(explain, &reg, value);
+	if (!strcmp(reg.name, "CESR"))
+		explain_cesr(explain, value);
+	if (strstr(reg.name, "_ESCR") && value)
+		explain_escr(explain, reg.name, value);
+	if (strstr(reg.name, "_CCCR"))
+		explain_cccr(explain, reg.msr, value);
 	if (strstr(reg.name, "FIXED_CTR_CTRL"))
 		explain_fixed(explain, value);
 	if (equals)

@@ -21,4 +21,9 @@ bool explain_number(const char *text, uint64_t *value);
 /* Draw leaf `which` ("0AH", "1"), or all that the unit fills when it is NULL.  Exit status. */
 int explain_cpuid(const struct explain *explain, const char *which);
 
+/* What a Pentium's CESR, and NetBurst's ESCRs and CCCRs, make their counters count. */
+void explain_cesr(const struct explain *explain, uint64_t value);
+void explain_escr(const struct explain *explain, const char *name, uint64_t value);
+void explain_cccr(const struct explain *explain, uint32_t msr, uint64_t value);
+
 #endif
