@@ -48,7 +48,7 @@ static const char *skip_blanks(const char *at)
 /* The character that an escape stands for; of \u the low byte, which names need no more than. */
 static char unescape(const char **at)
 {
-	unsigned code = 0;
+	char digits[5] = "";
 
 	switch (**at) {
 	case 'n':
@@ -56,11 +56,11 @@ static char unescape(const char **at)
 	case 't':
 		return '\t';
 	case 'u':
-		if (strspn(*at + 1, "0123456789abcdefABCDEF") < 4 ||
-		    sscanf(*at + 1, "%4x", &code) != 1)
+		if (strspn(*at + 1, "0123456789abcdefABCDEF") < 4)
 			return '?';
+		memcpy(digits, *at + 1, 4);
 		*at += 4;
-		return (char)code;
+		return (char)strtoul(digits, NULL, 16);
 	default:
 		return **at;
 	}
