@@ -43,7 +43,7 @@ static void poke(struct generator *g, uint64_t address, uint64_t value)
 }
 
 /* A field of the area, which has 4 or 8 bytes: two stores of 8 bytes do not overlap wrongly. */
-static void poke_field(struct generator *g, unsigned lp, unsigned field, uint64_t value)
+void generate_poke_field(struct generator *g, unsigned lp, unsigned field, uint64_t value)
 {
 	unsigned bytes = g->family->area->field;
 
@@ -56,7 +56,7 @@ uint64_t generate_before_overflow(struct generator *g, uint64_t span)
 	return (0 - (1 + below(g, span))) & family_mask(g->family);
 }
 
-static uint64_t span_of(struct generator *g)
+uint64_t generate_span_of(struct generator *g)
 {
 	static const uint64_t span[] = {2, 8, 40, 300};
 
@@ -176,10 +176,10 @@ static void set_up_pebs(struct generator *g, unsigned lp)
 		maximum -= size;
 	if (g->family->adaptive)
 		generate_wrmsr(g, lp, 0x3f2, config);
-	poke_field(g, lp, 4, base);
-	poke_field(g, lp, 5, base + (chance(g, 20) ? size * below(g, 3) : 0));
-	poke_field(g, lp, 6, maximum + (chance(g, 20) ? below(g, 2 * size) - size : 0));
-	poke_field(g, lp, 7, base + size * (1 + below(g, records + 1)));
+	generate_poke_field(g, lp, 4, base);
+	generate_poke_field(g, lp, 5, base + (chance(g, 20) ? size * below(g, 3) : 0));
+	generate_poke_field(g, lp, 6, maximum + (chance(g, 20) ? below(g, 2 * size) - size : 0));
+	generate_poke_field(g, lp, 7, base + size * (1 + below(g, records + 1)));
 }
 
 static void set_up_bts(struct generator *g, unsigned lp)
@@ -194,10 +194,11 @@ static void set_up_bts(struct generator *g, unsigned lp)
 	}
 	uint64_t maximum = base + size * records;
 
-	poke_field(g, lp, 0, base);
-	poke_field(g, lp, 1, base + (chance(g, 30) ? size * below(g, 4) : 0));
-	poke_field(g, lp, 2, maximum + (chance(g, 25) ? below(g, 2 * size) - size : 0));
-	poke_field(g, lp, 3, base + size * (1 + below(g, records + 1)) + (chance(g, 20) ? 5 : 0));
+	generate_poke_field(g, lp, 0, base);
+	generate_poke_field(g, lp, 1, base + (chance(g, 30) ? size * below(g, 4) : 0));
+	generate_poke_field(g, lp, 2, maximum + (chance(g, 25) ? below(g, 2 * size) - size : 0));
+	generate_poke_field(g, lp, 3,
+			    base + size * (1 + below(g, records + 1)) + (chance(g, 20) ? 5 : 0));
 }
 
 static void set_up_area(struct generator *g, unsigned lp)
@@ -209,17 +210,19 @@ static void set_up_area(struct generator *g, unsigned lp)
 	set_up_pebs(g, lp);
 	for (unsigned n = 0; n < area->resets; n++)
 		poke(g, start + area->reset_at + 8 * n,
-		     chance(g, 90) ? 0 - (1 + below(g, span_of(g))) : random_next(&g->random));
+		     chance(g, 90) ? 0 - (1 + below(g, generate_span_of(g)))
+				   : random_next(&g->random));
 	for (unsigned n = 0; n < area->fixed_resets; n++)
-		poke(g, start + area->fixed_reset_at + 8 * n, 0 - (1 + below(g, span_of(g))));
+		poke(g, start + area->fixed_reset_at + 8 * n,
+		     0 - (1 + below(g, generate_span_of(g))));
 	if (g->style == STYLE_WILD && chance(g, 30))
 		for (unsigned i = 0; i < 2; i++)
-			poke_field(g, lp, (unsigned)below(g, 8), hostile_address(g));
+			generate_poke_field(g, lp, (unsigned)below(g, 8), hostile_address(g));
 	generate_wrmsr(g, lp, 0x600,
 		       g->style == STYLE_WILD && chance(g, 15) ? hostile_address(g) : start);
 }
 
-static uint32_t pick_lvt(struct generator *g)
+uint32_t generate_pick_lvt(struct generator *g)
 {
 	static const uint32_t lvt[] = {0x400, 0x400, 0xee, 0x220, 0x10400, 0x4f0};
 
@@ -254,7 +257,7 @@ static void set_up_fixed(struct generator *g, unsigned lp, uint64_t span, bool p
 	}
 }
 
-static void write_counter(struct generator *g, unsigned lp, unsigned n, uint64_t span)
+void generate_write_counter(struct generator *g, unsigned lp, unsigned n, uint64_t span)
 {
 	if (g->family->programming != BY_SELECTS)
 		generate_wrmsr(g, lp, (g->family->programming == BY_CESR ? 0x12 : 0x300) + n,
@@ -266,7 +269,7 @@ static void write_counter(struct generator *g, unsigned lp, unsigned n, uint64_t
 }
 
 /* IA32_DEBUGCTL as software that wants freezes, last branches or a branch trace writes it. */
-static uint64_t pick_debugctl(struct generator *g)
+uint64_t generate_pick_debugctl(struct generator *g)
 {
 	uint64_t value = chance(g, 40) ? below(g, 4) << 11 : 0;
 
@@ -281,7 +284,7 @@ static uint64_t pick_debugctl(struct generator *g)
 	return family_debugctl(g->family, value & g->family->debugctl);
 }
 
-static void set_up_branches(struct generator *g, unsigned lp)
+void generate_set_up_branches(struct generator *g, unsigned lp)
 {
 	const struct family_lbr *lbr = g->family->lbr;
 
@@ -290,11 +293,11 @@ static void set_up_branches(struct generator *g, unsigned lp)
 			       lbr->call_stack && chance(g, 50)
 				       ? 0x3c4
 				       : below(g, lbr->call_stack ? 1024 : 512) & below(g, 1024));
-	generate_wrmsr(g, lp, 0x1d9, pick_debugctl(g));
+	generate_wrmsr(g, lp, 0x1d9, generate_pick_debugctl(g));
 }
 
 /* Choose a counter and program it; returns the bit of IA32_PEBS_ENABLE that it wants. */
-static uint64_t set_up_counter(struct generator *g, unsigned lp, bool precise, uint64_t span)
+uint64_t generate_set_up_counter(struct generator *g, unsigned lp, bool precise, uint64_t span)
 {
 	unsigned n = (unsigned)below(g, g->generals);
 	bool here = precise && (g->family->pebs_generals >> n & 1) && chance(g, 70);
@@ -309,27 +312,27 @@ static uint64_t set_up_counter(struct generator *g, unsigned lp, bool precise, u
 		generate_wrmsr(g, lp, 0x186 + n, pick_select(g, here));
 		break;
 	}
-	write_counter(g, lp, n, span);
+	generate_write_counter(g, lp, n, span);
 	return here ? UINT64_C(1) << n : 0;
 }
 
 static void set_up_counters(struct generator *g, unsigned lp, bool precise)
 {
-	uint64_t span = span_of(g), pebs = 0;
+	uint64_t span = generate_span_of(g), pebs = 0;
 	unsigned most = g->generals < 8 ? g->generals : 8;
 	unsigned used = 1 + (unsigned)below(g, g->style == STYLE_PLAIN ? 3 : most);
 
 	for (unsigned i = 0; i < used; i++)
-		pebs |= set_up_counter(g, lp, precise, span);
+		pebs |= generate_set_up_counter(g, lp, precise, span);
 	if (g->family->fixed && chance(g, 40))
 		set_up_fixed(g, lp, span, precise, &pebs);
 	if (pebs)
 		generate_wrmsr(g, lp, 0x3f1, pebs);
 	if (g->style == STYLE_BRANCHES || chance(g, 40))
-		set_up_branches(g, lp);
+		generate_set_up_branches(g, lp);
 }
 
-static uint64_t all_enables(const struct generator *g)
+uint64_t generate_all_enables(const struct generator *g)
 {
 	return ((UINT64_C(1) << g->generals) - 1) | ((UINT64_C(1) << g->family->fixed) - 1) << 32;
 }
@@ -342,179 +345,13 @@ static void set_up(struct generator *g)
 		if (g->family->area && (precise || g->style == STYLE_BRANCHES))
 			set_up_area(g, lp);
 		set_up_counters(g, lp, precise);
-		generate_append(g, OP_LVT, lp)->value = pick_lvt(g);
+		generate_append(g, OP_LVT, lp)->value = generate_pick_lvt(g);
 		generate_append(g, OP_IA32E, lp)->value = chance(g, 80);
 		if (g->family->version >= 2)
 			generate_wrmsr(g, lp, 0x38f,
-				       chance(g, 80) ? all_enables(g)
-						     : random_next(&g->random) & all_enables(g));
-	}
-}
-
-static uint32_t pick_msr(struct generator *g)
-{
-	unsigned count;
-	const uint32_t *msrs = program_msrs(g->family, &count);
-
-	return msrs[below(g, count)];
-}
-
-static void random_register(struct generator *g, unsigned lp)
-{
-	uint32_t msr = pick_msr(g);
-	uint64_t value = random_next(&g->random);
-
-	switch (below(g, 4)) {
-	case 0:
-		value &=
-			random_next(&g->random) & random_next(&g->random) & random_next(&g->random);
-		break;
-	case 1:
-		value = UINT64_C(1) << (value & 63);
-		break;
-	case 2:
-		value &= 0xff;
-		break;
-	}
-	generate_wrmsr(g, lp, msr, value);
-}
-
-/* Valid accesses, as a driver makes them. */
-static void tame_register(struct generator *g, unsigned lp)
-{
-	const struct family *f = g->family;
-	unsigned n = (unsigned)below(g, g->generals);
-	bool global = f->version >= 2;
-
-	switch (below(g, 10)) {
-	case 0:
-		(void)set_up_counter(g, lp, g->style == STYLE_PEBS, span_of(g));
-		break;
-	case 1:
-		write_counter(g, lp, n, span_of(g));
-		break;
-	case 2:
-		if (f->fixed)
-			generate_wrmsr(g, lp, 0x309 + (uint32_t)below(g, f->fixed),
-				       generate_before_overflow(g, span_of(g)));
-		break;
-	case 3:
-		if (global)
-			generate_wrmsr(g, lp, 0x38f, random_next(&g->random) & all_enables(g));
-		break;
-	case 4:
-		if (global)
-			generate_wrmsr(g, lp, 0x390,
-				       random_next(&g->random) &
-					       (all_enables(g) | UINT64_C(1) << 62));
-		break;
-	case 5:
-		if (f->pebs_format >= 0)
-			generate_wrmsr(g, lp, 0x3f1, random_next(&g->random) & f->pebs_enable);
-		break;
-	case 6:
-		generate_wrmsr(g, lp, 0x1d9, pick_debugctl(g));
-		break;
-	case 7:
-		generate_append(g, OP_LVT, lp)->value = pick_lvt(g);
-		break;
-	case 8:
-		if (f->area) {
-			poke_field(g, lp, 5, PROGRAM_PEBS(lp));
-			poke_field(g, lp, 1, PROGRAM_BTS(lp));
-		}
-		break;
-	case 9:
-		set_up_branches(g, lp);
-		break;
-	}
-}
-
-static void look(struct generator *g, unsigned lp)
-{
-	struct operation *op;
-
-	switch (below(g, 4)) {
-	case 0:
-		generate_append(g, OP_RDMSR, lp)->number = pick_msr(g);
-		break;
-	case 1:
-		op = generate_append(g, OP_RDPMC, lp);
-		op->number = (uint32_t)below(g, g->generals + g->family->bus_counters + 2) |
-			     (chance(g, 30) ? 0x40000000u : 0) | (chance(g, 20) ? 0x80000000u : 0);
-		if (chance(g, 5))
-			op->number = (uint32_t)random_next(&g->random);
-		op->value = chance(g, 50) ? 4 : below(g, 16);
-		break;
-	case 2:
-		generate_append(g, OP_SETTLE, lp);
-		break;
-	case 3:
-		op = generate_append(g, OP_CPUID, lp);
-		op->number = chance(g, 80) ? (chance(g, 50) ? 1 : 10) : (uint32_t)below(g, 32);
-		op->value = random_next(&g->random);
-		break;
-	}
-}
-
-/* What befalls the processor: exceptions, system management, reset. */
-static void befall(struct generator *g, unsigned lp)
-{
-	struct operation *op;
-
-	switch (below(g, 7)) {
-	case 0:
-	case 1:
-	case 2:
-		op = generate_append(g, OP_EVENT, lp);
-		op->value = UINT64_C(0x401000) + below(g, 4096);
-		op->address = UINT64_C(0x8000) + below(g, 4096);
-		op->number = (uint32_t)below(g, 16);
-		break;
-	case 3:
-		generate_append(g, OP_SMM, lp)->value = below(g, 2);
-		break;
-	case 4:
-		generate_append(g, OP_DEBUG, lp);
-		break;
-	case 5:
-		generate_append(g, OP_HALT, lp)->value = below(g, 2);
-		break;
-	default:
-		generate_append(g, OP_IA32E, lp)->value = below(g, 2);
-		break;
-	}
-}
-
-static void between(struct generator *g, unsigned lp)
-{
-	struct operation *op;
-	uint64_t what = below(g, 100);
-
-	if (what < 30) {
-		look(g, lp);
-	} else if (what < 55) {
-		if (g->style == STYLE_WILD && chance(g, 50))
-			random_register(g, lp);
-		else if (g->style != STYLE_PLAIN)
-			tame_register(g, lp);
-	} else if (what < 65) {
-		generate_append(g, OP_COMPARE, 0);
-	} else if (what < 72) {
-		generate_append(g, OP_RELOAD, 0)->value = below(g, 2);
-	} else if (what < 80) {
-		op = generate_append(g, OP_CLOCKS, lp);
-		op->number = (uint32_t)below(g, 4) | 4 | (chance(g, 50) ? 8 : 0);
-		op->value = chance(g, 5) ? random_next(&g->random) >> (14 + below(g, 50))
-					 : below(g, 60);
-	} else if (what < 84 && g->style == STYLE_WILD) {
-		op = generate_append(g, OP_GUARD, lp);
-		op->number = 64 + (uint32_t)below(g, 64);
-		op->value = below(g, 4);
-	} else if (what < 86 && g->style == STYLE_WILD) {
-		generate_append(g, chance(g, 50) ? OP_RESET : OP_INIT, lp);
-	} else if (what >= 90 && (g->style == STYLE_BRANCHES || g->style == STYLE_WILD)) {
-		befall(g, lp);
+				       chance(g, 80)
+					       ? generate_all_enables(g)
+					       : random_next(&g->random) & generate_all_enables(g));
 	}
 }
 
@@ -547,7 +384,7 @@ void program_generate(struct program *program, enum program_style style, uint64_
 	program->block_max = 1 + (unsigned)below(&g, 64);
 	program->rings = (unsigned)below(&g, 4) * 3;
 	g.generals = program->threads == 2 ? g.family->generals_ht : g.family->generals;
-	program->enables = all_enables(&g);
+	program->enables = generate_all_enables(&g);
 	program->branchy = style == STYLE_BRANCHES && chance(&g, 40);
 	set_up(&g);
 	for (unsigned runs = 1 + (unsigned)below(&g, style == STYLE_PLAIN ? 4 : 6); runs; runs--) {
@@ -559,6 +396,6 @@ void program_generate(struct program *program, enum program_style style, uint64_
 						    : program->branchy	 ? 500
 									 : 100);
 		for (unsigned n = (unsigned)below(&g, 5); n; n--)
-			between(&g, (unsigned)below(&g, program->threads));
+			generate_between(&g, (unsigned)below(&g, program->threads));
 	}
 }

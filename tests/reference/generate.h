@@ -31,6 +31,20 @@ uint64_t generate_before_overflow(struct generator *g, uint64_t span);
 /* NULL: the model has no event with signals that is precise. */
 const struct spmu_event *generate_event(struct generator *g, bool precise);
 
+/* generate.c: the parts of a set-up. */
+uint64_t generate_span_of(struct generator *g);
+uint64_t generate_all_enables(const struct generator *g);
+uint64_t generate_pick_debugctl(struct generator *g);
+uint32_t generate_pick_lvt(struct generator *g);
+void generate_poke_field(struct generator *g, unsigned lp, unsigned field, uint64_t value);
+void generate_write_counter(struct generator *g, unsigned lp, unsigned n, uint64_t span);
+void generate_set_up_branches(struct generator *g, unsigned lp);
+/* Choose a counter and program it; returns the bits of IA32_PEBS_ENABLE that it wants. */
+uint64_t generate_set_up_counter(struct generator *g, unsigned lp, bool precise, uint64_t span);
+
+/* generate_between.c */
+void generate_between(struct generator *g, unsigned lp);
+
 /* generate_early.c: program the counters of a Pentium; a counter of NetBurst with its ESCR. */
 void generate_cesr(struct generator *g, unsigned lp);
 uint64_t generate_escr(struct generator *g, unsigned lp, bool precise, uint64_t span);
