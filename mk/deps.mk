@@ -3,7 +3,7 @@
 # they print the apt command and stop.
 DEPS_BUILD := binutils libc6-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
 DEPS_DEMO  := xz-utils
-DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc g++ \
+DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd pigz sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
 # What tests/programs/many.list runs besides; what else it names runs where it is there.
 DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \

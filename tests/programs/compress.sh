@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# compress.sh: xz, bzip2, gzip and zstd, both ways, each in one thread (zstd has one more for
-# its input and output if one lets it).
+# compress.sh: xz, bzip2, gzip, zstd and pigz, both ways, in one thread and in several (zstd has one
+# more for its input and output in any case).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -34,6 +34,9 @@ both "xz" xz xz -T1 -3 -- xz -d
 both "bzip2" bz2 bzip2 -5 -- bzip2 -d
 both "gzip" gz gzip -n -6 -- gzip -d
 both "zstd" zst zstd -q --single-thread -7 -- zstd -q -d
+both "xz, threads" xz xz -T2 -1 --block-size=256KiB -- xz -d -T2
+both "zstd, threads" zst zstd -q -T2 -5 -- zstd -q -d
+both "pigz" gz pigz -n -p 2 -- pigz -d
 FILES=()
 INPUT=$SCRATCH/input
 identical "gzip as a filter" gzip -nc1
