@@ -24,8 +24,6 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-extern char **environ;
-
 static void need(int ok, const char *what)
 {
 	if (ok)

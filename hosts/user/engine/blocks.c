@@ -343,12 +343,12 @@ struct exit_slot *exit_slot_at(uint32_t number)
 }
 
 /* The 8 aligned bytes at `to`, in one store: others may run them. */
-static void store_code(uint8_t *to, const uint8_t *bytes)
+static void store_code(uint64_t to, const uint8_t *bytes)
 {
 	uint64_t word;
 
 	memcpy(&word, bytes, sizeof(word));
-	__atomic_store_n((uint64_t *)(uint64_t)to, word, __ATOMIC_RELEASE);
+	__atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
 }
 
 void exit_slot_link(uint32_t number, uint64_t code)
@@ -371,7 +371,7 @@ void exit_slot_link(uint32_t number, uint64_t code)
 	if (aligned == e.at)
 		bytes[0] = 0xe9; /* JMP rel32 */
 	memcpy(bytes + (at - aligned), &relative, sizeof(relative));
-	store_code(aligned, bytes);
+	store_code((uint64_t)aligned, bytes);
 }
 
 void exit_slot_free(uint32_t number)

@@ -174,7 +174,7 @@ const uint8_t *block_map(const struct block *block);
 /* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
 uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 /* A slot that only holds a target, for as long as the cache: its number. */
-uint32_t exit_slot_keep(uint64_t target);
+uint32_t exit_slot_keep(uint64_t pc);
 struct exit_slot *exit_slot_at(uint32_t number);
 /* Its jump goes to this code from now on. */
 void exit_slot_link(uint32_t number, uint64_t code);

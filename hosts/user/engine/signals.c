@@ -595,11 +595,14 @@ void signals_return(void)
 
 void signals_waits_with(uint64_t mask_address)
 {
-	mine()->waiting = mask_address && memory_readable(mask_address, sizeof(mine()->wait_mask));
-	if (!mine()->waiting)
+	struct signals *s = mine();
+
+	s->waiting = false;
+	if (!mask_address || !memory_readable(mask_address, sizeof(s->wait_mask)))
 		return;
-	mine()->came_waiting = false;
-	memcpy(&mine()->wait_mask, (const void *)mask_address, sizeof(mine()->wait_mask));
+	s->came_waiting = false;
+	memcpy(&s->wait_mask, (const void *)mask_address, sizeof(s->wait_mask));
+	s->waiting = true;
 }
 
 /* --- other processes and programs --- */
