@@ -156,6 +156,19 @@ check_processors() {
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
 }
 
+# Two threads of a core: counters of their own, and AnyThread (18.2.3).
+check_threads() {
+	local any own
+	log=$SCRATCH/threads.log
+	ended "two threads" threads
+	same "two threads: counters of each" 4 "$(sed -n 's/.*generic registers: *//p' "$log")"
+	same "two threads: counts on the first" "$INSNS $BRANCHES" "$(of first)"
+	same "two threads: counts on the second" "$INSNS $BRANCHES" "$(of second)"
+	# The program, and the way of taskset to it after it has moved.
+	read -r any own <<<"$(of any)"
+	within "two threads: the first counts the second" "$INSNS" $((INSNS + 5000)) $((any - own))
+}
+
 # Programs of Debian's packages that write the registers themselves, or go through the kernel.
 check_tools() {
 	local what n b rate all
@@ -234,6 +247,7 @@ others=false
 for family in ${chosen[@]+"${chosen[@]}"}; do boot_family "$family"; done
 if $others; then
 	later smp amd64 Skylake-Server,pmu=on job=smp -smp 2
+	later threads amd64 Skylake-Server,pmu=on job=threads -smp 2,threads=2 -accel tcg,thread=single
 	later tools tools Denverton,pmu=on "job=tools watchdog=0"
 	later pcm tools Skylake-Server,pmu=on "job=pcm watchdog=0"
 	later steps amd64 Skylake-Server,pmu=on job=steps
@@ -242,6 +256,7 @@ wait
 for family in ${chosen[@]+"${chosen[@]}"}; do check_family "$family"; done
 if $others; then
 	check_processors
+	check_threads
 	check_steps
 	check_tools
 	check_snapshot

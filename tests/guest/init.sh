@@ -196,6 +196,13 @@ smp) # one program on each processor at a time, counted by program and by proces
 	perf stat -x ' ' -o stat -a -A -e instructions:u taskset 2 known
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	;;
+threads) # the same on two threads of a core; what one does is counted on the other
+	taskset 1 perf stat -x ' ' -o first -e instructions:u,branches:u known &
+	name=second counts_on 2 -e instructions:u,branches:u known
+	wait
+	result first "$(grep '^[0-9]' first | cut -d' ' -f1 | tr '\n' ' ')"
+	name=any counts -C 0 -e cpu/event=0xc0,any=1/u,cpu/event=0xc0/u taskset 2 known
+	;;
 steps)
 	result stops "$(blocks known-short)"
 	;;

@@ -51,23 +51,29 @@ static bool access_linear(CPUX86State *env, uint64_t linear, void *bytes, size_t
 	return true;
 }
 
+/* Callbacks name the core by its first thread. */
+static struct softpmu *thread_of(struct softpmu *first, unsigned lp)
+{
+	return lp ? first->sibling : first;
+}
+
 static bool read_memory(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 
 	return access_linear(&unit->cpu->env, linear, to, bytes, false);
 }
 
 static bool write_memory(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 
 	return access_linear(&unit->cpu->env, linear, (void *)from, bytes, true);
 }
 
 static void interrupt(void *opaque, unsigned lp, struct spmu_pmi pmi)
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 
 	BQL_LOCK_GUARD();
 	apic_deliver_pmi(unit->cpu->apic_state);
@@ -75,14 +81,14 @@ static void interrupt(void *opaque, unsigned lp, struct spmu_pmi pmi)
 
 static uint64_t time_stamp(void *opaque, unsigned lp)
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 
 	return cpu_get_tsc(&unit->cpu->env) + unit->cpu->env.tsc_offset;
 }
 
 static void read_registers(void *opaque, unsigned lp, struct spmu_registers *out)
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 	CPUX86State *env = &unit->cpu->env;
 	const target_ulong *r = env->regs;
 
@@ -110,24 +116,22 @@ static void read_registers(void *opaque, unsigned lp, struct spmu_registers *out
 
 static void read_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 {
-	struct softpmu *unit = opaque;
+	struct softpmu *unit = thread_of(opaque, lp);
 
 	for (int i = 0; i < 16; i++)
 		memcpy(xmm[i], &unit->cpu->env.xmm_regs[i], 16);
 }
 
-struct softpmu *softpmu_unit_new(X86CPU *cpu, const struct spmu_model *model, uint64_t exact,
-				 uint64_t modelled)
+struct softpmu *softpmu_unit_new(X86CPU *cpu[], unsigned threads, const struct spmu_model *model,
+				 uint64_t exact, uint64_t modelled)
 {
-	struct softpmu *unit = g_new0(struct softpmu, 1);
+	struct softpmu *unit[SPMU_THREADS_MAX] = {NULL};
 	struct spmu_core_config config = {
 		.model = model,
-		.threads = 1,
+		.threads = threads,
 		.hide_absent = true,
-		.meters = {&unit->meters},
 	};
 	struct spmu_host host = {
-		.opaque = unit,
 		.read = read_memory,
 		.write = write_memory,
 		.pmi = interrupt,
@@ -137,14 +141,25 @@ struct softpmu *softpmu_unit_new(X86CPU *cpu, const struct spmu_model *model, ui
 		.supply = {.exact = exact, .modelled = modelled},
 	};
 	size_t bytes = ROUND_UP(spmu_core_bytes(), 64);
+	struct spmu_core *core;
 	enum spmu_status status;
 
-	unit->cpu = cpu;
-	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &unit->core);
+	for (unsigned lp = 0; lp < threads; lp++) {
+		unit[lp] = g_new0(struct softpmu, 1);
+		unit[lp]->cpu = cpu[lp];
+		unit[lp]->lp = lp;
+		config.meters[lp] = &unit[lp]->meters;
+	}
+	host.opaque = unit[0];
+	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &core);
 	g_assert(status == SPMU_OK);
-	unit->state_bytes = spmu_state_bytes(unit->core);
-	unit->state = g_malloc0(unit->state_bytes);
-	return unit;
+	for (unsigned lp = 0; lp < threads; lp++) {
+		unit[lp]->core = core;
+		unit[lp]->sibling = threads > 1 ? unit[1 - lp] : NULL;
+		unit[lp]->state_bytes = spmu_state_bytes(core);
+		unit[lp]->state = g_malloc0(unit[lp]->state_bytes);
+	}
+	return unit[0];
 }
 
 /* CPUID.01H:EAX (Vol. 2A): the family and model that software goes by. */

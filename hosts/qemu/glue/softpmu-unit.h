@@ -11,6 +11,8 @@
 struct softpmu {
 	struct spmu_meters meters;
 	struct spmu_core *core;
+	unsigned lp;		 /* the thread of the core that this processor is */
+	struct softpmu *sibling; /* the other thread of the core; NULL: none */
 	X86CPU *cpu;
 	bool timed;	      /* some meter counts reference clocks */
 	uint64_t tsc;	      /* until when reference clocks are accounted for */
@@ -18,8 +20,11 @@ struct softpmu {
 	uint8_t *state;
 };
 
-struct softpmu *softpmu_unit_new(X86CPU *cpu, const struct spmu_model *model, uint64_t exact,
-				 uint64_t modelled);
+/*
+ * The units of the threads of a core, cpu[0] to cpu[threads - 1]; returns that of the first.
+ */
+struct softpmu *softpmu_unit_new(X86CPU *cpu[], unsigned threads, const struct spmu_model *model,
+				 uint64_t exact, uint64_t modelled);
 
 /* The model that is nearest to a CPUID signature, which becomes the model's; NULL: none. */
 const struct spmu_model *softpmu_model_of(uint32_t *signature);

@@ -3,7 +3,9 @@
  * softpmu.c: the performance-monitoring unit of a virtual processor: its life, and how
  * what QEMU executes reaches it (Vol. 3B chapter 18).  How blocks count is in softpmu.h.
  *
- * Each virtual processor is a core of its own with one thread.  Time is modelled: one core
+ * Each virtual processor is a core of its own, or one of two threads of a core; these
+ * run in turns on one thread of the emulator, so that both stand at a block's end when one of
+ * them calls the unit.  Time is modelled: one core
  * clock for each instruction that retires and none while halted; reference clocks follow the
  * time-stamp counter while not halted, and are shared out between the rings by the
  * instructions that retired in each.
@@ -15,6 +17,7 @@
 #include "cpu.h"
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
+#include "hw/boards.h"
 #include "hw/i386/apic.h"
 #include "migration/vmstate.h"
 #include "tcg/helper-tcg.h"
@@ -79,8 +82,8 @@ static void pass_time(struct softpmu *unit, const int64_t insns[2])
 	other = sum ? muldiv64(clocks, MIN(insns[1], UINT32_MAX), MIN(sum, UINT32_MAX))
 		    : (cpl_of(env) ? clocks : 0);
 	other = MIN(other, clocks);
-	spmu_clocks(unit->core, 0, SPMU_SIGBIT(REF_CYCLES), clocks - other, 0);
-	spmu_clocks(unit->core, 0, SPMU_SIGBIT(REF_CYCLES), other, 3);
+	spmu_clocks(unit->core, unit->lp, SPMU_SIGBIT(REF_CYCLES), clocks - other, 0);
+	spmu_clocks(unit->core, unit->lp, SPMU_SIGBIT(REF_CYCLES), other, 3);
 }
 
 /* What blocks counted comes off the meters. */
@@ -101,17 +104,24 @@ static void fold(struct softpmu *unit)
 	pmu->granted[1] = pmu->room[1];
 }
 
-/* Hand the unit what passed since the last time. */
-static void sync_unit(struct softpmu *unit)
+static void sync_thread(struct softpmu *unit)
 {
 	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
 	int64_t insns[2] = {pmu->granted[0] - pmu->room[0], pmu->granted[1] - pmu->room[1]};
 
-	spmu_set_ia32e(unit->core, 0, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
+	spmu_set_ia32e(unit->core, unit->lp, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
 	if (insns[0] | insns[1])
 		fold(unit);
 	if (unit->timed)
 		pass_time(unit, insns);
+}
+
+/* Hand the unit what passed since the last time. */
+static void sync_unit(struct softpmu *unit)
+{
+	sync_thread(unit);
+	if (unit->sibling)
+		sync_thread(unit->sibling);
 }
 
 /* How many instructions may retire before a meter can be used up. */
@@ -131,12 +141,11 @@ static int64_t meter_room(const struct spmu_meter *meter)
 	return meter->rings == (SPMU_RING0 | SPMU_RINGX) ? room / 2 : room;
 }
 
-/* What may run now, and how. */
-static void grant(struct softpmu *unit)
+static void grant_thread(struct softpmu *unit)
 {
 	CPUX86State *env = &unit->cpu->env;
 	struct softpmu_env *pmu = &env->softpmu;
-	bool steps = spmu_steps_on_branches(unit->core, 0);
+	bool steps = spmu_steps_on_branches(unit->core, unit->lp);
 	bool wanted = unit->meters.count || unit->meters.tap.signals || steps;
 	int64_t room[2] = {ROOM_MAX, ROOM_MAX};
 	uint64_t signals = 0;
@@ -166,6 +175,14 @@ static void grant(struct softpmu *unit)
 		pmu->flags |= HF_SOFTPMU_EXACT;
 }
 
+/* What may run now, and how. */
+static void grant(struct softpmu *unit)
+{
+	grant_thread(unit);
+	if (unit->sibling)
+		grant_thread(unit->sibling);
+}
+
 /* The pending instruction has retired; execution goes on where the registers say. */
 static unsigned retire_pending(CPUX86State *env)
 {
@@ -182,7 +199,7 @@ static unsigned retire_pending(CPUX86State *env)
 
 	pmu->pending_signals = 0;
 	sync_unit(pmu->unit);
-	events = spmu_retire(pmu->unit->core, 0, &insn);
+	events = spmu_retire(pmu->unit->core, pmu->unit->lp, &insn);
 	grant(pmu->unit);
 	return events;
 }
@@ -261,12 +278,12 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 			.flags = SPMU_BRANCH_EVENT,
 		};
 		sync_unit(pmu->unit);
-		spmu_branches(pmu->unit->core, 0, &branch, 1);
+		spmu_branches(pmu->unit->core, pmu->unit->lp, &branch, 1);
 		grant(pmu->unit);
 	}
 	if (vector == EXCP01_DB) {
 		sync_unit(pmu->unit);
-		spmu_debug_exception(pmu->unit->core, 0);
+		spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
 		grant(pmu->unit);
 	}
 }
@@ -280,7 +297,7 @@ void softpmu_smm(CPUX86State *env, bool entered)
 	if (entered && pmu->pending_signals)
 		retire_pending(env);
 	sync_unit(pmu->unit);
-	spmu_smm(pmu->unit->core, 0, entered);
+	spmu_smm(pmu->unit->core, pmu->unit->lp, entered);
 	grant(pmu->unit);
 }
 
@@ -288,7 +305,7 @@ bool softpmu_steps_over(CPUX86State *env)
 {
 	struct softpmu_env *pmu = &env->softpmu;
 
-	return pmu->unit && spmu_steps_on_branches(pmu->unit->core, 0) &&
+	return pmu->unit && spmu_steps_on_branches(pmu->unit->core, pmu->unit->lp) &&
 	       !(pmu->pending_signals & SPMU_SIGSET_TAKEN);
 }
 
@@ -297,13 +314,20 @@ void softpmu_halt(CPUX86State *env)
 	if (!env->softpmu.unit)
 		return;
 	sync_unit(env->softpmu.unit);
+	spmu_set_halted(env->softpmu.unit->core, env->softpmu.unit->lp, true);
 	grant(env->softpmu.unit);
 }
 
 void softpmu_wake(CPUX86State *env)
 {
-	if (env->softpmu.unit)
-		env->softpmu.unit->tsc = tsc_now(env);
+	struct softpmu *unit = env->softpmu.unit;
+
+	if (!unit)
+		return;
+	unit->tsc = tsc_now(env);
+	sync_unit(unit);
+	spmu_set_halted(unit->core, unit->lp, false);
+	grant(unit);
 }
 
 /*
@@ -362,7 +386,7 @@ bool softpmu_rdmsr(CPUX86State *env, uintptr_t ra)
 	if (!pmu->unit)
 		return false;
 	charged = access_begin(env);
-	outcome = spmu_read_msr(pmu->unit->core, 0, msr, &value);
+	outcome = spmu_read_msr(pmu->unit->core, pmu->unit->lp, msr, &value);
 	access_end(env, charged, outcome, ra);
 	if (outcome == SPMU_NOT_OURS)
 		return false;
@@ -382,7 +406,7 @@ bool softpmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
 	if (!pmu->unit)
 		return false;
 	charged = access_begin(env);
-	outcome = spmu_write_msr(pmu->unit->core, 0, msr, value);
+	outcome = spmu_write_msr(pmu->unit->core, pmu->unit->lp, msr, value);
 	access_end(env, charged, outcome, ra);
 	return outcome == SPMU_DONE && msr != MSR_IA32_MISC_ENABLE;
 }
@@ -397,7 +421,7 @@ bool softpmu_rdpmc(CPUX86State *env, uintptr_t ra)
 	if (!pmu->unit)
 		return false;
 	charged = access_begin(env);
-	outcome = spmu_rdpmc(pmu->unit->core, 0, env->regs[R_ECX], cpl_of(env),
+	outcome = spmu_rdpmc(pmu->unit->core, pmu->unit->lp, env->regs[R_ECX], cpl_of(env),
 			     (env->cr[4] & CR4_PCE_MASK) != 0, (env->cr[0] & CR0_PE_MASK) != 0,
 			     &value);
 	access_end(env, charged, outcome, ra);
@@ -421,7 +445,7 @@ void softpmu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf, uint32_t *
 void softpmu_write_lvt(X86CPU *cpu, uint32_t value)
 {
 	if (cpu->env.softpmu.unit)
-		spmu_write_lvt(cpu->env.softpmu.unit->core, 0, value);
+		spmu_write_lvt(cpu->env.softpmu.unit->core, cpu->env.softpmu.unit->lp, value);
 }
 
 void softpmu_reset(X86CPU *cpu)
@@ -434,10 +458,12 @@ void softpmu_reset(X86CPU *cpu)
 	pmu->pending_signals = 0;
 	pmu->need = 0;
 	if (pmu->init)
-		spmu_init(pmu->unit->core, 0);
+		spmu_init(pmu->unit->core, pmu->unit->lp);
 	else
-		spmu_reset(pmu->unit->core, 0);
+		spmu_reset(pmu->unit->core, pmu->unit->lp);
 	pmu->init = false;
+	/* The others wait to be started. */
+	spmu_set_halted(pmu->unit->core, pmu->unit->lp, !cpu_is_bsp(cpu));
 	grant(pmu->unit);
 }
 
@@ -464,6 +490,41 @@ static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
 	return model;
 }
 
+static bool same_core(const X86CPU *a, const X86CPU *b)
+{
+	return a->socket_id == b->socket_id && a->die_id == b->die_id &&
+	       a->module_id == b->module_id && a->core_id == b->core_id;
+}
+
+/* The unit of a core is made with its last thread. */
+static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
+{
+	unsigned threads = MACHINE(qdev_get_machine())->smp.threads;
+	X86CPU *core[SPMU_THREADS_MAX] = {cpu};
+	struct softpmu *unit;
+	CPUState *other;
+
+	if (threads > SPMU_THREADS_MAX || (threads > 1 && qemu_tcg_mttcg_enabled())) {
+		error_setg(errp, "pmu=on: a core has one thread, or two with "
+				 "-accel tcg,thread=single");
+		return false;
+	}
+	if (threads > 1) {
+		core[0] = NULL;
+		CPU_FOREACH(other)
+		if (X86_CPU(other) != cpu && same_core(X86_CPU(other), cpu))
+			core[0] = X86_CPU(other);
+		if (!core[0]) /* the other thread comes later */
+			return true;
+		core[1] = cpu;
+	}
+	unit = softpmu_unit_new(core, threads, model, EXACT, MODELLED);
+	for (unsigned lp = 0; lp < threads; lp++)
+		core[lp]->env.softpmu.unit = lp ? unit->sibling : unit;
+	grant(unit);
+	return true;
+}
+
 bool softpmu_realize(X86CPU *cpu, Error **errp)
 {
 	struct softpmu_env *pmu = &cpu->env.softpmu;
@@ -482,9 +543,7 @@ bool softpmu_realize(X86CPU *cpu, Error **errp)
 	/* Drivers leave PEBS alone when microcode is older than its mendings. */
 	if (!cpu->ucode_rev)
 		cpu->ucode_rev = UCODE_REVISION;
-	pmu->unit = softpmu_unit_new(cpu, model, EXACT, MODELLED);
-	grant(pmu->unit);
-	return true;
+	return make_unit(cpu, model, errp);
 }
 
 /* Snapshots: the unit's own block, and the instruction that is under way. */
