@@ -123,6 +123,8 @@ registers_by_hand() {
 	known-mid
 	wrmsr 0x38f 0
 	result msr-tools "$(rdmsr -d 0xc1) $(rdmsr -d 0xc2)"
+	wrmsr 0x186 0
+	wrmsr 0x187 0
 }
 
 likwid() {
@@ -210,10 +212,10 @@ tools)
 	insmod /lib/msr.ko
 	registers_by_hand
 	likwid
-	papi
 	;;
-pcm)
+more-tools)
 	insmod /lib/msr.ko
+	papi
 	pcm
 	;;
 pause) # a snapshot is taken in the middle of it
