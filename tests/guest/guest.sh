@@ -146,7 +146,7 @@ check_family() {
 		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
 	fi
 	read -r n share <<<"$(of default)"
-	within "$cpu: perf record as it comes: samples" 50 1000000 "$n"
+	within "$cpu: perf record as it comes: samples" 10 1000000 "$n"
 	within "$cpu: perf record as it comes: of the loop, percent" 80 100 "$share"
 	check_multiplexed
 	check_records
@@ -172,9 +172,9 @@ check_threads() {
 	same "two threads: counters of each" 4 "$(sed -n 's/.*generic registers: *//p' "$log")"
 	same "two threads: counts on the first" "$INSNS $BRANCHES" "$(of first)"
 	same "two threads: counts on the second" "$INSNS $BRANCHES" "$(of second)"
-	# The program, and the way of taskset to it after it has moved.
+	# The program, and what else ran on the second, as taskset before it.
 	read -r any own <<<"$(of any)"
-	within "two threads: the first counts the second" "$INSNS" $((INSNS + 5000)) $((any - own))
+	within "two threads: the first counts the second" "$INSNS" $((INSNS + 100000)) $((any - own))
 }
 
 # Programs of Debian's packages that write the registers themselves, or go through the kernel.
