@@ -146,8 +146,9 @@ check_family() {
 		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
 	fi
 	read -r n share <<<"$(of default)"
-	within "$cpu: perf record as it comes: samples" 10 1000000 "$n"
-	within "$cpu: perf record as it comes: of the loop, percent" 80 100 "$share"
+	within "$cpu: perf record as it comes: samples" $((INSNS / PERIOD - 1)) 5000 "$n"
+	within "$cpu: perf record as it comes: samples of the loop" $((2 * LOOPS / PERIOD - 8)) \
+		$((2 * LOOPS / PERIOD + 2)) "$share"
 	check_multiplexed
 	check_records
 }
