@@ -148,7 +148,7 @@ check_family() {
 	read -r n share <<<"$(of default)"
 	within "$cpu: perf record as it comes: samples" $((INSNS / PERIOD - 1)) 5000 "$n"
 	within "$cpu: perf record as it comes: samples of the loop" $((2 * LOOPS / PERIOD - 8)) \
-		$((2 * LOOPS / PERIOD + 2)) "$share"
+		$((2 * LOOPS / PERIOD * 6 / 5)) "$share" # and of the interrupts in between
 	check_multiplexed
 	check_records
 }
