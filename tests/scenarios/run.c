@@ -116,7 +116,6 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 		{"p6", f->enable_first},
 		{"p6-debug", f->enable_first && !f->area},
 		{"netburst", f->programming == BY_ESCRS},
-		{"netburst-64", f->programming == BY_ESCRS && f->area->field == 8},
 		{"netburst-off", f->programming == BY_ESCRS && (f->debugctl & 0x600)},
 	};
 
