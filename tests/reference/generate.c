@@ -161,12 +161,12 @@ static unsigned record_bytes(const struct generator *g, uint64_t config)
 	if (g->family->pebs_format < 4)
 		return bytes[g->family->pebs_format];
 	return 0x20 + (config & 1 ? 0x20 : 0) + (config & 2 ? 0x90 : 0) + (config & 4 ? 0x100 : 0) +
-	       (config & 8 ? 24 * (1 + (unsigned)(config >> 24 & 0x1f)) : 0);
+	       (config & 8 ? 24 * (config >> 29 ? 32 : 1 + (unsigned)(config >> 24 & 0x1f)) : 0);
 }
 
 static void set_up_pebs(struct generator *g, unsigned lp)
 {
-	static const uint64_t configs[] = {0, 2, 3, 7, 2, 8, 0x0300000b, 0x1f000008};
+	static const uint64_t configs[] = {0, 2, 3, 7, 0x80000008, 8, 0x0300000b, 0x1f000008};
 	uint64_t config = g->family->adaptive ? configs[below(g, 8)] : 0;
 	uint64_t base = PROGRAM_PEBS(lp), size = record_bytes(g, config);
 	uint64_t records = 1 + below(g, 7);

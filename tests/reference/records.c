@@ -182,6 +182,14 @@ static void append_branches(struct reference *unit, unsigned lp, unsigned entrie
 	}
 }
 
+/* Bits 31:24, less 1.  Reading: no more than the stack has at most. */
+static unsigned entries_of(uint64_t config)
+{
+	unsigned more = config >> 24 & 0xff;
+
+	return more < 31 ? 1 + more : 32;
+}
+
 static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			  uint64_t applicable, struct record *record)
 {
@@ -189,8 +197,9 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 
 	if (!is_adaptive(unit, lp, applicable))
 		config = 0;
-	if (!(config & DATA_LBR))
-		config &= 0xff;
+	/* The format word says what the record has. */
+	config = (config & 0xff) |
+		 (config & DATA_LBR ? (uint64_t)(entries_of(config) - 1) << 24 : 0);
 	append(record, 8, config);
 	append(record, 8, linear(unit, lp, insn->ip));
 	append(record, 8, applicable);
@@ -205,7 +214,7 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 	if (config & DATA_XMM)
 		append_vectors(unit, lp, record);
 	if (config & DATA_LBR)
-		append_branches(unit, lp, 1 + (config >> 24 & 0x1f), record);
+		append_branches(unit, lp, entries_of(config), record);
 	reference_put(record->byte + 6, 2, record->bytes);
 }
 

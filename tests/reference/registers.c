@@ -415,7 +415,7 @@ static enum spmu_outcome write_single(struct reference *unit, unsigned lp, uint3
 	case 0x3f1:
 		return f->pebs_format >= 0 ? write_pebs_enable(unit, t, value) : ABSENT;
 	case 0x3f2:
-		return f->adaptive ? store(&t->pebs_data_cfg, value, 0x1f00000f) : ABSENT;
+		return f->adaptive ? store(&t->pebs_data_cfg, value, 0xff00000f) : ABSENT;
 	case 0x3f6:
 		return f->ld_lat ? store(&t->pebs_ld_lat, value, 0xffff) : ABSENT;
 	case 0x3f7:
