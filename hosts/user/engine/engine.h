@@ -13,7 +13,9 @@
  *	emit.c       the bytes that translate.c and step.c write
  *	run.c        the dispatcher: bulk and precise execution
  *	branches.c   taken branches, for last branch records and branch traces
- *	counting.c   the units, their drivers, samples
+ *	units.c      a thread's units, their drivers, samples
+ *	lanes.c      headroom as translated code uses it
+ *	counting.c   instructions that retire exactly, counts to the tool
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
  *	signals.c    the program's signal dispositions, masks, faults, delivery
@@ -219,7 +221,7 @@ struct step *step_of_code(uint64_t address); /* NULL: not in a step */
 /* run.c */
 _Noreturn void run_program(void);
 
-/* counting.c */
+/* units.c, lanes.c, counting.c */
 /* The signals of the meters of all units for user code, as translated code charges them:
  * meter m, block b: the word current->lane[m][b % LANES]. */
 extern uint64_t meter_signals[LANED_METERS];

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lanes.c: headroom as code uses it: the list of meters, how the room of each is shared out to its
+ * lanes, and the modes in which code is charged.
+ *
+ * Bulk code charges the meters a few instructions late, so while it runs a reserve of
+ * each headroom is kept back.  Careful code charges them first: there a reserve is needed only for
+ * what the outcome of a branch adds.
+ */
+#include "sys.h"
+#include "threads.h"
+#include "units.h"
+
+#define CAREFUL_ROOM 128 /* with less, careful code runs if there is some */
+#define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
+#define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
+
+uint64_t meter_signals[LANED_METERS];
+unsigned meters;
+
+/* Take over the units' lists; true when they are not those that code was translated for. */
+static bool refresh_meters(void)
+{
+	struct counting *c = current->counting;
+	unsigned n = 0;
+	bool same = true;
+
+	for (unsigned u = 0; u < c->units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (!(m->rings & SPMU_RINGX))
+				continue;
+			same = same && n < meters && meter_signals[n] == m->signals;
+			meter_signals[n] = m->signals;
+			c->meter[n++].unit = m;
+		}
+	same = same && n == meters;
+	meters = n;
+	return !same;
+}
+
+/*
+ * Share `room` among the lanes by what they used lately, in fractions of 2^16: one short division,
+ * as a long one for each lane would cost more than the rest of the exit.
+ */
+static void share_out(unsigned m, int64_t room)
+{
+	struct counting *c = current->counting;
+	int64_t *lane = current->lane[m], left = room;
+	uint32_t sum = 0, weight[LANES], inverse;
+	uint64_t most = 0;
+	unsigned shift;
+
+	for (unsigned i = 0; i < LANES; i++)
+		most |= c->meter[m].used[i];
+	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
+	for (unsigned i = 0; i < LANES; i++)
+		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
+	inverse = (1u << 31) / sum;
+	for (unsigned i = 0; i < LANES; i++) {
+		lane[i] =
+			room * (int64_t)(weight[i] * inverse >> 15) >> 16; /* room is below 2^47 */
+		left -= lane[i];
+	}
+	lane[0] += left;
+	memcpy(c->meter[m].granted, lane, sizeof(c->meter[m].granted));
+}
+
+/* Little room: n for one lane and as much as the others get. */
+static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
+{
+	struct counting *c = current->counting;
+	int64_t each = (room - n) / LANES;
+
+	for (unsigned i = 0; i < LANES; i++)
+		current->lane[m][i] = each;
+	current->lane[m][lane] = room - each * (LANES - 1);
+	memcpy(c->meter[m].granted, current->lane[m], sizeof(c->meter[m].granted));
+}
+
+static void grant_first(unsigned m, int64_t room)
+{
+	memset(current->lane[m], 0, sizeof(current->lane[m]));
+	current->lane[m][0] = room;
+}
+
+/* What may happen without being charged, at the most: the instructions before a block's check; in
+ * careful code the outcome of a branch. */
+static int64_t reserve_of(uint64_t signals, enum counting_mode in)
+{
+	unsigned each = 0;
+
+	if (in == COUNTING_PRECISE)
+		return 0;
+	if (in == COUNTING_CAREFUL)
+		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
+	if (!(signals & ~SPMU_SIGSET_BRANCHES))
+		return CHECK_INSNS_MAX; /* one kind of branch an instruction */
+	for (; signals; signals &= signals - 1)
+		each++;
+	return (int64_t)each * CHECK_INSNS_MAX;
+}
+
+static int64_t room_of(unsigned m)
+{
+	int64_t room = 0;
+
+	for (unsigned i = 0; i < LANES; i++)
+		room += current->lane[m][i];
+	return room;
+}
+
+/* Notes what each lane has used. */
+static void learn(unsigned m)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned i = 0; i < LANES; i++) {
+		int64_t used = c->meter[m].granted[i] - current->lane[m][i];
+
+		c->meter[m].used[i] = c->meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
+	}
+}
+
+bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
+{
+	int64_t room = room_of(m);
+
+	if (room < (int64_t)n)
+		return false;
+	if (room >= LANES_ROOM) {
+		learn(m);
+		share_out(m, room);
+	}
+	if (current->lane[m][lane] < n)
+		share_evenly(m, lane, n, room);
+	return true;
+}
+
+bool counting_low(void)
+{
+	for (unsigned m = 0; m < meters; m++)
+		if (room_of(m) < CAREFUL_ROOM)
+			return true;
+	return false;
+}
+
+void counting_mode(enum counting_mode to)
+{
+	struct counting *c = current->counting;
+
+	if (to == c->mode)
+		return;
+	if (to == COUNTING_PRECISE)
+		branches_take();
+	else if (c->mode == COUNTING_PRECISE)
+		branches_resume();
+	if (c->mode == COUNTING_PRECISE && refresh_meters()) {
+		if (!threads_alone())
+			engine_unsupported("internal error: units of two threads differ");
+		blocks_flush();
+	}
+	for (unsigned m = 0; m < meters; m++) {
+		int64_t room = c->meter[m].reserve;
+
+		room += c->mode == COUNTING_PRECISE ? c->meter[m].unit->headroom : room_of(m);
+		if (c->mode == COUNTING_BULK && room >= LANES_ROOM)
+			learn(m);
+		c->meter[m].reserve = reserve_of(meter_signals[m], to);
+		room -= c->meter[m].reserve;
+		if (to == COUNTING_PRECISE)
+			c->meter[m].unit->headroom = room;
+		else if (to == COUNTING_CAREFUL)
+			grant_first(m, room);
+		else if (room >= LANES_ROOM)
+			share_out(m, room);
+		else
+			share_evenly(m, 0, 0, room);
+	}
+	c->mode = to;
+}
+
+bool counting_bulk_possible(void)
+{
+	struct counting *c = current->counting;
+
+	if (c->mode != COUNTING_PRECISE) {
+		for (unsigned m = 0; m < meters; m++)
+			if (room_of(m) < 0)
+				return false;
+		return true;
+	}
+	/* The service routine may have changed the lists. */
+	for (unsigned u = 0; u < c->units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (m->rings & SPMU_RINGX &&
+			    m->headroom < reserve_of(m->signals, COUNTING_BULK))
+				return false;
+		}
+	return true;
+}
