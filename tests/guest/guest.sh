@@ -72,6 +72,7 @@ split() {
 	local word words=()
 	IFS='|' read -ra words <<<"$1"
 	for word in 0 1 2 3 4; do
+		words[word]=${words[word]-}
 		words[word]=${words[word]#"${words[word]%%[! ]*}"}
 		words[word]=${words[word]%"${words[word]##*[! ]}"}
 	done
