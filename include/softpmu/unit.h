@@ -120,8 +120,9 @@ struct spmu_host {
 	void (*vectors)(void *opaque, unsigned lp, uint8_t xmm[16][16]);
 	/*
 	 * The pin of counter `number` (PMi, PMi/BPi) is toggled so many times, at each count or at
-	 * overflow as the pin control flag has it (18.2.1.1, 18.23.1).  Of counts that passed in
-	 * bulk it hears when they are folded in.  NULL: nobody looks.
+	 * overflow as the pin control flag has it (18.2.1.1, 18.23.1); one toggle for each count,
+	 * also of those that fall into one clock.  Of counts that passed in bulk it hears when they
+	 * are folded in.  NULL: nobody looks.
 	 */
 	void (*pin)(void *opaque, unsigned lp, unsigned number, uint64_t toggles);
 	struct spmu_supply supply;
