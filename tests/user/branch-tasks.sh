@@ -11,20 +11,15 @@ cd "$SCRATCH" || exit 1
 # --- trace
 run tree "$SOFTPMU" trace -o tree -F work -- "$program"
 same "tree: status" 0 "$status"
-# Headings with their numbers left out; threads end in any order.
-sed -E 's/^ *[0-9]+\.[0-9]{3}  //; s/[0-9]+ of process [0-9]+$/T/; s/, process [0-9]+$/, P/' tree | grep -v '^#  ' >lines
-same "tree: the threads" "3 # branch-tasks, thread T" "$(grep thread lines | sort | uniq -c | xargs)"
-same "tree: what each task calls" "work leaf (10 times)
-work leaf (100 times)
-work leaf (1000 times)
-work leaf (1000 times)
-work leaf (1000 times)
-work leaf (20 times)
-work leaf (5 times)
-work leaf (7 times)" "$(grep -v '^#' lines | xargs -n 4 | sort)"
-# Of the child's two programs, one after the other; the vfork child's stand between its parent's.
-same "tree: the child, and what it executes" "work leaf (100 times) work leaf (7 times)" \
-	"$(awk '/^#/ { n++ } /100 times/ { at = n } { text[n] = text[n] " " $0 } END { print text[at] }' lines | sed 's/^ #[^ ]* [^,]*, P//; s/ # [^ ]*, P//' | xargs)"
+# Whose lines follow stands above them, as often as the reader goes from one task to another.
+awk '/^# .*, (thread [0-9]+ of )?process [0-9]+$/ { task = / thread / ? "thread " $(NF - 3) : "process " $NF; next }
+	/^#/ { next }
+	{ sub(/^ *[0-9]+\.[0-9]+ +/, ""); print task ": " $0 }' tree >lines
+same "tree: the threads" 3 "$(grep -o '^thread [0-9]*' lines | sort -u | grep -c '')"
+# The first thread, vfork's child, the other child with what it executes, three threads.
+same "tree: calls of leaf by task" "15 20 107 1000 1000 1000" \
+	"$(sed -n 's/^\(.*\): leaf  (\([0-9]*\) times)$/\1 \2/p' lines | awk '{ n[$1 $2] += $3 } END { for (t in n) print n[t] }' | sort -n | xargs)"
+same "tree: who calls it" "leaf work" "$(sed 's/^.*: //; s/ .*//' lines | sort -u | xargs)"
 run summary "$SOFTPMU" trace --summary -o summary -- "$program"
 same "summary: all calls" "3142 3142 leaf" "$(awk '$3 == "leaf" { print $1, $2, $3 }' summary)"
 # A call and a taken branch back for each, but the last branch of each of the eight loops is not taken.
