@@ -119,6 +119,29 @@ static bool is_guarded(const struct world *world)
 	return false;
 }
 
+/*
+ * A branch trace buffer that lies over its own management area: the records write base, index and
+ * maximum, and again it matters how many come at a time.
+ */
+static bool is_over_itself(struct machine *m, unsigned lp)
+{
+	const uint64_t area_bytes = 0x100;
+	uint64_t area;
+
+	if (machine_read(m, lp, 0x600, &area) != SPMU_DONE)
+		return false;
+	for (unsigned field = 4; field <= 8; field += 4) {
+		uint64_t base = world_peek(&m->world, area, field);
+		uint64_t most = world_peek(&m->world, area + 2ull * field, field);
+
+		if (base < most && base - area < area_bytes)
+			return true;
+		if (base < most && area - base < most - base)
+			return true;
+	}
+	return false;
+}
+
 bool machine_hand_over(const struct program *program, struct machine *m, unsigned lp,
 		       unsigned *events)
 {
@@ -132,7 +155,7 @@ bool machine_hand_over(const struct program *program, struct machine *m, unsigne
 		return true;
 	m->tapped += count;
 	/* Last branch records follow without flags from what a host stores: no comparison. */
-	bool guarded = is_guarded(&m->world);
+	bool guarded = is_guarded(&m->world) || is_over_itself(m, lp);
 	bool stores = tap->bts_next && !guarded && (program->seed & 1) &&
 		      machine_read(m, lp, 0x1d9, &debugctl) == SPMU_DONE && !(debugctl & 1);
 
