@@ -8,7 +8,7 @@
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
-compile threads -pthread
+compile threads "$ROOT/tests/user/threads-system.c" -pthread
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/threads-program.S" ||
 	stop "threads-program" "does not build"
 FIRST=14 OTHER=2000008 # instructions of the first thread for each other one, and of that one
