@@ -14,13 +14,11 @@
  * "u" that perf adds where the kernel may not be counted.
  */
 #define _GNU_SOURCE
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <hosts/user/launch.h>
 #include <src/perfdata/perfdata.h>
 
 #include "commands.h"
