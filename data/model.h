@@ -70,6 +70,7 @@ struct counter_layout {
 				   that of thread 1 */
 	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
 	uint16_t uops_retired;	/* event of all micro-operations retired; 0: none */
+	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
 	bool shared;		/* counters and what programs them stand once a core */

@@ -178,6 +178,10 @@ static void on_memory(uc_engine *uc, uc_mem_type type, uint64_t address, int siz
 
 	(void)uc, (void)size, (void)value;
 	host->pending.signals |= type == UC_MEM_WRITE ? SPMU_SIGBIT(STORES) : SPMU_SIGBIT(LOADS);
+	/* What it loads from comes first, whether or not it stores elsewhere. */
+	if (type == UC_MEM_WRITE && !host->pending.store_address &&
+	    host->pending.data_address != address)
+		host->pending.store_address = address;
 	if (!host->pending.data_address)
 		host->pending.data_address = address;
 }

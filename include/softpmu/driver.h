@@ -66,6 +66,7 @@ struct spmu_facilities {
 	bool ds, ds64, ds_cpl, pdcm;
 	bool pebs;	    /* available and not switched off in IA32_MISC_ENABLE */
 	bool pebs_baseline; /* adaptive records (MSR_PEBS_DATA_CFG) */
+	bool precise_store; /* IA32_PEBS_ENABLE[63] for stores on PMC3 (18.9.4.3) */
 	bool bts;	    /* as pebs */
 	bool lbr;
 	uint8_t pebs_format, lbr_format;

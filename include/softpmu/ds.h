@@ -82,6 +82,11 @@ struct spmu_pebs_record {
 	struct spmu_branch branch[SPMU_LBR_DEPTH_MAX];
 };
 
+/* data_source of a precise store (18.9.4.3); the unit knows the last one alone. */
+#define SPMU_STORE_L1D_HIT   (1u << 0)
+#define SPMU_STORE_STLB_MISS (1u << 4)
+#define SPMU_STORE_LOCKED    (1u << 5)
+
 /* Groups of adaptive records, as MSR_PEBS_DATA_CFG selects them. */
 #define SPMU_PEBS_MEMORY	 (1u << 0)
 #define SPMU_PEBS_GPRS		 (1u << 1)

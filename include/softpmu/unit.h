@@ -189,14 +189,16 @@ SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t s
 
 /* One retired instruction. */
 struct spmu_insn {
-	uint64_t ip;	       /* its linear address (eventing IP) */
-	uint64_t next_ip;      /* where execution continues; 0 of a far transfer: the host does not
-				  know (it runs user code alone), and no branch is recorded */
-	uint64_t signals;      /* what it produced */
-	uint64_t data_address; /* of its (first) memory operand; 0: none */
-	uint32_t cycles;       /* core clocks from the instruction before to this one; 0: the same
-				  clock.  Threshold, edge and invert work on clocks
-				  (Vol. 3B 18.2.1.1). */
+	uint64_t ip;		/* its linear address (eventing IP) */
+	uint64_t next_ip;	/* where execution continues; 0 of a far transfer: the host does not
+				   know (it runs user code alone), and no branch is recorded */
+	uint64_t signals;	/* what it produced */
+	uint64_t data_address;	/* of what it loads, or else stores; 0: none */
+	uint64_t store_address; /* of what it stores, where it loads from elsewhere (MOVS, PUSH and
+				   CALL of memory, POP to memory); 0: data_address */
+	uint32_t cycles;	/* core clocks from the instruction before to this one; 0: the same
+				   clock.  Threshold, edge and invert work on clocks
+				   (Vol. 3B 18.2.1.1). */
 	uint8_t cpl;
 	uint8_t next_cpl; /* privilege level at next_ip; looked at for FAR only */
 };

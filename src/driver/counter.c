@@ -208,6 +208,18 @@ bool spmu_drv_pause(const struct spmu_driver *driver)
 	return write_control(driver, 0);
 }
 
+/* One of these counters takes precise stores: its records have address and status (18.9.4.3). */
+static bool stores_precisely(const struct spmu_driver *driver, uint64_t counters)
+{
+	const uint64_t precise_store = 0x02cd;
+
+	for (unsigned slot = 0; slot < driver->slots; slot++)
+		if (drv_is_pebs(driver, slot) && (counters & drv_counter_bit(driver, slot)) &&
+		    (driver->counter[slot].request.select & DRV_SELECT_EVENT) == precise_store)
+			return true;
+	return false;
+}
+
 bool spmu_drv_write_pebs(const struct spmu_driver *driver, uint64_t counters)
 {
 	uint64_t bits = drv_pebs_bits(driver, counters);
@@ -216,6 +228,8 @@ bool spmu_drv_write_pebs(const struct spmu_driver *driver, uint64_t counters)
 		return true;
 	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)
 		bits |= spmu_drv_escr_replay(driver);
+	if (driver->facilities.precise_store && stores_precisely(driver, counters))
+		bits |= DRV_PEBS_STORE;
 	return drv_write(driver, DRV_IA32_PEBS_ENABLE, bits);
 }
 

@@ -9,7 +9,8 @@
  *
  * Fixed counters begin with version 2.  Version 5 lists in ECX those that EDX does not count.
  * Which counters have PEBS no register says before adaptive records: the layout of
- * the DS save area does, which has a counter reset for each.
+ * the DS save area does, which has a counter reset for each.  Precise store goes by the model:
+ * Sandy Bridge and Ivy Bridge have it (18.9.4.3, 18.10).
  */
 #include "internal.h"
 
@@ -25,6 +26,9 @@
 #define CAPABILITIES_LBR_FORMAT(v)  ((uint8_t)((v)&0x3f))
 #define CAPABILITIES_FULL_WIDTH	    DRV_BIT(13)
 #define CAPABILITIES_PEBS_BASELINE  DRV_BIT(14)
+
+/* CPUID.01H:EAX without stepping and reserved bits. */
+#define SIGNATURE_MODEL UINT32_C(0x0fff0ff0)
 
 uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
 {
@@ -109,6 +113,16 @@ static bool in_ia32e(const struct spmu_driver *driver)
 	       drv_read(driver, DRV_IA32_EFER, &value) && (value & DRV_IA32_EFER_LMA);
 }
 
+static bool has_precise_store(uint32_t signature)
+{
+	static const uint32_t models[] = {0x206a0, 0x206d0, 0x306a0, 0x306e0};
+
+	for (unsigned i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+		if ((signature & SIGNATURE_MODEL) == models[i])
+			return true;
+	return false;
+}
+
 /* A format or an area that is not the model's could not be read. */
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
@@ -137,6 +151,7 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	f->bts = !(value & MISC_ENABLE_BTS_UNAVAILABLE) && layout->bts_bytes > 0;
 	f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) &&
 		  spmu_pebs_record_bytes(layout, 0) > 0 && f->pebs_format == info.pebs_format;
+	f->precise_store = f->pebs && has_precise_store(regs.eax);
 	return true;
 }
 

@@ -139,6 +139,7 @@ static inline bool drv_is_pebs(const struct spmu_driver *driver, unsigned slot)
 }
 
 #define DRV_PEBS_MY_THREAD DRV_BIT(25)
+#define DRV_PEBS_STORE	   DRV_BIT(63)
 
 /* Counters as IA32_PEBS_ENABLE has them: NetBurst has one bit for each thread (18.16.3). */
 static inline uint64_t drv_pebs_bits(const struct spmu_driver *driver, uint64_t counters)

@@ -80,7 +80,8 @@ struct counter {
 	bool late;			 /* the next count interrupts, not the overflow */
 	bool force;			 /* each count is an overflow */
 	bool next; /* any instruction makes the record, not only one that counts */
-	bool adaptive, data_address; /* what its records hold */
+	bool adaptive, data_address; /* what its records hold ... */
+	bool of_store, store_status; /* ... the address of the store, and its status */
 	bool edge, invert;	     /* of at_least */
 	uint32_t starts;	     /* counters that its overflow enables */
 };

@@ -123,6 +123,22 @@ static void fill_vectors(struct spmu_core *core, unsigned lp, struct spmu_pebs_r
 		memset(record->xmm[8], 0, 8 * sizeof(record->xmm[8]));
 }
 
+/*
+ * Of the first counter that has one.  Of the status of a precise store that it was locked is known;
+ * that it hit the caches is not, and reads 0 (18.9.4.3).
+ */
+static void fill_address(const struct thread *thread, const struct spmu_insn *insn,
+			 uint32_t counters, struct spmu_pebs_record *record)
+{
+	uint32_t addressed = thread->addressed & counters;
+	const struct counter *counter = &thread->counter[take_lowest(&addressed)];
+
+	record->data_address =
+		counter->of_store && insn->store_address ? insn->store_address : insn->data_address;
+	if (counter->store_status && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
+		record->data_source = SPMU_STORE_LOCKED;
+}
+
 static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
 		 const struct spmu_insn *insn, uint32_t counters, uint64_t data_cfg,
 		 struct spmu_pebs_record *record)
@@ -141,8 +157,10 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layou
 	record->applicable = layout->pebs->format < 3 ? thread->state.reg[SLOT_GLOBAL_STATUS]
 						      : pebs_applicable(counters);
 	record->eventing_ip = insn->ip & addresses;
-	if (thread->addressed & counters)
-		record->data_address = insn->data_address & addresses;
+	if (thread->addressed & counters) {
+		fill_address(thread, insn, counters, record);
+		record->data_address &= addresses;
+	}
 	if (data_cfg & SPMU_PEBS_XMM)
 		fill_vectors(core, lp, record);
 	if (data_cfg & SPMU_PEBS_LBR)

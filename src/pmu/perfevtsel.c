@@ -5,6 +5,9 @@
  *
  * Hosts report nothing that happens inside a transaction, so a counter with IN_TX counts
  * nothing (18.11.5).
+ *
+ * The precise store event has a record without address and status unless PS_ENABLE of
+ * IA32_PEBS_ENABLE is set, too (18.9.4.3).
  */
 #include "src/pmu/core.h"
 
@@ -34,6 +37,19 @@ static bool counts_clocks(const struct spmu_core *core, const struct spmu_event 
 	       signals_supplied(core, SPMU_SIGBIT(CYCLES));
 }
 
+/* Which address a record has: of a load, or where the event is stores alone of a store (18.11.3).
+ */
+static void update_address(const struct spmu_core *core, const struct thread *thread,
+			   const struct spmu_event *event, struct counter *counter)
+{
+	bool enabled = thread->state.reg[SLOT_PEBS_ENABLE] & FIELD(PEBS_ENABLE_PS, PS_ENABLE);
+	bool precise_store = event->code && event->code == core->model->counters->precise_store;
+
+	counter->data_address = event->data_address && (enabled || !precise_store);
+	counter->of_store = event->signals == SPMU_SIGBIT(STORES);
+	counter->store_status = enabled && precise_store;
+}
+
 /*
  * Table 18-54 and its notes: only some counters, only plain counting.  The notes ask for INV and
  * CMASK to be 0, too, but processors take them: Intel's lists of events have precise ones with both
@@ -55,7 +71,7 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = !precise || counts_clocks(core, event, select);
 	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
-	counter->data_address = event->data_address;
+	update_address(core, thread, event, counter);
 }
 
 /* What a fixed counter counts is precise unless it is time (extended PEBS). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode_test.c: insn_decode and insn_data_address against Zydis.
+ * decode_test.c: insn_decode, insn_data_address and insn_addresses against Zydis.
  *
  * Three parts: a linear sweep over all code sections of real programs, ten
  * million made-up byte strings, and instructions that are cut off by the end of a
@@ -138,6 +138,8 @@ static unsigned layout_fields(const struct insn *insn, const struct expected *e,
 static bool same(const uint8_t *code, uint64_t address, const struct insn *insn,
 		 const struct expected *e)
 {
+	const struct insn_addresses is = insn_addresses(insn, code, address, gpr, FS_BASE, GS_BASE),
+				    want = expected_addresses(e, address, gpr, FS_BASE, GS_BASE);
 	struct field f[24];
 	unsigned n = 0;
 	bool good = true;
@@ -153,6 +155,8 @@ static bool same(const uint8_t *code, uint64_t address, const struct insn *insn,
 	f[n++] = (struct field){"data address",
 				insn_data_address(insn, address, gpr, FS_BASE, GS_BASE),
 				expected_address(e, address, gpr, FS_BASE, GS_BASE)};
+	f[n++] = (struct field){"load address", is.data, want.data};
+	f[n++] = (struct field){"store address", is.store, want.store};
 	if (insn->kind == INSN_RET || insn->kind == INSN_FAR)
 		f[n++] = (struct field){"immediate", insn->immediate, e->insn.raw.imm[0].value.u};
 	if (e->valid)

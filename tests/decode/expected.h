@@ -405,6 +405,39 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	return at;
 }
 
+/*
+ * With a second operand, to which it stores: MOVS has both implicit, PUSH, POP and near CALL with
+ * a memory operand the stack.
+ */
+static inline struct insn_addresses expected_addresses(const struct expected *e, uint64_t address,
+						       const uint64_t gpr[16], uint64_t fs_base,
+						       uint64_t gs_base)
+{
+	struct insn_addresses at = {
+		.data = expected_address(e, address, gpr, fs_base, gs_base),
+	};
+	const ZydisDecodedOperand *first = expected_operand(e);
+
+	for (unsigned i = 0; first && i < e->insn.operand_count; i++) {
+		const ZydisDecodedOperand *o = &e->operands[i];
+
+		if (o == first || !expected_is_data(e, o))
+			continue;
+		if (e->insn.meta.category == ZYDIS_CATEGORY_STRINGOP &&
+		    (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
+			at.store = e->insn.address_width == 32 ? (uint32_t)gpr[7] : gpr[7];
+		} else if (e->insn.mnemonic == ZYDIS_MNEMONIC_PUSH ||
+			   (e->insn.mnemonic == ZYDIS_MNEMONIC_CALL &&
+			    e->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR)) {
+			at.store = gpr[4] - o->size / 8;
+		} else if (e->insn.mnemonic == ZYDIS_MNEMONIC_POP) {
+			at.store = at.data;
+			at.data = gpr[4];
+		}
+	}
+	return at;
+}
+
 static inline bool expected_uses_gs(const struct expected *e)
 {
 	if (!e->valid)

@@ -5,7 +5,8 @@
  *
  * Vol. 3B 17.4.9 (DS save area), 18.4.4 and 18.8.1.1 (formats 0 and 1), 18.6.1.1
  * and 18.11.2 (format 2), 18.13.1 (format 3), adaptive PEBS of the 10th
- * generation Core (format 4).  Data source, latency and transactions are 0.
+ * generation Core (format 4).  Data source, latency and transactions are 0, but a precise store
+ * says whether it was locked (18.9.4.3).
  */
 #include "reference.h"
 
@@ -13,6 +14,8 @@
 
 #define STATUS_OVFBUF	(UINT64_C(1) << 62)
 #define SELECT_ADAPTIVE (UINT64_C(1) << 34)
+#define PRECISE_STORE	0x02cdu /* event, with IA32_PEBS_ENABLE[63] */
+#define STORE_LOCKED	(1u << 5)
 #define DATA_MEMORY	1u
 #define DATA_GPRS	2u
 #define DATA_XMM	4u
@@ -63,15 +66,42 @@ static uint64_t linear(const struct reference *unit, unsigned lp, uint64_t addre
 	return unit->thread[lp].ia32e ? address : address & 0xffffffff;
 }
 
-/* Of a record that some counter makes whose event knows the address. */
+/* The first counter that makes the record and whose event has an address; NULL: none. */
+static const struct spmu_event *with_address(const struct reference *unit, unsigned lp,
+					     uint64_t applicable)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+
+	for (unsigned n = 0; n < unit->generals; n++)
+		if ((applicable >> n & 1) && t->event[n] && t->event[n]->data_address &&
+		    (t->event[n]->code != PRECISE_STORE || t->pebs_enable >> 63))
+			return t->event[n];
+	return NULL;
+}
+
+/* "The source of the load, or the destination of the store" (18.9.4.1). */
 static uint64_t data_address(const struct reference *unit, unsigned lp,
 			     const struct spmu_insn *insn, uint64_t applicable)
 {
-	for (unsigned n = 0; n < unit->generals; n++)
-		if ((applicable >> n & 1) && unit->thread[lp].event[n] &&
-		    unit->thread[lp].event[n]->data_address)
-			return linear(unit, lp, insn->data_address);
-	return 0;
+	const struct spmu_event *event = with_address(unit, lp, applicable);
+
+	if (!event)
+		return 0;
+	if (event->signals == SPMU_SIGBIT(STORES) && insn->store_address &&
+	    unit->defect != REFERENCE_STORE_AS_LOAD)
+		return linear(unit, lp, insn->store_address);
+	return linear(unit, lp, insn->data_address);
+}
+
+/* Table of 18.9.4.3; no cache is known. */
+static uint64_t store_status(const struct reference *unit, unsigned lp,
+			     const struct spmu_insn *insn, uint64_t applicable)
+{
+	const struct spmu_event *event = with_address(unit, lp, applicable);
+
+	if (!event || event->code != PRECISE_STORE)
+		return 0;
+	return insn->signals & SPMU_SIGBIT(LOCK_LOADS) ? STORE_LOCKED : 0;
 }
 
 /* Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2). */
@@ -118,7 +148,7 @@ static void make_plain(struct reference *unit, unsigned lp, const struct spmu_in
 		r.r15,
 		/* 90H */ format < 3 ? status : applicable,
 		data_address(unit, lp, insn, applicable),
-		0,
+		store_status(unit, lp, insn, applicable),
 		0,
 		linear(unit, lp, insn->ip),
 		0,

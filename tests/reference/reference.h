@@ -43,6 +43,7 @@
 	X(FIXED_RELOAD_MISSING, "a fixed counter is not reloaded after its record")                \
 	X(STATUS_AFTER_ASSIST, "formats 1 and 2 store the status as it is after the assist")       \
 	X(ADAPTIVE_ALWAYS, "groups are stored whether or not the counter asks for them")           \
+	X(STORE_AS_LOAD, "a record of a store has the address of the load beside it")              \
 	X(LEGACY_KEEPS_ENABLES, "before version 4 a freeze leaves IA32_PERF_GLOBAL_CTRL")          \
 	X(BTS_NOT_CIRCULAR, "without BTINT the branch trace stops at the end of its buffer")       \
 	X(BTS_THRESHOLD_LATE, "the branch trace interrupts one record late")                       \

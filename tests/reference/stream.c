@@ -59,5 +59,8 @@ void program_stream(const struct program *program, const struct operation *op,
 			insn[i].next_cpl = cpl = cpls[bits >> 56 & 7];
 		if (insn[i].signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
 			insn[i].data_address = bits >> 12;
+		if ((insn[i].signals & SPMU_SIGBIT(LOADS)) &&
+		    (insn[i].signals & SPMU_SIGBIT(STORES)) && (bits >> 60 & 1))
+			insn[i].store_address = bits >> 8;
 	}
 }

@@ -136,7 +136,7 @@ static void one(struct scenario *s, struct spmu_insn *insn)
 	s->ip = insn->next_ip;
 }
 
-/* retire N [SIGNAL]... [ip=] [to=] [cpl=] [next_cpl=] [cycles=] [data=] */
+/* retire N [SIGNAL]... [ip=] [to=] [cpl=] [next_cpl=] [cycles=] [data=] [store=] */
 static bool retire(struct scenario *s, const struct line *line)
 {
 	struct spmu_insn insn = {.signals = SPMU_SIGBIT(INSTRUCTIONS), .cycles = 1};
@@ -149,9 +149,13 @@ static bool retire(struct scenario *s, const struct line *line)
 		const struct {
 			const char *key;
 			uint64_t *value;
-		} option[] = {{"ip", &ip},	   {"to", &to},
-			      {"cpl", &cpl},	   {"next_cpl", &next_cpl},
-			      {"cycles", &cycles}, {"data", &insn.data_address}};
+		} option[] = {{"ip", &ip},
+			      {"to", &to},
+			      {"cpl", &cpl},
+			      {"next_cpl", &next_cpl},
+			      {"cycles", &cycles},
+			      {"data", &insn.data_address},
+			      {"store", &insn.store_address}};
 		const char *text = NULL;
 
 		for (unsigned k = 0; k < sizeof(option) / sizeof(option[0]) && !text; k++)

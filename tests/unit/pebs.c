@@ -97,17 +97,21 @@ static void record_contents(void)
 	host_destroy(&host);
 }
 
-/* 18.13.1.3: events of memory carry the address. */
+/* 18.13.1.3, 18.11.3: events of memory carry the address, of the load or of the store. */
 static void data_address(void)
 {
 	static const struct {
 		int line;
 		uint32_t code;
-		uint64_t signals;
+		uint64_t signals, address;
 	} rows[] = {
-		{__LINE__, 0x81d0, LOAD},
-		{__LINE__, 0x82d0, STORE},
-		{__LINE__, 0x21d0, LOAD | SPMU_SIGBIT(LOCK_LOADS)},
+		{__LINE__, 0x81d0, LOAD, 0x2000},
+		{__LINE__, 0x82d0, STORE, 0x2000},
+		{__LINE__, 0x21d0, LOAD | SPMU_SIGBIT(LOCK_LOADS), 0x2000},
+		/* With a load at 2000H and a store at 2008H. */
+		{__LINE__, 0x81d0, LOAD | STORE, 0x2000},
+		{__LINE__, 0x82d0, LOAD | STORE, 0x2008},
+		{__LINE__, 0x83d0, LOAD | STORE, 0x2000},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -117,7 +121,8 @@ static void data_address(void)
 		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].code);
 		retire(&host, 0x10, rows[i].signals);
 		CHECK_ROW_EQ(rows[i].line, retire(&host, 0x20, rows[i].signals), SPMU_EV_RECORD);
-		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).data_address, 0x2000);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).data_address, rows[i].address);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).data_source, 0);
 		host_destroy(&host);
 	}
 }

@@ -11,7 +11,10 @@
 #define INSNS	 SPMU_SIGBIT(INSTRUCTIONS)
 #define JUMP	 SPMU_SIGBIT(JMP_REL)
 #define LOAD	 SPMU_SIGBIT(LOADS)
+#define STORE	 SPMU_SIGBIT(STORES)
+#define LOCK	 SPMU_SIGBIT(LOCK_LOADS)
 #define NOP	 SPMU_SIGBIT(NOP)
+#define BIT(n)	 (UINT64_C(1) << (n))
 #define FIXED(n) (UINT64_C(1) << (32 + (n)))
 #define DATA_CFG 0x3f2
 #define LD_LAT	 0x3f6
@@ -451,7 +454,39 @@ static void thirty_two_bits(void)
 	}
 }
 
-/* 18.8.1.2, 18.9.4.2: load latency and precise store are registers; no record is made up. */
+/*
+ * 18.9.4.3: with PS_ENABLE a store on PMC3 has its record, with the address that it stores to and
+ * whether it was locked; without, neither.  It is an event of PMC3 alone.
+ */
+static void precise_store(void)
+{
+	static const struct {
+		int line;
+		uint64_t enable, signals, address, status;
+	} rows[] = {
+		{__LINE__, BIT(63) | 8, STORE, 0x2000, 0},
+		{__LINE__, BIT(63) | 8, LOAD | STORE, 0x2008, 0},
+		{__LINE__, BIT(63) | 8, LOAD | STORE | LOCK, 0x2008, SPMU_STORE_LOCKED},
+		{__LINE__, 8, LOAD | STORE | LOCK, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct unit_host host;
+
+		create(&host, "ivybridge", 1);
+		WRMSR(&host, PEBS_ENABLE, rows[i].enable);
+		arm(&host, 3, 0x2cd);
+		retire(&host, 0x10, STORE);
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 0x18, LOAD), 0);
+		CHECK_ROW_EQ(rows[i].line, retire(&host, 0x20, rows[i].signals), SPMU_EV_RECORD);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).data_address, rows[i].address);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).data_source, rows[i].status);
+		CHECK_ROW_EQ(rows[i].line, host_record(&host, 0).latency, 0);
+		host_destroy(&host);
+	}
+}
+
+/* 18.8.1.2, 18.9.4.2: load latency is registers; no record is made up, nor of a store on PMC0. */
 static void latency_and_stores(void)
 {
 	struct unit_host host;
@@ -462,12 +497,12 @@ static void latency_and_stores(void)
 	WRMSR(&host, PEBS_ENABLE, UINT64_C(0x8000000f0000000f));
 	CHECK_EQ(RDMSR(&host, PEBS_ENABLE), UINT64_C(0x8000000f0000000f));
 	arm(&host, 0, 0x1cd);
-	arm(&host, 3, 0x2cd);
+	arm(&host, 1, 0x2cd);
 	for (unsigned k = 0; k < 4; k++)
-		retire(&host, k, LOAD | SPMU_SIGBIT(STORES));
+		retire(&host, k, LOAD | STORE);
 	CHECK_EQ(host_records(&host), 0);
 	CHECK_EQ(RDMSR(&host, PMC0), MAX48);
-	CHECK_EQ(RDMSR(&host, PMC0 + 3), MAX48);
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), MAX48);
 	/* LL_EN alone is no PEBS. */
 	WRMSR(&host, PEBS_ENABLE, UINT64_C(0xf00000000));
 	arm(&host, 0, 0x4c4);
@@ -612,6 +647,7 @@ int main(void)
 	status_field();
 	collision();
 	thirty_two_bits();
+	precise_store();
 	latency_and_stores();
 	adaptive_registers();
 	adaptive_groups();

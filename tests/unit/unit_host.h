@@ -239,7 +239,7 @@ static inline uint64_t rdmsr_at(int line, struct unit_host *host, unsigned lp, u
 #define WRMSR_LP(host, lp, msr, value) wrmsr_at(__LINE__, host, lp, msr, value)
 #define RDMSR_LP(host, lp, msr)	       rdmsr_at(__LINE__, host, lp, msr)
 
-/* One instruction of thread lp. */
+/* One instruction of thread lp; one that loads and stores does so at two places. */
 static inline unsigned retire_lp(struct unit_host *host, unsigned lp, uint64_t ip, uint64_t signals,
 				 unsigned cpl, unsigned cycles)
 {
@@ -248,6 +248,9 @@ static inline unsigned retire_lp(struct unit_host *host, unsigned lp, uint64_t i
 		.next_ip = ip + 4,
 		.signals = signals,
 		.data_address = ip << 8,
+		.store_address = signals & SPMU_SIGBIT(LOADS) && signals & SPMU_SIGBIT(STORES)
+					 ? (ip << 8) + 8
+					 : 0,
 		.cycles = cycles,
 		.cpl = (uint8_t)cpl,
 	};

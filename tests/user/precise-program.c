@@ -2,7 +2,8 @@
 /*
  * What precise.sh samples: a freestanding program at fixed addresses whose branches depend on
  * pseudo-random numbers, with calls (direct, indirect, recursive), jump tables, memory accesses
- * of several widths, REP strings and system calls.  About 110,000 instructions.
+ * of several widths, REP strings, instructions that load here and store there, and system calls.
+ * About 110,000 instructions.
  */
 static unsigned char bytes[4096];
 static unsigned long words[512];
@@ -47,7 +48,28 @@ __attribute__((noinline)) static void op_fill(unsigned a)
 	fill(bytes + a % 2048, (unsigned char)a, a % 3 ? a % 50 : 0);
 }
 
-static void (*const op[])(unsigned) = {op_add, op_byte, op_fill, op_add};
+static void (*target)(void);
+
+static void nothing(void)
+{
+}
+
+/* MOVS; PUSH and POP with a memory operand, also of 16 bits; CALL through memory. */
+__attribute__((noinline)) static void op_both(unsigned a)
+{
+	unsigned long *at = &words[a % 256];
+	const unsigned char *from = bytes + a % 1024;
+	unsigned char *to = bytes + 2048 + a % 1024;
+
+	target = nothing;
+	__asm__ volatile("movsq\n\tmovsb\n\tpushq (%2)\n\tpopq 8(%2)\n\tpushw 2(%2)\n\t"
+			 "popw 20(%2)\n\tcall *%3"
+			 : "+S"(from), "+D"(to)
+			 : "r"(at), "m"(target)
+			 : "memory", "cc");
+}
+
+static void (*const op[])(unsigned) = {op_add, op_byte, op_fill, op_both};
 
 __attribute__((noinline)) static unsigned classify(unsigned a)
 {

@@ -8,11 +8,13 @@
  * the sample's IP is that of the instruction after it.  Records of the first formats know only
  * where execution went on ("next"), and NetBurst interrupts one occurrence later ("late", 18.15.3).
  *
- * usage: precise TRACE KEY PERIOD pebs|interrupt|address|registers|next|late < `perf script -F
- * ip,...` TRACE  of the single-stepper; KEY as in steps.h Lines are `IP`, `ADDRESS IP` for
- * "address", or `IP ... AX:0x... BX:0x...` for "registers": all general registers after the
- * instruction, compared with the file TRACE.registers. (RAX after SYSCALL is not: it is the kernel
- * that changes it, not the instruction.)
+ * usage: precise TRACE KEY PERIOD MODE < `perf script -F ip,...`
+ * TRACE of the single-stepper; KEY as in steps.h.  MODE, and what lines are then:
+ *	pebs, interrupt, next, late	`IP`
+ *	address, next-address		`ADDRESS IP`; of what is stored when KEY is stores
+ *	registers			`IP ... AX:0x... BX:0x...`: all general registers after the
+ *					instruction, compared with the file TRACE.registers (RAX
+ *					after SYSCALL is not: the kernel changes it)
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,11 +28,27 @@ struct sample {
 	struct step_registers after;
 };
 
-enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS, NEXT, LATE };
+enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS, NEXT, LATE, NEXT_ADDRESS };
 
 static struct step *steps;
 static struct step_registers *registers;
 static size_t step_count, register_count;
+static bool stores; /* is the event */
+
+static bool has_address(enum mode mode)
+{
+	return mode == ADDRESS || mode == NEXT_ADDRESS;
+}
+
+static bool is_after(enum mode mode)
+{
+	return mode == INTERRUPT || mode == NEXT || mode == LATE || mode == NEXT_ADDRESS;
+}
+
+static uint64_t address_of(size_t at)
+{
+	return stores ? steps[at].store_address : steps[at].data_address;
+}
 
 /* A file of records of one size, whole. */
 static void *read_file(const char *path, size_t record_bytes, size_t *count)
@@ -78,9 +96,9 @@ static bool read_sample(enum mode mode, struct sample *s)
 	char line[4096];
 
 	while (fgets(line, sizeof(line), stdin)) {
-		if (mode == ADDRESS && sscanf(line, "%lx %lx", &s->address, &s->ip) == 2)
+		if (has_address(mode) && sscanf(line, "%lx %lx", &s->address, &s->ip) == 2)
 			return true;
-		if (mode != ADDRESS && sscanf(line, "%lx", &s->ip) == 1) {
+		if (!has_address(mode) && sscanf(line, "%lx", &s->ip) == 1) {
 			if (mode == REGISTERS)
 				read_registers(line, &s->after);
 			return true;
@@ -144,9 +162,9 @@ static const char *wrong(enum mode mode, const struct sample *s, size_t at)
 {
 	uint64_t after = at + 1 < step_count ? steps[at + 1].ip : s->ip;
 
-	if (s->ip != (mode == INTERRUPT || mode == NEXT || mode == LATE ? after : steps[at].ip))
+	if (s->ip != (is_after(mode) ? after : steps[at].ip))
 		return "address of the instruction";
-	if (mode == ADDRESS && steps[at].data_address != s->address)
+	if (has_address(mode) && address_of(at) != s->address)
 		return "data address";
 	if (mode == REGISTERS && at < register_count)
 		return wrong_register(&s->after, at);
@@ -166,8 +184,8 @@ static uint64_t signals_of(const char *key)
 
 static enum mode mode_of(const char *name)
 {
-	static const char *const names[] = {"pebs",	 "interrupt", "address",
-					    "registers", "next",      "late"};
+	static const char *const names[] = {"pebs", "interrupt", "address",	"registers",
+					    "next", "late",	 "next-address"};
 	unsigned n;
 
 	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
@@ -189,6 +207,7 @@ int main(int argc, char **argv)
 	steps = read_file(argv[1], sizeof(*steps), &step_count);
 	signals = signals_of(argv[2]);
 	mode = mode_of(argv[4]);
+	stores = strcmp(argv[2], "stores") == 0;
 	if (mode == REGISTERS) {
 		char path[4096];
 
@@ -215,7 +234,7 @@ int main(int argc, char **argv)
 			printf("record %lu (occurrence %lu, instruction %zu): %s: ", records,
 			       occurrences, at + 1, what);
 			printf("expected ip %lx data %lx, is ip %lx data %lx\n", steps[at].ip,
-			       steps[at].data_address, s.ip, s.address);
+			       address_of(at), s.ip, s.address);
 			return 1;
 		}
 	}

@@ -25,7 +25,7 @@ grep -q '^instructions=[0-9]\{5\}' "$SCRATCH/counts" || stop "single-step" "coun
 # samples KEY MODIFIERS PERIOD MODE [OPTIONS]
 samples() {
 	local key=$1 name="$1:u$2 -c $3 $4" fields=ip said
-	[[ $4 == address ]] && fields=ip,addr
+	[[ $4 == *address ]] && fields=ip,addr
 	[[ $4 == registers ]] && fields=ip,iregs
 	run "$SCRATCH/record" "$SOFTPMU" record -e "${event[$key]}$2" -c "$3" "${@:5}" \
 		-o "$SCRATCH/perf.data" -- "$program"
@@ -64,6 +64,13 @@ for key in loads stores; do
 	done
 done
 samples locks pp 1 address -d
+# Precise store (18.9.4.3): format 1 knows where execution went on, and where the store went.
+later_stores=${event[stores]}
+event[stores]=mem_trans_retired.precise_store:u
+for period in 1 3 101; do
+	samples stores pp $period next-address -d -M sandybridge
+done
+event[stores]=$later_stores
 for period in 1 2 10; do
 	samples instructions pp $period registers --intr-regs
 done

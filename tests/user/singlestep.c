@@ -197,8 +197,9 @@ static bool condition_holds(const struct decoded *d, const struct user_regs_stru
 	return holds != (opcode & 1);
 }
 
-/* Linear address of the first memory operand, 0 without one. */
-static uint64_t data_address(const struct decoded *d, const struct user_regs_struct *r)
+/* Linear address of the first memory operand on which it acts so, 0 without one. */
+static uint64_t operand_address(const struct decoded *d, const struct user_regs_struct *r,
+				ZydisOperandActions actions)
 {
 	static const uint8_t order[] = {0, 1, 2, 3, 4, 5, 6, 7};
 	const uint64_t gpr[16] = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
@@ -217,7 +218,7 @@ static uint64_t data_address(const struct decoded *d, const struct user_regs_str
 		const ZydisDecodedOperand *op = &d->operand[n];
 		ZyanU64 address;
 
-		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY ||
+		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY || !(op->actions & actions) ||
 		    op->mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
 		    !ZYAN_SUCCESS(
 			    ZydisCalcAbsoluteAddressEx(&d->insn, op, d->ip, &context, &address)))
@@ -264,10 +265,13 @@ static struct step describe(const struct decoded *d, const struct user_regs_stru
 	if (d->insn.meta.category == ZYDIS_CATEGORY_COND_BR)
 		s.signals &= condition_holds(d, r) ? ~SPMU_SIGBIT(COND_NTAKEN)
 						   : ~SPMU_SIGBIT(COND_TAKEN);
-	s.data_address = data_address(d, r);
+	s.store_address = operand_address(d, r, ZYDIS_OPERAND_ACTION_MASK_WRITE);
+	s.data_address = operand_address(d, r, ZYDIS_OPERAND_ACTION_MASK_READ);
+	if (!s.data_address)
+		s.data_address = s.store_address;
 	if (rep && counter_register(d, r) == 0) {
 		s.signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
-		s.data_address = 0;
+		s.data_address = s.store_address = 0;
 	} else if (d->insn.cpu_flags && !shifts_nothing(d, r)) {
 		const ZydisAccessedFlags *f = d->insn.cpu_flags;
 

@@ -12,7 +12,8 @@
 struct step {
 	uint64_t ip;
 	uint64_t signals;
-	uint64_t data_address;	/* of the first memory operand; 0: none */
+	uint64_t data_address;	/* of the memory operand that it loads, or else stores; 0: none */
+	uint64_t store_address; /* of the one that it stores; 0: none */
 	uint32_t flags_read;	/* of RFLAGS */
 	uint32_t flags_written; /* undefined ones included */
 };

@@ -462,3 +462,38 @@ uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint
 		at += gs_base;
 	return at;
 }
+
+/* Of PUSH and POP. */
+static unsigned stack_bytes(const struct insn *insn, const uint8_t *code)
+{
+	if ((code[insn->prefix_bytes] & 0xf8) == 0x48)
+		return 8; /* REX.W */
+	for (unsigned i = 0; i < insn->prefix_bytes; i++)
+		if (code[i] == 0x66)
+			return 2;
+	return 8;
+}
+
+struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
+				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
+{
+	const uint64_t both = SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES);
+	struct insn_addresses at = {
+		.data = insn_data_address(insn, address, gpr, fs_base, gs_base),
+	};
+	bool modrm = insn->memory_kind == INSN_MEM_MODRM;
+
+	if ((insn->signals & both) != both)
+		return at;
+	if (insn->memory_kind == INSN_MEM_RSI) { /* MOVS */
+		at.store = insn->address32 ? (uint32_t)gpr[7] : gpr[7];
+	} else if (modrm && insn->kind == INSN_CALL_IND) {
+		at.store = gpr[4] - 8;
+	} else if (modrm && insn->opcode == 0xff && (code[insn->modrm_offset] >> 3 & 7) == 6) {
+		at.store = gpr[4] - stack_bytes(insn, code);
+	} else if (modrm && insn->opcode == 0x8f) { /* POP */
+		at.store = at.data;
+		at.data = gpr[4];
+	}
+	return at;
+}

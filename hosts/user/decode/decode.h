@@ -98,4 +98,14 @@ bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct
 uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint64_t gpr[16],
 			   uint64_t fs_base, uint64_t gs_base);
 
+/*
+ * What it loads or else stores, as spmu_insn tells them apart; `store` is 0 unless it loads from
+ * elsewhere (MOVS; PUSH, POP and CALL with a memory operand).  `code`: its bytes.
+ */
+struct insn_addresses {
+	uint64_t data, store;
+};
+struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
+				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base);
+
 #endif

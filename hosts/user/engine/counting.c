@@ -16,14 +16,16 @@ void counting_interrupts(void)
 		}
 }
 
-void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address)
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
+		     const struct insn_addresses *at)
 {
 	struct counting *c = current->counting;
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
 		.signals = signals,
-		.data_address = data_address,
+		.data_address = at ? at->data : 0,
+		.store_address = at ? at->store : 0,
 		.cycles = 1,
 		.cpl = 3,
 	};

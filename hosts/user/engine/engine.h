@@ -255,7 +255,8 @@ void counting_mode(enum counting_mode to);
 bool counting_bulk_possible(void);
 bool counting_wants_address(uint64_t signals);
 /* One instruction retired (precise mode only). */
-void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, uint64_t data_address);
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
+		     const struct insn_addresses *at);
 
 /* branches.c: the log of taken branches, which bulk code writes while the unit wants them */
 #define LOG_RECORD_BYTES 24	/* as a BTS record: from, to, and the kind where BTS has flags */

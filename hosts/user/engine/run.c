@@ -231,7 +231,7 @@ static void step_gs_base(const struct step *s)
 	else
 		engine_unsupported("the program loads a GS base that is not canonical");
 	current->pc = s->pc + s->insn.length;
-	counting_retire(s->pc, current->pc, s->insn.signals, 0);
+	counting_retire(s->pc, current->pc, s->insn.signals, NULL);
 }
 
 /* An unsupported kind of instruction, or what stands for running it. */
@@ -254,7 +254,7 @@ static void step_special(const struct step *s)
 	/* XBEGIN: a transaction may abort at once, with no status, at its fallback. */
 	current->gpr[0] &= ~UINT64_C(0xffffffff);
 	current->pc = insn->target;
-	counting_retire(s->pc, current->pc, insn->signals, 0);
+	counting_retire(s->pc, current->pc, insn->signals, NULL);
 }
 
 /* Where one instruction continues; registers are those after it. */
@@ -289,7 +289,7 @@ static void step_syscall(const struct step *s, uint64_t signals)
 	current->pc = s->pc + s->insn.length;
 	syscall_registers();
 	if (run->retired_at != s->pc || run->retired_rsp != current->gpr[4])
-		counting_retire(s->pc, current->pc, signals, 0);
+		counting_retire(s->pc, current->pc, signals, NULL);
 	run->retired_at = 0;
 	if (!syscall_run()) {
 		run->retired_at = s->pc;
@@ -300,7 +300,8 @@ static void step_syscall(const struct step *s, uint64_t signals)
 static void run_step(void)
 {
 	const struct step *s = translate_step(current->pc);
-	uint64_t signals, data_address;
+	struct insn_addresses at = {0, 0};
+	uint64_t signals;
 
 	if (!s) {
 		signals_bad_jump();
@@ -311,10 +312,9 @@ static void run_step(void)
 		return;
 	}
 	signals = s->insn.signals;
-	data_address = counting_wants_address(signals)
-			       ? insn_data_address(&s->insn, s->pc, current->gpr, read_fs_base(),
-						   current->program_gs)
-			       : 0;
+	if (counting_wants_address(signals))
+		at = insn_addresses(&s->insn, (const uint8_t *)s->pc, s->pc, current->gpr,
+				    read_fs_base(), current->program_gs);
 	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (s->insn.kind == INSN_SYSCALL) {
@@ -324,7 +324,7 @@ static void run_step(void)
 	current->run.step_left = false;
 	current->pc = run_alone(s, &signals);
 	if (!current->run.step_left)
-		counting_retire(s->pc, current->pc, signals, data_address);
+		counting_retire(s->pc, current->pc, signals, &at);
 }
 
 void run_program(void)

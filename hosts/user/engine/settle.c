@@ -102,7 +102,7 @@ static void settle_step(struct sigcontext *regs, const struct step *s, unsigned 
 	current->run.step_left = true;
 	current->pc = s->pc + (retired ? s->insn.length : 0);
 	if (retired) {
-		counting_retire(s->pc, current->pc, s->insn.signals, 0);
+		counting_retire(s->pc, current->pc, s->insn.signals, NULL);
 	} else if (regs->rip != s->code) {
 		restore_borrowed(regs, &s->insn, false);
 		restore_far(regs, &s->insn);
