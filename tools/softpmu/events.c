@@ -14,31 +14,20 @@
  * "u" that perf adds where the kernel may not be counted.
  */
 #define _GNU_SOURCE
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <hosts/user/launch.h>
 #include <src/perfdata/perfdata.h>
 
 #include "commands.h"
 #include "event_early.h"
 #include "event_names.h"
+#include "event_resolve.h"
 #include "events.h"
 
 #define PRECISE_MAX 3
-
-/* Everything that stands around an event's name. */
-struct modifiers {
-	bool user, kernel, hypervisor, guest, host; /* asked for by a letter */
-	unsigned precise;
-	uint64_t select; /* EDGE, ANY, INV, CMASK */
-	uint64_t period, frequency;
-	char *name; /* name= */
-	char *tag;  /* tag= */
-};
 
 struct parser {
 	const struct spmu_model *model;
@@ -174,117 +163,6 @@ static bool unknown(struct parser *parser, const char *name)
 	return false;
 }
 
-static bool is_modified(const struct event *event)
-{
-	return event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK | SELECT_ANY);
-}
-
-/* Why it is not counted; NULL when it is. */
-static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
-				     const struct event_code *code,
-				     const struct modifiers *modifiers)
-{
-	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
-
-	if (levels && !modifiers->user)
-		return "no kernel code runs here";
-	if (modifiers->guest && !modifiers->host)
-		return "no guest runs here";
-	if (code->extra)
-		return "it needs a register that is not modelled";
-	if (event_cannot(model, event->select))
-		return event_cannot(model, event->select);
-	if (!event->row)
-		return "the model's table does not have it";
-	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
-		return "nothing here supplies what it counts";
-	if (event_wants_tag(model, code))
-		return "it counts what another event tags: tag=EVENT, or a metric such as "
-		       "memory_loads";
-	return NULL;
-}
-
-const struct spmu_event *events_precise_twin(const struct spmu_model *model,
-					     const struct spmu_event *row)
-{
-	for (size_t i = 0; row && row->signals && i < spmu_event_count(model); i++) {
-		const struct spmu_event *twin = spmu_event_at(model, i);
-
-		if (twin->signals == row->signals && twin->pebs_counters)
-			return twin;
-	}
-	return NULL;
-}
-
-/* Only some codes can be precise.  A generic name means what it counts, so it takes the code that
- * can; a code that was named is taken as it is. */
-static void choose_row(struct event *event, const struct spmu_model *model,
-		       const struct event_code *code, const struct modifiers *modifiers)
-{
-	const struct spmu_event *twin = NULL;
-
-	event->row = code->row;
-	event->select = code->select | modifiers->select | SELECT_USR;
-	event->code = code->code;
-	event->tagger = code->tagger;
-	if (modifiers->precise && code->perf_type == PERF_TYPE_HARDWARE && event->row &&
-	    !event->row->pebs_counters)
-		twin = events_precise_twin(model, event->row);
-	if (twin) {
-		event->row = twin;
-		event->code = twin->code;
-		event->select = twin->code | modifiers->select | SELECT_USR;
-	}
-}
-
-/* A precise event that no general counter takes goes to its fixed counter where that has PEBS. */
-static bool fixed_alone(const struct event *event, const struct spmu_model *model,
-			const struct event_code *code)
-{
-	return !event->counters && code->fixed >= 0 &&
-	       (spmu_model_info(model).pebs_fixed >> code->fixed & 1);
-}
-
-static void resolve(struct event *event, const struct spmu_model *model,
-		    const struct event_code *code, const struct modifiers *modifiers)
-{
-	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
-
-	choose_row(event, model, code, modifiers);
-	event->precise = modifiers->precise;
-	event->period = modifiers->period;
-	event->frequency = modifiers->frequency;
-	event->exclude_user = levels && !modifiers->user;
-	event->exclude_kernel = !modifiers->kernel;
-	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;
-	event->perf_config = modifiers->select ? event->select & SELECT_CHOSEN : code->perf_config;
-	if (event->perf_type == PERF_TYPE_RAW &&
-	    spmu_model_info(model).programming != SPMU_PROGRAM_PERFEVTSEL)
-		event->perf_config = code->code;
-
-	event->fixed = -1;
-	if (event->precise) {
-		event->counters = event->row ? event->row->pebs_counters : 0;
-		event->data_address = event->row && event->row->data_address;
-	} else if (event->row) {
-		event->counters = event->row->counters;
-	} else {
-		event->counters = event_counters(model, code->code);
-	}
-	if (code->fixed_only)
-		event->counters = 0;
-	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
-		event->fixed = code->fixed;
-
-	event->absent_reason = reason_of_absence(model, event, code, modifiers);
-	event->fidelity = event->absent_reason ? SPMU_ABSENT
-					       : spmu_event_fidelity(event->row, &launch_supply);
-	/* A threshold compares occurrences in a cycle; the clock here is a model: one instruction a
-	 * cycle. */
-	if (event->fidelity == SPMU_EXACT && (event->select & (SELECT_EDGE | SELECT_CMASK)))
-		event->fidelity = SPMU_MODELLED;
-}
-
 /* The name as perf would show it: with the "u" that was not asked for. */
 static char *shown_name(const char *text, const struct modifiers *modifiers)
 {
@@ -322,7 +200,7 @@ static bool add_event(struct parser *parser, const char *text, const struct even
 	memset(event, 0, sizeof(*event));
 	event->group = parser->group;
 	event->name = shown_name(text, modifiers);
-	resolve(event, parser->model, &tagged, modifiers);
+	event_resolve(event, parser->model, &tagged, modifiers);
 	return true;
 }
 

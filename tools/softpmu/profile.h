@@ -11,18 +11,13 @@
 
 struct profile {
 	struct perfdata_reader *reader;
-	struct symbols *symbols;
 	char *path;
 	bool incomplete; /* the file could not be read to its end */
 
 	struct profile_entry *entries; /* the records, in order of time */
 	size_t count, room;
-	struct profile_space *spaces; /* a process's mappings */
-	struct profile_comm *comms;
-	struct profile_text *texts; /* interned */
 	struct profile_copy *copies;
-	struct profile_jit *jits; /* of code that programs made */
-	const char *unknown, *kernel;
+	struct spaces *spaces; /* what is mapped where: spaces.h */
 };
 
 /* Texts are interned: equal ones are the same pointer. */
