@@ -154,9 +154,14 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t by
 							 const struct spmu_host *host,
 							 struct spmu_core **core);
 
-/* RESET and INIT of one logical processor (Vol. 3A 9.1.1, table 9-1). */
+/*
+ * RESET and INIT of one logical processor (Vol. 3A 9.1.1, table 9-1), and a machine-check exception
+ * (call it before its handler runs).  The last two switch the recording into the DS save area off
+ * (17.4.9) and leave the counters alone; INIT resets the LVT entry.
+ */
 SPMU_API void spmu_reset(struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_init(struct spmu_core *core, unsigned lp);
+SPMU_API void spmu_machine_check(struct spmu_core *core, unsigned lp);
 
 /* RDMSR and WRMSR.  Privilege is the host's matter (#GP when CPL > 0). */
 SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp,
@@ -252,7 +257,10 @@ SPMU_API unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size
 SPMU_API bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_debug_exception(struct spmu_core *core, unsigned lp);
 
-/* SMI delivery and RSM: what IA32_DEBUGCTL.FREEZE_WHILE_SMM asks for (17.4.1). */
+/*
+ * SMI delivery and RSM.  Nothing is recorded into the DS save area in between (17.4.9), and
+ * IA32_DEBUGCTL.FREEZE_WHILE_SMM may ask for more (17.4.1).
+ */
 SPMU_API void spmu_smm(struct spmu_core *core, unsigned lp, bool entered);
 
 /*

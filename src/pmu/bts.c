@@ -45,8 +45,9 @@ void bts_update(const struct spmu_core *core, struct thread *thread)
 	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
 
 	thread->bts = (struct bts_recording){0};
-	if (!layout || !layout->bts_bytes || !(debugctl & FIELD(DEBUGCTL, TR)) ||
-	    !(debugctl & FIELD(DEBUGCTL, BTS)) || !core->host.read || !core->host.write)
+	if (thread->state.smm || !layout || !layout->bts_bytes ||
+	    !(debugctl & FIELD(DEBUGCTL, TR)) || !(debugctl & FIELD(DEBUGCTL, BTS)) ||
+	    !core->host.read || !core->host.write)
 		return;
 	thread->bts.rings = (debugctl & FIELD(DEBUGCTL, BTS_OFF_OS) ? 0 : SPMU_RING0) |
 			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);

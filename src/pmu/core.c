@@ -3,7 +3,9 @@
  * core.c: making a core, RESET and INIT (Vol. 3A 9.1.1, table 9-1).
  *
  * RESET puts every register to its power-up value, those that threads share with each of them. INIT
- * leaves the registers alone and resets the local APIC's LVT entry (Vol. 3A 10.4.7).
+ * resets the local APIC's LVT entry (Vol. 3A 10.4.7) and, as a machine check does, switches the
+ * recording into the DS save area off (note in 17.4.9); of the registers it leaves the rest alone.
+ * The note names no bits: taken are those that switch it on.
  */
 #include <string.h>
 
@@ -84,10 +86,28 @@ void spmu_reset(struct spmu_core *core, unsigned lp)
 	counters_update(core);
 }
 
+void spmu_machine_check(struct spmu_core *core, unsigned lp)
+{
+	const uint64_t trace = FIELD(DEBUGCTL, TR) | FIELD(DEBUGCTL, BTS);
+	struct thread_state *state, *pebs;
+
+	if (lp >= core->threads || !core->model->ds)
+		return;
+	spmu_settle(core);
+	state = &core->thread[lp].state;
+	pebs = core->model->counters->shared ? &core->thread[0].state : state;
+	state->reg[SLOT_DEBUGCTL] &= ~trace;
+	pebs->reg[SLOT_PEBS_ENABLE] = pebs_off(core, lp, pebs->reg[SLOT_PEBS_ENABLE]);
+	pebs->pebs_armed &= pebs_enabled(core, pebs->reg[SLOT_PEBS_ENABLE]);
+	counters_update(core);
+}
+
 void spmu_init(struct spmu_core *core, unsigned lp)
 {
-	if (lp < core->threads)
-		core->thread[lp].state.lvt = LVT_RESET;
+	if (lp >= core->threads)
+		return;
+	core->thread[lp].state.lvt = LVT_RESET;
+	spmu_machine_check(core, lp);
 }
 
 unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted)

@@ -53,7 +53,7 @@ struct thread_state {
 	uint32_t pmi_due;    /* counters whose next count interrupts */
 	uint32_t ia32e;	     /* spmu_set_ia32e() */
 	uint32_t halted;     /* spmu_set_halted() */
-	uint32_t reserved;
+	uint32_t smm;	     /* between SMI and RSM */
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
 	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
 	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
@@ -259,6 +259,16 @@ struct thread *msr_holder(struct spmu_core *core, unsigned lp, const struct msr 
 uint64_t msr_shown(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t kept);
 uint64_t msr_kept(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t shown);
 
+/* Threads in system-management mode: they record nothing into the DS save area (17.4.9). */
+static inline uint8_t threads_in_smm(const struct spmu_core *core)
+{
+	unsigned set = 0;
+
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		set |= core->thread[lp].state.smm << lp;
+	return (uint8_t)set;
+}
+
 /* The layout in which this thread stores now; NULL without DS. */
 static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *core,
 						     const struct thread *thread)
@@ -277,6 +287,7 @@ enum pebs_result {
 uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable);
 uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter);
 uint64_t pebs_other_view(uint64_t enable);
+uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable);
 uint64_t pebs_applicable(uint32_t counters);
 uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,

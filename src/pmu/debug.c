@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * debug.c: what debug exceptions and system management mode do to the unit (17.4.1 to 17.4.3).
+ *
+ * In system management mode nothing is recorded into the DS save area (note in 17.4.9): the
+ * registers keep their values, branches are not stored, and an overflow arms no record; one that
+ * was armed before waits for RSM.
  */
 #include "src/pmu/core.h"
 
@@ -47,21 +51,19 @@ static void thaw(struct thread_state *state)
 	state->frozen = 0;
 }
 
+/* SMIs do not nest. */
 void spmu_smm(struct spmu_core *core, unsigned lp, bool entered)
 {
 	struct thread_state *state;
 
-	if (lp >= core->threads)
-		return;
-	state = &core->thread[lp].state;
-	if (entered ? state->frozen ||
-			      !(state->reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_WHILE_SMM))
-		    : !state->frozen)
+	if (lp >= core->threads || core->thread[lp].state.smm == entered)
 		return;
 	spmu_settle(core);
-	if (entered)
+	state = &core->thread[lp].state;
+	state->smm = entered;
+	if (entered && (state->reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_WHILE_SMM)))
 		freeze(state);
-	else
+	else if (state->frozen)
 		thaw(state);
 	counters_update(core);
 }

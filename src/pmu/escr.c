@@ -142,6 +142,7 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		counter->rings[lp] = selection.rings[lp];
 	set_rest(core, counter, n, cccr);
+	counter->precise &= (uint8_t)~threads_in_smm(core);
 	return counter->signals && (counter->rings[0] | counter->rings[1]);
 }
 

@@ -34,6 +34,14 @@ uint64_t pebs_other_view(uint64_t enable)
 	       (enable & ENABLE_1 ? ENABLE_0 : 0);
 }
 
+/* Without PEBS for thread lp; what tags on replay stays. */
+uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable)
+{
+	if (!core->model->counters->shared)
+		return 0;
+	return enable & ~(lp ? ENABLE_1 : ENABLE_0);
+}
+
 /* The threads that this counter makes records for, where they share it. */
 uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter)
 {

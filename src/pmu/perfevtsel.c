@@ -64,7 +64,7 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 	struct counter *counter = &thread->counter[n];
 	bool precise = event->pebs_counters >> n & 1;
 
-	if ((select & forbidden) ||
+	if ((select & forbidden) || thread->state.smm ||
 	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> n & 1) ||
 	    !(precise || core->model->counters->pebs_any_event))
 		return;
@@ -81,7 +81,8 @@ static void update_precise_fixed(const struct spmu_core *core, struct thread *th
 	unsigned c = SLOT_FIXED_CTR + n;
 	struct counter *counter = &thread->counter[c];
 
-	if (any || !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
+	if (any || thread->state.smm ||
+	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
 		return;
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;

@@ -112,6 +112,8 @@ static bool frozen_valid(const struct spmu_core *core, const struct thread_state
 {
 	const struct msr_map *map = core->model->msrs;
 
+	if (thread->frozen > thread->smm)
+		return false;
 	if (!thread->frozen)
 		return !thread->smm_debugctl && !thread->smm_global_ctrl;
 	for (size_t i = 0; i < map->count; i++) {
@@ -184,7 +186,7 @@ static bool thread_valid(struct spmu_core *core, unsigned lp, const struct threa
 {
 	return registers_valid(core, lp, thread) && counters_valid(core, thread) &&
 	       !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && thread->halted <= 1 &&
-	       !thread->reserved && thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
+	       thread->smm <= 1 && thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
 	       frozen_valid(core, thread);
 }
 
@@ -266,6 +268,8 @@ static const char *thread_difference(const struct state_header *header,
 		return "IA-32e mode";
 	if (a->lbr_clocks != b->lbr_clocks)
 		return "clocks since the last branch record";
+	if (a->smm != b->smm)
+		return "in SMM";
 	if (a->frozen != b->frozen || a->smm_debugctl != b->smm_debugctl ||
 	    a->smm_global_ctrl != b->smm_global_ctrl)
 		return "frozen in SMM";

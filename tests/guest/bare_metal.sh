@@ -20,18 +20,14 @@ SAMPLES=$((INSTRUCTIONS / PERIOD)) RECORDS=$((INSTRUCTIONS / (PERIOD + 1)))
 BTS_INTERRUPTS=$(((999 + 1) / 120))
 BTS_BRANCHES=$((999 + 1 + BTS_INTERRUPTS))
 
-# expected LEADING PEBS: what stands below the first line.
+# What stands below the first line.
 expected() {
 	local way
 	for way in fixed NMI; do
 		echo "sampling by $way: $INSTRUCTIONS instructions, $SAMPLES interrupts, $SAMPLES samples," \
 			"$SAMPLES where they belong"
-		if [[ $1 == none ]]; then
-			echo "no PEBS of instructions here"
-		else
-			echo "PEBS by $way: $INSTRUCTIONS instructions, $((RECORDS / 4)) interrupts," \
-				"$RECORDS records, $RECORDS where they belong"
-		fi
+		echo "PEBS by $way: $INSTRUCTIONS instructions, $((RECORDS / 4)) interrupts," \
+			"$RECORDS records, $RECORDS where they belong"
 		echo "branch trace by $way: $BTS_INTERRUPTS interrupts, $BTS_BRANCHES branches, 999 of the loop"
 	done
 	echo "done"
@@ -47,10 +43,6 @@ for model in $models; do
 		grep -oE ' [0-9]+ +([0-9]+/)?[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +Vol' | awk '{ print $1, $2, $3, $5 }')"
 	same "$model: what is detected" "$model: version $version, ${counters#*/} counters, $fixed fixed ones,\
  PEBS format $format" "$(head -n 1 "$SCRATCH/said")"
-	case $model in
-	silvermont | airmont) pebs=none ;; # their precise events are others
-	*) pebs=instructions ;;
-	esac
-	same "$model: what is recorded" "$(expected $pebs)" "$(sed 1d "$SCRATCH/said" | grep -v '^ ')"
+	same "$model: what is recorded" "$(expected)" "$(sed 1d "$SCRATCH/said" | grep -v '^ ')"
 done
 finish

@@ -209,6 +209,8 @@ void reference_store_branch(struct reference *unit, unsigned lp, const struct sp
 
 	if (!area || (t->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) != (DEBUGCTL_TR | DEBUGCTL_BTS))
 		return;
+	if (t->smm && unit->defect != REFERENCE_SMM_RECORDS)
+		return; /* 17.4.9 */
 	if (t->debugctl & (branch->cpl ? DEBUGCTL_BTS_OFF_USR : DEBUGCTL_BTS_OFF_OS))
 		return;
 	if (!read_area(unit, lp, &a))
@@ -268,11 +270,30 @@ void reference_debug_exception(struct reference *unit, unsigned lp)
 	unit->thread[lp].debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
 }
 
+/* 17.4.9: what a machine check turns off.  NetBurst: bit 25 is thread 0's, 26 thread 1's. */
+void reference_machine_check(struct reference *unit, unsigned lp)
+{
+	struct reference_thread *t = reference_holder(unit, lp);
+
+	if (!unit->family->area || unit->defect == REFERENCE_MACHINE_CHECK_RECORDS)
+		return;
+	unit->thread[lp].debugctl &= ~(DEBUGCTL_TR | DEBUGCTL_BTS);
+	t->pebs_enable &= unit->family->shared ? ~(UINT64_C(1) << (25 + lp)) : 0;
+	for (unsigned n = 0; n < unit->generals; n++)
+		if (!unit->family->shared || n == 16 + lp)
+			t->general[n].armed = t->general[n].late = false;
+	for (unsigned n = 0; n < unit->family->fixed; n++)
+		t->fixed[n].armed = t->fixed[n].late = false;
+}
+
 /* 17.4.1, FREEZE_WHILE_SMM_EN. */
 void reference_smm(struct reference *unit, unsigned lp, bool entered)
 {
 	struct reference_thread *t = &unit->thread[lp];
 
+	if (t->smm == entered)
+		return;
+	t->smm = entered;
 	if (entered && !t->smm_frozen && (t->debugctl & DEBUGCTL_FREEZE_SMM)) {
 		t->smm_frozen = true;
 		t->smm_debugctl = t->debugctl;

@@ -117,7 +117,7 @@ static void befall(struct generator *g, unsigned lp)
 {
 	struct operation *op;
 
-	switch (below(g, 7)) {
+	switch (below(g, 8)) {
 	case 0:
 	case 1:
 	case 2:
@@ -134,6 +134,9 @@ static void befall(struct generator *g, unsigned lp)
 		break;
 	case 5:
 		generate_append(g, OP_HALT, lp)->value = below(g, 2);
+		break;
+	case 6:
+		generate_append(g, OP_MACHINE_CHECK, lp);
 		break;
 	default:
 		generate_append(g, OP_IA32E, lp)->value = below(g, 2);

@@ -392,6 +392,9 @@ static struct answer surroundings(struct machine *m, const struct operation *op)
 	case OP_RESET:
 		unit ? reference_reset(unit, op->lp) : spmu_reset(m->core, op->lp);
 		break;
+	case OP_MACHINE_CHECK:
+		unit ? reference_machine_check(unit, op->lp) : spmu_machine_check(m->core, op->lp);
+		break;
 	case OP_INIT:
 		unit ? reference_init(unit, op->lp) : spmu_init(m->core, op->lp);
 		break;

@@ -272,6 +272,9 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 	v.record_interrupts = v.interrupts;
 	if (v.records)
 		v.interrupts = 0;
+	for (unsigned lp = 0; lp < unit->threads; lp++)
+		if (unit->thread[lp].smm && unit->defect != REFERENCE_SMM_RECORDS)
+			v.records &= ~(1u << lp); /* 17.4.9 */
 	if (unit->defect == REFERENCE_TAGS_IGNORED)
 		tags = (struct tags){signals_of(unit, &s, 1u << n), 3, 3};
 	v.signals = tags.signals;

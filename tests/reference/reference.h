@@ -44,6 +44,8 @@
 	X(STATUS_AFTER_ASSIST, "formats 1 and 2 store the status as it is after the assist")       \
 	X(ADAPTIVE_ALWAYS, "groups are stored whether or not the counter asks for them")           \
 	X(STORE_AS_LOAD, "a record of a store has the address of the load beside it")              \
+	X(SMM_RECORDS, "PEBS and branch trace go on in system-management mode")                    \
+	X(MACHINE_CHECK_RECORDS, "a machine check leaves PEBS and branch trace on")                \
 	X(LEGACY_KEEPS_ENABLES, "before version 4 a freeze leaves IA32_PERF_GLOBAL_CTRL")          \
 	X(BTS_NOT_CIRCULAR, "without BTINT the branch trace stops at the end of its buffer")       \
 	X(BTS_THRESHOLD_LATE, "the branch trace interrupts one record late")                       \
@@ -136,7 +138,7 @@ struct reference_thread {
 	uint64_t smm_debugctl, smm_global_control;
 	uint64_t cesr, matrix_vert, bus[8];
 	uint64_t escr[FAMILY_ESCR_LAST - FAMILY_ESCR_FIRST + 1]; /* CCCRs are in select[] */
-	bool ia32e, smm_frozen, halted;
+	bool ia32e, smm, smm_frozen, halted;
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };
@@ -172,6 +174,7 @@ unsigned reference_branches(struct reference *unit, unsigned lp, const struct sp
 bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
 void reference_debug_exception(struct reference *unit, unsigned lp);
 void reference_smm(struct reference *unit, unsigned lp, bool entered);
+void reference_machine_check(struct reference *unit, unsigned lp);
 void reference_set_ia32e(struct reference *unit, unsigned lp, bool active);
 void reference_set_halted(struct reference *unit, unsigned lp, bool halted);
 

@@ -47,10 +47,12 @@ void reference_reset(struct reference *unit, unsigned lp)
 		reset_shared(&unit->thread[0], t->misc_enable);
 }
 
-/* INIT leaves the counters alone and resets the local APIC (Vol. 3A 10.4.7.3). */
+/* INIT leaves the counters alone, resets the local APIC (Vol. 3A 10.4.7.3) and stops DS (17.4.9).
+ */
 void reference_init(struct reference *unit, unsigned lp)
 {
 	unit->thread[lp].lvt = 0x10000;
+	reference_machine_check(unit, lp);
 }
 
 void reference_create(struct reference *unit, const struct spmu_core_config *config,

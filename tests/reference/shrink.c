@@ -89,9 +89,10 @@ static void print_run(const struct program *program, const struct operation *op)
 static void print_operation(const struct program *program, const struct operation *op)
 {
 	static const char *const name[OP_KINDS] = {
-		"run",	  "wrmsr", "rdmsr",	      "rdpmc",	 "lvt",		  "clocks", "cpuid",
-		"settle", "poke",  "guard",	      "compare", "save and load", "reset",  "init",
-		"event",  "smm",   "debug exception", "ia32e",	 "halt"};
+		"run",	   "wrmsr",	      "rdmsr",	"rdpmc", "lvt",
+		"clocks",  "cpuid",	      "settle", "poke",	 "guard",
+		"compare", "save and load",   "reset",	"init",	 "event",
+		"smm",	   "debug exception", "ia32e",	"halt",	 "machine check"};
 
 	printf("  thread %u ", op->lp);
 	switch (op->kind) {

@@ -67,6 +67,8 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 	const struct reference_thread *t = &unit->thread[lp];
 	const struct family *family = unit->family;
 
+	if (t->smm && unit->defect != REFERENCE_SMM_RECORDS)
+		return false; /* 17.4.9 */
 	if (n >= unit->generals) {
 		n -= unit->generals;
 		return (family->pebs_fixed >> n & 1) && (t->pebs_enable >> (32 + n) & 1);

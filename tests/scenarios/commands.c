@@ -345,6 +345,8 @@ static bool single(struct scenario *s, const char *word)
 		spmu_reset(s->core, s->lp);
 	else if (!strcmp(word, "init"))
 		spmu_init(s->core, s->lp);
+	else if (!strcmp(word, "machine_check"))
+		spmu_machine_check(s->core, s->lp);
 	else if (!strcmp(word, "settle"))
 		spmu_settle(s->core);
 	else if (!strcmp(word, "smi"))

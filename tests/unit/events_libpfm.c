@@ -131,7 +131,6 @@ static struct {
 	{"snb ivb hsw bdw", "BR_INST_RETIRED.FAR_BRANCH", false},
 	{"skl skx clx", "INST_RETIRED.ANY_P", false}, /* Linux samples clocks by it */
 	{"skl skx clx", "OTHER_ASSISTS.ANY", false},  /* precise in table 18-56 */
-	{"slm", "INST_RETIRED.ANY_P", false},	      /* not in table 18-12 */
 	{"hsw", "INST_RETIRED.X87", false},	      /* not in Intel's list */
 	{"wsm", "INSTRUCTION_RETIRED", false},	      /* C0H is precise with any unit mask */
 	{"icl icx", "INST_RETIRED.ANY_P", false},     /* precise in Intel's lists */

@@ -145,6 +145,7 @@ static void counters(void)
 		{__LINE__, "haswell", 0x4c4, 0x0f},	 {__LINE__, "goldmont", 0xc4, 0x01},
 		{__LINE__, "goldmont-plus", 0xc4, 0x0f}, {__LINE__, "icelake", 0xc4, 0xff},
 		{__LINE__, "tigerlake", 0xc4, 0xff},	 {__LINE__, "sandybridge", 0x1c0, 0x02},
+		{__LINE__, "silvermont", 0xc0, 0x01},	 {__LINE__, "airmont", 0xc0, 0x01},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -166,6 +167,27 @@ static void counters(void)
 			host_destroy(&host);
 		}
 	}
+}
+
+/*
+ * INST_RETIRED.ALL_CYCLES (18.13.1.2, note 2 of table 18-56): clocks by CMASK of 10 and INV, on the
+ * counter of INST_RETIRED.PREC_DIST; the record is made by the next instruction.
+ */
+static void all_cycles(void)
+{
+	struct unit_host host;
+
+	create(&host, "skylake", 1);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x1c0 | 10 << 24 | 1 << 23);
+	WRMSR(&host, PMC0 + 1, UINT32_MAX - 5);
+	WRMSR(&host, PEBS_ENABLE, 2);
+	spmu_clocks(host.core, 0, SPMU_SIGBIT(CYCLES), 4, 3);
+	for (unsigned k = 1; k <= 2; k++)
+		CHECK_EQ(retire(&host, k, 0), 0);
+	CHECK_EQ(RDMSR(&host, STATUS), 2);
+	CHECK_EQ(retire(&host, 3, 0), SPMU_EV_RECORD);
+	CHECK_EQ(host_record(&host, 0).eventing_ip, 3);
+	host_destroy(&host);
 }
 
 /* Before extended PEBS an event that is not in the list of precise ones makes no record. */
@@ -638,6 +660,7 @@ int main(void)
 	enable_bits();
 	records();
 	counters();
+	all_cycles();
 	imprecise_never();
 	imprecise_next();
 	status_set_precise();
