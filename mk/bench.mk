@@ -20,3 +20,8 @@ bench-unit: $(B)/bench/unit
 bench-pgo: deps-pgo
 	@$(MAKE) --no-print-directory $(B)/softpmu
 	@SOFTPMU=$(abspath $(B)/softpmu) bench/pgo.sh $(B)/bench/pgo
+
+# What code that runs a few times costs: short programs, cold.
+.PHONY: bench-cold
+bench-cold: $(B)/softpmu
+	@bench/cold.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))

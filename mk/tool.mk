@@ -6,8 +6,12 @@ $(B)/tool/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -c $< -o $@
 
-$(B)/tool/engine_image.o: $(B)/engine.elf
+# Each run writes the image to a file in memory: without names and lines, which gdb finds in engine.elf.
+$(B)/tool/engine_image: $(B)/engine.elf
 	@mkdir -p $(@D)
+	strip -o $@ $<
+
+$(B)/tool/engine_image.o: $(B)/tool/engine_image
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -c -x assembler - -o $@
 
 # The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.

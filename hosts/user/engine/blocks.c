@@ -40,9 +40,11 @@
 #define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
 #define CACHE_BYTES (GATES_BYTES + TABLE_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
-#define COLD_ROOM   (1u << 20) /* the most that one block's cold code takes */
+#define COLD_ROOM   (2u << 20) /* the most that the cold code of two blocks takes */
 #define MAP_BYTES   (16u << 20)
 #define CHAINS	    16384
+#define NEAR_SHIFT  10 /* so many bytes of the program, 8 to an entry, make one group of a table */
+#define NEAR_MASK   (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
 #define DROP_BYTES  10u /* more than a jump: no other exit slot has its displacement there */
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
@@ -171,9 +173,13 @@ void blocks_flush(void)
 	threads_go();
 }
 
-static uint32_t hash(uint64_t pc)
+/* Code that is near in the program is near in the table: what is looked up for one block, and then
+ * for the next, is in few cache lines. */
+static uint32_t hash(uint64_t key)
 {
-	return (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	uint32_t group = (uint32_t)((key >> NEAR_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+	return (group & ~NEAR_MASK) | (uint32_t)(key >> 3 & NEAR_MASK);
 }
 
 /* Where the key is, or would be; *code is what is there. */
@@ -210,7 +216,7 @@ static void table_grow(void)
 		engine_release(old, table_bytes(old->size));
 }
 
-static void table_add(uint64_t key, uint64_t code)
+void blocks_add(uint64_t key, uint64_t code)
 {
 	struct entry *e;
 	uint64_t before;
@@ -241,14 +247,13 @@ struct block *block_new(uint64_t pc)
 	return b;
 }
 
-void block_publish(struct block *b, uint64_t key)
+void block_done(struct block *b)
 {
 	uint32_t *head = b->trace ? &traces : &chain[b->pc / PAGE % CHAINS];
 
 	__atomic_store_n(&blocks, blocks + 1, __ATOMIC_RELEASE);
 	b->next = *head;
 	*head = blocks;
-	table_add(key, (uint64_t)cache_base + b->code);
 	engine_link->blocks++;
 	engine_link->cache_bytes += b->code_bytes;
 }
@@ -260,7 +265,7 @@ bool blocks_may_trace(uint64_t pc)
 
 void blocks_no_trace(uint64_t pc)
 {
-	table_add(pc | TRACED_KEY, 1);
+	blocks_add(pc | TRACED_KEY, 1);
 }
 
 struct block *block_at(uint32_t number)

@@ -102,6 +102,8 @@ void memory_stack(uint64_t start, uint64_t end);
 bool memory_is_volatile(uint64_t pc);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */
 uint64_t memory_code_end(uint64_t pc);
+/* Code that cannot be written to as it is mapped. */
+bool memory_is_constant(uint64_t pc);
 /* How far a block that begins at pc may reach. */
 uint64_t memory_block_end(uint64_t pc);
 /* Code of this page is going to be translated: writes to it must be noticed.  True: until now they
@@ -167,8 +169,10 @@ struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
 const uint8_t *blocks_gate(unsigned reason);
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
-/* It is complete: blocks_lookup() finds it from now on. */
-void block_publish(struct block *block, uint64_t key);
+/* Its code is complete. */
+void block_done(struct block *block);
+/* blocks_lookup() finds this code from now on, in all threads. */
+void blocks_add(uint64_t key, uint64_t code);
 uint32_t block_number(const struct block *block);
 struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
@@ -192,7 +196,9 @@ bool block_append(uint64_t patch, uint64_t key);
 #define CAREFUL_INSNS_MAX 4
 #define BLOCK_INSNS_MAX	  64
 #define CHECK_INSNS_MAX	  4
-/* Translate the block of this key, or return 0 when it cannot be executed. */
+#define RUN_BLOCKS_MAX	  8 /* translated at a time */
+/* Translate the block of this key, and some that most likely run after it, or return 0 when it
+ * cannot be executed. */
 uint64_t translate_block(uint64_t key);
 /* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
 uint64_t translate_trace(uint64_t pc);

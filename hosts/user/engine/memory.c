@@ -245,6 +245,13 @@ static bool is_volatile(uint64_t address)
 	       (region[i].stack || page_has(address, PAGE_VOLATILE));
 }
 
+bool memory_is_constant(uint64_t pc)
+{
+	unsigned i = region_after(pc);
+
+	return i < regions && region[i].start <= pc && !region[i].writable;
+}
+
 /* The last byte of the instruction may be in the next page. */
 bool memory_is_volatile(uint64_t pc)
 {

@@ -50,9 +50,18 @@ static struct way_out way_out[WAYS_OUT_MAX];
 static struct charge charged[WAYS_OUT_MAX];
 static struct side side[BLOCK_INSNS_MAX + 1];
 static unsigned ways_out, charges, sides;
-static uint32_t number;		   /* of the block in hand */
-static uint64_t own_key, own_code; /* of it: loops jump to themselves */
+static uint32_t number; /* of the block in hand */
+static uint64_t
+	behind; /* what comes right behind it, so that no jump has to go there; 0: nothing */
 static bool careful;
+
+/* What has been translated and not been shown to other threads yet: block by block until what they
+ * go on with is there, too. */
+static struct {
+	uint64_t key, code;
+	bool returned_to;
+} made[RUN_BLOCKS_MAX + 1];
+static unsigned mades;
 
 static unsigned lane_offset(unsigned m)
 {
@@ -199,16 +208,25 @@ static void emit_ways_out(void)
 
 /* --- leaving --- */
 
+static uint64_t find_code(uint64_t pc)
+{
+	uint64_t key = careful ? pc | CAREFUL_KEY : pc;
+
+	for (unsigned i = 0; i < mades; i++)
+		if (made[i].key == key)
+			return made[i].code;
+	return blocks_lookup(key);
+}
+
 /* Where a jump to program address pc goes for now: its code, or a slot.  The closing jump of a
  * loop goes to a slot first, so that the loop's head can become a trace. */
 static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
 {
-	uint64_t key = careful ? pc | CAREFUL_KEY : pc;
-	uint64_t code = key == own_key ? own_code : blocks_lookup(key);
+	uint64_t code = find_code(pc);
 
 	if (code && (careful || !closes_loop || !blocks_may_trace(pc)))
 		return code;
-	return exit_slot_new(key, rel32, closes_loop && !careful);
+	return exit_slot_new(careful ? pc | CAREFUL_KEY : pc, rel32, closes_loop && !careful);
 }
 
 static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
@@ -216,6 +234,13 @@ static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
 	uint8_t *rel32 = emit_jmp(e, 0);
 
 	emit_patch(rel32, jump_target(pc, (uint64_t)rel32, closes_loop));
+}
+
+/* At the end of a block: what comes behind it needs no jump. */
+static void emit_go_on(struct emit *e, uint64_t pc, bool closes_loop)
+{
+	if (pc != behind)
+		emit_goto(e, pc, closes_loop);
 }
 
 static void emit_outcome(struct emit *e, unsigned i, bool taken)
@@ -226,7 +251,10 @@ static void emit_outcome(struct emit *e, unsigned i, bool taken)
 	if (taken)
 		log_taken(e, i);
 	settle_edge(e, i, taken, pc);
-	emit_goto(e, pc, taken && insn->target <= d.pc[i]);
+	if (taken)
+		emit_goto(e, pc, insn->target <= d.pc[i]);
+	else
+		emit_go_on(e, pc, false);
 }
 
 static bool edge_is_free(unsigned i, bool taken)
@@ -291,7 +319,7 @@ static void emit_last(struct emit *e)
 		break;
 	case INSN_JMP_REL:
 		log_taken(e, i);
-		emit_goto(e, insn->target, insn->target <= pc);
+		emit_go_on(e, insn->target, insn->target <= pc);
 		break;
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
@@ -303,7 +331,7 @@ static void emit_last(struct emit *e)
 		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)pc, pc);
-		emit_goto(e, pc + insn->length, false);
+		emit_go_on(e, pc + insn->length, false);
 	}
 }
 
@@ -395,19 +423,18 @@ static bool watch_path(void)
 	return again;
 }
 
-static uint64_t translate_path(uint64_t key, bool trace)
+static void translate_path(uint64_t key, bool trace)
 {
+	struct emit e = {cache_at};
 	struct block *b;
-	struct emit e;
 
 	b = block_new(d.pc[0]);
 	b->trace = trace;
 	b->bytes = (uint16_t)(d.pc[d.n] - d.pc[0]);
 	b->careful = careful;
 	number = block_number(b);
-	own_key = key;
-	own_code = (uint64_t)cache_at;
-	e.at = cache_at;
+	made[mades].key = key;
+	made[mades++].code = (uint64_t)cache_at;
 	if (path_needs_engine(&d.insn[0])) {
 		b->insns = 0;
 		b->check_at = b->check_bytes = 0;
@@ -417,8 +444,73 @@ static uint64_t translate_path(uint64_t key, bool trace)
 	}
 	b->code_bytes = (uint16_t)(e.at - cache_at);
 	cache_at = e.at;
-	block_publish(b, key);
-	return own_code;
+	block_done(b);
+}
+
+/* The code of the first. */
+static uint64_t publish(void)
+{
+	for (unsigned i = 0; i < mades; i++) {
+		blocks_add(made[i].key, made[i].code);
+		if (made[i].returned_to)
+			target_add(made[i].key, made[i].code);
+	}
+	mades = 0;
+	return made[0].code;
+}
+
+/*
+ * Where the program certainly goes on behind the block in hand, or will come back to: translated
+ * with it, what comes there saves an exit to the engine.  (To go on behind conditional branches
+ * costs more for what never runs than it saves.)  0: nowhere.  Code that changes (a compiler's that
+ * is just being written) is left until it runs.
+ */
+static uint64_t goes_on(void)
+{
+	const struct insn *last = &d.insn[d.n - 1];
+	uint64_t pc = d.pc[d.n];
+
+	if (careful || mades + 1 >= RUN_BLOCKS_MAX || path_needs_engine(&d.insn[0]))
+		return 0;
+	switch (last->kind) {
+	case INSN_JMP_REL:
+		pc = last->target;
+		break;
+	case INSN_CALL_REL:
+	case INSN_CALL_IND:
+	case INSN_SYSCALL:
+	case INSN_PLAIN:
+		break;
+	default:
+		return 0;
+	}
+	if (pc == d.pc[0] || !memory_is_constant(pc) || blocks_full() || find_code(pc))
+		return 0;
+	return pc;
+}
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->kind == INSN_CALL_REL || insn->kind == INSN_CALL_IND;
+}
+
+/* The block at pc; where to go on translating, 0: nowhere. */
+static uint64_t translate_next(uint64_t pc)
+{
+	const struct insn *last;
+	uint64_t next;
+
+	do {
+		path_of_block(&d, pc, memory_block_end(pc),
+			      careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
+	} while (watch_path());
+	next = goes_on();
+	last = &d.insn[d.n - 1];
+	behind = is_call(last) || last->kind == INSN_SYSCALL ? 0 : next;
+	translate_path(careful ? pc | CAREFUL_KEY : pc, false);
+	behind = 0;
+	made[mades].returned_to = is_call(last); /* the next one */
+	return next;
 }
 
 uint64_t translate_block(uint64_t key)
@@ -430,10 +522,10 @@ uint64_t translate_block(uint64_t key)
 	if (blocks_full())
 		blocks_flush();
 	careful = key & CAREFUL_KEY;
-	do {
-		path_of_block(&d, pc, end, careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
-	} while (watch_path());
-	return translate_path(key, false);
+	made[0].returned_to = false;
+	while (pc)
+		pc = translate_next(pc);
+	return publish();
 }
 
 uint64_t translate_trace(uint64_t pc)
@@ -446,7 +538,9 @@ uint64_t translate_trace(uint64_t pc)
 	if (!path_of_trace(&d, pc) || watch_path())
 		return plain;
 	careful = false;
-	return translate_path(pc, true);
+	made[0].returned_to = false;
+	translate_path(pc, true);
+	return publish();
 }
 
 /* --- what is known of a block afterwards --- */
