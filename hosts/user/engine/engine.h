@@ -16,6 +16,7 @@
  *	units.c      a thread's units, their drivers, samples
  *	lanes.c      headroom as translated code uses it
  *	counting.c   instructions that retire exactly, counts to the tool
+ *	self.c       the unit as the program sees it: CPUID, RDPMC
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
  *	signals.c    the program's signal dispositions, masks, faults, delivery
@@ -220,6 +221,9 @@ struct step {
 	uint64_t code;
 	struct insn insn;
 };
+/* In the code of an RDPMC's step: an instruction that raises #GP or #UD. */
+#define STEP_GP 0
+#define STEP_UD 1
 struct step *translate_step(uint64_t pc);
 void steps_start(void);
 struct step *step_of_code(uint64_t address); /* NULL: not in a step */
@@ -263,6 +267,12 @@ bool counting_wants_address(uint64_t signals);
 /* One instruction retired (precise mode only). */
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 		     const struct insn_addresses *at);
+
+/* self.c */
+/* The program's CPUID of this leaf has been executed: what concerns the unit is the model's. */
+void self_cpuid(uint32_t leaf, uint32_t subleaf);
+/* RDPMC in precise mode; the registers are changed if it is SPMU_DONE. */
+enum spmu_outcome self_rdpmc(void);
 
 /* branches.c: the log of taken branches, which bulk code writes while the unit wants them */
 #define LOG_RECORD_BYTES 24	/* as a BTS record: from, to, and the kind where BTS has flags */

@@ -29,7 +29,7 @@ bool is_special(const struct insn *insn)
 
 bool path_needs_engine(const struct insn *insn)
 {
-	if (is_special(insn))
+	if (is_special(insn) || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC)
 		return true;
 	if (insn->rep && insn->signals & MEMORY_SIGNALS)
 		for (unsigned m = 0; m < meters; m++)

@@ -297,11 +297,26 @@ static void step_syscall(const struct step *s, uint64_t signals)
 	}
 }
 
+/* What it reads does not hold itself. */
+static void step_rdpmc(const struct step *s)
+{
+	enum spmu_outcome outcome = self_rdpmc();
+
+	if (outcome != SPMU_DONE) {
+		current->resume = s->code + (outcome == SPMU_UD ? STEP_UD : STEP_GP);
+		enter();
+		return;
+	}
+	current->pc = s->pc + s->insn.length;
+	counting_retire(s->pc, current->pc, s->insn.signals, NULL);
+}
+
 static void run_step(void)
 {
 	const struct step *s = translate_step(current->pc);
 	struct insn_addresses at = {0, 0};
 	uint64_t signals;
+	uint32_t leaf, subleaf;
 
 	if (!s) {
 		signals_bad_jump();
@@ -309,6 +324,10 @@ static void run_step(void)
 	}
 	if (is_special(&s->insn) && !can_have_gs(&s->insn)) {
 		step_special(s);
+		return;
+	}
+	if (s->insn.kind == INSN_RDPMC) {
+		step_rdpmc(s);
 		return;
 	}
 	signals = s->insn.signals;
@@ -321,10 +340,15 @@ static void run_step(void)
 		step_syscall(s, signals);
 		return;
 	}
+	leaf = (uint32_t)current->gpr[0];
+	subleaf = (uint32_t)current->gpr[1];
 	current->run.step_left = false;
 	current->pc = run_alone(s, &signals);
-	if (!current->run.step_left)
-		counting_retire(s->pc, current->pc, signals, &at);
+	if (current->run.step_left)
+		return;
+	if (s->insn.kind == INSN_CPUID)
+		self_cpuid(leaf, subleaf);
+	counting_retire(s->pc, current->pc, signals, &at);
 }
 
 void run_program(void)

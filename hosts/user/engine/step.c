@@ -120,6 +120,10 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 		emit_load(e, RCX, CTX_SPILL_RCX);
 		emit_jmp(e, (uint64_t)blocks_gate(EXIT_STEP_JUMP));
 		break;
+	case INSN_RDPMC: /* is run by the engine, but for its faults: HLT at STEP_GP, UD2 at STEP_UD
+			  */
+		emit_bytes(e, (const uint8_t[]){0xf4, 0x0f, 0x0b}, 3);
+		break;
 	default:
 		if (insn->uses_gs)
 			emit_with_gs(e, insn, pc);
