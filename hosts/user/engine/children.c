@@ -35,8 +35,9 @@ struct wish {
 /* What a child that borrows the memory would change. */
 struct put_away {
 	struct signals signals;
-	uint64_t gpr[16], rflags, pc;
-	uint32_t pid, tid;
+	struct dispatch run;
+	uint64_t gpr[16], rflags, pc, program_gs;
+	uint32_t pid, tid, pending;
 	enum counting_mode mode;
 	bool borrowed, observed;
 };
@@ -108,11 +109,19 @@ void children_count(int change)
 		__atomic_add_fetch(&engine_link->processes, (uint32_t)change, __ATOMIC_RELAXED);
 }
 
+/* The program's mask again; if a signal has come meanwhile, behind its delivery. */
+static void restore_mask(uint64_t mask)
+{
+	set_mask(mask, NULL);
+	if (current->pending)
+		current->signals.mask = mask;
+}
+
 static void begin(const struct wish *w, const struct link_task *parent)
 {
 	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
 	signals_forget_held();
-	set_mask(w->mask, NULL);
+	restore_mask(w->mask);
 	if (w->flags & CLEAR_SIGHAND)
 		signals_clear_handlers();
 	if (w->stack)
@@ -169,6 +178,9 @@ static void run_borrower(void)
 static void put_away(struct put_away *p)
 {
 	p->signals = current->signals;
+	p->run = current->run;
+	p->program_gs = current->program_gs;
+	p->pending = current->pending;
 	memcpy(p->gpr, current->gpr, sizeof(p->gpr));
 	p->rflags = current->rflags;
 	p->pc = current->pc;
@@ -182,6 +194,9 @@ static void put_away(struct put_away *p)
 static void take_back(const struct put_away *p)
 {
 	current->signals = p->signals;
+	current->run = p->run;
+	current->program_gs = p->program_gs;
+	current->pending = p->pending;
 	memcpy(current->gpr, p->gpr, sizeof(p->gpr));
 	current->rflags = p->rflags;
 	current->pc = p->pc;
@@ -206,6 +221,7 @@ static long lend(const struct wish *w)
 	counting_note();
 	put_away(&mine);
 	current->loan = &loan;
+	current->left = false;
 	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
 			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
 			    run_borrower);
@@ -214,6 +230,9 @@ static long lend(const struct wish *w)
 		counting_skip();
 	}
 	take_back(&mine);
+	if (is_error(pid))
+		current->left = true; /* there was none */
+	threads_loan_ended(!current->left);
 	engine_release(stack, STACK_BYTES);
 	return pid;
 }
@@ -301,7 +320,7 @@ long children_fork(const struct syscall_arguments *c)
 		return SYSCALL_NOT_BEGUN; /* signals_check() sets the mask */
 	pid = start(&w);
 	if (pid)
-		set_mask(w.mask, NULL);
+		restore_mask(w.mask);
 	return pid;
 }
 

@@ -146,6 +146,7 @@ struct context {
 
 	uint32_t pid, tid;   /* of who runs in it: a child of vfork borrows its parent's */
 	bool borrowed;	     /* by such a child */
+	bool left;	     /* it has come to its end, or to another program, by itself */
 	bool observed;	     /* its counts and records are wanted */
 	uint64_t program_gs; /* the program's GS base; the register holds the engine's */
 	struct dispatch run;

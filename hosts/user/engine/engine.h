@@ -122,6 +122,8 @@ void memory_unwatch_range(uint64_t start, uint64_t bytes);
 /* The page is a stack: its code is not worth watching. */
 void memory_give_up(uint64_t address);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
+/* Is a change half done?  The lock is held: whoever held it before has left it so. */
+bool memory_is_changing(void);
 /* Does the range hold code that was translated? */
 bool memory_has_translations(uint64_t start, uint64_t bytes);
 void memory_forget(uint64_t start, uint64_t bytes);

@@ -352,7 +352,9 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 		counting_publish();
 	}
 	signals_hand_over();
+	current->left = true;
 	result = syscall6(__NR_execveat, fd, (long)path, (long)argv, (long)envp, flags, 0);
+	current->left = false;
 	signals_take_over();
 	if (!alone) {
 		threads_each_other(revive_thread);

@@ -65,6 +65,11 @@ static bool look_holds(uint32_t seen)
 	return __atomic_load_n(&changes, __ATOMIC_RELAXED) == seen;
 }
 
+bool memory_is_changing(void)
+{
+	return __atomic_load_n(&changes, __ATOMIC_RELAXED) & 1;
+}
+
 void memory_start(void)
 {
 	region = engine_memory(REGIONS_MAX * sizeof(*region));

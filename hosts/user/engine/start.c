@@ -76,6 +76,7 @@ void engine_finish(void)
 	if (current->borrowed) {
 		counting_drain(); /* the parent goes on to count */
 		ring_end();
+		current->left = true;
 	} else {
 		threads_finish(engine_finish_thread);
 		engine_finish_thread();

@@ -30,7 +30,11 @@
 _Noreturn void thread_leave(uint32_t *in_use, int status);
 
 uint32_t threads_live;
-static uint32_t lock; /* 0: free, 1: held, 2: held, and somebody waits */
+/* 0: free; else the number of the context that holds it, and whether a child that borrows that
+ * does, and whether somebody waits. */
+static uint32_t lock;
+#define LOCK_WAITED (1u << 31)
+#define LOCK_LENT   (1u << 30)
 static struct context *first, *unused;
 static unsigned stops; /* nested */
 static const char stop_mark;
@@ -93,28 +97,39 @@ void thread_stand(void)
 
 /* --- the lock --- */
 
-static bool try_lock(uint32_t value)
+/* Addresses have 47 bits, 18 of them within a context's memory. */
+static uint32_t holder(bool borrowed)
 {
-	uint32_t seen = 0;
+	return (uint32_t)((uint64_t)current / THREAD_BYTES) | (borrowed ? LOCK_LENT : 0);
+}
 
-	return __atomic_compare_exchange_n(&lock, &seen, value, false, __ATOMIC_ACQUIRE,
+static bool change_lock(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&lock, &from, to, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 
-static void wait_for_lock(void)
+static void wait_for_lock(uint32_t own)
 {
+	uint32_t seen;
+
 	go_outside();
-	while (__atomic_exchange_n(&lock, 2, __ATOMIC_ACQUIRE))
-		futex_wait(&lock, 2, 0);
+	while (!change_lock(0, own | LOCK_WAITED)) {
+		seen = __atomic_load_n(&lock, __ATOMIC_RELAXED);
+		if (seen && (seen & LOCK_WAITED || change_lock(seen, seen | LOCK_WAITED)))
+			futex_wait(&lock, seen | LOCK_WAITED, 0);
+	}
 	__atomic_store_n(&current->outside, 0, __ATOMIC_SEQ_CST);
 }
 
 /* Whoever gets the lock and is to stand still, stands still for good. */
 void engine_lock(void)
 {
+	uint32_t own = holder(current->borrowed);
+
 	for (;;) {
-		if (!try_lock(1))
-			wait_for_lock();
+		if (!change_lock(0, own))
+			wait_for_lock(own);
 		if (!__atomic_load_n(&current->stop, __ATOMIC_SEQ_CST))
 			return;
 		engine_unlock();
@@ -124,11 +139,40 @@ void engine_lock(void)
 
 void engine_unlock(void)
 {
-	if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) == 2)
+	if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) & LOCK_WAITED)
 		futex_wake(&lock, 1);
 }
 
 /* --- stopping --- */
+
+/* What it was doing is half done: nothing is kept of the code cache, nor of the pages that were
+ * watched for it. */
+static void begin_anew(void)
+{
+	if (memory_is_changing())
+		engine_unsupported("a child that shares the program's memory (vfork) was killed "
+				   "while it changed the memory map");
+	stops = 0;
+	threads_stop();
+	memory_unwatch_range(0, PROGRAM_END);
+	blocks_flush();
+	threads_go();
+}
+
+void threads_loan_ended(bool killed)
+{
+	uint32_t held = __atomic_load_n(&lock, __ATOMIC_ACQUIRE) & ~LOCK_WAITED;
+
+	if (killed) {
+		if (held != holder(true))
+			engine_lock();
+		begin_anew();
+		engine_unlock();
+	}
+	if (!threads_alone())
+		futex_wake(&lock, 1); /* what woke the child may have been meant for all */
+	thread_inside();
+}
 
 bool threads_is_stop(const siginfo_t *info)
 {

@@ -56,6 +56,10 @@ bool thread_end(int status);
 void engine_lock(void);
 void engine_unlock(void);
 
+/* A child that borrowed the running thread's context is gone; killed: wherever it was, with the
+ * lock perhaps. */
+void threads_loan_ended(bool killed);
+
 /*
  * Nothing is executed, by the program or of what the engine does for it, in other threads between
  * these two; those in a system call stay there.  The lock is held.  May be nested.
