@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -159,16 +160,42 @@ static void clones(void)
 
 static void sequences(void)
 {
-	static struct {
-		uint32_t cpu_start, cpu;
-		uint64_t cs;
-		uint32_t flags, padding[3];
-	} area __attribute__((aligned(32)));
+	static struct rseq area;
 	int cpu = sched_getcpu();
 	long result = syscall(SYS_rseq, &area, 32, 0, 0x53053053);
 
 	printf("sequences: %s, processor %s\n", result ? strerrorname_np(errno) : "registered",
 	       cpu >= 0 && cpu < 4096 ? "known" : "unknown");
+}
+
+/* Adds 1, as a sequence in the C library's area. */
+static __attribute__((noipa)) void add_in_sequence(struct rseq *area, long *to)
+{
+	__asm__ volatile(".pushsection rseq_table, \"aw\"\n\t.balign 32\n"
+			 "3:\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"
+			 "leaq 3b(%%rip), %%rax\n\tmovq %%rax, %0\n"
+			 "1:\tmovq %1, %%rax\n\tcmpq $-1, %%rax\n\tje 5f\n\tincq %%rax\n\t"
+			 "movq %%rax, %1\n"
+			 "2:\tjmp 5f\n\t.long 0x53053053\n4:\tjmp 1b\n5:"
+			 : "=m"(area->rseq_cs), "+m"(*to)
+			 :
+			 : "rax", "memory");
+}
+
+static void in_library(void)
+{
+	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	long sum = 0;
+
+	printf("in the library's area:");
+	fflush(stdout);
+	if (!__rseq_size) {
+		printf(" none\n");
+		return;
+	}
+	for (int i = 0; i < 1000; i++)
+		add_in_sequence(area, &sum);
+	printf(" %ld\n", sum);
 }
 
 int main(int argc, char **argv)
@@ -180,6 +207,7 @@ int main(int argc, char **argv)
 		{"killed", killed},
 		{"clones", clones},
 		{"sequences", sequences},
+		{"in-library", in_library},
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)

@@ -39,7 +39,7 @@ struct put_away {
 	uint64_t gpr[16], rflags, pc, program_gs;
 	uint32_t pid, tid, pending;
 	enum counting_mode mode;
-	bool borrowed, observed;
+	bool borrowed, observed, strict;
 };
 
 /* enter.S: clone(2).  The child calls `entry` on its stack when there is one. */
@@ -189,6 +189,7 @@ static void put_away(struct put_away *p)
 	p->mode = counting_mode_now();
 	p->borrowed = current->borrowed;
 	p->observed = current->observed;
+	p->strict = current->strict;
 }
 
 static void take_back(const struct put_away *p)
@@ -204,6 +205,7 @@ static void take_back(const struct put_away *p)
 	current->tid = p->tid;
 	current->borrowed = p->borrowed;
 	current->observed = p->observed;
+	current->strict = p->strict;
 	counting_mode(p->mode);
 }
 
@@ -271,6 +273,8 @@ static void inherit(struct context *c, const struct wish *w)
 	c->borrowed = false;
 	c->observed = current->observed;
 	c->program_gs = current->program_gs;
+	c->strict = false;
+	c->sequence = NULL;
 	memset(&c->run, 0, sizeof(c->run));
 	signals_inherit(&c->signals);
 }
@@ -281,9 +285,7 @@ static long start_thread(const struct wish *w)
 	struct context *c;
 	long tid;
 
-	if (w->flags & CLONE_VFORK ||
-	    (w->flags & (CLONE_VM | CLONE_SIGHAND)) != (CLONE_VM | CLONE_SIGHAND) ||
-	    current->borrowed)
+	if (w->flags & CLONE_VFORK || current->borrowed)
 		engine_unsupported("the program starts a thread in a way that cannot be followed");
 	engine_lock();
 	c = thread_new();
@@ -294,6 +296,13 @@ static long start_thread(const struct wish *w)
 		thread_drop(c);
 	engine_unlock();
 	return tid;
+}
+
+/* What the kernel does not do. */
+static bool contradicts(uint64_t flags)
+{
+	return (flags & CLONE_THREAD && !(flags & CLONE_SIGHAND)) ||
+	       (flags & CLONE_SIGHAND && !(flags & CLONE_VM));
 }
 
 static long start(const struct wish *w)
@@ -310,6 +319,8 @@ long children_fork(const struct syscall_arguments *c)
 
 	if (!wish_of(&w, c))
 		return -EFAULT;
+	if (contradicts(w.flags))
+		return -EINVAL;
 	if (!(w.flags & CLONE_THREAD) &&
 	    (w.flags & CLONE_SIGHAND || (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK))))
 		engine_unsupported("the program starts a process that shares its memory, which "

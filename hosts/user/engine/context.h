@@ -144,10 +144,14 @@ struct context {
 	uint64_t first_mask;
 	struct loan *loan; /* of a child that borrows the context */
 
-	uint32_t pid, tid;   /* of who runs in it: a child of vfork borrows its parent's */
-	bool borrowed;	     /* by such a child */
-	bool left;	     /* it has come to its end, or to another program, by itself */
-	bool observed;	     /* its counts and records are wanted */
+	uint32_t pid, tid; /* of who runs in it: a child of vfork borrows its parent's */
+	bool borrowed;	   /* by such a child */
+	bool left;	   /* it has come to its end, or to another program, by itself */
+	bool observed;	   /* its counts and records are wanted */
+	/* In the C library's area for restartable sequences: the last one, until the kernel clears
+	 * it; NULL: there is no area. */
+	const uint64_t *sequence;
+	bool strict;	     /* seccomp's strict mode (filters.c) */
 	uint64_t program_gs; /* the program's GS base; the register holds the engine's */
 	struct dispatch run;
 	struct signals signals;
@@ -200,6 +204,9 @@ extern const char enter_check[], enter_end[];
 #define SYSCALL_AGAIN	  (-512L)
 #define SYSCALL_NOT_BEGUN (-513L)
 long syscall_program(long nr, const uint64_t a[6]);
+/* A filter's trap in its place, or in that of clone_process(): RAX stays as it was. */
+#define SYSCALL_TRAPPED (-514L)
+extern const char clone_after[]; /* the instruction behind it */
 extern const char syscall_check[], syscall_at[], syscall_after[], syscall_again[],
 	syscall_interrupted[];
 

@@ -19,6 +19,7 @@
  *	self.c       the unit as the program sees it: CPUID, RDPMC
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
+ *	filters.c    filters of system calls (seccomp) that it installs
  *	signals.c    the program's signal dispositions, masks, faults, delivery
  *	threads.c    the program's threads, the lock on what they share
  *	children.c   fork, vfork, clone

@@ -148,13 +148,14 @@ syscall_interrupted:
 	movq $-513, %rax
 	ret
 
-	.globl clone_process
+	.globl clone_process, clone_after
 clone_process:
 	pushq %rbx
 	movq %r9, %rbx
 	movq %rcx, %r10		/* the kernel's order: flags, stack, parent, child, tls */
 	movl $56, %eax
 	syscall
+clone_after:
 	testq %rax, %rax
 	jnz 1f
 	testq %rbx, %rbx

@@ -16,6 +16,7 @@
 #include <linux/resource.h>
 
 #include "engine.h"
+#include "filters.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -431,6 +432,9 @@ long exec_run(const struct syscall_arguments *c)
 
 	if (current->pending)
 		return SYSCALL_NOT_BEGUN;
+	result = filters_ask_exec(c->nr);
+	if (result != -EFAULT)
+		return result;
 	t = engine_memory(sizeof(*t));
 	result = find_and_run(t, c);
 	engine_release(t, sizeof(*t));

@@ -129,6 +129,7 @@ void frame_note(struct arrival *a, const siginfo_t *info, const struct ucontext 
 	if (a->state.magic1 != FP_XSTATE_MAGIC1)
 		engine_unsupported("signal handlers on a machine without XSAVE cannot be run");
 	a->fault = false;
+	a->fatal = NOT_FATAL;
 }
 
 static void registers_out(struct sigcontext *to)

@@ -20,12 +20,16 @@ struct kernel_action {
 	uint64_t mask;
 };
 
+/* What it ends, by a filter of system calls. */
+enum fatal { NOT_FATAL = 0, FATAL_THREAD, FATAL_PROCESS };
+
 /* A signal for the program: what its frame will say. */
 struct arrival {
 	siginfo_t info;
 	struct sigcontext from; /* as the kernel gave it: what is no register of the program's */
 	uint64_t uc_flags;
 	struct _fpx_sw_bytes state; /* how extended state is stored */
+	enum fatal fatal;
 	bool fault;		    /* of the instruction at current->pc, or a trap behind it */
 };
 

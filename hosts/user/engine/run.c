@@ -205,6 +205,9 @@ static void run_bulk(void)
 	default: /* EXIT_STEP_JUMP: signals.c left the block at current->pc */
 		break;
 	}
+	if (current->sequence && *current->sequence)
+		engine_unsupported("the program uses restartable sequences (rseq), which cannot be "
+				   "run; GLIBC_TUNABLES=glibc.pthread.rseq=0 may spare them");
 }
 
 /* Run in place with the program's GS base (step.c). */

@@ -16,6 +16,7 @@
 #include <asm/unistd.h>
 
 #include "engine.h"
+#include "filters.h"
 #include "settle.h"
 #include "signals.h"
 #include "sys.h"
@@ -126,6 +127,13 @@ static _Noreturn void die(int sig)
 {
 	engine_finish();
 	die_finished(sig);
+}
+
+void signals_end(int sig, enum fatal what)
+{
+	if (what == FATAL_THREAD && !current->borrowed)
+		thread_end(sig);
+	die(sig);
 }
 
 /* --- arrival --- */
@@ -288,6 +296,19 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 	default_action(sig);	   /* a fault: the instruction does it again and ends the program */
 }
 
+/* A filter's SECCOMP_RET_TRAP: delivered behind the SYSCALL. */
+static void trapped(siginfo_t *info, struct ucontext *uc)
+{
+	struct sigcontext *regs = &uc->uc_mcontext;
+	bool delivered = has_handler(SIGSYS) && !(mine()->blocked_faults & BIT_OF(SIGSYS));
+	enum fatal fatal = filters_fatal(info);
+
+	regs->rax = (uint64_t)SYSCALL_TRAPPED;
+	info->si_call_addr = (void *)current->pc;
+	note(info, uc, true);
+	mine()->arrived->fatal = fatal || delivered ? fatal : FATAL_PROCESS;
+}
+
 /* Another thread wants this one to stand still.  A system call that has just begun is made later.
  */
 static void stand_soon(struct ucontext *uc)
@@ -310,6 +331,10 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 	}
 	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && current->pending) {
 		leave_soon(regs);
+		return;
+	}
+	if (sig == SIGSYS && info->si_code == SYS_SECCOMP) {
+		trapped(info, uc);
 		return;
 	}
 	if (is_fault(sig, info)) {
@@ -401,6 +426,8 @@ static void deliver(const struct arrival *a)
 	struct kernel_action action;
 	uint64_t saved = mine()->mask | mine()->blocked_faults, now = mask_now();
 
+	if (a->fatal)
+		signals_end(sig, a->fatal);
 	if (!a->fault && now & BIT_OF(sig)) {
 		/* An earlier one's handler blocks it: back to the kernel, which holds it. */
 		if (faults(sig)) {

@@ -9,7 +9,11 @@
 /* What instructions of the program raise.  The engine needs them itself, so they are never
  * blocked for the kernel; the program's wish is kept beside. */
 #define FAULT_SIGNALS                                                                              \
-	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGILL) | BIT_OF(SIGFPE) | BIT_OF(SIGTRAP))
+	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGILL) | BIT_OF(SIGFPE) | BIT_OF(SIGTRAP) |    \
+	 BIT_OF(SIGSYS))
+
+/* The running thread, or the process with it, ends by this signal, whatever the program's wish. */
+_Noreturn void signals_end(int sig, enum fatal what);
 
 /* A thread that the running one starts: what it has of it. */
 void signals_inherit(struct signals *to);

@@ -10,13 +10,16 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/rseq.h>
 
 #include "engine.h"
+#include "filters.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
 
 #define TRIES		   8
+#define TCB_BYTES	   4096	 /* struct pthread */
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
 
 static long pass_on(const struct syscall_arguments *c)
@@ -258,8 +261,11 @@ static long do_arch_prctl(struct syscall_arguments *c)
 
 static long do_prctl(struct syscall_arguments *c)
 {
-	long result = pass_on(c);
+	long result;
 
+	if (filters_take(c, &result))
+		return result;
+	result = pass_on(c);
 	if (c->a[0] == PR_SET_NAME && !result) {
 		char name[16] = "";
 
@@ -287,6 +293,31 @@ static long do_pselect(const struct syscall_arguments *c)
 	if (c->a[5] && memory_readable(c->a[5], sizeof(mask)))
 		memcpy(mask, (const void *)c->a[5], sizeof(mask));
 	return pass_on_waiting(c, mask[0]);
+}
+
+/*
+ * The kernel would look for an interrupted sequence in the program's place, which is not where it
+ * runs.  So there is none, but for the C library's area, which has the processor's number in it and
+ * stands behind its thread's FS base: sequences there are refused when they are used.
+ */
+static long do_rseq(const struct syscall_arguments *c)
+{
+	long result;
+
+	if (c->a[0] - read_fs_base() >= TCB_BYTES)
+		return -ENOSYS;
+	result = pass_on_any(c);
+	if (!result)
+		current->sequence =
+			c->a[2] & RSEQ_FLAG_UNREGISTER ? NULL : (const uint64_t *)c->a[0] + 1;
+	return result;
+}
+
+static long do_seccomp(struct syscall_arguments *c)
+{
+	long result;
+
+	return filters_take(c, &result) ? result : pass_on_any(c);
 }
 
 static long run(struct syscall_arguments *c)
@@ -317,6 +348,8 @@ static long run(struct syscall_arguments *c)
 		return do_arch_prctl(c);
 	case __NR_prctl:
 		return do_prctl(c);
+	case __NR_seccomp:
+		return do_seccomp(c);
 	case __NR_rt_sigaction:
 		return signals_action((long)c->a[0], c->a[1], c->a[2], c->a[3]);
 	case __NR_sigaltstack:
@@ -341,7 +374,7 @@ static long run(struct syscall_arguments *c)
 	case __NR_execveat:
 		return exec_run(c);
 	case __NR_rseq:
-		return -ENOSYS; /* the kernel would look for the code in the program's place */
+		return do_rseq(c);
 	default:
 		return pass_on_any(c);
 	}
@@ -359,6 +392,8 @@ bool syscall_run(void)
 	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 	long result;
 
+	if (filters_forbid(c.nr))
+		signals_end(SIGKILL, FATAL_THREAD);
 	if (c.nr == __NR_rt_sigreturn) {
 		signals_return();
 		return true;
@@ -366,7 +401,7 @@ bool syscall_run(void)
 	result = run(&c);
 	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
 		current->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
-	else
+	else if (result != SYSCALL_TRAPPED)
 		g[0] = (uint64_t)result;
 	return result != SYSCALL_NOT_BEGUN;
 }

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# corners.sh: what few programs do (corners.c), and filters of system calls (filters.c): output and
+# status are those of a native run, and there is a count.
+# ROUNDS=N does it N times.
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+compile corners -pthread
+compile filters -pthread
+cd "$SCRATCH" || exit 1
+ulimit -c 0
+
+# like_native PROGRAM SUBJECT
+like_native() {
+	local name="$1 $2" native options count
+	run "$SCRATCH/native" "$BUILT/$1" "$2"
+	native=$status
+	for options in "stat -j -o $SCRATCH/json" "record -q -c 10007 -o $SCRATCH/perf.data"; do
+		# shellcheck disable=SC2086
+		run "$SCRATCH/soft" "$SOFTPMU" $options -e instructions:u -- "$BUILT/$1" "$2"
+		same "$name: ${options%% *}: status" "$native" "$status"
+		same "$name: ${options%% *}: output" "$(<"$SCRATCH/native.out")" "$(<"$SCRATCH/soft.out")"
+	done
+	count=$(count_of "$SCRATCH/json" 1)
+	if [[ $count =~ ^[1-9][0-9]*$ ]]; then
+		pass "$name: counted"
+	else
+		fail "$name: counted" "$count: $(tail -n 1 "$SCRATCH/soft.err")"
+	fi
+}
+
+for ((round = 0; round < ${ROUNDS:-1}; round++)); do
+	for subject in killed clones; do
+		like_native corners $subject
+	done
+	if "$BUILT/filters" refused >"$SCRATCH/said"; then
+		for subject in refused traps trap-default trap-blocked kills allowed threads strict executes \
+			executes-not errors; do
+			like_native filters $subject
+		done
+	else
+		not_run "filters" "the kernel has none"
+	fi
+done 2>/dev/null # what the shell says about signals
+
+# The kernel aborts a restartable sequence by the address where it runs, which is not the program's
+# here (rseq(2)).
+cd "$SCRATCH" || exit 1
+# sequences NAME SUBJECT OUTPUT STATUS
+sequences() {
+	run "$SCRATCH/soft" "$SOFTPMU" stat -o "$SCRATCH/stat" -e instructions:u -- "$BUILT/corners" "$2"
+	same "$1" "$3" "$(<"$SCRATCH/soft.out")"
+	same "$1: status" "$4" "$status"
+}
+sequences "an area of one's own" sequences "sequences: ENOSYS, processor known" 0
+if "$BUILT/corners" in-library | grep -q 1000; then
+	sequences "a sequence in the library's area" in-library "in the library's area:" 125
+	same "is named" 1 "$(grep -c '^softpmu: .*restartable sequences' "$SCRATCH/soft.err")"
+	export GLIBC_TUNABLES=glibc.pthread.rseq=0
+	sequences "without that area" in-library "in the library's area: none" 0
+else
+	not_run "a sequence in the library's area" "there is none"
+fi
+finish

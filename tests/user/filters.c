@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filters.c: a program that filters its own system calls (seccomp(2)): one subject for each
+ * argument. What is printed, and how it ends, is the same in every run.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define IS(nr, action)                                                                             \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
+#define ELSE(action) BPF_STMT(BPF_RET | BPF_K, (action))
+
+static void say(const char *what, long number)
+{
+	char line[80];
+	int n = snprintf(line, sizeof(line), "%s %ld\n", what, number);
+
+	if (write(1, line, (size_t)n) != n)
+		_exit(98);
+}
+
+static void install(struct sock_filter *filter, size_t n, unsigned flags)
+{
+	struct sock_fprog program = {(unsigned short)n, filter};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program))
+		say("seccomp: errno", errno);
+}
+
+#define INSTALL(flags, ...)                                                                        \
+	do {                                                                                       \
+		struct sock_filter filter_[] = {__VA_ARGS__};                                      \
+                                                                                                   \
+		install(filter_, sizeof(filter_) / sizeof(filter_[0]), flags);                     \
+	} while (0)
+
+/* mov $n, %eax; ret, written anew: what the translator does for it no filter below allows. */
+static long new_code(int n)
+{
+	static uint8_t *page;
+	uint8_t bytes[] = {0xb8, (uint8_t)n, 0, 0, 0, 0xc3};
+
+	if (!page)
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(page, bytes, sizeof(bytes));
+	return ((int (*)(void))page)();
+}
+
+static void refused(void)
+{
+	INSTALL(0, NUMBER, IS(SYS_getppid, SECCOMP_RET_ERRNO | 77),
+		IS(SYS_mprotect, SECCOMP_RET_ERRNO | 78),
+		IS(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS), IS(SYS_clone, SECCOMP_RET_ERRNO | 79),
+		IS(SYS_vfork, SECCOMP_RET_ERRNO | 80), ELSE(SECCOMP_RET_ALLOW));
+	say("getppid", syscall(SYS_getppid) < 0 ? errno : 0);
+	say("mprotect", mprotect(&errno, 1, PROT_NONE) < 0 ? errno : 0);
+	say("fork", fork() < 0 ? errno : 0);
+	say("mode", prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
+	for (int i = 0; i < 3; i++)
+		say("new code", new_code(i));
+}
+
+extern const char behind_syscall[];
+
+/* getppid(), which a filter traps. */
+static __attribute__((noipa)) long call(long nr)
+{
+	long result;
+
+	__asm__ volatile("syscall\n\t.globl behind_syscall\nbehind_syscall:"
+			 : "=a"(result)
+			 : "a"(nr), "D"(11), "S"(22)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static void trapped(int sig, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	say("signal", sig);
+	say("code", info->si_code);
+	say("data", info->si_errno);
+	say("number", info->si_syscall - SYS_getppid);
+	say("in RAX", (long)regs[REG_RAX] - SYS_getppid);
+	say("behind the call",
+	    info->si_call_addr == behind_syscall && regs[REG_RIP] == (greg_t)behind_syscall);
+	say("arguments", (long)(regs[REG_RDI] * 100 + regs[REG_RSI]));
+	regs[REG_RAX] = 1234;
+}
+
+static void traps(void)
+{
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGSYS, &action, NULL);
+	INSTALL(0, NUMBER, IS(SYS_getppid, SECCOMP_RET_TRAP | 55), ELSE(SECCOMP_RET_ALLOW));
+	say("result", call(SYS_getppid));
+}
+
+static void trap_default(void)
+{
+	INSTALL(0, NUMBER, IS(SYS_getppid, SECCOMP_RET_TRAP | 55), ELSE(SECCOMP_RET_ALLOW));
+	call(SYS_getppid);
+	say("not reached", 0);
+}
+
+static void trap_blocked(void)
+{
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+	sigset_t set;
+
+	sigfillset(&set);
+	sigaction(SIGSYS, &action, NULL);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	trap_default();
+}
+
+/* What is not on the list kills: the engine's own calls are not. */
+static void kills(void)
+{
+	INSTALL(0, NUMBER, IS(SYS_write, SECCOMP_RET_ALLOW), IS(SYS_exit_group, SECCOMP_RET_ALLOW),
+		ELSE(SECCOMP_RET_KILL_PROCESS));
+	say("new code", new_code(5) == 5); /* its mmap kills */
+	say("not reached", 0);
+}
+
+static void allowed(void)
+{
+	new_code(0);
+	INSTALL(0, NUMBER, IS(SYS_write, SECCOMP_RET_ALLOW), IS(SYS_exit_group, SECCOMP_RET_ALLOW),
+		ELSE(SECCOMP_RET_KILL_PROCESS));
+	for (int i = 0; i < 3; i++)
+		say("new code", new_code(i));
+	_exit(5);
+}
+
+static void *killed_thread(void *argument)
+{
+	INSTALL(0, NUMBER, IS(SYS_getppid, SECCOMP_RET_KILL_THREAD), ELSE(SECCOMP_RET_ALLOW));
+	call(SYS_getppid);
+	say("not reached", 0);
+	return argument;
+}
+
+static void *new_thread(void *argument)
+{
+	say("getppid", call(SYS_getppid));
+	return argument;
+}
+
+static void threads(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, killed_thread, NULL);
+	pthread_join(thread, NULL);
+	say("thread killed; getppid", call(SYS_getppid) > 0);
+	INSTALL(SECCOMP_FILTER_FLAG_TSYNC, NUMBER, IS(SYS_getppid, SECCOMP_RET_ERRNO | 33),
+		IS(SYS_rt_tgsigqueueinfo, SECCOMP_RET_KILL_PROCESS), ELSE(SECCOMP_RET_ALLOW));
+	pthread_create(&thread, NULL, new_thread, NULL);
+	for (int i = 0; i < 50; i++)
+		new_code(i);
+	pthread_join(thread, NULL);
+}
+
+/* In a child, since the calls that the strict mode has do not make a program. */
+static void strict(void)
+{
+	int status;
+
+	for (int i = 0; i < 2; i++) {
+		if (!fork()) {
+			if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0))
+				say("errno", errno);
+			say("strict", i);
+			if (i)
+				syscall(SYS_getpid);
+			syscall(SYS_exit, 6);
+		}
+		wait(&status);
+		say(WIFSIGNALED(status) ? "signal" : "status",
+		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	}
+}
+
+static void executes(void)
+{
+	INSTALL(0, NUMBER, IS(SYS_memfd_create, SECCOMP_RET_KILL_PROCESS),
+		IS(SYS_execveat, SECCOMP_RET_KILL_PROCESS),
+		IS(SYS_faccessat2, SECCOMP_RET_ERRNO | 1), IS(SYS_dup3, SECCOMP_RET_ERRNO | 1),
+		IS(SYS_sigaltstack, SECCOMP_RET_KILL_PROCESS), ELSE(SECCOMP_RET_ALLOW));
+	execl("/bin/echo", "echo", "executed", NULL);
+	say("errno", errno);
+}
+
+static void executes_not(void)
+{
+	INSTALL(0, NUMBER, IS(SYS_execve, SECCOMP_RET_ERRNO | 44), ELSE(SECCOMP_RET_ALLOW));
+	execl("/bin/echo", "echo", "executed", NULL);
+	say("errno", errno);
+}
+
+static void errors(void)
+{
+	struct sock_fprog program = {0, NULL};
+
+	say("empty", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? errno : 0);
+	program.len = 5;
+	say("nowhere", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? errno : 0);
+	say("null", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) ? errno : 0);
+	say("flags", syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) ? errno : 0);
+	INSTALL(0, NUMBER); /* no RET at its end */
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} subject[] = {
+		{"refused", refused},		{"traps", traps},   {"trap-default", trap_default},
+		{"trap-blocked", trap_blocked}, {"kills", kills},   {"allowed", allowed},
+		{"threads", threads},		{"strict", strict}, {"executes", executes},
+		{"executes-not", executes_not}, {"errors", errors},
+	};
+
+	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)
+		if (!strcmp(subject[i].name, argv[1])) {
+			subject[i].run();
+			return 0;
+		}
+	return 2;
+}
