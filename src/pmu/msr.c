@@ -27,6 +27,7 @@ enum slot msr_slot(const struct msr *msr)
 		[ROLE_GLOBAL_INUSE] = SLOT_NONE,
 		[ROLE_PERF_CAPABILITIES] = SLOT_NONE,
 		[ROLE_PEBS_ENABLE] = SLOT_PEBS_ENABLE,
+		[ROLE_TC_PRECISE_EVENT] = SLOT_TC_PRECISE_EVENT,
 		[ROLE_PEBS_MATRIX_VERT] = SLOT_PEBS_MATRIX_VERT,
 		[ROLE_PEBS_LD_LAT] = SLOT_PEBS_LD_LAT,
 		[ROLE_PEBS_FRONTEND] = SLOT_PEBS_FRONTEND,
@@ -96,6 +97,7 @@ struct thread *msr_holder(struct spmu_core *core, unsigned lp, const struct msr 
 	case ROLE_ESCR:
 	case ROLE_BUS_COUNTER:
 	case ROLE_PEBS_ENABLE:
+	case ROLE_TC_PRECISE_EVENT:
 	case ROLE_PEBS_MATRIX_VERT:
 	case ROLE_MISC_ENABLE:
 		return &core->thread[0];

@@ -94,6 +94,7 @@ static bool early_register(const struct family *family, const char *name, uint32
 		{"MSR_DEBUGCTLB", 0x1d9, BY_SELECTS},
 		{"MSR_DEBUGCTLA", 0x1d9, BY_ESCRS},
 		{"IA32_PEBS_ENABLE", 0x3f1, BY_ESCRS},
+		{"MSR_TC_PRECISE_EVENT", 0x3f0, BY_ESCRS},
 		{"MSR_PEBS_MATRIX_VERT", 0x3f2, BY_ESCRS},
 	};
 	static const struct {

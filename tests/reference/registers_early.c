@@ -8,15 +8,16 @@
 
 #include <string.h>
 
-#define CESR	    0x11u
-#define CTR	    0x12u
-#define COUNTER	    0x300u
-#define CCCR	    0x360u
-#define PEBS_ENABLE 0x3f1u
-#define MATRIX_VERT 0x3f2u
-#define BUS	    0x107ccu
-#define MY_THR	    (UINT64_C(1) << 25)
-#define OTH_THR	    (UINT64_C(1) << 26)
+#define CESR	      0x11u
+#define CTR	      0x12u
+#define COUNTER	      0x300u
+#define CCCR	      0x360u
+#define PEBS_ENABLE   0x3f1u
+#define PRECISE_EVENT 0x3f0u
+#define MATRIX_VERT   0x3f2u
+#define BUS	      0x107ccu
+#define MY_THR	      (UINT64_C(1) << 25)
+#define OTH_THR	      (UINT64_C(1) << 26)
 
 /* Bits 25 and 26 from where the other thread stands. */
 static uint64_t seen_by(unsigned lp, uint64_t enable)
@@ -60,6 +61,8 @@ bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uin
 		*value = t->escr[msr - FAMILY_ESCR_FIRST];
 	else if (msr == PEBS_ENABLE)
 		*value = seen_by(lp, t->pebs_enable);
+	else if (msr == PRECISE_EVENT)
+		*value = t->precise_event;
 	else if (msr == MATRIX_VERT)
 		*value = t->matrix_vert;
 	else if (is_bus(unit, msr))
@@ -157,6 +160,8 @@ bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, ui
 		*outcome = write_escr(unit, t, msr, value);
 	} else if (msr == PEBS_ENABLE) {
 		*outcome = write_pebs_enable(unit, t, lp, value);
+	} else if (msr == PRECISE_EVENT) {
+		*outcome = keep(&t->precise_event, value, UINT32_MAX);
 	} else if (msr == MATRIX_VERT) {
 		*outcome = keep(&t->matrix_vert, value, 0x13);
 	} else if (is_bus(unit, msr)) {

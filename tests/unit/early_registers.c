@@ -87,6 +87,7 @@ static const struct {
 	{__LINE__, 0x3e1, {NO, NO, NO, ESCR, ESCR, ESCR}},
 	{__LINE__, 0x3e2, {NO, NO, NO, NO, NO, NO}},
 	{__LINE__, 0x3f1, {NO, NO, NO, PEBS, PEBS, PEBS}}, /* 18.16.3, table 19-33 */
+	{__LINE__, 0x3f0, {NO, NO, NO, UINT32_MAX, UINT32_MAX, UINT32_MAX}},
 	{__LINE__, 0x3f2, {NO, NO, NO, 0x13, 0x13, 0x13}},
 	{__LINE__, 0x4c1, {NO, NO, NO, NO, NO, NO}},
 	{__LINE__, 0x600, {NO, NO, IP, IP, IP, IP}}, /* 17.4.9 */

@@ -139,6 +139,7 @@ static void sharing(void)
 		{__LINE__, CCCR0 + 5, COUNTS(2) | OVF_PMI_T1, true},
 		{__LINE__, CRU_ESCR0, INSTR_RETIRED | T1_USR, true},
 		{__LINE__, MATRIX_VERT, 3, true},
+		{__LINE__, 0x3f0, 0xfc00, true}, /* MSR_TC_PRECISE_EVENT */
 		{__LINE__, DEBUGCTL, 0x0c, false},
 		{__LINE__, DS_AREA_MSR, 0x12345000, false},
 		{__LINE__, LBR_FROM, 0x401000, false},
