@@ -154,6 +154,8 @@ static void check_init(struct unit_host *host, const struct spmu_model *model)
 	for (size_t i = 0; spmu_register_at(model, i, &reg); i++) {
 		if (reg.msr == PEBS_ENABLE && !info.shared)
 			before[i] = 0;
+		if (strcmp(reg.name, "IA32_PERF_GLOBAL_INUSE") == 0)
+			before[i] &= ~(UINT64_C(1) << 63); /* PMI_InUse was PEBS's (18.2.4.3) */
 		if (!absent(host, &info, reg.name) && !CHECK_EQ(RDMSR(host, reg.msr), before[i]))
 			printf("  %s %s\n", info.name, reg.name);
 	}
