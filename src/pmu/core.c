@@ -64,6 +64,9 @@ enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_
 	core->threads = config->threads;
 	core->general = model_general(config->model, config->threads);
 	core->os_cpl = config->model->counters->os_cpl;
+	core->mask[0] = BITS(0, config->model->counters->counter_bits);
+	if (config->model->counters->fixed_bits)
+		core->mask[1] = BITS(0, config->model->counters->fixed_bits);
 	core->hide_absent = config->hide_absent;
 	if (!errata_switch(core, config->errata))
 		return SPMU_E_ARGUMENT;

@@ -139,6 +139,7 @@ struct spmu_core {
 	unsigned threads;
 	unsigned general; /* general counters of each thread */
 	unsigned os_cpl;  /* of its model */
+	uint64_t mask[2]; /* of a general counter, of a fixed one */
 	bool hide_absent;
 	uint64_t errata; /* those switched on, by the model's index ... */
 	uint64_t hold;	 /* ... and by enum erratum */
@@ -204,7 +205,6 @@ uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *sel
 uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
 
 /* meters.c */
-uint64_t counter_mask(const struct spmu_core *core, unsigned counter);
 void counters_update(struct spmu_core *core);
 void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
@@ -318,14 +318,21 @@ bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn
 /* retire.c: moves when the list of any thread does. */
 uint32_t core_epochs(const struct spmu_core *core);
 
-/* Occurrences of `set` in an instruction's signals; few bits are ever set. */
+/* Occurrences of `set` in an instruction's signals; there is seldom more than one. */
 static inline unsigned occurrences(uint64_t signals, uint64_t set)
 {
-	unsigned count = 0;
+	uint64_t bits = signals & set;
+	unsigned count = bits != 0;
 
-	for (uint64_t bits = signals & set; bits; bits &= bits - 1)
+	while (bits &= bits - 1)
 		count++;
 	return count;
+}
+
+/* All ones in the width of a counter. */
+static inline uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
+{
+	return core->mask[counter >= GENERAL_MAX];
 }
 
 static inline unsigned ring_of(unsigned cpl)

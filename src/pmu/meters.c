@@ -12,13 +12,6 @@
  */
 #include "src/pmu/core.h"
 
-uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
-{
-	const struct counter_layout *layout = core->model->counters;
-
-	return BITS(0, counter < GENERAL_MAX ? layout->counter_bits : layout->fixed_bits);
-}
-
 static void update_thread(const struct spmu_core *core, struct thread *thread)
 {
 	unsigned lp = thread_number(core, thread);
@@ -166,7 +159,8 @@ void counters_update(struct spmu_core *core)
 }
 
 /* How many occurrences a counter can take without anything to be done exactly. */
-static uint64_t counter_room(const struct spmu_core *core, const struct thread *thread, unsigned c)
+static inline uint64_t counter_room(const struct spmu_core *core, const struct thread *thread,
+				    unsigned c)
 {
 	uint64_t room = counter_mask(core, c) - thread->state.reg[c];
 
@@ -177,8 +171,8 @@ static uint64_t counter_room(const struct spmu_core *core, const struct thread *
 	return core->threads > 1 && (thread->any >> c & 1) ? room / 2 : room;
 }
 
-static uint64_t least_room(const struct spmu_core *core, const struct thread *thread,
-			   uint32_t counters, uint64_t least)
+static inline uint64_t least_room(const struct spmu_core *core, const struct thread *thread,
+				  uint32_t counters, uint64_t least)
 {
 	while (counters) {
 		uint64_t room = counter_room(core, thread, take_lowest(&counters));

@@ -236,7 +236,7 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
-/* The instruction fits the headroom, or is taken exactly. */
+/* The instruction fits the headroom, or what was taken of it goes back and it is taken exactly. */
 static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
 				      const struct spmu_insn *insn)
 {
@@ -245,16 +245,20 @@ static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
 	unsigned ring = ring_of(insn->cpl);
 
 	for (unsigned i = 0; i < thread->meters; i++) {
-		if (!(insn->signals & thread->meter[i].signals) || !(thread->meter[i].rings & ring))
+		int64_t n = occurrences(insn->signals, thread->meter[i].signals);
+
+		if (!n || !(thread->meter[i].rings & ring))
 			continue;
-		if (published[i].headroom <
-		    (int64_t)occurrences(insn->signals, thread->meter[i].signals))
-			return retire_exactly(core, lp, insn, false);
+		if (published[i].headroom >= n) {
+			published[i].headroom -= n;
+			continue;
+		}
+		while (i--)
+			if (thread->meter[i].rings & ring)
+				published[i].headroom +=
+					occurrences(insn->signals, thread->meter[i].signals);
+		return retire_exactly(core, lp, insn, false);
 	}
-	for (unsigned i = 0; i < thread->meters; i++)
-		if (thread->meter[i].rings & ring)
-			published[i].headroom -=
-				(int64_t)occurrences(insn->signals, thread->meter[i].signals);
 	return 0;
 }
 
