@@ -55,13 +55,20 @@ static struct selection selection_of(const struct reference *unit, const struct 
 	return s;
 }
 
-/* The events that a selection's mask holds whole and that these counters can count. */
-static uint64_t signals_of(const struct reference *unit, const struct selection *s,
-			   uint32_t counters)
+/* NULL: no ESCR of the family, or one that is 0 and so neither selects nor tags. */
+static const struct family_escr *in_use(const struct reference *unit, uint32_t msr)
 {
+	return unit->thread[0].escr[msr - FAMILY_ESCR_FIRST] ? family_escr(unit->family, msr)
+							     : NULL;
+}
+
+/* The events that a selection's mask holds whole and that these counters can count. */
+static uint64_t look_up(const struct reference *unit, const struct selection *s, uint32_t counters)
+{
+	size_t count = spmu_event_count(unit->model);
 	uint64_t signals = 0;
 
-	for (size_t i = 0; i < spmu_event_count(unit->model); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct spmu_event *event = spmu_event_at(unit->model, i);
 
 		if ((event->code & 0xffff) == s->code && !(event->code >> 16 & ~s->mask) &&
@@ -69,6 +76,26 @@ static uint64_t signals_of(const struct reference *unit, const struct selection 
 			signals |= reference_supplied(unit, event->signals);
 	}
 	return signals;
+}
+
+/* The same: a few selections are asked for with each instruction, so answers are kept. */
+static uint64_t signals_of(const struct reference *unit, const struct selection *s,
+			   uint32_t counters)
+{
+	static struct answer {
+		const struct spmu_model *model;
+		uint64_t supply, signals;
+		uint32_t code, mask, counters;
+	} answers[256];
+	uint64_t supply = unit->host.supply.exact | unit->host.supply.modelled;
+	struct answer *a =
+		&answers[(s->code ^ s->code >> 8 ^ s->mask * 7 ^ counters % 251 * 5) % 256];
+
+	if (a->model != unit->model || a->supply != supply || a->code != s->code ||
+	    a->mask != s->mask || a->counters != counters)
+		*a = (struct answer){unit->model, supply,  look_up(unit, s, counters),
+				     s->code,	  s->mask, counters};
+	return a->signals;
 }
 
 /* Signals that carry a tag, and for which threads it was put on. */
@@ -92,7 +119,7 @@ static struct tags front_end_tags(const struct reference *unit)
 	struct tags tags = {0, 0, 0};
 
 	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
-		const struct family_escr *escr = family_escr(unit->family, msr);
+		const struct family_escr *escr = in_use(unit, msr);
 
 		if (!escr)
 			continue;
@@ -114,7 +141,7 @@ static struct tags execution_tags(const struct reference *unit, unsigned values)
 	struct tags tags = {0, 0, 0};
 
 	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
-		const struct family_escr *escr = family_escr(unit->family, msr);
+		const struct family_escr *escr = in_use(unit, msr);
 
 		if (!escr)
 			continue;
@@ -242,11 +269,11 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[0];
 	uint64_t cccr = t->select[n];
-	const struct family_escr *escr = connected(unit, n, cccr);
+	const struct family_escr *escr = cccr & CCCR_ENABLE ? connected(unit, n, cccr) : NULL;
 	struct reference_view v = {
 		.counter = &t->general[n],
 		.bits = unit->family->bits,
-		.enabled = escr && (cccr & CCCR_ENABLE) && threads_suit(unit, cccr),
+		.enabled = escr && threads_suit(unit, cccr),
 		.interrupts = interrupts_of(unit, cccr),
 		.late = unit->defect != REFERENCE_PMI_AT_OVERFLOW,
 		.force = (cccr & CCCR_FORCE_OVF) && unit->defect != REFERENCE_FORCE_IGNORED,

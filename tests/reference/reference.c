@@ -118,19 +118,21 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 			  const struct spmu_insn *insn)
 {
 	struct reference_view views[REFERENCE_COUNTERS];
-	unsigned counters = unit->generals + unit->family->fixed;
+	unsigned counters = unit->generals + unit->family->fixed, listening = 0;
 	unsigned events = 0, interrupts = 0, at_threshold = 0;
+	unsigned number[REFERENCE_COUNTERS];
 	uint64_t triggered = 0;
 
 	/* Who listens is settled before anything moves: a freeze acts from the next on. */
-	for (unsigned n = 0; n < counters; n++)
-		views[n] = reference_view(unit, owner, n);
 	for (unsigned n = 0; n < counters; n++) {
-		struct reference_view *v = &views[n];
+		views[listening] = reference_view(unit, owner, n);
+		if (reference_listens(unit, &views[listening], source, insn->cpl))
+			number[listening++] = n;
+	}
+	for (unsigned i = 0; i < listening; i++) {
+		struct reference_view *v = &views[i];
+		unsigned n = number[i];
 		bool occurred, was_armed = v->counter->armed;
-
-		if (!reference_listens(unit, v, source, insn->cpl))
-			continue;
 		uint64_t gain = reference_gain(v, source, insn, &occurred);
 		bool overflow = reference_count(unit, owner, n, v, gain, &interrupts);
 

@@ -140,11 +140,16 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 	struct reference_thread *t = &unit->thread[lp];
 	const struct spmu_event *event = t->event[n];
 	uint64_t select = t->select[n];
-	unsigned threads = threads_of(unit, lp, select & SELECT_ANY);
-	struct reference_view v = {
-		.counter = &t->general[n],
-		.bits = unit->family->bits,
-		.enabled = is_enabled(unit, t, n) && globally(unit, lp, n),
+	unsigned threads;
+	struct reference_view v = {.counter = &t->general[n], .bits = unit->family->bits};
+
+	if (!is_enabled(unit, t, n) || !globally(unit, lp, n))
+		return v;
+	threads = threads_of(unit, lp, select & SELECT_ANY);
+	v = (struct reference_view){
+		.counter = v.counter,
+		.bits = v.bits,
+		.enabled = true,
 		.user = select & SELECT_USR ? threads : 0,
 		.system = select & SELECT_OS ? threads : 0,
 		.interrupts = select & SELECT_INT ? 1u << lp : 0,
@@ -172,15 +177,19 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 static struct reference_view view_fixed(struct reference *unit, unsigned lp, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[lp];
-	const struct spmu_event *event = spmu_event_fixed(unit->model, n);
 	unsigned control = t->fixed_control >> (4 * n) & 15;
 	unsigned threads = threads_of(unit, lp, control & 4);
+	const struct spmu_event *event;
 
+	if (!(control & 3) || !globally(unit, lp, 32 + n))
+		return (struct reference_view){.counter = &t->fixed[n],
+					       .bits = unit->family->fixed_bits};
+	event = spmu_event_fixed(unit->model, n);
 	return (struct reference_view){
 		.counter = &t->fixed[n],
 		.signals = event ? reference_supplied(unit, event->signals) : 0,
 		.bits = unit->family->fixed_bits,
-		.enabled = (control & 3) && globally(unit, lp, 32 + n),
+		.enabled = true,
 		.system = control & 1 ? threads : 0,
 		.user = control & 2 ? threads : 0,
 		.interrupts = control & 8 ? 1u << lp : 0,
