@@ -99,7 +99,7 @@ uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection 
 static void set_rest(const struct spmu_core *core, struct counter *counter, unsigned n,
 		     uint64_t cccr)
 {
-	counter->status = FIELD(CCCR, OVF);
+	counter->status = has_erratum(core, ERRATUM_OVERFLOW_UNFLAGGED) ? 0 : FIELD(CCCR, OVF);
 	counter->status_slot = (uint16_t)(SLOT_PERFEVTSEL + n);
 	counter->sticky = true;
 	counter->late = true;
@@ -107,6 +107,8 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 	counter->pmi = cccr & FIELD(CCCR, OVF_PMI_T0) ? 1 : 0;
 	if ((cccr & FIELD(CCCR, OVF_PMI_T1)) && core->threads > 1)
 		counter->pmi |= 2;
+	if (has_erratum(core, ERRATUM_CASCADE_PMI) && (cccr & FIELD(CCCR, CASCADE)))
+		counter->pmi = 0;
 	if (counter->precise) {
 		counter->record_pmi = counter->pmi;
 		counter->pmi = 0;
@@ -125,8 +127,11 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
 	struct counter *counter = &thread->counter[n];
 	struct escr_selection selection;
+	const unsigned broken = 1; /* MSR_BPU_CCCR1 */
 	unsigned escr;
 
+	if (n == broken && has_erratum(core, ERRATUM_CCCR1_ENABLE))
+		return false;
 	if (!(cccr & FIELD(CCCR, ENABLE)) || !threads_active(core, cccr) ||
 	    !connected(core->model->counters->escrs, n, cccr, &escr))
 		return false;
@@ -195,9 +200,10 @@ uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *s
 
 	for (unsigned n = 0; n < core->general; n++) {
 		uint64_t cccr = state->reg[SLOT_PERFEVTSEL + n];
+		bool overflowed =
+			(cccr & FIELD(CCCR, OVF)) || has_erratum(core, ERRATUM_OVERFLOW_UNFLAGGED);
 
-		if ((cccr & FIELD(CCCR, OVF)) &&
-		    (cccr & (FIELD(CCCR, OVF_PMI_T0) | FIELD(CCCR, OVF_PMI_T1))))
+		if (overflowed && (cccr & (FIELD(CCCR, OVF_PMI_T0) | FIELD(CCCR, OVF_PMI_T1))))
 			flagged |= 1u << n;
 	}
 	return flagged;

@@ -310,9 +310,10 @@ static bool overflows_for_nothing(const struct spmu_core *core, const struct thr
 				  unsigned c)
 {
 	const struct counter *counter = &thread->counter[c];
-	bool nothing = counter->force && !counter->starts &&
-		       (thread->state.reg[counter->status_slot] & counter->status) &&
-		       (!counter->precise || (thread->state.pebs_armed >> c & 1));
+	bool nothing =
+		counter->force && !counter->starts &&
+		(!counter->status || (thread->state.reg[counter->status_slot] & counter->status)) &&
+		(!counter->precise || (thread->state.pebs_armed >> c & 1));
 
 	if (counter->pmi && !(thread->state.pmi_due >> c & 1))
 		nothing = false;

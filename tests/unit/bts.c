@@ -6,9 +6,8 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define BTS_BASE     (MEMORY_BASE + 0x1000)
-#define RECORD	     24u
+#define BTS_BASE (MEMORY_BASE + 0x1000)
+#define RECORD	 24u
 
 #define TR	(1u << 6)
 #define BTS	(1u << 7)

@@ -8,8 +8,6 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define NO	 UINT64_C(0)		      /* no such register */
 #define RO	 UINT64_C(0x7265616461626c65) /* every write gives #GP */
 #define ALL	 UINT64_MAX

@@ -7,8 +7,6 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /*
  * Counters, as Linux's event constraints have them: {model, code, counters of a core with two
  * threads, those on which it is precise}.

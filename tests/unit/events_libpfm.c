@@ -7,8 +7,6 @@
 
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /*
  * What libpfm4 4.13 spells otherwise, or lacks (NULL).  A row without a table's name holds for
  * all tables.  A row that is not needed fails.

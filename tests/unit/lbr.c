@@ -6,9 +6,8 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define LBR_ON	     1u
-#define CALL_STACK   0x3c4u /* bit 9, and all but calls and returns filtered (17.9) */
+#define LBR_ON	   1u
+#define CALL_STACK 0x3c4u /* bit 9, and all but calls and returns filtered (17.9) */
 
 #define MISPRED (UINT64_C(1) << 63)
 #define IN_TX	(UINT64_C(1) << 62)

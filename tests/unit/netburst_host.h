@@ -8,9 +8,7 @@
 
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX40	     UINT64_C(0xffffffffff)
-#define COUNTERS     18
+#define COUNTERS 18
 
 enum {
 	COUNTER0 = 0x300,

@@ -5,8 +5,6 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX40	     UINT64_C(0xffffffffff)
 #define EN	     0x400000u
 #define USR	     0x010000u
 #define OS	     0x020000u

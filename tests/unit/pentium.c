@@ -4,9 +4,6 @@
  */
 #include "tests/unit/unit_host.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX40	     UINT64_C(0xffffffffff)
-
 enum { CESR = 0x11, CTR0 = 0x12, CTR1 = 0x13 };
 
 #define ES(n, event) ((uint64_t)(event) << 16 * (n))

@@ -12,11 +12,13 @@
 
 #include "tests/unit/check.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MEMORY_BASE  UINT64_C(0x7f0000000000)
 #define MEMORY_BYTES 0x4000
 #define DS_AREA	     MEMORY_BASE
 #define PEBS_BASE    (MEMORY_BASE + 0x1000)
 #define RECORD_BYTES 0xc8
+#define MAX40	     UINT64_C(0xffffffffff)
 #define MAX48	     UINT64_C(0xffffffffffff)
 #define STATE_HEADER 56 /* bytes of a saved state before its threads */
 

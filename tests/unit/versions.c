@@ -7,7 +7,6 @@
 
 #include "tests/unit/unit_host.h"
 
-#define MAX40	 UINT64_C(0xffffffffff)
 #define EN_FIXED UINT64_C(0x100000000)
 #define JUMP	 SPMU_SIGBIT(JMP_REL)
 #define BRANCHES 0xc4 /* the architectural event, table 18-1 */
