@@ -19,7 +19,9 @@
  *
  * Indirect branches go through a table by the low 16 bits of the
  * program address to a thunk that compares the whole address without
- * touching flags; thunks with the same low bits form a chain.
+ * touching flags; thunks with the same low bits form a chain.  A thunk stands in front of its
+ * block, unless that has been translated before.  Returns have a table of their own, as their
+ * target stands on the stack.
  */
 #include <linux/mman.h>
 
@@ -36,7 +38,7 @@
 #define GATE_BYTES  16
 #define GATES_BYTES 4096
 #define TARGETS	    65536
-#define TABLE_BYTES (2 * TARGETS * 8)
+#define TABLE_BYTES (4 * TARGETS * 8)
 #define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
 #define CACHE_BYTES (GATES_BYTES + TABLE_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
@@ -63,7 +65,8 @@ static uint32_t maps_used;
 
 #define GONE 2 /* in place of code: the block has been dropped */
 
-/* Indirect targets: code by the low 16 bits of the program address; in careful code another. */
+/* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
+ * and in careful code others. */
 static uint64_t *target, *careful_target;
 static bool careful_used;
 
@@ -84,6 +87,7 @@ static const char *const gate[] = {
 	[EXIT_STEP_NEXT] = exit_step_next, [EXIT_STEP_TAKEN] = exit_step_taken,
 	[EXIT_STEP_JUMP] = exit_step_jump, [EXIT_HEADROOM_EDGE] = exit_headroom_edge,
 	[EXIT_STEP_ME] = exit_step_me,	   [EXIT_LOG_FULL] = exit_log_full,
+	[EXIT_RETURN] = exit_return,
 };
 
 const uint8_t *blocks_gate(unsigned reason)
@@ -127,7 +131,7 @@ void blocks_start(uint64_t program_end)
 	cache_base = (uint8_t *)at;
 	cache_end = cache_base + CACHE_BYTES;
 	target = (uint64_t *)(at + GATES_BYTES);
-	careful_target = target + TARGETS;
+	careful_target = target + 2 * TARGETS;
 	slots_code = cache_base + GATES_BYTES + TABLE_BYTES;
 	code_start = slots_code + SLOTS_BYTES;
 	cold_start = code_start + CODE_BYTES;
@@ -142,13 +146,15 @@ void blocks_start(uint64_t program_end)
 
 static void targets_clear(uint64_t *t)
 {
-	for (unsigned i = 0; i < TARGETS; i++)
+	for (unsigned i = 0; i < TARGETS; i++) {
 		t[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
+		t[TARGETS + i] = (uint64_t)blocks_gate(EXIT_RETURN);
+	}
 }
 
-uint64_t blocks_targets(bool careful)
+uint64_t blocks_targets(bool careful, bool of_returns)
 {
-	return (uint64_t)(careful ? careful_target : target);
+	return (uint64_t)((careful ? careful_target : target) + (of_returns ? TARGETS : 0));
 }
 
 void blocks_flush(void)
@@ -390,14 +396,53 @@ void exit_slot_free(uint32_t number)
 	slot_free_list = number + 1;
 }
 
-void target_add(uint64_t key, uint64_t code)
+static uint64_t *target_of(uint64_t key, bool of_return)
 {
-	uint64_t *head = (key & CAREFUL_KEY ? careful_target : target) + (uint16_t)key;
+	return (uint64_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
+}
+
+void target_set(uint64_t key, uint64_t thunk, bool of_return)
+{
+	__atomic_store_n(target_of(key, of_return), thunk, __ATOMIC_RELEASE);
+}
+
+uint64_t target_thunk(uint64_t key, bool of_return)
+{
+	uint64_t thunk = (uint64_t)cache_at;
+	struct emit e = {cache_at};
+
+	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
+	cache_at = e.at;
+	return thunk;
+}
+
+/* For a block that is there: among the cold code. */
+static void target_add(uint64_t key, uint64_t code, bool of_return)
+{
+	uint64_t thunk = (uint64_t)cold_at;
 	struct emit e = {cold_at};
 
-	emit_thunk(&e, key & ~CAREFUL_KEY, code, *head);
-	__atomic_store_n(head, (uint64_t)cold_at, __ATOMIC_RELEASE);
+	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
+	emit_jmp(&e, code);
 	cold_at = e.at;
+	target_set(key, thunk, of_return);
+}
+
+void target_find(uint64_t key, bool of_return)
+{
+	uint64_t code, thunk, flushes;
+
+	if (blocks_full())
+		blocks_flush();
+	code = blocks_lookup(key);
+	if (code) {
+		target_add(key, code, of_return);
+		return;
+	}
+	flushes = blocks_flushes;
+	thunk = target_thunk(key, of_return);
+	if (translate_block(key) && blocks_flushes == flushes)
+		target_set(key, thunk, of_return);
 }
 
 void blocks_start_careful(void)
@@ -453,6 +498,18 @@ static bool block_drop(struct block *b)
 	table_drop(key);
 	table_drop(b->pc | TRACED_KEY);
 	return true;
+}
+
+void block_replace(uint64_t old_code, uint64_t code)
+{
+	const struct block *old = block_of_code(old_code);
+	struct emit e = {(uint8_t *)old_code};
+
+	if (!old || old->code_bytes < DROP_BYTES)
+		return;
+	threads_stop();
+	emit_jmp(&e, code);
+	threads_go();
 }
 
 /* Drop those of a chain that are in the range, and take them out of it. */

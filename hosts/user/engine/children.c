@@ -146,6 +146,7 @@ static long copy(const struct wish *w)
 		return pid;
 	}
 	threads_forget_others();
+	hot_forget();
 	current->borrowed = false;
 	if (engine_link->want & LINK_WANT_ONE)
 		current->observed = false;

@@ -21,13 +21,12 @@
 #define CTX_R8		0x40
 #define CTX_R15		0x78
 #define CTX_RFLAGS	0x80
-#define CTX_PC		0x88
+#define CTX_PC		0x88 /* in translated code: where an indirect jump or call goes */
 #define CTX_RESUME	0x90 /* where enter() jumps */
 #define CTX_ENGINE_RSP	0x98
-#define CTX_SITE	0xa0 /* 32 bits: which exit or block left */
-#define CTX_REASON	0xa4 /* 32 bits: enum exit_reason */
-#define CTX_SPILL_RAX	0xa8 /* across an indirect branch */
-#define CTX_SPILL_RCX	0xb0
+#define CTX_SITE	0xa0  /* 32 bits: which exit or block left */
+#define CTX_REASON	0xa4  /* 32 bits: enum exit_reason */
+#define CTX_SPILL_RCX	0xb0  /* across an indirect branch */
 #define CTX_SPILL_FLAGS 0xb8  /* RAX while flags are kept in AX */
 #define CTX_WANTED	0xc0  /* 32 bits: occurrences that a meter had no room for */
 #define CTX_CHECK_AT	0xc4  /* 32 bits: address of the check that failed */
@@ -44,7 +43,7 @@
 
 /* Why translated code came back. */
 #define EXIT_LINK	   1  /* a direct branch whose target is not linked yet; site: exit slot */
-#define EXIT_INDIRECT	   2  /* no translation known for the program address in RCX */
+#define EXIT_INDIRECT	   2  /* no translation known for the program address in PC */
 #define EXIT_HEADROOM	   3  /* a meter ran out; site: block number */
 #define EXIT_SYSCALL	   4  /* site: block number; pc is behind it */
 #define EXIT_STEP_NEXT	   5  /* single instruction done, continues behind it */
@@ -53,6 +52,7 @@
 #define EXIT_HEADROOM_EDGE 8  /* as HEADROOM, behind a branch; site: exit slot with its target */
 #define EXIT_STEP_ME	   9  /* the block has to be run as a single step; site: block */
 #define EXIT_LOG_FULL	   10 /* the log of taken branches is full */
+#define EXIT_RETURN	   11 /* as INDIRECT, of a RET */
 
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
@@ -102,6 +102,7 @@ struct dispatch {
 	bool careful, careful_for_once;
 	bool step_left; /* a step was left by a fault before its instruction retired; pc says where
 			   to go on */
+	bool recording; /* what runs one by one is kept for a trace (hot.c) */
 	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between that and the call */
 };
 
@@ -122,7 +123,7 @@ struct context {
 	uint64_t engine_rsp;
 	uint32_t site;
 	uint32_t reason;
-	uint64_t spill_rax, spill_rcx, spill_flags;
+	uint64_t reserved_a8, spill_rcx, spill_flags;
 	uint32_t wanted;
 	uint32_t check;
 	uint64_t log;
@@ -179,7 +180,6 @@ CTX_CHECK(resume, CTX_RESUME);
 CTX_CHECK(engine_rsp, CTX_ENGINE_RSP);
 CTX_CHECK(site, CTX_SITE);
 CTX_CHECK(reason, CTX_REASON);
-CTX_CHECK(spill_rax, CTX_SPILL_RAX);
 CTX_CHECK(spill_rcx, CTX_SPILL_RCX);
 CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
 CTX_CHECK(wanted, CTX_WANTED);
@@ -221,7 +221,8 @@ extern const char probe_read_at[], probe_write_at[], probe_failed[];
 
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],
-	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[], exit_log_full[];
+	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[], exit_log_full[],
+	exit_return[];
 #endif
 
 #endif

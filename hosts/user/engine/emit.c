@@ -228,10 +228,12 @@ void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind)
 
 void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind)
 {
+	emit_save(e, RAX, CTX_SPILL_LOG);
 	emit_load(e, RAX, CTX_LOG);
 	emit_log_word(e, 0, from);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x48, 0x08}, 4); /* MOV [RAX+8], RCX */
 	emit_log_end(e, kind);
+	emit_load(e, RAX, CTX_SPILL_LOG);
 }
 
 void emit_leave(struct emit *e, unsigned reason, uint32_t site)
@@ -362,9 +364,11 @@ void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc)
 {
 	emit_save(e, RCX, CTX_SPILL_RCX);
 	if (insn->kind == INSN_RET) {
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x0c, 0x24}, 4); /* MOV RCX, [RSP] */
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0xa4, 0x24}, 4); /* LEA RSP, [RSP+n] */
-		emit32(e, 8 + insn->immediate);
+		emit8(e, 0x59); /* POP RCX */
+		if (insn->immediate) {
+			emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0xa4, 0x24}, 4);
+			emit32(e, insn->immediate); /* LEA RSP, [RSP+n] */
+		}
 		return;
 	}
 	emit_branch_operand(e, insn, (const uint8_t *)pc, pc);
@@ -372,31 +376,64 @@ void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc)
 		emit_push_address(e, pc + insn->length);
 }
 
-void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next)
+static void emit_table_jump(struct emit *e, uint64_t table)
 {
-	uint8_t *jrcxz, *jrcxz_end;
+	emit_bytes(e, (const uint8_t[]){0xff, 0x24, 0xcd}, 3); /* JMP [RCX*8+table] */
+	emit32(e, table);
+}
 
-	if (pc <= INT32_MAX) {
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x89}, 3); /* LEA RCX, [RCX-pc] */
-		emit32(e, 0 - pc);
-	} else {
-		emit_movabs(e, RAX, 0 - pc);
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01},
-			   4); /* LEA RCX, [RCX+RAX] */
-	}
-	emit8(e, 0xe3); /* JRCXZ */
-	jrcxz = e->at++;
-	jrcxz_end = e->at;
-	if (pc <= INT32_MAX) {
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x89}, 3);
-		emit32(e, pc);
-	} else {
-		emit_movabs(e, RAX, pc);
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01}, 4);
-	}
-	emit_jmp(e, next);
-	*jrcxz = (uint8_t)(e->at - jrcxz_end);
+void emit_through_table(struct emit *e, uint64_t table)
+{
+	emit_save(e, RCX, CTX_PC);
+	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc9}, 3); /* MOVZX ECX, CX */
+	emit_table_jump(e, table);
+}
+
+void emit_return(struct emit *e, uint64_t table)
+{
+	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc9}, 3); /* MOVZX ECX, CX */
+	emit_table_jump(e, table);
+}
+
+/* RCX += n, which as an address is below 2 GiB; no flag changes. */
+static void emit_add_rcx(struct emit *e, uint64_t n)
+{
+	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x89}, 3); /* LEA RCX, [RCX+n] */
+	emit32(e, n);
+}
+
+uint8_t *emit_expect(struct emit *e, uint64_t pc)
+{
+	uint8_t *other;
+
+	emit_add_rcx(e, 0 - pc);
+	emit_bytes(e, (const uint8_t[]){0xe3, 12}, 2); /* JRCXZ over the next two */
+	emit_add_rcx(e, pc);
+	other = emit_jmp(e, 0);
 	emit_load(e, RCX, CTX_SPILL_RCX);
-	emit_load(e, RAX, CTX_SPILL_RAX);
-	emit_jmp(e, code);
+	return other;
+}
+
+/* RCX -= pc, by way of RAX. */
+static void emit_difference_far(struct emit *e, uint64_t pc)
+{
+	emit_save(e, RAX, CTX_SPILL_FLAGS);
+	emit_movabs(e, RAX, 0 - pc);
+	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x0c, 0x01}, 4); /* LEA RCX, [RCX+RAX] */
+	emit_load(e, RAX, CTX_SPILL_FLAGS);
+}
+
+void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return)
+{
+	if (of_return)
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x4c, 0x24, 0xf8}, 5);
+	else
+		emit_load(e, RCX, CTX_PC);
+	if (pc <= INT32_MAX)
+		emit_add_rcx(e, 0 - pc);
+	else
+		emit_difference_far(e, pc);
+	emit_bytes(e, (const uint8_t[]){0xe3, 5}, 2); /* JRCXZ over the jump */
+	emit_jmp(e, next);
+	emit_load(e, RCX, CTX_SPILL_RCX);
 }

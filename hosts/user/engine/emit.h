@@ -57,7 +57,7 @@ void emit_patch(uint8_t *rel32, uint64_t target);
 void emit_jmp_far(struct emit *e, uint64_t target);
 
 /* A taken branch into the log: {from, to, kind}, or no kind when `kind` is LOG_NO_KIND.  `to` of
- * an indirect branch is in RCX; RAX is the program's no more there (emit_indirect_target()). */
+ * an indirect branch is in RCX. */
 #define LOG_NO_KIND UINT32_MAX
 void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind);
 void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
@@ -82,7 +82,22 @@ void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc);
 /* The program's own instruction, its RIP-relative operand moved. */
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
 
-/* The check of one indirect target (RCX against pc), then its code, else `next`. */
-void emit_thunk(struct emit *e, uint64_t pc, uint64_t code, uint64_t next);
+/*
+ * The end of an indirect branch: through a table by the low 16 bits of the target, which are in
+ * RCX then.  The whole target is in the context (emit_through_table()), or for a RET still where
+ * it was popped from: below the program's stack pointer, where handlers leave 128 bytes alone.
+ */
+void emit_through_table(struct emit *e, uint64_t table);
+void emit_return(struct emit *e, uint64_t table);
+
+/* What the table leads to: when the target is pc, on behind the thunk with the program's RCX; else
+ * to `next`. */
+void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return);
+
+/*
+ * Go on behind this when RCX, which is borrowed, is pc, with the program's own; else behind the
+ * result, which is the address of a rel32, with RCX as it was.  No flag changes.
+ */
+uint8_t *emit_expect(struct emit *e, uint64_t pc);
 
 #endif

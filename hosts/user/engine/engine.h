@@ -8,6 +8,8 @@
  *	pages.c      marks of its pages
  *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
  *	path.c       which program code becomes one block, and what is known of it
+ *	stable.c     indirect branches that go to one place
+ *	hot.c        which code becomes traces
  *	translate.c  program code to counted blocks
  *	step.c       one instruction in a form that comes back
  *	emit.c       the bytes that translate.c and step.c write
@@ -141,6 +143,7 @@ struct block {
 	uint8_t check_at;    /* instructions before the meters are charged */
 	uint8_t check_bytes; /* bytes of them in the program */
 	bool trace;	     /* it goes on through branches; its map has the addresses */
+	bool recorded;	     /* along a way that was recorded */
 	bool careful;
 	uint32_t next; /* of those that begin in pages like this one's */
 };
@@ -163,8 +166,8 @@ uint64_t blocks_lookup(uint64_t key);
 void blocks_start_careful(void);
 bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
 void blocks_no_trace(uint64_t pc);
-/* The table of indirect targets, below 2 GiB. */
-uint64_t blocks_targets(bool careful);
+/* The tables of indirect targets, below 2 GiB. */
+uint64_t blocks_targets(bool careful, bool of_returns);
 extern uint64_t blocks_flushes; /* how often the cache has been emptied */
 extern uint64_t blocks_changes; /* how often code has changed, or that */
 /* Code there has changed, or may from now on. */
@@ -177,6 +180,8 @@ struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 void block_done(struct block *block);
 /* blocks_lookup() finds this code from now on, in all threads. */
 void blocks_add(uint64_t key, uint64_t code);
+/* Whoever comes to the old one goes on in this code. */
+void block_replace(uint64_t old_code, uint64_t code);
 uint32_t block_number(const struct block *block);
 struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
@@ -189,8 +194,12 @@ struct exit_slot *exit_slot_at(uint32_t number);
 /* Its jump goes to this code from now on. */
 void exit_slot_link(uint32_t number, uint64_t code);
 void exit_slot_free(uint32_t number);
-/* Indirect branches find this code from now on; asks for room (blocks_full()). */
-void target_add(uint64_t key, uint64_t code);
+/* Indirect branches, or returns, find the code of this key from now on, if it can be executed. */
+void target_find(uint64_t key, bool of_return);
+/* The thunk of this key in front of the block that is going to be translated, and once that has
+ * been done: for all to find. */
+uint64_t target_thunk(uint64_t key, bool of_return);
+void target_set(uint64_t key, uint64_t thunk, bool of_return);
 /* Translate `key` in place of the jump at the end of the newest block: its rel32 is at
  * `patch`.  False: it is not there, or cannot be done. */
 bool block_append(uint64_t patch, uint64_t key);
@@ -198,7 +207,7 @@ bool block_append(uint64_t patch, uint64_t key);
 /* translate.c */
 #define PLAIN_INSNS_MAX	  48
 #define CAREFUL_INSNS_MAX 4
-#define BLOCK_INSNS_MAX	  64
+#define BLOCK_INSNS_MAX	  96
 #define CHECK_INSNS_MAX	  4
 #define RUN_BLOCKS_MAX	  8 /* translated at a time */
 /* Translate the block of this key, and some that most likely run after it, or return 0 when it
@@ -206,6 +215,9 @@ bool block_append(uint64_t patch, uint64_t key);
 uint64_t translate_block(uint64_t key);
 /* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
 uint64_t translate_trace(uint64_t pc);
+/* A trace along the way that a thread has taken, in place of the block where it begins; false:
+ * there is none. */
+bool translate_recorded(const uint64_t *pcs, unsigned n);
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
@@ -217,6 +229,17 @@ uint64_t block_check_code(const struct block *block);
 void block_leave_at_check(const struct block *block);
 /* The program address of instruction `index` of a block; block->insns: behind it. */
 uint64_t block_pc_of(const struct block *block, unsigned index);
+
+/* hot.c: traces of code that runs often */
+/* Bulk code had used up a portion of headroom when it came to this block's check.  How many
+ * instructions from there on are to be run one by one; 0: it goes on. */
+unsigned hot_sample(const struct block *block);
+/* current->run.recording: the instruction that is about to run; then what came of it. */
+void hot_note(uint64_t pc);
+void hot_end(void);
+/* The process is a new one. */
+void hot_forget(void);
+extern int64_t hot_portion; /* headroom that bulk code gets at a time, at most */
 
 /* step.c: one instruction in a form that comes back.  NULL: cannot be executed. */
 struct step {

@@ -79,10 +79,18 @@ enter_end:
 	.globl exit_indirect
 	.balign 16
 exit_indirect:
-	/* RCX holds the program address; RAX and RCX of the program are spilled. */
+	/* CTX_PC holds the program address; RCX of the program is spilled. */
 	movl $EXIT_INDIRECT, %gs:CTX_REASON
+	movq %gs:CTX_SPILL_RCX, %rcx
+	jmp leave_common
+
+	.globl exit_return
+	.balign 16
+exit_return:
+	/* The program address is still below the stack pointer. */
+	movl $EXIT_RETURN, %gs:CTX_REASON
+	movq -8(%rsp), %rcx
 	movq %rcx, %gs:CTX_PC
-	movq %gs:CTX_SPILL_RAX, %rax
 	movq %gs:CTX_SPILL_RCX, %rcx
 
 leave_common:

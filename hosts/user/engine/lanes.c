@@ -44,14 +44,18 @@ static bool refresh_meters(void)
  * Share `room` among the lanes by what they used lately, in fractions of 2^16: one short division,
  * as a long one for each lane would cost more than the rest of the exit.
  */
-static void share_out(unsigned m, int64_t room)
+static void share_out(unsigned m, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t *lane = current->lane[m], left = room;
+	int64_t *lane = current->lane[m], room = all, left;
 	uint32_t sum = 0, weight[LANES], inverse;
 	uint64_t most = 0;
 	unsigned shift;
 
+	if (room > hot_portion) /* code is to come back now and then */
+		room = hot_portion;
+	c->meter[m].held = all - room;
+	left = room;
 	for (unsigned i = 0; i < LANES; i++)
 		most |= c->meter[m].used[i];
 	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
@@ -73,6 +77,7 @@ static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
 	struct counting *c = current->counting;
 	int64_t each = (room - n) / LANES;
 
+	c->meter[m].held = 0;
 	for (unsigned i = 0; i < LANES; i++)
 		current->lane[m][i] = each;
 	current->lane[m][lane] = room - each * (LANES - 1);
@@ -81,6 +86,9 @@ static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
 
 static void grant_first(unsigned m, int64_t room)
 {
+	struct counting *c = current->counting;
+
+	c->meter[m].held = 0;
 	memset(current->lane[m], 0, sizeof(current->lane[m]));
 	current->lane[m][0] = room;
 }
@@ -104,7 +112,8 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in)
 
 static int64_t room_of(unsigned m)
 {
-	int64_t room = 0;
+	struct counting *c = current->counting;
+	int64_t room = c->meter[m].held;
 
 	for (unsigned i = 0; i < LANES; i++)
 		room += current->lane[m][i];

@@ -9,11 +9,17 @@
 
 #define PEEK_INSNS	   6
 #define TRACE_BRANCHES_MAX 12
+#define CALLS_MAX	   16 /* that a path follows and has not returned from */
 #define MEMORY_SIGNALS	   (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 bool is_conditional(const struct insn *insn)
 {
 	return insn->kind == INSN_JCC || insn->kind == INSN_JCXZ;
+}
+
+bool is_indirect(const struct insn *insn)
+{
+	return insn->kind == INSN_JMP_IND || insn->kind == INSN_CALL_IND || insn->kind == INSN_RET;
 }
 
 static bool is_straight(const struct insn *insn)
@@ -131,6 +137,69 @@ bool path_of_trace(struct path *p, uint64_t pc)
 	return branches > 1;
 }
 
+/* Return addresses of calls that the path has followed. */
+struct calls {
+	uint64_t back[CALLS_MAX];
+	unsigned n;
+};
+
+static bool enter_call(struct calls *calls, uint64_t back)
+{
+	if (calls->n == CALLS_MAX || back > INT32_MAX)
+		return false;
+	calls->back[calls->n++] = back;
+	return true;
+}
+
+/* Can the path go on at `next` behind the instruction at pc? */
+static bool can_follow(struct calls *calls, const struct insn *insn, uint64_t pc, uint64_t next)
+{
+	uint64_t behind = pc + insn->length;
+
+	if (is_straight(insn))
+		return next == behind;
+	switch (insn->kind) {
+	case INSN_JCC:
+		return next == behind || next == insn->target;
+	case INSN_JMP_REL:
+		return next == insn->target;
+	case INSN_CALL_REL:
+		return next == insn->target && enter_call(calls, behind);
+	case INSN_JMP_IND:
+		return next == stable_target(insn, pc);
+	case INSN_CALL_IND:
+		return next == stable_target(insn, pc) && enter_call(calls, behind);
+	case INSN_RET:
+		return !insn->immediate && calls->n && next == calls->back[--calls->n];
+	default:
+		return false;
+	}
+}
+
+bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
+{
+	struct calls calls = {.n = 0};
+	unsigned branches = 0;
+
+	p->n = 0;
+	for (unsigned i = 0; i < n && p->n < BLOCK_INSNS_MAX; i++) {
+		uint64_t pc = pcs[i], end = memory_code_end(pc);
+		struct insn *insn = &p->insn[p->n];
+
+		if (!end || pc > INT32_MAX || memory_is_volatile(pc) || is_on(p, pc) ||
+		    !path_decode(pc, end, insn) || path_needs_engine(insn))
+			break;
+		p->pc[p->n++] = pc;
+		if (!is_straight(insn))
+			branches++;
+		if (i + 1 == n || !can_follow(&calls, insn, pc, pcs[i + 1]))
+			break;
+	}
+	if (p->n)
+		p->pc[p->n] = p->pc[p->n - 1] + p->insn[p->n - 1].length;
+	return branches > 1;
+}
+
 bool path_taken(const struct path *p, unsigned i)
 {
 	return p->pc[i + 1] != p->pc[i] + p->insn[i].length;
@@ -203,6 +272,8 @@ static int dead_flags(const struct path *p, unsigned limit, bool look)
 	for (unsigned i = p->n; i-- > 0;) {
 		if (i + 1 < p->n && is_conditional(&p->insn[i]))
 			live |= live_at(path_side(p, i), look);
+		else if (is_indirect(&p->insn[i]))
+			live = FLAGS_ALL;
 		live = (live & ~(unsigned)p->insn[i].flags_written) | p->insn[i].flags_read;
 		if (!live && i <= limit)
 			best = (int)i;
@@ -210,9 +281,22 @@ static int dead_flags(const struct path *p, unsigned limit, bool look)
 	return best;
 }
 
+/* The limit or the first branch. */
+static unsigned straight_part(const struct path *p, unsigned limit)
+{
+	unsigned n = 0;
+
+	while (n < limit && n < p->n && is_straight(&p->insn[n]))
+		n++;
+	return n;
+}
+
 int path_dead_flags(const struct path *p, unsigned limit)
 {
-	int best = dead_flags(p, limit, false);
+	int best;
+
+	limit = straight_part(p, limit);
+	best = dead_flags(p, limit, false);
 
 	/* Looking at what comes behind costs more. */
 	return best < 0 ? dead_flags(p, limit, true) : best;

@@ -28,10 +28,17 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit);
  */
 bool path_of_trace(struct path *p, uint64_t pc);
 
+/* The path that a thread has taken, from pcs[0], as far as one block may go. */
+bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n);
+
+/* That of a block. */
+void block_path(struct path *p, const struct block *block);
+
 /* Must the engine look at this instruction each time it runs? */
 bool path_needs_engine(const struct insn *insn);
 
 bool is_conditional(const struct insn *insn);
+bool is_indirect(const struct insn *insn);
 
 /* An instruction that is not run as it is: the engine refuses it or acts for it. */
 bool is_special(const struct insn *insn);
@@ -54,5 +61,12 @@ int path_dead_flags(const struct path *p, unsigned limit);
 
 /* Are the flags certainly overwritten before anything at pc reads them? */
 bool flags_dead_at(uint64_t pc);
+
+/* stable.c */
+/* Where an indirect branch is expected to go each time, 0: nowhere in particular. */
+uint64_t stable_target(const struct insn *insn, uint64_t pc);
+/* Code at pc is an indirect jump that will have such a target once it has run: how many
+ * instructions until then, 0: it is not. */
+unsigned stable_soon(uint64_t pc);
 
 #endif

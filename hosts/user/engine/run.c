@@ -101,6 +101,9 @@ static void link_exit(uint32_t number)
 		current->run.careful = false;
 		return;
 	}
+	current->run.steps_due = stable_soon(current->pc);
+	if (current->run.steps_due)
+		return;
 	engine_lock();
 	/* Meanwhile it may have gone, or have been linked. */
 	if (blocks_flushes == flushes && slot->patch)
@@ -108,23 +111,14 @@ static void link_exit(uint32_t number)
 	engine_unlock();
 }
 
-static void indirect_exit(void)
+static void indirect_exit(bool of_return)
 {
-	uint64_t key, code;
-
 	if (current->run.careful && !careful_pays(current->pc)) {
 		current->run.careful = false;
 		return;
 	}
-	key = key_of(current->pc);
 	engine_lock();
-	if (blocks_full())
-		blocks_flush();
-	code = blocks_lookup(key);
-	if (!code)
-		code = translate_block(key);
-	if (code)
-		target_add(key, code);
+	target_find(key_of(current->pc), of_return);
 	engine_unlock();
 }
 
@@ -143,6 +137,12 @@ static void headroom_exit(const struct block *b, unsigned which)
 
 	if (!b->careful) {
 		emit_move_check(current->check);
+		run->steps_due = counting_low() ? 0 : hot_sample(b);
+		if (run->steps_due) {
+			block_leave_at_check(b);
+			current->pc = pc;
+			return;
+		}
 		pays = counting_low() && careful_pays(pc);
 		if (!pays && counting_rebalance(which, lane, n)) {
 			run->resume_at = block_check_code(b);
@@ -178,7 +178,8 @@ static void run_bulk(void)
 		link_exit(site);
 		break;
 	case EXIT_INDIRECT:
-		indirect_exit();
+	case EXIT_RETURN:
+		indirect_exit(current->reason == EXIT_RETURN);
 		break;
 	case EXIT_HEADROOM:
 		headroom_exit(b, site >> 24);
@@ -329,6 +330,8 @@ static void run_step(void)
 		step_special(s);
 		return;
 	}
+	if (current->run.recording)
+		hot_note(s->pc);
 	if (s->insn.kind == INSN_RDPMC) {
 		step_rdpmc(s);
 		return;
@@ -340,6 +343,7 @@ static void run_step(void)
 	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	if (s->insn.kind == INSN_SYSCALL) {
+		hot_end(); /* it may not come back */
 		step_syscall(s, signals);
 		return;
 	}
@@ -373,6 +377,7 @@ void run_program(void)
 			signals_check();
 		} while (run->steps_due || !counting_bulk_possible() ||
 			 memory_is_volatile(current->pc));
+		hot_end();
 		counting_mode(COUNTING_BULK);
 		run->careful = run->careful_for_once = counting_low() && careful_pays(current->pc);
 	}

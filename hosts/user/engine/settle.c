@@ -61,7 +61,7 @@ static void restore_stack(struct sigcontext *regs)
 
 /* The program's own registers where code that we wrote has borrowed some: at regs->rip, which is
  * in the code of this instruction that begins at `code`. */
-static void restore_borrowed(struct sigcontext *regs, const struct insn *insn, bool in_block)
+static void restore_borrowed(struct sigcontext *regs, const struct insn *insn)
 {
 	switch (insn->kind) {
 	case INSN_CALL_IND:
@@ -70,8 +70,6 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn, b
 		if (insn->kind == INSN_CALL_IND)
 			restore_stack(regs);
 		regs->rcx = current->spill_rcx;
-		if (in_block)
-			regs->rax = current->spill_rax;
 		break;
 	case INSN_CALL_REL:
 		restore_stack(regs);
@@ -104,7 +102,7 @@ static void settle_step(struct sigcontext *regs, const struct step *s, unsigned 
 	if (retired) {
 		counting_retire(s->pc, current->pc, s->insn.signals, NULL);
 	} else if (regs->rip != s->code) {
-		restore_borrowed(regs, &s->insn, false);
+		restore_borrowed(regs, &s->insn);
 		restore_far(regs, &s->insn);
 	}
 }
@@ -134,7 +132,6 @@ void settle(struct sigcontext *regs, unsigned retired)
 	if (at.exact || retired ||
 	    !insn_decode((const uint8_t *)current->pc, 15, current->pc, &insn))
 		return;
-	if (at.index + 1 == b->insns || insn.kind == INSN_CALL_REL)
-		restore_borrowed(regs, &insn, true);
+	restore_borrowed(regs, &insn);
 	restore_far(regs, &insn);
 }

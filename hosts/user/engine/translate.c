@@ -60,6 +60,7 @@ static bool careful;
 static struct {
 	uint64_t key, code;
 	bool returned_to;
+	uint64_t thunk; /* then: in front of the code */
 } made[RUN_BLOCKS_MAX + 1];
 static unsigned mades;
 
@@ -288,17 +289,31 @@ static void emit_conditional(struct emit *e, unsigned i)
 	emit_outcome(e, i, false);
 }
 
-static void emit_indirect(struct emit *e, const struct insn *insn, uint64_t pc)
+/* From where RCX has the target. */
+static void emit_indirect_end(struct emit *e, const struct insn *insn)
 {
-	uint64_t kind = insn->signals & SPMU_SIGSET_TAKEN;
+	if (insn->kind == INSN_RET && !insn->immediate)
+		emit_return(e, blocks_targets(careful, true));
+	else
+		emit_through_table(e, blocks_targets(careful, false));
+}
 
-	emit_save(e, RAX, CTX_SPILL_RAX);
-	emit_indirect_target(e, insn, pc);
+static void emit_indirect(struct emit *e, unsigned i)
+{
+	const struct insn *insn = &d.insn[i];
+	uint64_t kind = insn->signals & SPMU_SIGSET_TAKEN, expected = 0;
+
+	if (!is_logged(kind))
+		expected = stable_target(insn, d.pc[i]);
+	emit_indirect_target(e, insn, d.pc[i]);
+	if (expected) {
+		side[sides++] = (struct side){emit_expect(e, expected), (uint8_t)i, true};
+		emit_goto(e, expected, false);
+		return;
+	}
 	if (is_logged(kind))
-		emit_log_indirect(e, pc, log_kind(kind));
-	emit_bytes(e, (const uint8_t[]){0x0f, 0xb7, 0xc1}, 3); /* MOVZX EAX, CX */
-	emit_bytes(e, (const uint8_t[]){0xff, 0x24, 0xc5}, 3); /* JMP [RAX*8+...] */
-	emit32(e, blocks_targets(careful));
+		emit_log_indirect(e, d.pc[i], log_kind(kind));
+	emit_indirect_end(e, insn);
 }
 
 static void emit_last(struct emit *e)
@@ -324,7 +339,7 @@ static void emit_last(struct emit *e)
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
 	case INSN_RET:
-		emit_indirect(e, insn, pc);
+		emit_indirect(e, i);
 		break;
 	case INSN_SYSCALL:
 		emit_leave(e, EXIT_SYSCALL, number);
@@ -356,9 +371,29 @@ static void emit_inner(struct emit *e, unsigned i)
 	case INSN_JMP_REL:
 		log_taken(e, i);
 		break;
+	case INSN_JMP_IND:
+	case INSN_CALL_IND:
+	case INSN_RET:
+		emit_indirect_target(e, insn, d.pc[i]);
+		side[sides++] = (struct side){emit_expect(e, d.pc[i + 1]), (uint8_t)i, true};
+		if (is_logged(insn->signals & SPMU_SIGSET_TAKEN))
+			emit_log(e, d.pc[i], d.pc[i + 1],
+				 log_kind(insn->signals & SPMU_SIGSET_TAKEN));
+		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)d.pc[i], d.pc[i]);
 	}
+}
+
+/* An indirect branch that goes elsewhere: RCX has the target. */
+static void emit_unexpected(struct emit *e, unsigned i)
+{
+	uint64_t kind = d.insn[i].signals & SPMU_SIGSET_TAKEN;
+
+	settle_edge(e, i, true, 0);
+	if (is_logged(kind))
+		emit_log_indirect(e, d.pc[i], log_kind(kind));
+	emit_indirect_end(e, &d.insn[i]);
 }
 
 static void emit_sides(void)
@@ -367,7 +402,10 @@ static void emit_sides(void)
 
 	for (unsigned s = 0; s < sides; s++) {
 		emit_patch(side[s].rel32, (uint64_t)e.at);
-		emit_outcome(&e, side[s].branch, side[s].taken);
+		if (is_indirect(&d.insn[side[s].branch]))
+			emit_unexpected(&e, side[s].branch);
+		else
+			emit_outcome(&e, side[s].branch, side[s].taken);
 	}
 	cold_at = e.at;
 }
@@ -380,7 +418,7 @@ static void emit_sides(void)
  */
 static void emit_block(struct emit *e, struct block *b)
 {
-	int point = path_dead_flags(&d, b->trace || careful ? 0 : CHECK_INSNS_MAX);
+	int point = path_dead_flags(&d, careful ? 0 : CHECK_INSNS_MAX);
 	uint8_t *map = block_map_space(2 + d.n + (b->trace ? 4 * (d.n + 1) : 0));
 
 	ways_out = charges = sides = 0;
@@ -453,7 +491,7 @@ static uint64_t publish(void)
 	for (unsigned i = 0; i < mades; i++) {
 		blocks_add(made[i].key, made[i].code);
 		if (made[i].returned_to)
-			target_add(made[i].key, made[i].code);
+			target_set(made[i].key, made[i].thunk, true);
 	}
 	mades = 0;
 	return made[0].code;
@@ -507,6 +545,8 @@ static uint64_t translate_next(uint64_t pc)
 	next = goes_on();
 	last = &d.insn[d.n - 1];
 	behind = is_call(last) || last->kind == INSN_SYSCALL ? 0 : next;
+	if (made[mades].returned_to)
+		made[mades].thunk = target_thunk(careful ? pc | CAREFUL_KEY : pc, true);
 	translate_path(careful ? pc | CAREFUL_KEY : pc, false);
 	behind = 0;
 	made[mades].returned_to = is_call(last); /* the next one */
@@ -543,9 +583,26 @@ uint64_t translate_trace(uint64_t pc)
 	return publish();
 }
 
+bool translate_recorded(const uint64_t *pcs, unsigned n)
+{
+	uint64_t plain = blocks_lookup(pcs[0]), code;
+
+	if (meters > TRACED_METERS_MAX || !path_of_record(&d, pcs, n) || watch_path())
+		return false;
+	blocks_no_trace(pcs[0]);
+	careful = false;
+	made[0].returned_to = false;
+	translate_path(pcs[0], true);
+	code = publish();
+	block_of_code(code)->recorded = true;
+	if (plain)
+		block_replace(plain, code);
+	return true;
+}
+
 /* --- what is known of a block afterwards --- */
 
-static void path_again(struct path *p, const struct block *b)
+void block_path(struct path *p, const struct block *b)
 {
 	const uint8_t *pcs = block_map(b) + 2 + b->insns;
 
@@ -570,7 +627,7 @@ unsigned block_occurrences(const struct block *b, unsigned first, unsigned last,
 	struct path p;
 	unsigned n = 0;
 
-	path_again(&p, b);
+	block_path(&p, b);
 	for (unsigned i = first; i < last && i < p.n; i++)
 		n += path_occurrences(&p, i, m);
 	return n;
@@ -591,7 +648,7 @@ uint64_t block_pc_of(const struct block *b, unsigned index)
 
 	if (!index)
 		return b->pc;
-	path_again(&p, b);
+	block_path(&p, b);
 	return p.pc[index < p.n ? index : p.n];
 }
 

@@ -33,6 +33,7 @@ struct counting {
 	struct {
 		struct spmu_meter *unit;
 		int64_t reserve; /* kept back in the present mode */
+		int64_t held;	 /* what is not in the lanes of bulk code: its next portions */
 		int64_t granted[LANES];
 		uint64_t used[LANES]; /* lately: how the next grant is shared out */
 	} meter[LANED_METERS];

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hot.c: code that runs often becomes traces along the way that it was seen to take.
+ *
+ * Headroom is handed out in portions (lanes.c), so bulk code comes back now and then, wherever it
+ * is: a sample of what runs.  The second time in the same block a few instructions are
+ * run one by one and their addresses kept.  Where they first come to a block that is no such trace
+ * yet, a trace begins, which replaces the block.  When samples find nothing new, portions grow.
+ */
+#include "path.h"
+#include "sys.h"
+#include "threads.h"
+
+#define RECORDED    128 /* instructions */
+#define SEEN	    4096
+#define PORTION	    (INT64_C(1) << 16)
+#define PORTION_MAX (INT64_C(1) << 22)
+#define PATIENCE    32 /* samples that find nothing new */
+#define TIMES	    2
+
+/* One thread records at a time; the rest is its. */
+static struct context *recorder;
+static uint64_t recorded[RECORDED];
+static unsigned count;
+static uint32_t first; /* the block in which it began */
+static uint64_t changes;
+
+int64_t hot_portion = PORTION;
+
+/* How often samples have come from a block, and how often they must. */
+static struct seen {
+	uint32_t block;
+	uint16_t times, wanted;
+} seen[SEEN];
+static unsigned in_vain;
+
+static struct seen *seen_of(uint32_t number)
+{
+	struct seen *s = &seen[number % SEEN];
+
+	if (s->block != number || !s->wanted)
+		*s = (struct seen){.block = number, .wanted = TIMES};
+	return s;
+}
+
+static void nothing_new(void)
+{
+	if (++in_vain < PATIENCE)
+		return;
+	in_vain = 0;
+	if (hot_portion < PORTION_MAX)
+		hot_portion *= 2;
+}
+
+unsigned hot_sample(const struct block *b)
+{
+	struct seen *s = seen_of(block_number(b));
+	struct context *nobody = NULL;
+
+	if (++s->times < s->wanted || b->pc > UINT32_MAX) {
+		nothing_new();
+		return 0;
+	}
+	if (!__atomic_compare_exchange_n(&recorder, &nobody, current, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return 0;
+	s->times = 0;
+	if (s->wanted < UINT16_MAX / 2)
+		s->wanted *= 2;
+	count = 0;
+	first = block_number(b);
+	changes = blocks_changes;
+	current->run.recording = true;
+	return RECORDED;
+}
+
+void hot_note(uint64_t pc)
+{
+	if (count < RECORDED)
+		recorded[count++] = pc;
+}
+
+/* Where the record first comes to a block that is no trace of this kind; `count`: nowhere. */
+static unsigned find_head(void)
+{
+	static struct path p; /* under the lock */
+	const struct block *b = block_at(first);
+	unsigned i = 0, k = b->check_at;
+
+	for (;;) {
+		uint64_t code;
+
+		block_path(&p, b);
+		while (k < p.n && i < count && recorded[i] == p.pc[k])
+			i++, k++;
+		if (i == count || !k)
+			return count;
+		code = blocks_lookup(recorded[i]);
+		b = code ? block_of_code(code) : NULL;
+		if (!b)
+			return count;
+		if (!b->recorded)
+			return i;
+		k = 0;
+	}
+}
+
+void hot_end(void)
+{
+	unsigned head;
+
+	if (!current->run.recording)
+		return;
+	current->run.recording = false;
+	current->run.steps_due = 0;
+	engine_lock();
+	head = blocks_changes == changes && !blocks_full() ? find_head() : count;
+	if (head < count && translate_recorded(recorded + head, count - head)) {
+		in_vain = 0;
+		if (hot_portion > PORTION)
+			hot_portion /= 2;
+	} else {
+		nothing_new();
+	}
+	engine_unlock();
+	__atomic_store_n(&recorder, NULL, __ATOMIC_RELEASE);
+}
+
+void hot_forget(void)
+{
+	recorder = NULL;
+	current->run.recording = false;
+}
