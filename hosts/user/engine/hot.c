@@ -6,17 +6,23 @@
  * is: a sample of what runs.  The second time in the same block a few instructions are
  * run one by one and their addresses kept.  Where they first come to a block that is no such trace
  * yet, a trace begins, which replaces the block.  When samples find nothing new, portions grow.
+ *
+ * A record and its trace cost as much as some 100,000 instructions.  Where all code runs equally
+ * seldom that is lost, so beyond a first few there may be one for so many samples that came from
+ * traces.
  */
 #include "path.h"
 #include "sys.h"
 #include "threads.h"
 
-#define RECORDED    128 /* instructions */
-#define SEEN	    4096
-#define PORTION	    (INT64_C(1) << 16)
-#define PORTION_MAX (INT64_C(1) << 22)
-#define PATIENCE    32 /* samples that find nothing new */
-#define TIMES	    2
+#define RECORDED      (BLOCK_INSNS_MAX + 16) /* instructions */
+#define SEEN	      4096
+#define PORTION	      (INT64_C(1) << 16)
+#define PORTION_MAX   (INT64_C(1) << 22)
+#define PATIENCE      32 /* samples that find nothing new */
+#define TIMES	      2
+#define FIRST_RECORDS 256
+#define PAID_BY	      8 /* samples from traces */
 
 /* One thread records at a time; the rest is its. */
 static struct context *recorder;
@@ -32,7 +38,7 @@ static struct seen {
 	uint32_t block;
 	uint16_t times, wanted;
 } seen[SEEN];
-static unsigned in_vain;
+static unsigned in_vain, records, paid;
 
 static struct seen *seen_of(uint32_t number)
 {
@@ -57,13 +63,16 @@ unsigned hot_sample(const struct block *b)
 	struct seen *s = seen_of(block_number(b));
 	struct context *nobody = NULL;
 
-	if (++s->times < s->wanted || b->pc > UINT32_MAX) {
+	paid += b->recorded;
+	if (++s->times < s->wanted || b->pc > UINT32_MAX ||
+	    records > FIRST_RECORDS + paid / PAID_BY) {
 		nothing_new();
 		return 0;
 	}
 	if (!__atomic_compare_exchange_n(&recorder, &nobody, current, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return 0;
+	records++;
 	s->times = 0;
 	if (s->wanted < UINT16_MAX / 2)
 		s->wanted *= 2;
