@@ -30,7 +30,7 @@ struct arrival {
 	uint64_t uc_flags;
 	struct _fpx_sw_bytes state; /* how extended state is stored */
 	enum fatal fatal;
-	bool fault;		    /* of the instruction at current->pc, or a trap behind it */
+	bool fault; /* of the instruction at current->pc, or a trap behind it */
 };
 
 /* Note what a frame of the kernel's says. */
