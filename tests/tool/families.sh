@@ -98,6 +98,7 @@ MEANS = {
     "MEM_UOPS_RETIRED": {
         "ALL_LOADS": ["loads"], "ALL_STORES": ["stores"], "LOCK_LOADS": ["locks"],
         "ALL": ["loads", "stores"]},
+    "MEM_TRANS_RETIRED": {"PRECISE_STORE": ["stores"]},
     "FP_ARITH_INST_RETIRED": {
         "SCALAR_DOUBLE": ["sd"], "SCALAR_SINGLE": ["ss"], "128B_PACKED_DOUBLE": ["pd"],
         "128B_PACKED_SINGLE": ["ps"], "256B_PACKED_DOUBLE": ["qd"], "256B_PACKED_SINGLE": ["qs"],

@@ -128,7 +128,7 @@ same "Core 2: at retirement on PMC0 alone" "1 1 absent" "$(of core2 MEM_LOAD_RET
 same "Core: PMC1 alone" "2 0 absent" "$(of core FP_ASSIST)"
 same "Bonnell: PEBS on PMC0" "3 1 exact" "$(of bonnell INST_RETIRED.ANY_P)"
 same "Silvermont: branches on PMC0" "3 1 exact" "$(of silvermont BR_INST_RETIRED.TAKEN_JCC)"
-same "Silvermont: no precise instructions" "3 0 exact" "$(of silvermont INST_RETIRED.ANY_P)"
+same "Silvermont: instructions on PMC0" "3 1 exact" "$(of silvermont INST_RETIRED.ANY_P)"
 same "Goldmont: PMC0" "15 1 modelled" "$(of goldmont MEM_UOPS_RETIRED.ALL_LOADS)"
 same "Goldmont Plus: all four" "15 15 modelled" "$(of goldmont-plus MEM_UOPS_RETIRED.ALL_LOADS)"
 same "Nehalem: loads are instructions" "15 15 exact" "$(of nehalem MEM_INST_RETIRED.LOADS)"
