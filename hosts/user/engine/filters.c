@@ -23,10 +23,11 @@
 #include "signals.h"
 #include "sys.h"
 
-#define MOST	      BPF_MAXINSNS
-#define ACTION_DATA   0xffffu
-#define OF_THE_ENGINE 0x5350u /* data of a trap in place of killing the process; + 1: the thread   \
-			       */
+#define MOST	    BPF_MAXINSNS
+#define ACTION_DATA 0xffffu
+#define OF_THE_ENGINE                                                                              \
+	0x5350u /* data of a trap in place of killing the process; + 1: the thread                 \
+		 */
 
 extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
 
@@ -105,14 +106,14 @@ static long install(const struct syscall_arguments *c, unsigned at)
 		return -EFAULT;
 	changed.filter = engine_memory(bytes);
 	n = allow_engine(changed.filter);
+	changed.length = (uint16_t)(n + wanted.length);
+	ours.a[at] = (uint64_t)&changed;
 	memcpy(changed.filter + n, wanted.filter, wanted.length * sizeof(*wanted.filter));
 	for (unsigned i = n; i < n + wanted.length; i++)
 		trap_in_place_of_kill(changed.filter + i);
 	if (n + wanted.length > MOST)
 		engine_unsupported("the program installs a filter of system calls that is too long "
 				   "for what has to stand in front of it");
-	changed.length = (uint16_t)(n + wanted.length);
-	ours.a[at] = (uint64_t)&changed;
 	result = syscall_program(ours.nr, ours.a);
 	engine_release(changed.filter, bytes);
 	return result;

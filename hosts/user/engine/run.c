@@ -217,6 +217,14 @@ static bool can_have_gs(const struct insn *insn)
 	return insn->uses_gs && insn->kind == INSN_PLAIN && !insn->rip_offset;
 }
 
+/* INT n where user code may not go: #GP (Vol. 3A 6.12.1.2).  Breakpoint, overflow and 32-bit system
+ * calls are open to it. */
+static bool faults_for_certain(const struct insn *insn)
+{
+	return insn->kind == INSN_FAR && insn->opcode == 0xcd && insn->immediate != 3 &&
+	       insn->immediate != 4 && insn->immediate != 0x80;
+}
+
 /* RDGSBASE, WRGSBASE (Vol. 2): of a register, 32 or 64 bits. */
 static void step_gs_base(const struct step *s)
 {
@@ -326,7 +334,7 @@ static void run_step(void)
 		signals_bad_jump();
 		return;
 	}
-	if (is_special(&s->insn) && !can_have_gs(&s->insn)) {
+	if (is_special(&s->insn) && !can_have_gs(&s->insn) && !faults_for_certain(&s->insn)) {
 		step_special(s);
 		return;
 	}

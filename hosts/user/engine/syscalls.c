@@ -265,6 +265,9 @@ static long do_prctl(struct syscall_arguments *c)
 
 	if (filters_take(c, &result))
 		return result;
+	/* Calls would be handed to the program by their address, the engine's too. */
+	if (c->a[0] == PR_SET_SYSCALL_USER_DISPATCH)
+		return -EINVAL; /* as before Linux 5.11 */
 	result = pass_on(c);
 	if (c->a[0] == PR_SET_NAME && !result) {
 		char name[16] = "";
