@@ -157,7 +157,8 @@ struct link_task {
 #define LINK_EXEC_MAGIC UINT64_C(0x636578656b6e696c) /* "linkexec" */
 struct link_exec {
 	uint64_t magic;
-	int64_t program_fd;	  /* when the program has no name that lasts; -1: it has */
+	int64_t program_fd; /* when the program has no name that lasts; -1: it has */
+	int64_t keep;	    /* this image keeps its descriptors: others may be out of its reach */
 	char file[LINK_PATH_MAX]; /* as in struct link */
 	char program[LINK_PATH_MAX];
 };

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # many.sh: each program of many.list gives the same streams, exit status and files natively and
 # under `stat`, which counts more than 0 instructions; those that the list says cannot be run end
-# with the reason that it gives.  MANY=WORD runs the lines with that word alone.
+# with the reason that it gives.  LIST=FILE takes another list, whose own files FILE.files makes; MANY=WORD runs the lines with that word alone.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 LIST=${LIST:-$ROOT/tests/programs/many.list}
-LEAST=150 # programs that the list must have
+LEAST=${LEAST:-150} # programs that the list must have
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=$SCRATCH/home TZ=UTC TERM=dumb COLUMNS=80 MANWIDTH=80
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE=@1000000000 GIT_COMMITTER_DATE=@1000000000
-LIMIT=60
+LIMIT=${LIMIT_MANY:-60}
 mkdir -p "$HOME"
 
 # --- the files that the programs work on
@@ -163,6 +163,8 @@ printf 'a\n' | gzip -n >sealed.gpg
 	git init -q repository && cd repository && git config user.name n && git config user.email n@n &&
 		cp ../a.c ../lines . && git add . && git commit -qm one && sed -i s/e/E/ lines && git commit -qam two
 ) || stop "fixture" "git"
+# shellcheck source=/dev/null
+[[ ! -f $LIST.files ]] || . "$LIST.files"
 find . -exec touch -h -d @1000000000 {} +
 
 # --- the runs

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -198,16 +199,35 @@ static void in_library(void)
 	printf(" %ld\n", sum);
 }
 
+/* --- a process that goes elsewhere, and closes what it finds open --- */
+
+static void elsewhere(void)
+{
+	int closed = 0, taken = 0;
+
+	if (getuid() ? setresuid(getuid(), getuid(), getuid()) : setresuid(65534, 65534, 65534))
+		printf("setresuid: %s\n", strerrorname_np(errno));
+	for (int fd = 3; fd < 1024; fd++)
+		closed += !close(fd);
+	for (int fd = 3; fd < 1000; fd++)
+		taken += dup2(1, fd) == fd;
+	printf("closed %d, taken %d, ", closed, taken);
+	printf("close_range %d, ", close_range(3, 900, 0));
+	printf("%d, ", close_range(950, ~0u, 0));
+	printf("%d\n", close_range(901, 949, CLOSE_RANGE_UNSHARE));
+	fflush(stdout);
+	execl("/bin/sh", "sh", "-c", "echo executed; /bin/echo again; exec /bin/echo at last",
+	      NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} subject[] = {
-		{"killed", killed},
-		{"clones", clones},
-		{"sequences", sequences},
-		{"in-library", in_library},
+		{"killed", killed},	    {"clones", clones},	      {"sequences", sequences},
+		{"in-library", in_library}, {"elsewhere", elsewhere},
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)

@@ -31,7 +31,7 @@ like_native() {
 }
 
 for ((round = 0; round < ${ROUNDS:-1}; round++)); do
-	for subject in killed clones; do
+	for subject in killed clones elsewhere; do
 		like_native corners $subject
 	done
 	if "$BUILT/filters" refused >"$SCRATCH/said"; then

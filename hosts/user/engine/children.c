@@ -14,6 +14,7 @@
 #include <asm/unistd.h>
 #include <linux/sched.h>
 
+#include "descriptors.h"
 #include "engine.h"
 #include "signals.h"
 #include "sys.h"
@@ -38,6 +39,7 @@ struct put_away {
 	struct dispatch run;
 	uint64_t gpr[16], rflags, pc, program_gs;
 	uint32_t pid, tid, pending;
+	int lent_kept;
 	enum counting_mode mode;
 	bool borrowed, observed, strict;
 };
@@ -168,6 +170,7 @@ static void run_borrower(void)
 {
 	struct loan *loan = current->loan;
 
+	current->lent_kept = descriptors_kept();
 	current->borrowed = true;
 	current->observed = current->observed && !(engine_link->want & LINK_WANT_ONE);
 	current->gpr[0] = 0;
@@ -182,6 +185,7 @@ static void put_away(struct put_away *p)
 	p->run = current->run;
 	p->program_gs = current->program_gs;
 	p->pending = current->pending;
+	p->lent_kept = current->lent_kept;
 	memcpy(p->gpr, current->gpr, sizeof(p->gpr));
 	p->rflags = current->rflags;
 	p->pc = current->pc;
@@ -199,6 +203,7 @@ static void take_back(const struct put_away *p)
 	current->run = p->run;
 	current->program_gs = p->program_gs;
 	current->pending = p->pending;
+	current->lent_kept = p->lent_kept;
 	memcpy(current->gpr, p->gpr, sizeof(p->gpr));
 	current->rflags = p->rflags;
 	current->pc = p->pc;

@@ -147,6 +147,7 @@ struct context {
 
 	uint32_t pid, tid; /* of who runs in it: a child of vfork borrows its parent's */
 	bool borrowed;	   /* by such a child */
+	int lent_kept;	   /* of it: descriptors.c */
 	bool left;	   /* it has come to its end, or to another program, by itself */
 	bool observed;	   /* its counts and records are wanted */
 	/* In the C library's area for restartable sequences: the last one, until the kernel clears

@@ -26,6 +26,7 @@
  *	threads.c    the program's threads, the lock on what they share
  *	children.c   fork, vfork, clone
  *	exec.c       execve: the next image is the engine again
+ *	descriptors.c  what that image needs of this one
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
  *	fixed.c      a run that is to be the same each time

@@ -15,6 +15,7 @@
 #include <linux/mman.h>
 #include <linux/resource.h>
 
+#include "descriptors.h"
 #include "engine.h"
 #include "filters.h"
 #include "signals.h"
@@ -225,25 +226,6 @@ static long find_program(struct target *t)
 
 /* --- the next image --- */
 
-/* The engine's image and the shared memory, as descriptors. */
-static long open_image(void)
-{
-	return syscall4(__NR_openat, AT_FDCWD, (long)"/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
-}
-
-static long open_link(void)
-{
-	char path[64];
-	struct text t;
-
-	text_start(&t, path, sizeof(path));
-	text_add(&t, "/proc/");
-	text_add_number(&t, (uint64_t)engine_link->tool_pid);
-	text_add(&t, "/fd/");
-	text_add_number(&t, (uint64_t)engine_link->link_fd);
-	return syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0);
-}
-
 /* A name that stands for a descriptor may not last. */
 static bool is_nameless(const struct target *t)
 {
@@ -253,6 +235,7 @@ static bool is_nameless(const struct target *t)
 static long make_request(const struct target *t, int base)
 {
 	int64_t program = is_nameless(t) ? base + LINK_PROGRAM_OFFSET : -1;
+	int64_t keep = descriptors_kept() >= 0;
 	uint64_t magic = LINK_EXEC_MAGIC;
 	long fd = syscall2(__NR_memfd_create, (long)"softpmu-exec", 1 /* MFD_CLOEXEC */);
 
@@ -260,34 +243,18 @@ static long make_request(const struct target *t, int base)
 		return fd;
 	syscall3(__NR_write, fd, (long)&magic, sizeof(magic));
 	syscall3(__NR_write, fd, (long)&program, sizeof(program));
+	syscall3(__NR_write, fd, (long)&keep, sizeof(keep));
 	syscall3(__NR_write, fd, (long)t->file, sizeof(t->file));
 	syscall3(__NR_write, fd, (long)t->program, sizeof(t->program));
 	return fd;
 }
 
-/* Free neighbouring descriptors, as high as the tool takes them. */
-static int find_descriptors(void)
-{
-	uint64_t limit[2] = {1024, 0};
-	int top;
-
-	syscall4(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, (long)limit);
-	top = limit[0] < 1024 ? (int)limit[0] : 1024;
-	for (int fd = top > 200 ? top - 100 : top - DESCRIPTORS; fd > 2; fd--) {
-		bool free = true;
-
-		for (int i = 0; i < DESCRIPTORS; i++)
-			free &= syscall2(__NR_fcntl, fd + i, F_GETFD) == -EBADF;
-		if (free)
-			return fd;
-	}
-	return -1;
-}
-
 static int hand_down(const struct target *t)
 {
-	int base = find_descriptors(), wanted = is_nameless(t) ? DESCRIPTORS : DESCRIPTORS - 1;
-	long from[DESCRIPTORS] = {open_image(), open_link(), make_request(t, base), t->fd};
+	int base = descriptors_find(DESCRIPTORS),
+	    wanted = is_nameless(t) ? DESCRIPTORS : DESCRIPTORS - 1;
+	long from[DESCRIPTORS] = {descriptors_image(), descriptors_link(), make_request(t, base),
+				  t->fd};
 
 	for (int i = 0; i < wanted; i++) {
 		if (is_error(from[i]) || base < 0)

@@ -10,6 +10,7 @@
 #include <linux/auxvec.h>
 #include <linux/mman.h>
 
+#include "descriptors.h"
 #include "engine.h"
 #include "sys.h"
 #include "threads.h"
@@ -121,9 +122,13 @@ static void map_link(const char *name)
 		engine_fail(126, "softpmu: the engine is started by softpmu only\n");
 	engine_link = (struct link *)at;
 	branches_map(fd + LINK_FD_OFFSET);
+	executed = exec_request(fd + LINK_EXEC_OFFSET);
+	if (executed && executed->keep) {
+		descriptors_keep_these(fd);
+		return;
+	}
 	syscall1(__NR_close, fd);
 	syscall1(__NR_close, fd + LINK_FD_OFFSET);
-	executed = exec_request(fd + LINK_EXEC_OFFSET);
 }
 
 static uint64_t *find_aux(uint64_t *aux, uint64_t type)

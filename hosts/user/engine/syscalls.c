@@ -12,6 +12,7 @@
 #include <linux/prctl.h>
 #include <linux/rseq.h>
 
+#include "descriptors.h"
 #include "engine.h"
 #include "filters.h"
 #include "signals.h"
@@ -325,6 +326,10 @@ static long do_seccomp(struct syscall_arguments *c)
 
 static long run(struct syscall_arguments *c)
 {
+	long result;
+
+	if (descriptors_leads_elsewhere(c))
+		descriptors_keep();
 	switch (c->nr) {
 	case __NR_exit:
 		return children_end_thread(c);
@@ -378,6 +383,11 @@ static long run(struct syscall_arguments *c)
 		return exec_run(c);
 	case __NR_rseq:
 		return do_rseq(c);
+	case __NR_close:
+	case __NR_close_range:
+	case __NR_dup2:
+	case __NR_dup3:
+		return descriptors_guard(c, &result) ? result : pass_on_any(c);
 	default:
 		return pass_on_any(c);
 	}
