@@ -52,6 +52,8 @@ help:
 	@echo 'make demo           profile two programs and show their hot spots'
 	@echo 'make check          the tests, a few minutes'
 	@echo 'make check-long     real programs and more random cases'
+	@echo 'make check-more     programs and servers that are large to install'
+	@echo 'make soak           servers and a compiler for SOAK_SECONDS (3600) each'
 	@echo 'make check-sanitize, check-clang, check-install, fuzz, fuzz-selftest'
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
 	@echo 'make docs           the pages of docs/reference'

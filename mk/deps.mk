@@ -8,11 +8,13 @@ DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd pigz sqlite3 perl python3 open
 # What tests/programs/many.list runs besides; what else it names runs where it is there.
 DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \
               universal-ctags unzip vim xxd zip
+DEPS_MORE  := $(DEPS_MANY) bubblewrap ffmpeg golang-go linux-perf luajit nginx-light postgresql procps redis-server \
+              redis-tools ruby rustc sbcl stress-ng wrk xz-utils zlib1g-dev default-jdk-headless
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck libunicorn-dev
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
-.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo deps-many
+.PHONY: deps deps-build deps-demo deps-test deps-lint deps-bench deps-pgo deps-many deps-more
 deps: deps-test deps-lint
 deps-build:
 	@tools/install-deps.sh $(DEPS_BUILD)
@@ -24,6 +26,8 @@ deps-lint:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_LINT)
 deps-many:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_MANY)
+deps-more:
+	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_MORE)
 deps-pgo:
 	@tools/install-deps.sh $(DEPS_BUILD) $(DEPS_PGO)
 deps-bench:

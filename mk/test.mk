@@ -7,7 +7,8 @@
 #   tests/examples/*.sh  examples/*.c as a stranger builds them
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator
-#   tests/programs/*.sh  real programs, byte by byte (long)
+#   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
+#                        large to install (check-more), servers for an hour (soak)
 TESTS_QUICK := unit scenarios decode examples tool user
 PROPERTY_LONG_SEEDS ?= 200
 
@@ -19,7 +20,9 @@ SCENARIO_OBJ := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/scenari
 EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))
-LONG_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/programs/*.sh))
+MORE_TESTS   := tests/programs/more.sh tests/programs/servers.sh
+LONG_TESTS   := $(filter-out %/lib.sh $(MORE_TESTS),$(wildcard tests/programs/*.sh))
+SOAK_SECONDS ?= 3600
 PROPERTY_TESTS := $(filter $(B)/tests/unit/property_%,$(UNIT_TESTS))
 REFERENCE_OBJ  := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/*.c))
 
@@ -87,6 +90,15 @@ check-long: deps-test deps-pgo deps-many
 	@$(MAKE) --no-print-directory check-long-run
 check-long-run: all $(PROPERTY_TESTS)
 	@PROPERTY_SEEDS=$(PROPERTY_LONG_SEEDS) TEST_TIMEOUT=3600 $(RUN_TESTS) $(PROPERTY_TESTS) $(LONG_TESTS)
+
+# Programs that are large to install; with `soak` servers and a compiler for SOAK_SECONDS each.
+.PHONY: check-more check-more-run soak
+check-more: deps-test deps-more
+	@$(MAKE) --no-print-directory check-more-run
+check-more-run: all
+	@TEST_TIMEOUT=3600 $(RUN_TESTS) $(MORE_TESTS)
+soak: deps-more all
+	@SOAK_SECONDS=$(SOAK_SECONDS) TEST_TIMEOUT=$$((4 * $(SOAK_SECONDS) + 900)) $(RUN_TESTS) tests/programs/servers.sh
 
 check-sanitize: deps-test
 	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
