@@ -17,6 +17,48 @@ void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
 		*e->at++ = bytes[i];
 }
 
+#define LINE	32u
+#define NOP_MAX 9u
+
+static void emit_nops(struct emit *e, unsigned n)
+{
+	/* Vol. 2B, NOP: recommended multi-byte sequences */
+	static const uint8_t nop[NOP_MAX][NOP_MAX] = {
+		{0x90},
+		{0x66, 0x90},
+		{0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40, 0x00},
+		{0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+		{0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+	};
+
+	while (n) {
+		unsigned part = n < NOP_MAX ? n : NOP_MAX;
+
+		emit_bytes(e, nop[part - 1], part);
+		n -= part;
+	}
+}
+
+static unsigned place_in_line(const struct emit *e)
+{
+	return (uint32_t)(uint64_t)e->at % LINE;
+}
+
+void emit_line(struct emit *e)
+{
+	emit_nops(e, (LINE - place_in_line(e)) % LINE);
+}
+
+void emit_clear_of_line(struct emit *e, unsigned n)
+{
+	if (place_in_line(e) + n >= LINE && n < LINE)
+		emit_line(e);
+}
+
 void emit32(struct emit *e, uint64_t value)
 {
 	uint32_t low = (uint32_t)value;

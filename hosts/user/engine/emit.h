@@ -19,6 +19,14 @@ static inline void emit8(struct emit *e, unsigned byte)
 }
 
 void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n);
+/*
+ * NOPs, so that a branch at the end of the next n bytes does not touch the boundary of a line of
+ * the cache of decoded instructions.  One that does is decoded each time it runs on Skylake and its
+ * successors (Intel, "Mitigations for Jump Conditional Code Erratum").
+ */
+void emit_clear_of_line(struct emit *e, unsigned n);
+/* NOPs up to such a boundary. */
+void emit_line(struct emit *e);
 void emit32(struct emit *e, uint64_t value);
 
 /* MOV between a register (0-7) and a word of the context. */

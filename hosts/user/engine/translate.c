@@ -18,6 +18,9 @@
 
 #define WAYS_OUT_MAX	  2048
 #define TRACED_METERS_MAX 64
+#define JMP_BYTES	  5
+#define JCC_BYTES	  6
+#define CHECK_BYTES	  8 /* at the most */
 
 struct charge {
 	uint16_t offset;
@@ -54,6 +57,7 @@ static uint32_t number; /* of the block in hand */
 static uint64_t
 	behind; /* what comes right behind it, so that no jump has to go there; 0: nothing */
 static bool careful;
+static bool aligned; /* the block in hand is worth NOPs */
 
 /* What has been translated and not been shown to other threads yet: block by block until what they
  * go on with is there, too. */
@@ -98,6 +102,8 @@ static void charge(struct emit *e, struct charge c, struct way_out out)
 {
 	charged[charges++] = c;
 	emit_charge(e, c.offset, c.n);
+	if (aligned)
+		emit_clear_of_line(e, CHECK_BYTES);
 	out.check = emit_check(e); /* its target comes with the cold code */
 	way_out[ways_out++] = out;
 }
@@ -232,8 +238,11 @@ static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
 
 static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
 {
-	uint8_t *rel32 = emit_jmp(e, 0);
+	uint8_t *rel32;
 
+	if (aligned)
+		emit_clear_of_line(e, JMP_BYTES);
+	rel32 = emit_jmp(e, 0);
 	emit_patch(rel32, jump_target(pc, (uint64_t)rel32, closes_loop));
 }
 
@@ -412,6 +421,17 @@ static void emit_sides(void)
 
 /* --- blocks --- */
 
+/* Before instruction i: its branch, or the next one's, with which processors make it one. */
+static void align_branch(struct emit *e, unsigned i)
+{
+	bool branch = d.insn[i].kind == INSN_JCC;
+
+	if (d.insn[i].kind == INSN_PLAIN && i + 1 < d.n && d.insn[i + 1].kind == INSN_JCC)
+		emit_clear_of_line(e, d.insn[i].length + JCC_BYTES);
+	else if (branch && (!i || d.insn[i - 1].kind != INSN_PLAIN))
+		emit_clear_of_line(e, JCC_BYTES);
+}
+
 /*
  * The whole block, with the lengths of its parts in its map: two bytes for the charge,
  * one for each instruction, and for a trace the address of each.
@@ -434,6 +454,8 @@ static void emit_block(struct emit *e, struct block *b)
 			map[1] = (uint8_t)((e->at - start) >> 8);
 			start = e->at;
 		}
+		if (aligned)
+			align_branch(e, i);
 		if (i + 1 < d.n)
 			emit_inner(e, i);
 		else
@@ -445,6 +467,7 @@ static void emit_block(struct emit *e, struct block *b)
 
 		memcpy(map + 2 + d.n + 4 * i, &low, 4);
 	}
+	aligned = false; /* what seldom runs is not */
 	emit_sides();
 	emit_ways_out();
 }
@@ -586,12 +609,17 @@ uint64_t translate_trace(uint64_t pc)
 bool translate_recorded(const uint64_t *pcs, unsigned n)
 {
 	uint64_t plain = blocks_lookup(pcs[0]), code;
+	struct emit e;
 
 	if (meters > TRACED_METERS_MAX || !path_of_record(&d, pcs, n) || watch_path())
 		return false;
 	blocks_no_trace(pcs[0]);
 	careful = false;
 	made[0].returned_to = false;
+	aligned = true;
+	e.at = cache_at;
+	emit_line(&e);
+	cache_at = e.at;
 	translate_path(pcs[0], true);
 	code = publish();
 	block_of_code(code)->recorded = true;
