@@ -83,10 +83,12 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn)
  * gs:[CTX_SPILL_FLAGS], reg; MOV reg, imm64; the instruction. */
 static void restore_far(struct sigcontext *regs, const struct insn *insn)
 {
+	static const uint8_t save[] = {0x65, 0x48, 0x89};
 	const uint8_t *code = (const uint8_t *)regs->rip - 19;
 
-	if (insn->kind != INSN_PLAIN || !insn->rip_offset)
-		return;
+	if (insn->kind != INSN_PLAIN || !insn->rip_offset || memcmp(code, save, sizeof(save)) ||
+	    code[4] != 0x25 || code[9] != 0x48 || (code[10] & 0xf8) != 0xb8)
+		return; /* or NOPs stand in front of it */
 	if (code[3] == (0x04 | RSI << 3))
 		regs->rsi = current->spill_flags;
 	else if (code[3] == (0x04 | RDI << 3))
