@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What code that runs a few times costs: short programs natively and under `stat`, side by side.
+"""What code that runs a few times costs: short programs natively and under `stat`, side by side,
+with (warm) and without (cold) translations that were kept.
 
 What is measured stands in bench/README.md.
 """
@@ -82,24 +83,28 @@ def run(command):
 def count_blocks(softpmu, folder, program):
     """How many blocks one run translates."""
     said = os.path.join(folder, "cold.txt")
-    run(full([softpmu, "stat", "-v", "-o", said, "-e", "instructions:u", "--"], program))
+    run(full([softpmu, "stat", "-v", "--no-cache", "-o", said, "-e", "instructions:u", "--"], program))
     with open(said, encoding="utf-8") as file:
-        return int(re.search(r"blocks: (\d+)", file.read()).group(1))
+        return int(re.search(r"\bblocks: (\d+)", file.read()).group(1))
 
 
 def measure(softpmu, folder, program, runs):
-    stat = [softpmu, "stat", "-o", os.devnull, "-e", "instructions:u", "--"]
-    native, ours = [], []
-    for _ in range(runs):
-        native.append(run(full([], program)))
-        ours.append(run(full(stat, program)))
-    # CPU: the least, since what else the machine does only ever adds.
-    cpu, stat_cpu = min(t[0] for t in native), min(t[0] for t in ours)
-    clock, stat_clock = (statistics.median(t[1] for t in way) for way in (native, ours))
+    warm = [softpmu, "stat", "-o", os.devnull, "-e", "instructions:u", "--"]
+    cold = warm[:-1] + ["--no-cache", "--"]
     blocks = count_blocks(softpmu, folder, program)
-    print(f"{program.name:<11} {cpu:>7.1f} ms {stat_cpu:>7.1f} ms {stat_cpu / cpu:>6.2f}x "
-          f"{clock:>7.1f} ms {stat_clock:>7.1f} ms {stat_clock / clock:>6.2f}x "
-          f"{blocks:>8} {1e6 * (stat_cpu - cpu) / blocks:>8.0f}", flush=True)
+    run(full(warm, program))
+    taken = {"native": [], "cold": [], "warm": []}
+    for _ in range(runs):
+        for way, prefix in (("native", []), ("cold", cold), ("warm", warm)):
+            taken[way].append(run(full(prefix, program)))
+    # CPU: the least, since what else the machine does only ever adds.
+    cpu = {way: min(t[0] for t in times) for way, times in taken.items()}
+    clock = {way: statistics.median(t[1] for t in times) for way, times in taken.items()}
+    cells = [f"{measured['native']:>7.1f} ms {measured['cold']:>7.1f} ms {measured['warm']:>7.1f} ms "
+             f"{measured['cold'] / measured['native']:>6.2f}x {measured['warm'] / measured['native']:>6.2f}x"
+             for measured in (cpu, clock)]
+    print(f"{program.name:<11} {' '.join(cells)} {blocks:>8} "
+          f"{1e6 * (cpu['cold'] - cpu['native']) / blocks:>6.0f}", flush=True)
 
 
 def main():
@@ -115,8 +120,8 @@ def main():
     chosen = [p for p in programs(folder) if not options.only or p.name in options.only.split(",")]
     if not chosen:
         sys.exit("no program of that name")
-    print(f"{'program':<11} {'CPU':>10} {'stat':>10} {'':>7} {'clock':>10} {'stat':>10} {'':>7} "
-          f"{'blocks':>8} {'ns each':>8}")
+    head = [f"{what:>10} {'cold':>10} {'warm':>10} {'cold':>7} {'warm':>7}" for what in ("CPU", "clock")]
+    print(f"{'program':<11} {' '.join(head)} {'blocks':>8} {'ns':>6}")
     for program in chosen:
         measure(os.path.abspath(options.softpmu), folder, program, options.runs)
     return 0

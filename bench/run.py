@@ -5,6 +5,7 @@
 What is measured stands in bench/README.md.
 """
 import argparse
+import atexit
 import json
 import math
 import os
@@ -13,10 +14,13 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PERIOD = 100003
+KEPT = tempfile.mkdtemp(prefix="softpmu-bench.")  # translations that are kept between runs
+atexit.register(shutil.rmtree, KEPT, True)
 SEARCH = "/usr/bin:/bin"  # Debian's programs, not what a user has in front of them
 
 
@@ -161,7 +165,7 @@ MEMORY = ("stat", "record", "trace")
 
 
 def start(command, stdin):
-    environment = {"PATH": SEARCH, "LC_ALL": "C", "HOME": "/"}
+    environment = {"PATH": SEARCH, "LC_ALL": "C", "HOME": "/", "XDG_CACHE_HOME": KEPT}
     with open(stdin or os.devnull, "rb") as source:
         return subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, env=environment)

@@ -12,6 +12,11 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 B=${B:-$ROOT/build}
 SOFTPMU=${SOFTPMU:-$B/softpmu}
 CC=${CC:-gcc}
+# Sources and builds are kept where they always are; what earlier tests have translated is used by later
+# ones, as by a user's runs, but not kept among the user's.
+export SOFTPMU_CACHE=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/softpmu}
+export XDG_CACHE_HOME=$B/tests/cache
+mkdir -p "$XDG_CACHE_HOME"
 
 passed=0 failed=0 skipped=0
 status=0 # of the last run

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <hosts/user/kept.h>
 #include <hosts/user/run.h>
 
 #ifndef MFD_EXEC
@@ -141,6 +142,8 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->threads = request->threads;
 	link->want = request->want;
 	link->lbr_select = request->lbr_select;
+	if (!(request->want & LINK_WANT_COLD) && !kept_folder(link->kept, sizeof(link->kept)))
+		link->kept[0] = '\0';
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
@@ -183,6 +186,7 @@ static bool prepare(struct run *run, const struct launch_program *program,
 	if (run->link_fd < 0 || !map_link(run))
 		return false;
 	fill_request(run->link, program, request);
+	run->link->image_sum = kept_sum(engine_image, image_bytes);
 	run->link->link_fd = run->link_fd;
 	return true;
 }
@@ -256,6 +260,7 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 	result->records = link->records;
 	result->buffer_full = link->buffer_full;
 	result->blocks = link->blocks;
+	result->kept_blocks = link->kept_blocks;
 	result->cache_bytes = link->cache_bytes;
 }
 
@@ -352,6 +357,8 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	restore_signals(&run);
 	result->asked = signal_asked;
 	conclude(&run, program, status, result);
+	if (run.link->kept_written && run.link->kept[0])
+		kept_trim(run.link->kept);
 
 out:
 	if (run.link)

@@ -68,7 +68,7 @@ struct launch_result {
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];
 	uint64_t tsc_start, tsc_end; /* around the program's run; 0: unknown */
-	uint64_t units, interrupts, records, buffer_full, blocks, cache_bytes;
+	uint64_t units, interrupts, records, buffer_full, blocks, kept_blocks, cache_bytes;
 	uint64_t elapsed_ns; /* from fork to the end */
 	struct rusage usage; /* of the program */
 	uint64_t end_ns;     /* CLOCK_MONOTONIC when it had ended */

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    3u
+#define LINK_VERSION	    4u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -50,6 +50,8 @@ struct link_event {
 #define LINK_WANT_ONE	8u  /* processes that the program starts are not counted */
 #define LINK_WANT_FIXED 16u /* what moves counts from run to run is made the same */
 
+#define LINK_WANT_COLD 32u /* no translations of earlier runs, and none kept for later ones */
+
 enum link_state {
 	LINK_STARTING = 0,
 	LINK_RUNNING,
@@ -73,8 +75,11 @@ struct link {
 	uint32_t events;
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];
-	uint64_t lbr_select; /* MSR_LBR_SELECT */
-	uint32_t want;	     /* LINK_WANT_ */
+	uint64_t lbr_select;	  /* MSR_LBR_SELECT */
+	uint32_t want;		  /* LINK_WANT_ */
+	char kept[LINK_PATH_MAX]; /* the folder in which translations are kept; empty: they are not
+				   */
+	uint64_t image_sum;	  /* of the engine's image, whose they are */
 	/* Where a process that executes a program finds this memory again:
 	 * /proc/tool_pid/fd/link_fd. */
 	int32_t tool_pid, link_fd;
@@ -88,9 +93,11 @@ struct link {
 	uint64_t count[LINK_EVENTS_MAX]; /* sums of the processes that have ended */
 	uint64_t tsc_start, tsc_end;	 /* around the program's own run */
 	uint64_t interrupts, records, buffer_full;
-	uint64_t blocks;      /* translated */
-	uint64_t cache_bytes; /* of code cache used */
-	uint64_t units;	      /* how many units the events needed */
+	uint64_t blocks;       /* translated */
+	uint64_t kept_blocks;  /* that had been kept, of modules of this run */
+	uint32_t kept_written; /* a file was written to the folder */
+	uint64_t cache_bytes;  /* of code cache used */
+	uint64_t units;	       /* how many units the events needed */
 
 	/* the ring: byte positions that only grow; data at position modulo LINK_RING_BYTES */
 	uint64_t head __attribute__((aligned(64))); /* engine: written up to here */

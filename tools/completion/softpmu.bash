@@ -10,17 +10,17 @@ _softpmu_options() {
 	case $1 in
 	stat)
 		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
-			-o --output --append --baseline --write-baseline --threshold --deterministic \
+			-o --output --append --baseline --write-baseline --threshold --deterministic --no-cache \
 			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-i --no-inherit --deterministic -q --quiet -v --verbose -h --help"
+			-i --no-inherit --deterministic --no-cache -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller -o --output -M --model \
-			--deterministic -v --verbose -h --help"
+			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
 		echo "-i --input -s --sort -b --branch-stack -n --show-nr-samples --percent-limit --header --symfs --stdio \

@@ -49,6 +49,7 @@ static void print_help(void)
 	       "them)\n"
 	       "  -i, --no-inherit    not the processes that the program starts\n"
 	       "      --deterministic the same run each time: fixed addresses and random numbers\n"
+	       "      --no-cache      neither use nor keep translations of the program's code\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet         say nothing but errors\n"
@@ -114,7 +115,7 @@ static bool parse_rate(const char *what, const char *text, uint64_t *value)
 	return true;
 }
 
-enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC };
+enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC, OPTION_NO_CACHE };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -128,6 +129,7 @@ static const struct option options[] = {
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
 	{"branch-any", no_argument, NULL, 'b'},
 	{"branch-filter", required_argument, NULL, 'j'},
@@ -183,6 +185,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return -1;
 	case OPTION_DETERMINISTIC:
 		record->fixed = true;
+		return -1;
+	case OPTION_NO_CACHE:
+		record->cold = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -366,7 +371,7 @@ static void run(struct record *record, const struct launch_program *program,
 			(record->traces ? LINK_WANT_BTS : 0) |
 			(record->regs_mask ? LINK_WANT_REGS : 0) |
 			(record->one_process ? LINK_WANT_ONE : 0) |
-			(record->fixed ? LINK_WANT_FIXED : 0),
+			(record->fixed ? LINK_WANT_FIXED : 0) | (record->cold ? LINK_WANT_COLD : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

@@ -16,6 +16,7 @@ struct record {
 	bool addresses, quiet, verbose;
 	bool one_process; /* --no-inherit */
 	bool fixed;	  /* --deterministic */
+	bool cold;	  /* --no-cache */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */

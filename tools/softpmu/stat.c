@@ -42,6 +42,7 @@ struct stat_options {
 	const char *baseline, *write_baseline, *threshold;
 	bool json, append, verbose, one_process;
 	bool fixed; /* --deterministic */
+	bool cold;  /* --no-cache */
 	uint64_t runs;
 };
 
@@ -62,6 +63,7 @@ static void print_help(void)
 	       "      --append           do not empty FILE first\n"
 	       "      --deterministic    the same counts each time: fixed addresses and random "
 	       "numbers\n"
+	       "      --no-cache         neither use nor keep translations of the program's code\n"
 	       "      --baseline FILE    compare with the counts of an earlier -j\n"
 	       "      --threshold [+]PERCENT\n"
 	       "                         how far they may be apart (default: 0); with + only "
@@ -79,7 +81,8 @@ enum {
 	OPTION_BASELINE,
 	OPTION_WRITE_BASELINE,
 	OPTION_THRESHOLD,
-	OPTION_DETERMINISTIC
+	OPTION_DETERMINISTIC,
+	OPTION_NO_CACHE
 };
 
 static const struct option options[] = {
@@ -96,6 +99,7 @@ static const struct option options[] = {
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -144,6 +148,9 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case OPTION_DETERMINISTIC:
 		stat->fixed = true;
+		return -1;
+	case OPTION_NO_CACHE:
+		stat->cold = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -271,7 +278,7 @@ static bool run_once(const struct stat_options *stat, struct stat_table *table,
 		.threads = RUN_THREADS,
 		.event = events,
 		.want = (stat->one_process ? LINK_WANT_ONE : 0) |
-			(stat->fixed ? LINK_WANT_FIXED : 0),
+			(stat->fixed ? LINK_WANT_FIXED : 0) | (stat->cold ? LINK_WANT_COLD : 0),
 	};
 
 	for (size_t i = 0; i < table->events.count; i++) {
@@ -288,9 +295,12 @@ static bool run_once(const struct stat_options *stat, struct stat_table *table,
 
 static void say_details(const struct launch_result *result, FILE *file)
 {
-	fprintf(file, "units: %llu, interrupts: %llu, blocks: %llu, bytes of code: %llu\n",
+	fprintf(file,
+		"units: %llu, interrupts: %llu, blocks: %llu, bytes of code: %llu, kept blocks: "
+		"%llu\n",
 		(unsigned long long)result->units, (unsigned long long)result->interrupts,
-		(unsigned long long)result->blocks, (unsigned long long)result->cache_bytes);
+		(unsigned long long)result->blocks, (unsigned long long)result->cache_bytes,
+		(unsigned long long)result->kept_blocks);
 }
 
 static int run_all(const struct stat_options *stat, struct stat_table *table,

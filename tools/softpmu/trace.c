@@ -34,6 +34,7 @@ static void print_help(void)
 	       "      --summary        calls and taken branches of each function\n"
 	       "      --caller         who called each function, and how often\n"
 	       "      --deterministic  the same run each time: fixed addresses and random numbers\n"
+	       "      --no-cache       neither use nor keep translations of the program's code\n"
 	       "  -o, --output FILE    instead of standard error\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -v, --verbose        say what the reader did\n"
@@ -41,7 +42,14 @@ static void print_help(void)
 	       "The exit status is the program's; 125 when it cannot be traced.\n");
 }
 
-enum { OPTION_DEPTH = 256, OPTION_LIST, OPTION_SUMMARY, OPTION_CALLER, OPTION_DETERMINISTIC };
+enum {
+	OPTION_DEPTH = 256,
+	OPTION_LIST,
+	OPTION_SUMMARY,
+	OPTION_CALLER,
+	OPTION_DETERMINISTIC,
+	OPTION_NO_CACHE
+};
 
 static const struct option options[] = {
 	{"function", required_argument, NULL, 'F'},
@@ -53,6 +61,7 @@ static const struct option options[] = {
 	{"model", required_argument, NULL, 'M'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -95,6 +104,9 @@ static int take_option(struct trace *trace, int option, char **argv)
 		return -1;
 	case OPTION_DETERMINISTIC:
 		trace->fixed = true;
+		return -1;
+	case OPTION_NO_CACHE:
+		trace->cold = true;
 		return -1;
 	case 'h':
 		print_help();
@@ -154,7 +166,8 @@ static void run(struct trace *trace, const struct spmu_model *model,
 	struct launch_request request = {
 		.model = spmu_model_info(model).name,
 		.threads = RUN_THREADS,
-		.want = LINK_WANT_BTS | (trace->fixed ? LINK_WANT_FIXED : 0),
+		.want = LINK_WANT_BTS | (trace->fixed ? LINK_WANT_FIXED : 0) |
+			(trace->cold ? LINK_WANT_COLD : 0),
 		.sink = trace_take,
 		.opaque = trace,
 	};

@@ -36,7 +36,7 @@ struct trace {
 	const char **wanted; /* -F: patterns of function names */
 	size_t wanted_count;
 	uint64_t depth;
-	bool by_caller, verbose, fixed;
+	bool by_caller, verbose, fixed, cold;
 
 	FILE *to;
 	struct code *code;

@@ -27,6 +27,7 @@
 
 #include "emit.h"
 #include "engine.h"
+#include "keep.h"
 #include "pages.h"
 #include "sys.h"
 #include "threads.h"
@@ -175,6 +176,7 @@ void blocks_flush(void)
 	targets_clear(target);
 	if (careful_used)
 		targets_clear(careful_target);
+	keep_flushed();
 	memory_forget_translations();
 	threads_go();
 }
@@ -253,13 +255,18 @@ struct block *block_new(uint64_t pc)
 	return b;
 }
 
-void block_done(struct block *b)
+static void chain_add(struct block *b)
 {
 	uint32_t *head = b->trace ? &traces : &chain[b->pc / PAGE % CHAINS];
 
-	__atomic_store_n(&blocks, blocks + 1, __ATOMIC_RELEASE);
 	b->next = *head;
-	*head = blocks;
+	*head = block_number(b) + 1;
+}
+
+void block_done(struct block *b)
+{
+	__atomic_store_n(&blocks, blocks + 1, __ATOMIC_RELEASE);
+	chain_add(b);
 	engine_link->blocks++;
 	engine_link->cache_bytes += b->code_bytes;
 }
@@ -404,6 +411,7 @@ static uint64_t *target_of(uint64_t key, bool of_return)
 void target_set(uint64_t key, uint64_t thunk, bool of_return)
 {
 	__atomic_store_n(target_of(key, of_return), thunk, __ATOMIC_RELEASE);
+	keep_target(key, of_return);
 }
 
 uint64_t target_thunk(uint64_t key, bool of_return)
@@ -483,9 +491,7 @@ static void table_drop(uint64_t key)
 		e->code = GONE;
 }
 
-/* Whoever still jumps to the block comes to an exit slot, and from there to what follows it. False:
- * it is too short to jump from. */
-static bool block_drop(struct block *b)
+bool block_drop(struct block *b)
 {
 	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
 	struct emit e = {cache_base + b->code};
@@ -493,6 +499,7 @@ static bool block_drop(struct block *b)
 
 	if (b->code_bytes < DROP_BYTES || blocks_full())
 		return false;
+	b->gone = true;
 	rel32 = emit_jmp(&e, 0);
 	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
 	table_drop(key);
@@ -502,12 +509,13 @@ static bool block_drop(struct block *b)
 
 void block_replace(uint64_t old_code, uint64_t code)
 {
-	const struct block *old = block_of_code(old_code);
+	struct block *old = block_of_code(old_code);
 	struct emit e = {(uint8_t *)old_code};
 
 	if (!old || old->code_bytes < DROP_BYTES)
 		return;
 	threads_stop();
+	old->gone = true;
 	emit_jmp(&e, code);
 	threads_go();
 }
@@ -556,10 +564,72 @@ bool block_append(uint64_t patch, uint64_t key)
 	uint64_t flushes = blocks_flushes;
 
 	if (!threads_alone() || (uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() ||
-	    cache_at[-5] != 0xe9 || !memory_code_end(key & ~CAREFUL_KEY))
+	    cache_at[-5] != 0xe9 || keep_parts(block[blocks - 1].pc, key & ~CAREFUL_KEY) ||
+	    !memory_code_end(key & ~CAREFUL_KEY))
 		return false;
 	cache_at -= 5;
 	block[blocks - 1].code_bytes -= 5;
 	translate_block(key);
 	return blocks_flushes == flushes;
+}
+
+/* --- all of it, as it is kept between runs (keep.c) --- */
+
+void blocks_state(struct blocks_state *state)
+{
+	*state = (struct blocks_state){
+		.base = (uint64_t)cache_base,
+		.code_bytes = (uint32_t)(cache_at - code_start),
+		.cold_bytes = (uint32_t)(cold_at - cold_start),
+		.map_bytes = maps_used,
+		.blocks = blocks,
+		.slots = slots_made,
+		.slot_free_list = slot_free_list,
+	};
+}
+
+bool blocks_set_state(const struct blocks_state *state)
+{
+	if (state->base != (uint64_t)cache_base || state->code_bytes > CODE_BYTES ||
+	    state->cold_bytes > COLD_BYTES || state->map_bytes > MAP_BYTES ||
+	    state->blocks > BLOCKS_MAX || state->slots > SLOTS_MAX)
+		return false;
+	cache_at = code_start + state->code_bytes;
+	cold_at = cold_start + state->cold_bytes;
+	maps_used = state->map_bytes;
+	blocks = state->blocks;
+	slots_made = state->slots;
+	slot_free_list = state->slot_free_list;
+	while (table->size < 4 * blocks)
+		table_grow();
+	return true;
+}
+
+void blocks_parts(struct blocks_part part[BLOCKS_PARTS])
+{
+	part[0] = (struct blocks_part){code_start, (size_t)(cache_at - code_start)};
+	part[1] = (struct blocks_part){cold_start, (size_t)(cold_at - cold_start)};
+	part[2] = (struct blocks_part){slots_code, slots_made * SLOT_BYTES};
+	part[3] = (struct blocks_part){slot, slots_made * sizeof(*slot)};
+	part[4] = (struct blocks_part){block, blocks * sizeof(*block)};
+	part[5] = (struct blocks_part){maps, maps_used};
+}
+
+void block_revive(struct block *b)
+{
+	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
+	uint64_t code = (uint64_t)cache_base + b->code;
+
+	chain_add(b);
+	blocks_add(key, code);
+	if (b->trace)
+		blocks_no_trace(b->pc);
+	for (unsigned of_return = 0; of_return < 2; of_return++)
+		if (b->is_target >> of_return & 1)
+			target_add(key, code, of_return);
+}
+
+uint32_t blocks_count(void)
+{
+	return blocks;
 }

@@ -7,6 +7,8 @@
  *	memory.c     which memory of the program can hold code
  *	pages.c      marks of its pages
  *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
+ *	keep.c       translations that are kept between runs
+ *	keep_file.c  the file in which they are
  *	path.c       which program code becomes one block, and what is known of it
  *	stable.c     indirect branches that go to one place
  *	hot.c        which code becomes traces
@@ -146,7 +148,10 @@ struct block {
 	bool trace;	     /* it goes on through branches; its map has the addresses */
 	bool recorded;	     /* along a way that was recorded */
 	bool careful;
-	uint32_t next; /* of those that begin in pages like this one's */
+	bool spans;	   /* more than one module of the program (keep.c) */
+	uint8_t is_target; /* kept: bit 0: of indirect branches, bit 1: of returns */
+	bool gone;	   /* dropped */
+	uint32_t next;	   /* of those that begin in pages like this one's */
 };
 struct exit_slot {
 	uint64_t target; /* key */
@@ -187,6 +192,9 @@ uint32_t block_number(const struct block *block);
 struct block *block_of_code(uint64_t code_address); /* NULL: not in a block */
 uint8_t *block_map_space(unsigned bytes);
 const uint8_t *block_map(const struct block *block);
+/* Whoever still jumps to the block comes to an exit slot, and from there to what follows it. False:
+ * it is too short to jump from. */
+bool block_drop(struct block *block);
 /* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
 uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 /* A slot that only holds a target, for as long as the cache: its number. */

@@ -20,6 +20,7 @@
 
 #include "engine.h"
 #include "filters.h"
+#include "keep.h"
 #include "signals.h"
 #include "sys.h"
 
@@ -134,6 +135,7 @@ bool filters_take(const struct syscall_arguments *c, long *result)
 
 	if (by_prctl && c->a[0] != PR_SET_SECCOMP)
 		return false;
+	keep_nothing(); /* files are not written for a program that gave up such rights */
 	_Static_assert(SECCOMP_SET_MODE_STRICT == 0 && SECCOMP_SET_MODE_FILTER == 1,
 		       "operations of seccomp(2) are modes of prctl(2) but one");
 	if (mode + !by_prctl == SECCOMP_MODE_STRICT) {

@@ -7,6 +7,7 @@
  * each headroom is kept back.  Careful code charges them first: there a reserve is needed only for
  * what the outcome of a branch adds.
  */
+#include "keep.h"
 #include "sys.h"
 #include "threads.h"
 #include "units.h"
@@ -169,6 +170,7 @@ void counting_mode(enum counting_mode to)
 		if (!threads_alone())
 			engine_unsupported("internal error: units of two threads differ");
 		blocks_flush();
+		keep_load();
 	}
 	for (unsigned m = 0; m < meters; m++) {
 		int64_t room = c->meter[m].reserve;

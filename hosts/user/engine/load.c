@@ -11,6 +11,7 @@
 #include <linux/mman.h>
 
 #include "engine.h"
+#include "keep.h"
 #include "sys.h"
 
 #define PAGE	  UINT64_C(4096)
@@ -121,6 +122,8 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 	if (s->p_filesz)
 		map_zeros(image, s, real);
 	memory_mapped(start, whole, asked);
+	if (s->p_filesz && asked & PROT_EXEC && !(asked & PROT_WRITE))
+		keep_mapped(start, bytes, image->fd, s->p_offset & -PAGE);
 	if (asked & PROT_EXEC)
 		ring_mmap(start, (bytes + PAGE - 1) & -PAGE, s->p_offset & -PAGE, asked,
 			  MAP_PRIVATE, image->fd, NULL);

@@ -14,6 +14,7 @@
 #include <asm/unistd.h>
 
 #include "engine.h"
+#include "keep.h"
 #include "pages.h"
 #include "sys.h"
 #include "threads.h"
@@ -164,6 +165,7 @@ static void carve(uint64_t start, uint64_t end)
 /* The range is this region now, if that is not empty; no page of it is watched. */
 static void change(uint64_t start, uint64_t end, struct region new)
 {
+	keep_changed(start, end);
 	change_begins();
 	carve(start, end);
 	if (new.end)

@@ -5,6 +5,7 @@
  */
 #include "path.h"
 
+#include "keep.h"
 #include "sys.h"
 
 #define PEEK_INSNS	   6
@@ -233,7 +234,7 @@ bool flags_dead_at(uint64_t pc)
 	for (unsigned i = 0; end && i < PEEK_INSNS && pc < end; i++) {
 		struct insn insn;
 
-		if (!path_decode(pc, end, &insn) || insn.flags_read & live)
+		if (keep_outside(pc) || !path_decode(pc, end, &insn) || insn.flags_read & live)
 			return false;
 		live &= ~(unsigned)insn.flags_written;
 		if (!live)

@@ -12,6 +12,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "keep.h"
 #include "sys.h"
 #include "threads.h"
 
@@ -81,6 +82,7 @@ void engine_finish(void)
 	} else {
 		threads_finish(engine_finish_thread);
 		engine_finish_thread();
+		keep_save();
 	}
 	if (children_is_first())
 		say(LINK_EXITED, "", 0);

@@ -23,6 +23,9 @@ long syscall6(long nr, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
+#define ENGINE_MEMORY                                                                              \
+	UINT64_C(0x210000000000) /* 1 TiB above the image, whose end is the heap's begin */
+#define MEMORY_STEP 4096u
 #define SHORT_BYTES 512
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
@@ -102,9 +105,14 @@ long map_memory(uint64_t address, size_t bytes, int protection, int flags, int f
 	return syscall6(__NR_mmap, (long)address, (long)bytes, protection, flags, fd, (long)offset);
 }
 
+/* In a part of the address space where the kernel places nothing of the program's: what the engine
+ * needs, more when it translates and less when translations have been kept, moves nothing there. */
 void *engine_memory(size_t bytes)
 {
-	long at = map_memory(0, bytes, PROT_READ | PROT_WRITE,
+	static uint64_t next = ENGINE_MEMORY;
+	uint64_t room = (bytes + MEMORY_STEP - 1) & -(uint64_t)MEMORY_STEP;
+	uint64_t wanted = __atomic_fetch_add(&next, room, __ATOMIC_RELAXED);
+	long at = map_memory(wanted, bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (is_error(at))

@@ -15,6 +15,7 @@
 #include "descriptors.h"
 #include "engine.h"
 #include "filters.h"
+#include "keep.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -97,7 +98,7 @@ static bool is_writable(uint64_t flags, int fd)
 
 static long do_mmap(struct syscall_arguments *c)
 {
-	uint64_t protection = c->a[2], flags = c->a[3];
+	uint64_t protection = c->a[2], flags = c->a[3], placed = 0;
 	bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
 	bool module = !(flags & MAP_ANONYMOUS) && flags & MAP_DENYWRITE_FLAG;
 	long at;
@@ -108,14 +109,24 @@ static long do_mmap(struct syscall_arguments *c)
 	if (fixed)
 		refuse_overlap(c->a[0], c->a[1]);
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
-		c->a[0] = memory_place(c->a[1]);
+		c->a[0] = placed = memory_place(c->a[1]);
+	/* A mere hint is not followed for a large file: Linux would like to align that. */
+	if (placed)
+		c->a[3] |= MAP_FIXED_NOREPLACE;
 	c->a[2] = (uint64_t)without_exec(protection);
 	if (fixed)
 		code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
+	if (placed && at == -EEXIST) {
+		c->a[0] = 0;
+		c->a[3] = flags;
+		at = pass_on(c);
+	}
 	if (is_error(at))
 		return at;
 	memory_mapped((uint64_t)at, c->a[1], (int)protection);
+	if (protection & PROT_EXEC && !(protection & PROT_WRITE) && !(flags & MAP_ANONYMOUS))
+		keep_mapped((uint64_t)at, c->a[1], (int)c->a[4], c->a[5]);
 	if (protection & PROT_EXEC)
 		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5],
 			  (int)protection, (int)flags, flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],

@@ -13,6 +13,7 @@
  * of them goes another way than was followed, the rest of the charge is given back.
  */
 #include "emit.h"
+#include "keep.h"
 #include "path.h"
 #include "sys.h"
 
@@ -229,11 +230,12 @@ static uint64_t find_code(uint64_t pc)
  * loop goes to a slot first, so that the loop's head can become a trace. */
 static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
 {
-	uint64_t code = find_code(pc);
+	uint64_t key = careful ? pc | CAREFUL_KEY : pc, code = find_code(pc);
 
+	keep_jump(rel32, key);
 	if (code && (careful || !closes_loop || !blocks_may_trace(pc)))
 		return code;
-	return exit_slot_new(careful ? pc | CAREFUL_KEY : pc, rel32, closes_loop && !careful);
+	return exit_slot_new(key, rel32, closes_loop && !careful);
 }
 
 static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
@@ -493,6 +495,9 @@ static void translate_path(uint64_t key, bool trace)
 	b->trace = trace;
 	b->bytes = (uint16_t)(d.pc[d.n] - d.pc[0]);
 	b->careful = careful;
+	keep_begin(b->pc);
+	for (unsigned i = 0; i < d.n; i++)
+		b->spans |= keep_outside(d.pc[i]) || keep_outside(d.pc[i] + d.insn[i].length - 1);
 	number = block_number(b);
 	made[mades].key = key;
 	made[mades++].code = (uint64_t)cache_at;
@@ -545,7 +550,8 @@ static uint64_t goes_on(void)
 	default:
 		return 0;
 	}
-	if (pc == d.pc[0] || !memory_is_constant(pc) || blocks_full() || find_code(pc))
+	if (pc == d.pc[0] || keep_parts(d.pc[0], pc) || !memory_is_constant(pc) || blocks_full() ||
+	    find_code(pc))
 		return 0;
 	return pc;
 }

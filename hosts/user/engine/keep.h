@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* keep.h: translations that are kept between runs (keep.c), and what of the code cache that is. */
+#ifndef SOFTPMU_ENGINE_KEEP_H
+#define SOFTPMU_ENGINE_KEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct block;
+
+/* --- blocks.c: the code cache as a whole --- */
+
+struct blocks_state {
+	uint64_t base;
+	uint32_t code_bytes, cold_bytes, map_bytes;
+	uint32_t blocks, slots, slot_free_list;
+};
+
+#define BLOCKS_PARTS 6
+struct blocks_part {
+	void *at;
+	size_t bytes;
+};
+
+uint32_t blocks_count(void);
+void blocks_state(struct blocks_state *state);
+/* An empty cache gets this state; what belongs into its parts is not there yet.  False: it does not
+ * fit. */
+bool blocks_set_state(const struct blocks_state *state);
+/* The memory that the state stands for. */
+void blocks_parts(struct blocks_part part[BLOCKS_PARTS]);
+/* The block of a kept cache is found from now on. */
+void block_revive(struct block *block);
+
+/* --- keep.c --- */
+
+/* The cache is empty, and what is counted is known: take over what was kept, once. */
+void keep_load(void);
+/* At the end of the process; no other thread runs. */
+void keep_save(void);
+/* The cache has been emptied. */
+void keep_flushed(void);
+/* Nothing of this process is to be kept. */
+void keep_nothing(void);
+/* The file open as fd, from `offset`, has been mapped there, for execution and not for writing. */
+void keep_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset);
+/* Something else is there, or may be. */
+void keep_changed(uint64_t start, uint64_t end);
+/* Do these two addresses belong to two modules?  A jump between them is taken apart when
+ * translations are kept: so there has to be one. */
+bool keep_parts(uint64_t a, uint64_t b);
+/* The block that is being translated begins at pc; a jump of it, whose rel32 is at `rel32`, goes to
+ * the code of this key. */
+void keep_begin(uint64_t pc);
+void keep_jump(uint64_t rel32, uint64_t key);
+/* Indirect branches, or returns, find the code of this key. */
+void keep_target(uint64_t key, bool of_return);
+/* Is pc outside the module in which that block begins? */
+bool keep_outside(uint64_t pc);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kept.c: the folder in which the engine keeps translations between runs (engine/keep.c):
+ * $XDG_CACHE_HOME/softpmu/translations, or below ~/.cache (XDG base directory specification).  It
+ * and the one above it have to be the user's, and nobody else may write to them; else nothing is
+ * kept.
+ */
+#define _GNU_SOURCE
+#include "kept.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEPT_BYTES_MOST ((off_t)512 << 20)
+
+static bool is_own_folder(const char *path)
+{
+	struct stat is;
+
+	return !lstat(path, &is) && S_ISDIR(is.st_mode) && is.st_uid == geteuid() &&
+	       !(is.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+bool kept_folder(char *path, size_t bytes)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (cache && cache[0] == '/')
+		n = snprintf(path, bytes, "%s", cache);
+	else if (home && home[0] == '/')
+		n = snprintf(path, bytes, "%s/.cache", home);
+	else
+		return false;
+	if (n < 0 || (size_t)n + sizeof("/softpmu/translations") > bytes)
+		return false;
+	mkdir(path, S_IRWXU);
+	strcat(path, "/softpmu");
+	mkdir(path, S_IRWXU);
+	if (!is_own_folder(path))
+		return false;
+	strcat(path, "/translations");
+	mkdir(path, S_IRWXU);
+	return is_own_folder(path);
+}
+
+uint64_t kept_sum(const uint8_t *from, size_t bytes)
+{
+	uint64_t sum = bytes, word;
+
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), from += sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		sum ^= sum >> 29;
+	}
+	while (bytes--)
+		sum = (sum ^ *from++) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum;
+}
+
+struct file {
+	char name[NAME_MAX + 1];
+	off_t bytes;
+	struct timespec written;
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct file *)a)->written;
+	const struct timespec *y = &((const struct file *)b)->written;
+
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? 1 : -1;
+	return (x->tv_nsec < y->tv_nsec) - (x->tv_nsec > y->tv_nsec);
+}
+
+/* The regular files of the folder: how many. */
+static size_t list_files(DIR *folder, struct file **files)
+{
+	size_t n = 0, room = 0;
+	const struct dirent *entry;
+
+	while ((entry = readdir(folder))) {
+		struct stat is;
+
+		if (fstatat(dirfd(folder), entry->d_name, &is, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISREG(is.st_mode))
+			continue;
+		if (n == room) {
+			struct file *more = realloc(*files, (room + 64) * sizeof(**files));
+
+			if (!more)
+				break;
+			*files = more;
+			room += 64;
+		}
+		snprintf((*files)[n].name, sizeof((*files)[n].name), "%s", entry->d_name);
+		(*files)[n].bytes = is.st_size;
+		(*files)[n++].written = is.st_mtim;
+	}
+	return n;
+}
+
+void kept_trim(const char *path)
+{
+	struct file *files = NULL;
+	DIR *folder = opendir(path);
+	off_t sum = 0;
+	size_t n;
+
+	if (!folder)
+		return;
+	n = list_files(folder, &files);
+	if (n)
+		qsort(files, n, sizeof(*files), by_age);
+	for (size_t i = 0; i < n; i++) {
+		sum += files[i].bytes;
+		if (sum > KEPT_BYTES_MOST)
+			unlinkat(dirfd(folder), files[i].name, 0);
+	}
+	free(files);
+	closedir(folder);
+}

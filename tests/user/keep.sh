@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# keep.sh: translations that are kept between runs change nothing but the time: the same counts and
+# samples, and nothing is used that is damaged, of another file, or that others could have written.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+export XDG_CACHE_HOME=$SCRATCH/cache
+kept=$XDG_CACHE_HOME/softpmu/translations
+mkdir "$XDG_CACHE_HOME"
+
+# count COMMAND...: $counts, and how many blocks were $new and $old.
+count() {
+	run "$SCRATCH/run" "$SOFTPMU" stat -v --deterministic -j -o "$SCRATCH/stat" \
+		-e instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$@"
+	# shellcheck disable=SC2046
+	counts=$(echo $(count_of "$SCRATCH/stat" 1,3))
+	# shellcheck disable=SC2034 # in the arithmetic of yes_or_no
+	new=$(sed -n 's/.*[^t] blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
+	old=$(sed -n 's/.*kept blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
+}
+
+# cold COMMAND...: the counts without the cache.
+cold() {
+	run "$SCRATCH/cold" "$SOFTPMU" stat --no-cache --deterministic -j -o "$SCRATCH/stat" \
+		-e instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$@"
+	# shellcheck disable=SC2046
+	echo $(count_of "$SCRATCH/stat" 1,3)
+}
+
+# yes_or_no TEST...: for `same`.
+yes_or_no() {
+	if (("$@")); then echo yes; else echo no; fi
+}
+
+# is_kept NAME COMMAND...: the second run translates next to nothing, and counts the same, unless the
+# counts move by themselves (`moves`).
+is_kept() {
+	local name=$1 expected
+	shift
+	expected=$(cold "$@")
+	count "$@"
+	[[ -n ${moves:-} ]] || same "$name: counts of the first run" "$expected" "$counts"
+	count "$@"
+	[[ -n ${moves:-} ]] || same "$name: counts of the second run" "$expected" "$counts"
+	same "$name: kept" yes "$(yes_or_no "old > 500 && new < old / 8")"
+	same_file "$name: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
+}
+
+# is_not_used NAME COMMAND...: the run translates everything itself, and counts the same.
+is_not_used() {
+	local name=$1 expected
+	shift
+	expected=$(cold "$@")
+	count "$@"
+	same "$name: counts" "$expected" "$counts"
+	same "$name: not used" 0 "$old"
+}
+
+true=$(type -P true)
+cold "$true" >/dev/null
+same "--no-cache makes no folder" no "$([[ -e $kept ]] && echo yes || echo no)"
+is_kept "true" "$true"
+same "the folder is the user's alone" 700 "$(stat -c %a "$kept")"
+same "its files, too" 600 "$(stat -c %a "$kept"/*)"
+is_kept "sort" sort --parallel=1 /etc/services
+moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
+have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
+have xz && moves=by_threads is_kept "two threads" xz -T2 --block-size=16KiB -c /etc/services
+
+# Samples: the same instructions, in the same order.
+sampled() {
+	run "$SCRATCH/record" "$SOFTPMU" record "$@" --deterministic -q -e instructions:upp -c 997 \
+		-o "$SCRATCH/perf.data" -- sort --parallel=1 /etc/services
+	"$SOFTPMU" report -i "$SCRATCH/perf.data" 2>/dev/null | grep -v '^#'
+}
+expected=$(sampled --no-cache)
+same "samples are there" yes "$(yes_or_no "$(wc -l <<<"$expected") > 5")"
+for turn in first second third; do
+	same "samples of the $turn run" "$expected" "$(sampled)"
+done
+
+# --- what must not be used ---
+
+only() { # the one file of the program
+	rm -f "$kept"/*
+	count "$true"
+	count "$true"
+	same "kept again" yes "$(yes_or_no "old > 500")"
+	file=$(echo "$kept"/*)
+}
+
+only
+size=$(stat -c %s "$file")
+for at in 100 4000 $((size / 2)) $((size - 9)); do
+	cp "$file" "$SCRATCH/good"
+	printf '\x5a' | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+	cmp -s "$file" "$SCRATCH/good" && printf '\xa5' | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+	is_not_used "byte $at changed" "$true"
+	count "$true"
+	same "byte $at changed: written anew" yes "$(yes_or_no "old > 500")"
+done
+truncate -s $((size / 2)) "$file"
+is_not_used "half of the file" "$true"
+: >"$file"
+is_not_used "an empty file" "$true"
+only
+chmod 666 "$file"
+is_not_used "a file that others may write to" "$true"
+only
+chmod 777 "$kept"
+is_not_used "a folder that others may write to" "$true"
+chmod 700 "$kept"
+mv "$file" "$SCRATCH/elsewhere"
+ln -s "$SCRATCH/elsewhere" "$file"
+is_not_used "a symbolic link" "$true"
+if ((EUID == 0)); then
+	only
+	chown 65534 "$file"
+	is_not_used "a file of another user" "$true"
+	only
+	chown 65534 "$kept"
+	is_not_used "a folder of another user" "$true"
+	chown 0 "$kept"
+fi
+
+# --- programs that change ---
+
+program() { # program WORK: prints a number; its file is rewritten in place
+	cat >"$SCRATCH/program.c" <<END
+#include <stdio.h>
+int main(void)
+{
+	volatile unsigned n = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		n $1 i;
+	printf("%u\\n", n);
+}
+END
+	"$CC" -O1 -static -o "$SCRATCH/new" "$SCRATCH/program.c"
+	cat "$SCRATCH/new" >"$SCRATCH/program"
+	chmod +x "$SCRATCH/program"
+}
+rm -f "$kept"/*
+program "+="
+count "$SCRATCH/program"
+count "$SCRATCH/program"
+same "a file that has just been written is not kept" 0 "$old"
+sleep 4
+is_kept "a program" "$SCRATCH/program"
+program "^="
+is_not_used "the program, changed in place" "$SCRATCH/program"
+same_file "the program, changed in place: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
+sleep 4
+is_kept "the changed program" "$SCRATCH/program"
+
+# Modules at other places.
+expected=$(cold sort /etc/services)
+count sort /etc/services
+count sort /etc/services
+same "sort: counts" "$expected" "$counts"
+library=$(ldd "$(type -P perl || type -P bash)" | sed -n 's/.*=> \(\/[^ ]*libm\?[a-z]*\.so[^ ]*\).*/\1/p' | head -n 1)
+export LD_PRELOAD=$library
+expected=$(cold sort /etc/services)
+for turn in first second; do
+	count sort /etc/services
+	same "sort with $(basename "$library") before the others, $turn run: counts" "$expected" "$counts"
+done
+unset LD_PRELOAD
+
+# The folder stays small.
+rm -f "$kept"/*
+truncate -s 600M "$kept/old"
+touch -d 2001-01-01 "$kept/old"
+count "$true"
+same "what was written longest ago goes" no "$([[ -e $kept/old ]] && echo yes || echo no)"
+same "and nothing else" 1 "$(find "$kept" -type f | wc -l)"
+finish
