@@ -174,6 +174,8 @@ static uint32_t listed_as(uint32_t signature)
 	switch (family_and_model(signature)) {
 	case 0x506f0: /* Denverton: Goldmont */
 		return 0x506c9;
+	case 0x670: /* pentium3, the first Pentium III */
+		return 0x683;
 	default:
 		return signature;
 	}
