@@ -442,8 +442,9 @@ static void add_pair(struct vm_run *run, const char *option, const char *value)
 static void add_machine(const struct vm *vm, struct vm_run *run)
 {
 	char *processors = tool_print("%llu", (unsigned long long)vm->processors);
-	/* Nothing here is worth a mitigation, and each makes a translated kernel slower. */
-	char *words = tool_print("console=ttyS0 panic=-1 mitigations=off %s%s%s",
+	/* Nothing here is worth a mitigation, and each makes a translated kernel slower; on a
+	 * loaded machine the timer would fail the kernel's test of it. */
+	char *words = tool_print("console=ttyS0 panic=-1 mitigations=off no_timer_check %s%s%s",
 				 vm->verbose ? "loglevel=7" : "quiet", vm->append ? " " : "",
 				 vm->append ? vm->append : "");
 
