@@ -19,14 +19,32 @@ FAULT_INSNS=$((22 + 11 + 1000 * 18 + 5 * 5))
 FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
 PERIOD=10007
 
-# boot LOG IMAGE CPU WORDS OPTION...
+# A guest whose console has said nothing for so many seconds does not go on; each step of init.sh says
+# something, and one takes a quarter of a minute on an idle machine.
+SILENCE=${GUEST_SECONDS:-900}
+
+# watch PROCESS LOG: until it ends, or is ended.
+watch() {
+	local size=-1 now since=$SECONDS
+	while kill -0 "$1" 2>/dev/null; do
+		now=$(stat -c %s "$2" 2>/dev/null)
+		[[ $now == "$size" ]] || since=$SECONDS size=$now
+		((SECONDS - since < SILENCE)) || kill "$1"
+		sleep 0.5
+	done
+}
+
+# boot LOG IMAGE CPU WORDS OPTION...  A loaded machine would fail the kernel's test of its timer.
 boot() {
 	local log=$1 image=$SCRATCH/$2 cpu=$3 words=$4
 	shift 4
-	timeout "${GUEST_SECONDS:-1200}" "$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot \
-		-serial stdio -cpu "$cpu" -kernel "$image/vmlinuz" -initrd "$image/initrd" \
-		-append "console=ttyS0 loglevel=7 panic=-1 nmi_watchdog=1 nopti $words" "$@" \
-		</dev/null 2>&1 | tr -d '\r' >"$log"
+	"$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot -serial "file:$log" -cpu "$cpu" \
+		-kernel "$image/vmlinuz" -initrd "$image/initrd" \
+		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check nmi_watchdog=1 nopti $words" "$@" \
+		</dev/null >"$log.said" 2>&1 &
+	watch $! "$log"
+	wait $! || cat "$log.said" >>"$log"
+	sed -i 's/\r//g' "$log"
 }
 
 # later NAME IMAGE CPU WORDS OPTION...: a guest whose log is looked at when all have ended; some run at
@@ -109,15 +127,19 @@ check_records() {
 	[[ $features == *" i386 "* ]] || same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"
 }
 
-# More events than counters: each was counted a part of the time, and is scaled.
+# More pairs of events than counters: each pair was counted a part of the time, and is scaled.  How
+# much that estimate is off lies with the machine; that the two of a pair count together does not.
 check_multiplexed() {
-	local i=0 value expected
-	for value in $(of multiplexed); do
-		expected=$(((i++ & 1) ? 200000000 : 100000000))
-		within "$cpu: multiplexed, event $i" $((expected * 3 / 4)) $((expected * 5 / 4)) "${value%:*}"
-		within "$cpu: multiplexed, event $i: percent of the time" 5 95 "$(cut -d. -f1 <<<"${value#*:}")"
-	done
-	same "$cpu: multiplexed: events" 12 $i
+	local i=0 branches percent instructions
+	while IFS=': ' read -r branches percent instructions _; do
+		i=$((i + 1))
+		within "$cpu: multiplexed, pair $i" 40000000 250000000 "$branches"
+		((branches > 0)) || branches=1
+		within "$cpu: multiplexed, pair $i: instructions to a thousand branches" 1998 2002 \
+			$((instructions * 1000 / branches))
+		within "$cpu: multiplexed, pair $i: percent of the time" 5 95 "${percent%.*}"
+	done < <(of multiplexed | xargs -n 2)
+	same "$cpu: multiplexed: pairs" 6 $i
 }
 
 # The parts of the driver's line, whose order is not the same in all kernels.
@@ -146,10 +168,13 @@ check_family() {
 	if [[ $features == *" instructions "* ]]; then
 		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
 	fi
+	sampled "$cpu: precise clocks" "$INSNS" "$(of clocks)"
+	# With the kernel's own share, which lies with the machine: its timer interrupts, and where no bit
+	# stops all counters, the interrupt's handler itself.
 	read -r n share <<<"$(of default)"
 	within "$cpu: perf record as it comes: samples" $((INSNS / PERIOD - 1)) 5000 "$n"
-	within "$cpu: perf record as it comes: samples of the loop" $((2 * LOOPS / PERIOD - 8)) \
-		$((2 * LOOPS / PERIOD * 6 / 5)) "$share" # and of the interrupts in between
+	within "$cpu: perf record as it comes: samples of the loop" $((LOOPS / PERIOD)) \
+		$((4 * LOOPS / PERIOD)) "$share"
 	check_multiplexed
 	check_records
 }
@@ -200,6 +225,22 @@ check_tools() {
 	read -r n b <<<"$(of pcm)"
 	within "tools: pcm: millions of instructions" 200 206 "$n"
 	within "tools: pcm: millions of branches" 100 103 "$b"
+}
+
+# NetBurst (18.15; two threads: 18.16), by a driver that is right only now and then (init.sh): what is
+# right by chance would not come out to the last digit.
+check_netburst() {
+	local log=$SCRATCH/$1.log mask n=$((2 * 20000 + 5 * PAIRS + 9)) b=$((20000 + 3 * PAIRS))
+	ended "$1" netburst
+	same "$1: driver" "$(parts "Netburst events, Netburst P4/Xeon PMU driver.")" \
+		"$(parts "$(sed -n 's/^.*Performance Events: //p' "$log" | head -n 1)")"
+	same "$1: watchdog" 1 "$(grep -c 'NMI watchdog: Enabled' "$log")"
+	for mask in $2; do
+		within "$1: right counts on $mask of 20" 3 20 "$(grep -c "RESULT counts-$mask: $n $b *$" "$log")"
+		within "$1: right samples on $mask of 5" 1 5 \
+			"$(grep -cE "RESULT sampled-$mask: 20[0-4] .*_start" "$log")" # with taskset's own
+	done
+	within "$1: right clocks of 5" 1 5 "$(grep -c "RESULT cycles: $n *$" "$log")"
 }
 
 # Steps from taken branch to taken branch (17.4.3).
@@ -260,6 +301,10 @@ if $others; then
 	later threads amd64 Skylake-Server,pmu=on job=threads -smp 2,threads=2 -accel tcg,thread=single
 	later tools tools Denverton,pmu=on "job=tools watchdog=0"
 	later more-tools tools Skylake-Server,pmu=on "job=more-tools watchdog=0"
+	later netburst i386 kvm32,pmu=on,pmu-model=netburst job=netburst
+	later prescott amd64 kvm64,pmu=on,pmu-model=prescott job=netburst
+	later prescott-threads amd64 kvm64,pmu=on,pmu-model=prescott "job=netburst second=2" \
+		-smp 2,threads=2 -accel tcg,thread=single
 	later steps amd64 Skylake-Server,pmu=on job=steps
 fi
 wait
@@ -267,6 +312,9 @@ for family in ${chosen[@]+"${chosen[@]}"}; do check_family "$family"; done
 if $others; then
 	check_processors
 	check_threads
+	check_netburst netburst 1
+	check_netburst prescott 1
+	check_netburst prescott-threads "1 2"
 	check_steps
 	check_tools
 	check_snapshot

@@ -22,6 +22,7 @@ for word in $(cat /proc/cmdline); do
 	graph=*) graph=${word#graph=} ;;
 	watchdog=*) echo "${word#watchdog=}" >/proc/sys/kernel/nmi_watchdog ;;
 	plain=*) plain=${word#plain=} ;;
+	second=*) second=${word#second=} ;;
 	esac
 done
 
@@ -82,6 +83,7 @@ call_graph() {
 # The event that perf takes without being told: precise cycles, for which Linux may want last branch
 # records, so that all is exact code.
 by_default() {
+	name=clocks samples -c 10007 -e cycles:uP known
 	perf record -o data -c 10007 known >log 2>&1 || cat log
 	perf script -i data -F ip,sym 2>/dev/null |
 		awk 'NF { n++; if ($2 == "_start" || $2 == "loop_branch") loop++ }
@@ -98,9 +100,9 @@ most_precise() {
 	name=ppp samples -c 10007 -e "instructions:u$p" known
 }
 
-# More events than counters: "count percent" of each.
+# More pairs of events than counters: "count:percent" of each event.
 multiplexed() {
-	local set=branches:u,r00c0:u
+	local set='{branches:u,r00c0:u}'
 	perf stat -x , -o stat -e $set,$set,$set,$set,$set,$set known-mid >/dev/null 2>&1
 	grep '^[0-9]' stat | awk -F, '{ printf "%s:%s ", $1, $5 }' >out
 	result multiplexed "$(cat out)"
@@ -179,8 +181,28 @@ bench() {
 	done
 }
 
+# NetBurst: Linux 6.1's driver writes each counter twice, the second time with the start value of the
+# time before.  So a count or a period is right when the one before on that counter began with the same
+# value and went on without a pause.  "processor instructions branches", many times.
+netburst() {
+	local i=0 mask
+	for mask in 1 $second; do
+		while [ $((i += 1)) -le 20 ]; do
+			name=counts-$mask counts_on $mask -e instructions:u,branches:u known-short
+		done
+		i=0
+		while [ $((i += 1)) -le 5 ]; do
+			name=sampled-$mask samples -c 10007 -e instructions:u taskset $mask known
+		done
+		i=0
+	done
+	echo 0 >/proc/sys/kernel/nmi_watchdog
+	for i in 1 2 3 4 5; do name=cycles counts -e cycles:u known-short; done
+}
+
 case $job in
 bench) bench ;;
+netburst) netburst ;;
 family)
 	counting
 	sampling
