@@ -14,6 +14,9 @@
  */
 #include "src/pmu/core.h"
 
+/* No event happens more often in a clock; it is the largest threshold, too. */
+#define EVENTS_IN_A_CLOCK 15
+
 /* BPU, MS, FLAME, IQ: four counters each, and six (table 18-63). */
 static unsigned block_of(unsigned counter)
 {
@@ -121,6 +124,27 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 	counter->edge = (cccr & FIELD(CCCR, EDGE)) != 0;
 }
 
+/*
+ * "At most 15" holds in each clock, whatever the event and the rings: so software counts clocks by
+ * any event (18.17.2).  The clocks of two threads add up, as hosts let them run by turns.
+ */
+static bool counts_clocks(const struct spmu_core *core, uint64_t cccr)
+{
+	return (cccr & FIELD(CCCR, COMPARE)) && (cccr & FIELD(CCCR, COMPLEMENT)) &&
+	       !(cccr & FIELD(CCCR, EDGE)) &&
+	       (cccr & FIELD(CCCR, THRESHOLD)) >> FIELD_LOW(CCCR, THRESHOLD) == EVENTS_IN_A_CLOCK &&
+	       signals_supplied(core, SPMU_SIGBIT(CYCLES));
+}
+
+static void set_clocks(const struct spmu_core *core, struct counter *counter)
+{
+	counter->signals = SPMU_SIGBIT(CYCLES);
+	counter->at_least = 0;
+	counter->invert = false;
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		counter->rings[lp] = SPMU_RING0 | SPMU_RINGX;
+}
+
 /* Make one counter; false when it does not count. */
 static bool update(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
@@ -147,6 +171,8 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		counter->rings[lp] = selection.rings[lp];
 	set_rest(core, counter, n, cccr);
+	if (counts_clocks(core, cccr) && !counter->precise)
+		set_clocks(core, counter);
 	counter->precise &= (uint8_t)~threads_in_smm(core);
 	return counter->signals && (counter->rings[0] | counter->rings[1]);
 }

@@ -91,7 +91,8 @@ static uint64_t pick_cccr(struct generator *g, const struct family_escr *escr)
 		cccr &= chance(g, 80) ? ~CCCR_ENABLE : ~UINT64_C(0);
 	}
 	if (g->style == STYLE_CLOCKS || (g->style == STYLE_WILD && chance(g, 15)))
-		cccr |= CCCR_COMPARE | below(g, 4) << 20 | below(g, 2) << 19 | below(g, 2) << 24;
+		cccr |= CCCR_COMPARE | (chance(g, 20) ? 15 : below(g, 4)) << 20 |
+			below(g, 2) << 19 | below(g, 2) << 24;
 	if (g->style == STYLE_WILD && chance(g, 10))
 		cccr ^= UINT64_C(1) << below(g, 40);
 	return cccr;

@@ -265,6 +265,24 @@ static const struct family_escr *connected(const struct reference *unit, unsigne
 	return NULL;
 }
 
+/*
+ * 18.17.2: with COMPLEMENT and the largest threshold a counter counts every clock, whatever the
+ * event and the rings.  Reading: of both threads, and not where PEBS waits for the event itself.
+ */
+static void set_clocks(struct reference *unit, struct reference_view *v, uint64_t cccr)
+{
+	uint64_t clocks = reference_supplied(unit, SPMU_SIGBIT(CYCLES));
+
+	if ((cccr & (CCCR_COMPARE | CCCR_COMPL | CCCR_EDGE)) != (CCCR_COMPARE | CCCR_COMPL) ||
+	    (cccr >> 20 & 15) != 15 || v->records || !clocks ||
+	    unit->defect == REFERENCE_CLOCKS_BY_EVENT)
+		return;
+	v->signals = clocks;
+	v->system = v->user = unit->threads == 2 ? 3 : 1;
+	v->at_least = 0;
+	v->invert = false;
+}
+
 struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[0];
@@ -290,6 +308,7 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 		v.signals |= signals_of(unit, &s, 1u << n);
 		v.system = s.system;
 		v.user = s.user;
+		set_clocks(unit, &v, cccr);
 		return v;
 	}
 	struct tags tags = tags_of(unit, &s);
@@ -308,6 +327,7 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 	/* Reading: what one ESCR tags in a ring counts in all rings in which any ESCR tags. */
 	v.system = s.system & tags.system;
 	v.user = s.user & tags.user;
+	set_clocks(unit, &v, cccr);
 	return v;
 }
 
