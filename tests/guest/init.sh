@@ -27,6 +27,8 @@ for word in $(cat /proc/cmdline); do
 	esac
 done
 
+on= # what goes before perf
+
 result() { echo "RESULT $1: $2"; }
 
 # "2005009 1003001": the counts of a perf stat, in order.
@@ -45,7 +47,7 @@ counts_on() {
 
 # "100 loop_branch+0x0:99 ...": samples, and the places where there are most of them.
 samples() {
-	perf record -o data "$@" >log 2>&1 || cat log
+	$on perf record -o data "$@" >log 2>&1 || cat log
 	perf script -i data -F ip,sym,symoff 2>/dev/null | awk 'NF { n++; at[$2]++ }
 		END { printf "%d", n; for (p in at) if (at[p] * 10 > n) printf " %s:%d", p, at[p] }' >out
 	result "$name" "$(cat out)"
@@ -202,8 +204,9 @@ netburst() {
 	for mask in 1 $second; do
 		name=counts-$mask until_right 3 60 ": $right *$" \
 			counts_on "$mask" -e instructions:u,branches:u known-short
-		name=sampled-$mask until_right 1 30 ': 20[0-4] .*_start' \
-			samples -c 10007 -e instructions:u taskset "$mask" known # and taskset
+		on="taskset $mask"
+		name=sampled-$mask until_right 1 30 ': (199|20[01]) .*_start' \
+			samples -c 10007 -e instructions:u known
 	done
 	name=clocks until_right 1 30 ': [2-6][0-9][0-9] .*_start' samples -c 10007 -e cycles known
 	echo 0 >/proc/sys/kernel/nmi_watchdog
