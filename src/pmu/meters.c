@@ -171,33 +171,68 @@ static inline uint64_t counter_room(const struct spmu_core *core, const struct t
 	return core->threads > 1 && (thread->any >> c & 1) ? room / 2 : room;
 }
 
-static inline uint64_t least_room(const struct spmu_core *core, const struct thread *thread,
-				  uint32_t counters, uint64_t least)
+/*
+ * Its overflow arms PEBS and does nothing else, and the record comes with a count of its own: so
+ * one count more than there is room for calls nobody.
+ */
+static bool overflows_quietly(const struct thread *thread, unsigned c)
+{
+	const struct counter *counter = &thread->counter[c];
+
+	return counter->precise && !((thread->state.pebs_armed | thread->clocked) >> c & 1) &&
+	       !(thread->any >> c & 1) && !counter->next && !counter->pmi && !counter->starts &&
+	       !counter->force && counter->pin != PIN_OVERFLOW;
+}
+
+/* What some counters have room for: before something has to be done exactly, and before somebody
+ * is called. */
+struct room {
+	uint64_t exact, call;
+};
+
+static inline void least_room(const struct spmu_core *core, const struct thread *thread,
+			      uint32_t counters, struct room *least)
 {
 	while (counters) {
-		uint64_t room = counter_room(core, thread, take_lowest(&counters));
+		unsigned c = take_lowest(&counters);
+		uint64_t room = counter_room(core, thread, c);
+		uint64_t call = room + overflows_quietly(thread, c);
 
-		least = room < least ? room : least;
+		least->exact = room < least->exact ? room : least->exact;
+		least->call = call < least->call ? call : least->call;
 	}
-	return least;
+}
+
+/* While branches are traced granting looks into the area itself. */
+static bool traces(const struct spmu_core *core)
+{
+	bool any = false;
+
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		any |= core->thread[lp].bts.rings != 0;
+	return any;
 }
 
 void meters_grant(struct spmu_core *core)
 {
+	bool quiet = !traces(core);
+
 	for (unsigned lp = 0; lp < core->threads; lp++) {
 		struct thread *thread = &core->thread[lp];
 
 		for (unsigned i = 0; i < thread->meters; i++) {
 			struct meter *meter = &thread->meter[i];
-			uint64_t room = least_room(core, thread, meter->own, INT64_MAX);
+			struct room room = {INT64_MAX, INT64_MAX};
 
+			least_room(core, thread, meter->own, &room);
 			if (meter->sibling)
-				room = least_room(core, &core->thread[1 - lp], meter->sibling,
-						  room);
+				least_room(core, &core->thread[1 - lp], meter->sibling, &room);
 			if (meter->waiting & thread->state.pebs_armed)
-				room = 0;
-			meter->granted = (int64_t)room;
-			thread->published->meter[i].headroom = (int64_t)room;
+				room.exact = room.call = 0;
+			meter->granted = (int64_t)room.exact;
+			thread->published->meter[i].headroom = (int64_t)room.exact;
+			thread->published->meter[i].quiet =
+				quiet ? (uint32_t)(room.call - room.exact) : 0;
 		}
 		if (thread->bts.rings)
 			bts_room(core, lp);

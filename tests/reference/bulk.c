@@ -106,6 +106,28 @@ static unsigned droppable(const struct machine *m, const struct spmu_branch_tap 
 	return first;
 }
 
+bool machine_is_quiet(const struct program *program, const struct machine *m, unsigned lp,
+		      const struct spmu_insn *insn)
+{
+	const struct spmu_meters *meters = &m->meters[m->side][lp];
+	unsigned system = family_find(program->model)->system_cpl;
+	bool past = false;
+
+	if (wanted(&meters->tap, insn))
+		return false;
+	for (unsigned i = 0; i < meters->count; i++) {
+		const struct spmu_meter *meter = &meters->meter[i];
+		int64_t over = -meter->headroom;
+
+		if (meter->rings & ring(insn->cpl > system))
+			over += __builtin_popcountll(insn->signals & meter->signals);
+		if (over > meter->quiet)
+			return false;
+		past |= over > 0;
+	}
+	return past;
+}
+
 /*
  * Memory that can be read but not written may refuse the index after the records were
  * stored: what then stands behind the index depends on how many came at a time, and

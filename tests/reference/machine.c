@@ -115,7 +115,7 @@ void machine_start(const struct program *program, struct machine *m, enum machin
 		   enum reference_defect defect)
 {
 	m->kind = kind;
-	m->bulk = m->tapped = m->stored = 0;
+	m->bulk = m->tapped = m->stored = m->quiet = 0;
 	m->gathered_count = 0;
 	m->reference.defect = defect;
 	world_reset(&m->world);
@@ -205,10 +205,13 @@ bool machine_is_told(const struct machine *m, unsigned events, uint64_t pmis, ui
 static bool retire(const struct program *program, struct machine *m, unsigned lp,
 		   const struct spmu_insn *insn, unsigned *event)
 {
+	bool quiet = m->kind != REFERENCE && machine_is_quiet(program, m, lp, insn);
 	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
+	uint64_t accesses = m->world.accesses;
 	unsigned got;
 
-	m->world.insn = insn;
+	m->world.insn = quiet ? NULL : insn;
+	m->quiet += quiet;
 	if (m->kind == REFERENCE)
 		got = reference_retire(&m->reference, lp, insn);
 	else
@@ -216,7 +219,9 @@ static bool retire(const struct program *program, struct machine *m, unsigned lp
 	m->world.insn = NULL;
 	m->world.position++;
 	*event = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
-	if (!machine_is_told(m, got, pmis, epoch))
+	if (quiet && m->world.accesses != accesses)
+		m->world.out_of_place = true;
+	if (!machine_is_told(m, got, pmis, epoch) || (quiet && *event))
 		return false;
 	machine_service(program, m);
 	return true;

@@ -22,6 +22,7 @@ struct machine {
 	struct spmu_meters meters[2][SPMU_THREADS_MAX];
 	unsigned event[PROGRAM_RUN_MAX]; /* what each instruction of the run led to */
 	uint64_t bulk, tapped, stored;	 /* instructions and branches that passed in bulk */
+	uint64_t quiet;			 /* past the headroom, but calling nobody */
 	struct spmu_branch gathered[GATHERED_MAX];
 	unsigned gathered_count;
 };
@@ -56,6 +57,9 @@ void machine_service(const struct program *program, struct machine *m);
 /* bulk.c: as many of the next instructions as the contract allows; 0: none.  event[]: of each. */
 unsigned machine_bulk(const struct program *program, struct machine *m, unsigned lp,
 		      const struct spmu_insn *insn, unsigned most, unsigned *event, bool *good);
+/* Does the instruction go past the headroom, but not past what calls nobody? */
+bool machine_is_quiet(const struct program *program, const struct machine *m, unsigned lp,
+		      const struct spmu_insn *insn);
 /* Hand over what was gathered; before anything else is called. */
 bool machine_hand_over(const struct program *program, struct machine *m, unsigned lp,
 		       unsigned *events);

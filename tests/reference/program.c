@@ -226,6 +226,7 @@ bool program_run(const struct program *program, enum reference_defect defect,
 		agree = compare_all(program, totals, failure);
 	totals->programs++;
 	totals->bulk_instructions += machine[BULK].bulk;
+	totals->quiet += machine[SINGLE].quiet;
 	totals->bulk_branches += machine[BULK].tapped;
 	totals->stored_branches += machine[BULK].stored;
 	totals->pmis += machine[REFERENCE].world.pmi_count;

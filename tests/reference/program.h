@@ -72,7 +72,7 @@ struct program {
 /* What happened, summed over programs. */
 struct program_totals {
 	uint64_t programs, instructions, bulk_instructions, bulk_branches, stored_branches;
-	uint64_t pmis, records, faults, comparisons, reloads, accesses;
+	uint64_t pmis, records, faults, comparisons, reloads, accesses, quiet;
 };
 
 struct program_failure {

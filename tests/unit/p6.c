@@ -8,7 +8,6 @@
 #define EN	     0x400000u
 #define USR	     0x010000u
 #define OS	     0x020000u
-#define SELECT_PC    0x080000u
 #define PBI(n)	     (UINT64_C(4) << (n))
 #define INSTRUCTIONS 0xc0u
 #define BRANCHES     0xc4u

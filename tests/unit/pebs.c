@@ -469,9 +469,42 @@ static void no_clocks(void)
 	host_destroy(&host);
 }
 
+/*
+ * 18.8.1.1: the overflow only arms; unit.h: so nobody has to be called yet, unless it interrupts, or
+ * moves a pin (18.2.1.1, PC: at overflow when clear), too.
+ */
+static void quiet_overflow(void)
+{
+	const uint64_t branches = COUNT_ALL | SELECT_PC | 0x20c4;
+	struct unit_host host;
+	unsigned reads;
+
+	start(&host, 8, 8, 3);
+	CHECK_EQ(host.meters[0].meter[0].headroom, 2);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	WRMSR(&host, EVTSEL0, branches);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	host.meters[0].meter[0].headroom -= 2;
+	reads = host.reads;
+	CHECK_EQ(retire(&host, 1, JUMP), 0);
+	CHECK_EQ(host.reads, reads);
+	CHECK_EQ(host.meters[0].meter[0].headroom, 0);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 0); /* the next one is the record's */
+	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	WRMSR(&host, EVTSEL0, branches | SELECT_INT);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	WRMSR(&host, EVTSEL0, branches);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	WRMSR(&host, PEBS_ENABLE, 0);
+	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	host_destroy(&host);
+}
+
 int main(void)
 {
 	clocks_by_retirement();
+	quiet_overflow();
 	no_clocks();
 	overflow_arms();
 	record_contents();

@@ -51,6 +51,7 @@ enum {
 /* IA32_PERFEVTSELx: enabled at all levels. */
 #define COUNT_ALL  0x430000u
 #define COUNT_USER 0x410000u
+#define SELECT_PC  0x080000u
 #define SELECT_INT 0x100000u
 #define SELECT_ANY 0x200000u
 #define SELECT_E   0x040000u
