@@ -620,6 +620,7 @@ void block_revive(struct block *b)
 	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
 	uint64_t code = (uint64_t)cache_base + b->code;
 
+	b->low = 0;
 	chain_add(b);
 	blocks_add(key, code);
 	if (b->trace)

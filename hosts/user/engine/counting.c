@@ -36,6 +36,25 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 	counting_interrupts();
 }
 
+/* Within the headroom it is only subtracted, as translated code does. */
+static bool passes(uint64_t signals)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned m = 0; m < meters; m++)
+		if (c->meter[m].unit->headroom < meter_occurrences(m, signals))
+			return false;
+	for (unsigned m = 0; m < meters; m++)
+		c->meter[m].unit->headroom -= meter_occurrences(m, signals);
+	return true;
+}
+
+void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals)
+{
+	if (!passes(signals))
+		counting_retire(ip, next_ip, signals, NULL);
+}
+
 void counting_drain(void)
 {
 	struct counting *c = current->counting;

@@ -13,7 +13,7 @@
  *	stable.c     indirect branches that go to one place
  *	hot.c        which code becomes traces
  *	translate.c  program code to counted blocks
- *	step.c       one instruction in a form that comes back
+ *	step.c       a few instructions in a form that comes back
  *	emit.c       the bytes that translate.c and step.c write
  *	run.c        the dispatcher: bulk and precise execution
  *	branches.c   taken branches, for last branch records and branch traces
@@ -152,6 +152,7 @@ struct block {
 	uint8_t is_target; /* kept: bit 0: of indirect branches, bit 1: of returns */
 	bool gone;	   /* dropped */
 	uint32_t next;	   /* of those that begin in pages like this one's */
+	uint32_t low;	   /* careful code from its charge on; 0: none, or not known */
 };
 struct exit_slot {
 	uint64_t target; /* key */
@@ -250,18 +251,41 @@ void hot_end(void);
 void hot_forget(void);
 extern int64_t hot_portion; /* headroom that bulk code gets at a time, at most */
 
-/* step.c: one instruction in a form that comes back.  NULL: cannot be executed. */
+/* step.c: a few instructions in a form that comes back. */
+#define STEP_INSNS_MAX	 8
+#define STEP_BUDGET_BITS 5 /* of each meter */
+#define STEP_BUDGET_MOST ((1u << STEP_BUDGET_BITS) - 1)
+/* With more meters, or by STEP_ALONE in its budget, a step is one instruction. */
+#define STEP_METERS_MAX 6
+#define STEP_ALONE	(1u << STEP_BUDGET_BITS * STEP_METERS_MAX)
 struct step {
 	uint64_t pc;
-	uint64_t code;
-	struct insn insn;
+	uint32_t budget;
+	uint32_t code, code_end;
+	uint8_t insns;
+	/* Of the last one; the others are plain. */
+	uint8_t kind, rep;
+	bool special, uses_gs, addressed, address32;
+	uint32_t next_code; /* bulk code for next; 0: not known */
+	uint64_t target;
+	uint64_t next; /* where the program went on behind it */
+	struct {
+		uint64_t signals;
+		uint8_t bytes, code_bytes;
+	} insn[];
 };
 /* In the code of an RDPMC's step: an instruction that raises #GP or #UD. */
 #define STEP_GP 0
 #define STEP_UD 1
+/* From pc on, as far as there is room now (precise mode).  NULL: cannot be executed. */
 struct step *translate_step(uint64_t pc);
 void steps_start(void);
-struct step *step_of_code(uint64_t address); /* NULL: not in a step */
+/* Where code for pc is kept with the step that has just run; NULL: it did not end there. */
+uint32_t *step_code_behind(uint64_t pc);
+/* The step that runs, if the address is in it. */
+struct step *step_of_code(uint64_t address);
+/* The instruction that the address is in, and whether it begins there. */
+unsigned step_index(const struct step *s, uint64_t address, bool *exact);
 
 /* run.c */
 _Noreturn void run_program(void);
@@ -271,6 +295,15 @@ _Noreturn void run_program(void);
  * meter m, block b: the word current->lane[m][b % LANES]. */
 extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
+/* What these signals produce on meter m; few bits are ever set. */
+static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
+{
+	unsigned n = 0;
+
+	for (uint64_t set = signals & meter_signals[m]; set; set &= set - 1)
+		n++;
+	return n;
+}
 /* Give the lane of meter m room for n occurrences if there is as much in all its lanes. */
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 /* Is so little headroom left on some meter that lanes do not pay? */
@@ -299,6 +332,11 @@ void counting_interrupts(void);
 void counting_mode(enum counting_mode to);
 bool counting_bulk_possible(void);
 bool counting_wants_address(uint64_t signals);
+/* What each meter has room for until the engine must look (precise mode), STEP_BUDGET_BITS each; or
+ * STEP_ALONE. */
+uint32_t counting_budget(void);
+/* An instruction that has nothing but its signals retired (precise mode only). */
+void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals);
 /* One instruction retired (precise mode only). */
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 		     const struct insn_addresses *at);

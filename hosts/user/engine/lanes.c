@@ -213,3 +213,21 @@ bool counting_bulk_possible(void)
 		}
 	return true;
 }
+
+uint32_t counting_budget(void)
+{
+	struct counting *c = current->counting;
+	uint32_t budget = 0;
+
+	if (meters > STEP_METERS_MAX || branch_signals || current->run.recording ||
+	    current->run.steps_due > 1)
+		return STEP_ALONE;
+	for (unsigned m = 0; m < meters; m++) {
+		int64_t room = c->meter[m].unit->headroom + c->meter[m].unit->quiet;
+
+		room = room < 0 ? 0 : room;
+		room = room > STEP_BUDGET_MOST ? STEP_BUDGET_MOST : room;
+		budget |= (uint32_t)room << STEP_BUDGET_BITS * m;
+	}
+	return budget;
+}

@@ -213,11 +213,9 @@ uint64_t path_side(const struct path *p, unsigned i)
 
 unsigned path_occurrences(const struct path *p, unsigned i, unsigned m)
 {
-	uint64_t set = p->insn[i].signals & meter_signals[m];
-	unsigned n = 0;
+	unsigned n = meter_occurrences(m, p->insn[i].signals);
+	uint64_t set;
 
-	for (; set; set &= set - 1)
-		n++;
 	if (!is_conditional(&p->insn[i]))
 		return n;
 	if (i + 1 == p->n)

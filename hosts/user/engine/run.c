@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c: the dispatcher.  Runs blocks in bulk while every meter has room, single
+ * run.c: the dispatcher.  Runs blocks in bulk while every meter has room, steps of a few
  * instructions while one has not, and keeps the books when either leaves.
  *
  * current->pc is the program address at which execution goes on whenever engine
@@ -58,18 +58,23 @@ static bool choose_code(void)
 	return counting_bulk_possible();
 }
 
-/* The code to run at current->pc, 0: it cannot be executed. */
+/* The code to run at current->pc, 0: it cannot be executed.  Behind a step it is mostly known: a
+ * look into the table would find it in no cache. */
 static uint64_t code_here(void)
 {
-	uint64_t key = key_of(current->pc), code = blocks_lookup(key);
+	uint32_t *known = current->run.careful ? NULL : step_code_behind(current->pc);
+	uint64_t key = key_of(current->pc), code = known && *known ? *known : blocks_lookup(key);
 
-	if (code)
-		return code;
-	engine_lock();
-	code = blocks_lookup(key);
-	if (!code)
-		code = translate_block(key);
-	engine_unlock();
+	if (!code) {
+		engine_lock();
+		code = blocks_lookup(key);
+		if (!code)
+			code = translate_block(key);
+		engine_unlock();
+		known = NULL; /* may have been forgotten */
+	}
+	if (known)
+		*known = (uint32_t)code;
 	return code;
 }
 
@@ -122,13 +127,23 @@ static void indirect_exit(bool of_return)
 	engine_unlock();
 }
 
+/* Careful code from the block's charge on: noted in the block, where it is found at less cost. */
+static bool low_pays(struct block *b, uint64_t pc)
+{
+	if (!b->low && careful_pays(pc))
+		b->low = (uint32_t)blocks_lookup(pc | CAREFUL_KEY);
+	else if (!b->low)
+		return false;
+	return true;
+}
+
 /*
  * Meter `which` had no room for the block, which has taken back its charges.  While there is
  * much, share it out anew; then go on with careful code, where that pays, or in the lanes with
  * what is left; when there is not enough for the block go on with single steps, or with careful
  * code if those would be many.
  */
-static void headroom_exit(const struct block *b, unsigned which)
+static void headroom_exit(struct block *b, unsigned which)
 {
 	struct dispatch *run = &current->run;
 	unsigned lane = block_number(b) % LANES, n = current->wanted;
@@ -143,7 +158,7 @@ static void headroom_exit(const struct block *b, unsigned which)
 			current->pc = pc;
 			return;
 		}
-		pays = counting_low() && careful_pays(pc);
+		pays = counting_low() && low_pays(b, pc);
 		if (!pays && counting_rebalance(which, lane, n)) {
 			run->resume_at = block_check_code(b);
 			return;
@@ -155,13 +170,21 @@ static void headroom_exit(const struct block *b, unsigned which)
 		run->careful = run->careful_for_once = true;
 	else
 		run->steps_due = 1;
+	if (!pays || !b->low)
+		return;
+	blocks_start_careful();
+	counting_mode(COUNTING_CAREFUL);
+	if (!counting_bulk_possible())
+		return;
+	run->careful_for_once = false;
+	run->resume_at = b->low;
 }
 
 static void run_bulk(void)
 {
 	struct dispatch *run = &current->run;
 	uint64_t code = run->resume_at ? run->resume_at : code_here();
-	const struct block *b;
+	struct block *b;
 	uint32_t site;
 
 	run->resume_at = 0;
@@ -225,11 +248,18 @@ static bool faults_for_certain(const struct insn *insn)
 	       insn->immediate != 4 && insn->immediate != 0x80;
 }
 
+/* The instruction at current->pc, alone in its step. */
+static void decode_alone(const struct step *s, struct insn *insn)
+{
+	if (!insn_decode((const uint8_t *)s->pc, s->insn[0].bytes, s->pc, insn))
+		*insn = (struct insn){.kind = INSN_UNDEFINED, .length = s->insn[0].bytes};
+}
+
 /* RDGSBASE, WRGSBASE (Vol. 2): of a register, 32 or 64 bits. */
-static void step_gs_base(const struct step *s)
+static void step_gs_base(const struct step *s, const struct insn *insn)
 {
 	const uint8_t *bytes = (const uint8_t *)s->pc;
-	unsigned modrm = bytes[s->insn.modrm_offset], rex = bytes[s->insn.opcode_offset - 2];
+	unsigned modrm = bytes[insn->modrm_offset], rex = bytes[insn->opcode_offset - 2];
 	uint64_t *reg, mask = UINT32_MAX;
 
 	rex = (rex & 0xf0) == 0x40 ? rex : 0;
@@ -242,17 +272,15 @@ static void step_gs_base(const struct step *s)
 		current->program_gs = *reg & mask;
 	else
 		engine_unsupported("the program loads a GS base that is not canonical");
-	current->pc = s->pc + s->insn.length;
-	counting_retire(s->pc, current->pc, s->insn.signals, NULL);
+	current->pc = s->pc + insn->length;
+	counting_retire(s->pc, current->pc, insn->signals, NULL);
 }
 
 /* An unsupported kind of instruction, or what stands for running it. */
-static void step_special(const struct step *s)
+static void step_special(const struct step *s, const struct insn *insn)
 {
-	const struct insn *insn = &s->insn;
-
 	if (insn->kind == INSN_GSBASE) {
-		step_gs_base(s);
+		step_gs_base(s, insn);
 		return;
 	}
 	if (insn->uses_gs)
@@ -269,11 +297,11 @@ static void step_special(const struct step *s)
 	counting_retire(s->pc, current->pc, insn->signals, NULL);
 }
 
-/* Where one instruction continues; registers are those after it. */
-static uint64_t run_alone(const struct step *s, uint64_t *signals)
+/* Where the program continues; registers are those after the step.  What the outcome of its last
+ * instruction adds goes to *signals. */
+static uint64_t run_alone(const struct step *s, uint64_t behind, uint64_t *signals)
 {
-	const struct insn *insn = &s->insn;
-	bool conditional = is_conditional(insn);
+	bool conditional = s->kind == INSN_JCC || s->kind == INSN_JCXZ;
 
 	current->resume = s->code;
 	enter();
@@ -281,27 +309,27 @@ static uint64_t run_alone(const struct step *s, uint64_t *signals)
 	case EXIT_STEP_TAKEN:
 		if (conditional)
 			*signals |= SPMU_SIGBIT(COND_TAKEN);
-		return insn->target;
+		return s->target;
 	case EXIT_STEP_JUMP:
 		return current->pc;
 	default:
 		if (conditional)
 			*signals |= SPMU_SIGBIT(COND_NTAKEN);
-		return s->pc + insn->length;
+		return behind;
 	}
 }
 
 /* Retires first: the call may not come back. */
-static void step_syscall(const struct step *s, uint64_t signals)
+static void step_syscall(const struct step *s)
 {
 	struct dispatch *run = &current->run;
 
 	if (current->pending)
 		return;
-	current->pc = s->pc + s->insn.length;
+	current->pc = s->pc + s->insn[0].bytes;
 	syscall_registers();
 	if (run->retired_at != s->pc || run->retired_rsp != current->gpr[4])
-		counting_retire(s->pc, current->pc, signals, NULL);
+		counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
 	run->retired_at = 0;
 	if (!syscall_run()) {
 		run->retired_at = s->pc;
@@ -319,51 +347,67 @@ static void step_rdpmc(const struct step *s)
 		enter();
 		return;
 	}
-	current->pc = s->pc + s->insn.length;
-	counting_retire(s->pc, current->pc, s->insn.signals, NULL);
+	current->pc = s->pc + s->insn[0].bytes;
+	counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
+}
+
+/* Run it, then report its instructions: none but the last makes the units look at anything. */
+static void step_plain(const struct step *s, const struct insn_addresses *at)
+{
+	unsigned last = s->insns - 1u;
+	uint64_t signals = s->insn[last].signals, ip = s->pc, behind = s->pc, next;
+	uint32_t leaf = (uint32_t)current->gpr[0], subleaf = (uint32_t)current->gpr[1];
+
+	if (s->rep && !(s->address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
+		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+	for (unsigned i = 0; i <= last; i++)
+		behind += s->insn[i].bytes;
+	current->run.step_left = false;
+	next = run_alone(s, behind, &signals);
+	if (current->run.step_left)
+		return;
+	current->pc = next;
+	if (s->kind == INSN_CPUID)
+		self_cpuid(leaf, subleaf);
+	for (unsigned i = 0; i < last; i++) {
+		counting_retire_plain(ip, ip + s->insn[i].bytes, s->insn[i].signals);
+		ip += s->insn[i].bytes;
+	}
+	counting_retire(ip, next, signals, at);
 }
 
 static void run_step(void)
 {
 	const struct step *s = translate_step(current->pc);
 	struct insn_addresses at = {0, 0};
-	uint64_t signals;
-	uint32_t leaf, subleaf;
+	struct insn insn;
 
 	if (!s) {
 		signals_bad_jump();
 		return;
 	}
-	if (is_special(&s->insn) && !can_have_gs(&s->insn) && !faults_for_certain(&s->insn)) {
-		step_special(s);
-		return;
+	if (s->insns == 1 && (s->special || s->addressed)) {
+		decode_alone(s, &insn);
+		if (s->special && !can_have_gs(&insn) && !faults_for_certain(&insn)) {
+			step_special(s, &insn);
+			return;
+		}
+		if (s->addressed)
+			at = insn_addresses(&insn, (const uint8_t *)s->pc, s->pc, current->gpr,
+					    read_fs_base(), current->program_gs);
 	}
 	if (current->run.recording)
 		hot_note(s->pc);
-	if (s->insn.kind == INSN_RDPMC) {
+	if (s->kind == INSN_SYSCALL && !s->special) {
+		hot_end(); /* it may not come back */
+		step_syscall(s);
+		return;
+	}
+	if (s->kind == INSN_RDPMC) {
 		step_rdpmc(s);
 		return;
 	}
-	signals = s->insn.signals;
-	if (counting_wants_address(signals))
-		at = insn_addresses(&s->insn, (const uint8_t *)s->pc, s->pc, current->gpr,
-				    read_fs_base(), current->program_gs);
-	if (s->insn.rep && !(s->insn.address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
-		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
-	if (s->insn.kind == INSN_SYSCALL) {
-		hot_end(); /* it may not come back */
-		step_syscall(s, signals);
-		return;
-	}
-	leaf = (uint32_t)current->gpr[0];
-	subleaf = (uint32_t)current->gpr[1];
-	current->run.step_left = false;
-	current->pc = run_alone(s, &signals);
-	if (current->run.step_left)
-		return;
-	if (s->insn.kind == INSN_CPUID)
-		self_cpuid(leaf, subleaf);
-	counting_retire(s->pc, current->pc, signals, &at);
+	step_plain(s, &at);
 }
 
 void run_program(void)

@@ -99,14 +99,23 @@ static void restore_far(struct sigcontext *regs, const struct insn *insn)
 
 static void settle_step(struct sigcontext *regs, const struct step *s, unsigned retired)
 {
+	bool exact;
+	unsigned index = step_index(s, regs->rip, &exact);
+	struct insn insn;
+
 	current->run.step_left = true;
-	current->pc = s->pc + (retired ? s->insn.length : 0);
-	if (retired) {
-		counting_retire(s->pc, current->pc, s->insn.signals, NULL);
-	} else if (regs->rip != s->code) {
-		restore_borrowed(regs, &s->insn);
-		restore_far(regs, &s->insn);
+	current->pc = s->pc;
+	for (unsigned i = 0; i < index + retired; i++) {
+		uint64_t ip = current->pc;
+
+		current->pc += s->insn[i].bytes;
+		counting_retire(ip, current->pc, s->insn[i].signals, NULL);
 	}
+	if (exact || retired ||
+	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
+		return;
+	restore_borrowed(regs, &insn);
+	restore_far(regs, &insn);
 }
 
 void settle(struct sigcontext *regs, unsigned retired)

@@ -269,7 +269,7 @@ static void fault(int sig, siginfo_t *info, struct ucontext *uc)
 	bool trap = is_breakpoint(sig, rip);
 	bool delivered = has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
 	const struct step *s = step_of_code(rip);
-	bool with_gs = s && s->insn.uses_gs && s->insn.kind == INSN_PLAIN;
+	bool with_gs = s && s->uses_gs && s->kind == INSN_PLAIN;
 	uint64_t flushes = blocks_flushes;
 
 	if (own_fault(sig, info, regs))

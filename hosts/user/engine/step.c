@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.c: one instruction in a form that comes back to the engine: the precise form.
- * Steps stand in a small table by program address, each with room for its code.
+ * step.c: a few instructions in a form that comes back to the engine: the precise form.
+ *
+ * Behind one at which something has to be done the engine must look, so a step ends there; before
+ * it stand those, up to a branch, that the meters have room for.  How much room they have is part
+ * of what a step is found by.
+ *
+ * A step is needed once in many thousands of instructions, when neither caches nor translation
+ * buffers know it any more: so what is known of it and its code stand side by side, and steps one
+ * behind the other.
  */
 #include <linux/mman.h>
 
@@ -11,27 +18,36 @@
 #include "sys.h"
 #include "threads.h"
 
-#define FIRST_STEPS 16384 /* of the first thread */
+#define FIRST_STEPS 8192 /* places in the table of the first thread */
+#define FIRST_BYTES (1u << 20)
 #define OTHER_STEPS 1024
-#define STEP_BYTES  128
-#define CHUNK_BYTES (16 * OTHER_STEPS * STEP_BYTES)
+#define OTHER_BYTES (128u << 10)
+#define CHUNK_BYTES (16 * OTHER_BYTES)
+#define STEP_BYTES  1024 /* more than any takes */
+#define STEP_ALIGN  64	 /* a cache line; a place is a number of them */
 
 /* A thread's. */
 struct steps {
 	uint32_t count;
-	uint8_t *code;
+	uint8_t *room, *at, *end;
 	uint64_t changes; /* of code until these were made */
-	struct step step[];
+	struct step *last;
+	uint16_t place[]; /* of a step in the room, 0: none */
 };
 
-static struct steps *make(uint32_t count, uint64_t code)
-{
-	struct steps *steps = engine_memory(sizeof(*steps) + count * sizeof(*steps->step));
+/* Under the lock: the instructions of the step in hand. */
+static struct path d;
 
-	if (!code)
+static struct steps *make(uint32_t count, uint64_t room, uint64_t bytes)
+{
+	struct steps *steps = engine_memory(sizeof(*steps) + count * sizeof(*steps->place));
+
+	if (!room)
 		engine_fail(126, "no room for single steps below 2 GiB");
 	steps->count = count;
-	steps->code = (uint8_t *)code;
+	steps->room = (uint8_t *)room;
+	steps->at = steps->room + STEP_ALIGN;
+	steps->end = steps->room + bytes;
 	current->steps = steps;
 	return steps;
 }
@@ -49,22 +65,22 @@ static uint64_t place(uint64_t bytes)
 
 void steps_start(void)
 {
-	make(FIRST_STEPS, place(FIRST_STEPS * STEP_BYTES));
+	make(FIRST_STEPS, place(FIRST_BYTES), FIRST_BYTES);
 }
 
-/* Of another thread: several at a time have their code mapped.  The lock is held. */
+/* Of another thread: several at a time have their room mapped.  The lock is held. */
 static struct steps *make_others(void)
 {
 	static uint64_t chunk, end;
-	uint64_t code;
+	uint64_t room;
 
 	if (chunk == end) {
 		chunk = place(CHUNK_BYTES);
 		end = chunk ? chunk + CHUNK_BYTES : 0;
 	}
-	code = chunk;
-	chunk += chunk ? OTHER_STEPS * STEP_BYTES : 0;
-	return make(OTHER_STEPS, code);
+	room = chunk;
+	chunk += chunk ? OTHER_BYTES : 0;
+	return make(OTHER_STEPS, room, OTHER_BYTES);
 }
 
 /* MOV between RAX and a word at a 64-bit address. */
@@ -133,83 +149,219 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 	}
 }
 
-/* False: there is no instruction. */
-static bool decode(struct step *s, uint64_t pc, bool changes)
+/* --- which instructions --- */
+
+/* The step goes on behind it: it is copied as it is, and nothing has to be known of its run. */
+static bool goes_on(const struct insn *insn)
 {
+	return insn->kind == INSN_PLAIN && !is_special(insn) && !insn->rep;
+}
+
+/* It may stand at the end of a step of several. */
+static bool may_follow(const struct insn *insn)
+{
+	switch (insn->kind) {
+	case INSN_JCC:
+	case INSN_JCXZ:
+	case INSN_JMP_REL:
+	case INSN_CALL_REL:
+	case INSN_JMP_IND:
+	case INSN_CALL_IND:
+	case INSN_RET:
+		return !is_special(insn);
+	default:
+		return goes_on(insn);
+	}
+}
+
+/* Take what the instruction produces; false: some meter does not have it. */
+static bool take(uint32_t *budget, uint64_t signals)
+{
+	bool all = true;
+
+	for (unsigned m = 0; m < meters; m++) {
+		uint32_t shift = STEP_BUDGET_BITS * m, n = meter_occurrences(m, signals);
+
+		if (n > (*budget >> shift & STEP_BUDGET_MOST))
+			all = false;
+		else
+			*budget -= n << shift;
+	}
+	return all;
+}
+
+static bool decode_next(uint64_t pc, bool changes)
+{
+	struct insn *insn = &d.insn[d.n];
 	uint64_t end = memory_code_end(pc);
 
 	if (!end || (changes && !memory_readable(pc, 1)))
 		return false; /* a stack has not grown so far yet */
-	if (!path_decode(pc, end, &s->insn)) {
-		s->insn.kind = INSN_UNDEFINED;
-		s->insn.length = (uint8_t)(end - pc);
+	if (!path_decode(pc, end, insn)) {
+		insn->kind = INSN_UNDEFINED;
+		insn->length = (uint8_t)(end - pc);
 	}
 	return true;
 }
 
-/* In its place, or as it was there already; NULL: cannot be executed.  The lock is held. */
-static struct step *make_step(struct steps *steps, uint32_t slot, uint64_t pc)
+/* The instructions from pc on that the budget has room for, and one more.  False: there is none. */
+static bool decode(uint64_t pc, uint32_t budget, bool changes)
 {
-	bool changes = memory_is_volatile(pc), again = !changes;
-	struct step *s = steps->step + slot;
+	bool alone = changes || budget & STEP_ALONE, room = true;
+
+	for (d.n = 0; d.n < STEP_INSNS_MAX && room; d.n++) {
+		struct insn *insn = &d.insn[d.n];
+
+		if (!decode_next(pc, changes) || (d.n && !may_follow(insn)))
+			break;
+		room = !alone && take(&budget, insn->signals) && goes_on(insn);
+		if (d.n && !room && counting_wants_address(insn->signals))
+			break; /* it stands in registers before the instruction */
+		d.pc[d.n] = pc;
+		pc += insn->length;
+	}
+	return d.n;
+}
+
+/* --- making --- */
+
+static void forget(struct steps *steps)
+{
+	memset(steps->place, 0, steps->count * sizeof(*steps->place));
+	steps->at = steps->room + STEP_ALIGN;
+	steps->last = NULL;
+}
+
+/* The code stands behind what is known of it. */
+static struct step *write(struct steps *steps, uint32_t budget)
+{
+	const struct insn *last = &d.insn[d.n - 1];
+	struct step *s;
 	struct emit e;
 
-	s->code = 0;
-	if (!decode(s, pc, changes))
-		return NULL;
-	while (again) {
-		again = memory_watch_page(pc);
-		again |= memory_watch_page(pc + s->insn.length - 1);
-		if (again)
-			decode(s, pc, changes);
+	if (steps->end - steps->at < STEP_BYTES)
+		forget(steps);
+	s = (struct step *)steps->at;
+	*s = (struct step){
+		.pc = d.pc[0],
+		.budget = budget,
+		.insns = (uint8_t)d.n,
+		.kind = last->kind,
+		.special = is_special(last),
+		.uses_gs = last->uses_gs,
+		.rep = last->rep,
+		.addressed = counting_wants_address(last->signals),
+		.address32 = last->address32,
+		.target = last->target,
+	};
+	e.at = (uint8_t *)&s->insn[d.n];
+	s->code = (uint32_t)(uint64_t)e.at;
+	for (unsigned i = 0; i < d.n; i++) {
+		uint8_t *start = e.at;
+
+		if (i + 1 < d.n)
+			emit_copy(&e, &d.insn[i], (const uint8_t *)d.pc[i], d.pc[i]);
+		else
+			emit_step(&e, &d.insn[i], d.pc[i]);
+		s->insn[i].signals = d.insn[i].signals;
+		s->insn[i].bytes = d.insn[i].length;
+		s->insn[i].code_bytes = (uint8_t)(e.at - start);
 	}
-	s->pc = pc;
-	s->code = (uint64_t)(steps->code + slot * STEP_BYTES);
-	e.at = (uint8_t *)s->code;
-	emit_step(&e, &s->insn, pc);
+	s->code_end = (uint32_t)(uint64_t)e.at;
+	steps->at += ((uint64_t)(e.at - steps->at) + STEP_ALIGN - 1) & ~(uint64_t)(STEP_ALIGN - 1);
 	return s;
 }
 
-static uint32_t slot_of(const struct steps *steps, uint64_t pc)
+static uint16_t *place_of(struct steps *steps, uint64_t pc, uint32_t budget)
 {
-	return (uint32_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 40) % steps->count;
+	uint64_t key = pc + ((uint64_t)budget << 32);
+
+	return steps->place + (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % steps->count;
 }
 
-static struct step *find(struct steps *steps, uint64_t pc)
+/* NULL: cannot be executed.  The lock is held. */
+static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 {
-	struct step *s = steps->step + slot_of(steps, pc);
+	bool changes = memory_is_volatile(pc), again;
+	struct step *s;
+
+	do {
+		again = false;
+		if (!decode(pc, budget, changes))
+			return NULL;
+		for (unsigned i = 0; i < d.n && !changes; i++) {
+			again |= memory_watch_page(d.pc[i]);
+			again |= memory_watch_page(d.pc[i] + d.insn[i].length - 1);
+		}
+	} while (again);
+	s = write(steps, budget);
+	if (!changes)
+		*place_of(steps, pc, budget) =
+			(uint16_t)(((uint8_t *)s - steps->room) / STEP_ALIGN);
+	return s;
+}
+
+static struct step *find(struct steps *steps, uint64_t pc, uint32_t budget)
+{
+	uint32_t place;
+	struct step *s;
 
 	if (steps->changes != blocks_changes) {
-		memset(steps->step, 0, steps->count * sizeof(*s));
+		forget(steps);
 		steps->changes = blocks_changes;
 	}
-	return s->pc == pc && s->code && !memory_is_volatile(pc) ? s : NULL;
+	place = *place_of(steps, pc, budget);
+	s = (struct step *)(steps->room + place * STEP_ALIGN);
+	return place && s->pc == pc && s->budget == budget && !memory_is_volatile(pc) ? s : NULL;
 }
 
 struct step *translate_step(uint64_t pc)
 {
 	struct steps *steps = current->steps;
-	struct step *s = steps ? find(steps, pc) : NULL;
+	uint32_t budget = counting_budget();
+	struct step *s = steps ? find(steps, pc, budget) : NULL;
 
-	if (s)
-		return s;
-	engine_lock();
-	if (!steps)
-		steps = make_others();
-	s = find(steps, pc); /* what was there may have been forgotten meanwhile */
-	if (!s)
-		s = make_step(steps, slot_of(steps, pc), pc);
-	engine_unlock();
+	if (!s) {
+		engine_lock();
+		if (!steps)
+			steps = make_others();
+		s = find(steps, pc, budget); /* what was there may have been forgotten meanwhile */
+		if (!s)
+			s = make_step(steps, pc, budget);
+		engine_unlock();
+	}
+	steps->last = s;
 	return s;
+}
+
+uint32_t *step_code_behind(uint64_t pc)
+{
+	struct steps *steps = current->steps;
+	struct step *s = steps ? steps->last : NULL;
+
+	if (!s || steps->changes != blocks_changes || memory_is_volatile(pc))
+		return NULL;
+	if (s->next != pc) {
+		s->next = pc;
+		s->next_code = 0;
+	}
+	return &s->next_code;
 }
 
 struct step *step_of_code(uint64_t address)
 {
-	struct steps *steps = current->steps;
-	uint64_t slot;
+	struct step *s = current->steps ? current->steps->last : NULL;
 
-	if (!steps || address < (uint64_t)steps->code)
-		return NULL;
-	slot = (address - (uint64_t)steps->code) / STEP_BYTES;
-	return slot < steps->count ? steps->step + slot : NULL;
+	return s && address >= s->code && address < s->code_end ? s : NULL;
+}
+
+unsigned step_index(const struct step *s, uint64_t address, bool *exact)
+{
+	uint64_t at = s->code;
+	unsigned i = 0;
+
+	while (i + 1 < s->insns && address >= at + s->insn[i].code_bytes)
+		at += s->insn[i++].code_bytes;
+	*exact = address == at;
+	return i;
 }

@@ -367,6 +367,21 @@ static bool place_event(unsigned e, unsigned u)
 	return true;
 }
 
+/* May its records hold the address of data? */
+static bool tells_address(const struct link_event *asked)
+{
+	bool known = false;
+
+	for (size_t i = 0; asked->precise && i < spmu_event_count(model); i++) {
+		const struct spmu_event *event = spmu_event_at(model, i);
+
+		if (event->code == asked->code && event->data_address)
+			return true;
+		known |= event->code == asked->code;
+	}
+	return asked->precise && !known;
+}
+
 void counting_start(void)
 {
 	struct counting *c = current->counting;
@@ -384,8 +399,7 @@ void counting_start(void)
 	for (unsigned e = 0; e < engine_link->events; e++) {
 		if (engine_link->event[e].frequency)
 			records = 1; /* the period follows each sample */
-		if (engine_link->event[e].period || engine_link->event[e].frequency)
-			wants_address = true;
+		wants_address |= tells_address(&engine_link->event[e]);
 	}
 	c->mode = COUNTING_PRECISE;
 	unit_new(records);
