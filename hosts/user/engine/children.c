@@ -237,6 +237,8 @@ static long lend(const struct wish *w)
 		counting_drain();
 		counting_skip();
 	}
+	if (!is_error(pid) && !current->left)
+		ring_end_turn_of(current->tid);
 	take_back(&mine);
 	if (is_error(pid))
 		current->left = true; /* there was none */

@@ -249,6 +249,8 @@ void hot_note(uint64_t pc);
 void hot_end(void);
 /* The process is a new one. */
 void hot_forget(void);
+/* A child that borrowed the thread's context began a record, and was killed. */
+void hot_abandon(void);
 extern int64_t hot_portion; /* headroom that bulk code gets at a time, at most */
 
 /* step.c: a few instructions in a form that comes back. */
@@ -384,6 +386,8 @@ void ring_comm(const char *name, bool exec);
 void ring_begin(uint32_t ppid, uint32_t ptid);
 void ring_end(void);
 void ring_wake(void);
+/* Who was killed has no turn any more. */
+void ring_end_turn_of(uint32_t tid);
 /* Sleep until *word is not `value` any more, as long as somebody reads; false: nobody does. */
 bool ring_wait(uint32_t *word, uint32_t value);
 /* The file that a descriptor is open on; empty when there is none. */

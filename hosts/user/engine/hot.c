@@ -135,6 +135,12 @@ void hot_end(void)
 	__atomic_store_n(&recorder, NULL, __ATOMIC_RELEASE);
 }
 
+void hot_abandon(void)
+{
+	if (recorder == current)
+		__atomic_store_n(&recorder, NULL, __ATOMIC_RELEASE);
+}
+
 void hot_forget(void)
 {
 	recorder = NULL;

@@ -54,6 +54,12 @@ static void end_turn(void)
 	__atomic_store_n(&engine_link->writer, 0, __ATOMIC_RELEASE);
 }
 
+void ring_end_turn_of(uint32_t tid)
+{
+	__atomic_compare_exchange_n(&engine_link->writer, &tid, 0, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+}
+
 bool ring_wait(uint32_t *word, uint32_t value)
 {
 	long timeout[2] = {0, 100000000};

@@ -156,6 +156,7 @@ static void begin_anew(void)
 	threads_stop();
 	memory_unwatch_range(0, PROGRAM_END);
 	blocks_flush();
+	hot_abandon();
 	threads_go();
 }
 
