@@ -21,8 +21,8 @@
 #define PORTION_MAX   (INT64_C(1) << 22)
 #define PATIENCE      32 /* samples that find nothing new */
 #define TIMES	      2
-#define FIRST_RECORDS 256
-#define PAID_BY	      8 /* samples from traces */
+#define FIRST_RECORDS 768
+#define PAID_BY	      64 /* samples from traces */
 
 /* One thread records at a time; the rest is its. */
 static struct context *recorder;
