@@ -22,10 +22,11 @@
  *	if (m->headroom < 0) { m->headroom += n; one by one with spmu_retire(); }
  *
  * An instruction that goes past the headroom by no more than `quiet` makes no callback (an overflow
- * that arms PEBS and does nothing else; a pin may hear of its counts), so it need not be reported before the next one runs: a
- * host may run on until an instruction would go past headroom and quiet together, and report that
- * one when it has just run, in order behind those before it.  Last branch records and branch traces
- * do call, so this holds for instructions that are not in the tap's signals.
+ * that arms PEBS and does nothing else; a pin may hear of its counts), so it need not be reported
+ *before the next one runs: a host may run on until an instruction would go past headroom and quiet
+ *together, and report that one when it has just run, in order behind those before it.  Last branch
+ *records and branch traces do call, so this holds for instructions that are not in the tap's
+ *signals.
  *
  * Nothing is lost by asking late: a counter is read as what it had plus what
  * passed since.  Every function here that looks at a counter settles the

@@ -470,8 +470,8 @@ static void no_clocks(void)
 }
 
 /*
- * 18.8.1.1: the overflow only arms; unit.h: so nobody has to be called yet, unless it interrupts, or
- * moves a pin (18.2.1.1, PC: at overflow when clear), too.
+ * 18.8.1.1: the overflow only arms; unit.h: so nobody has to be called yet, unless it interrupts,
+ * or moves a pin (18.2.1.1, PC: at overflow when clear), too.
  */
 static void quiet_overflow(void)
 {

@@ -310,6 +310,8 @@ static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 /* Is so little headroom left on some meter that lanes do not pay? */
 bool counting_low(void);
+/* Has bulk code used up as much as is handed out at a time (hot_portion)? */
+bool counting_portion_over(void);
 enum counting_mode {
 	COUNTING_BULK,	  /* in all lanes; a reserve is kept back */
 	COUNTING_CAREFUL, /* in the first lane; almost nothing is kept back */

@@ -56,6 +56,7 @@ static void share_out(unsigned m, int64_t all)
 	if (room > hot_portion) /* code is to come back now and then */
 		room = hot_portion;
 	c->meter[m].held = all - room;
+	c->handed_out += m == 0 ? room : 0;
 	left = room;
 	for (unsigned i = 0; i < LANES; i++)
 		most |= c->meter[m].used[i];
@@ -154,6 +155,19 @@ bool counting_low(void)
 		if (room_of(m) < CAREFUL_ROOM)
 			return true;
 	return false;
+}
+
+/* Where a period is shorter than a portion many of them are one. */
+bool counting_portion_over(void)
+{
+	struct counting *c = current->counting;
+	bool over = c->handed_out >= hot_portion;
+
+	for (unsigned m = 0; m < meters; m++)
+		over |= c->meter[m].held > 0;
+	if (over)
+		c->handed_out = 0;
+	return over;
 }
 
 void counting_mode(enum counting_mode to)

@@ -152,7 +152,7 @@ static void headroom_exit(struct block *b, unsigned which)
 
 	if (!b->careful) {
 		emit_move_check(current->check);
-		run->steps_due = counting_low() ? 0 : hot_sample(b);
+		run->steps_due = !counting_low() && counting_portion_over() ? hot_sample(b) : 0;
 		if (run->steps_due) {
 			block_leave_at_check(b);
 			current->pc = pc;

@@ -28,6 +28,7 @@ struct counting {
 	unsigned units;
 	enum counting_mode mode;
 	uint64_t now_next_ip; /* of the instruction that is being retired */
+	int64_t handed_out;   /* headroom, since a portion was last over */
 	uint64_t start_tsc, start_ns;
 	/* In bulk mode a unit's headroom stands in the lanes. */
 	struct {
