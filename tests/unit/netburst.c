@@ -121,7 +121,7 @@ static void filter(struct unit_host *host)
 		{__LINE__, COMPARE | THRESHOLD(1) | EDGE, 1},
 		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(1), 2}, /* with the clock before */
 		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(2), 3},
-		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(15), 5},
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(14), 5},
 		{__LINE__, COMPLEMENT | THRESHOLD(2) | EDGE, 10}, /* nothing without COMPARE */
 	};
 	static const unsigned in_clock[] = {1, 3, 3, 2, 1};
@@ -132,6 +132,32 @@ static void filter(struct unit_host *host)
 		for (size_t c = 0; c < COUNT(in_clock); c++)
 			for (unsigned k = 0; k < in_clock[c]; k++)
 				retire_lp(host, 0, 0x1000, SPMU_SIGBIT(INSTRUCTIONS), 3, k == 0);
+		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
+	}
+}
+
+/* 18.17.2: "at most 15" counts clocks, those in other rings and without the event, too; with EDGE
+ * it is once that this begins to hold. */
+static void clocks_by_threshold(struct unit_host *host)
+{
+	static const struct {
+		int line;
+		uint64_t cccr;
+		unsigned want;
+	} rows[] = {
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(15), 1003},
+		{__LINE__, COMPARE | COMPLEMENT | THRESHOLD(15) | EDGE, 1},
+		{__LINE__, COMPLEMENT | THRESHOLD(15), 2},
+		{__LINE__, COMPARE | THRESHOLD(15), 0},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		spmu_reset(host->core, 0);
+		count_instructions(host, 12, ENABLE | rows[i].cccr);
+		retire(host, 0x1000, SPMU_SIGBIT(INSTRUCTIONS));
+		retire(host, 0x1000, SPMU_SIGBIT(INSTRUCTIONS));
+		(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 3, 3);
+		(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 1000, 0);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
 	}
 }
@@ -403,6 +429,7 @@ int main(void)
 	each_model(rings);
 	each_model(enable);
 	each_model(filter);
+	each_model(clocks_by_threshold);
 	each_model(width);
 	each_model(interrupt);
 	each_model(no_interrupt);
