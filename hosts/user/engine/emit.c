@@ -35,12 +35,10 @@ static void emit_nops(struct emit *e, unsigned n)
 		{0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
 	};
 
-	while (n) {
-		unsigned part = n < NOP_MAX ? n : NOP_MAX;
-
-		emit_bytes(e, nop[part - 1], part);
-		n -= part;
-	}
+	for (; n >= NOP_MAX; n -= NOP_MAX)
+		emit_bytes(e, nop[NOP_MAX - 1], NOP_MAX);
+	if (n)
+		emit_bytes(e, nop[n - 1], n);
 }
 
 static unsigned place_in_line(const struct emit *e)

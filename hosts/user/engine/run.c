@@ -355,7 +355,7 @@ static void step_rdpmc(const struct step *s)
 static void step_plain(const struct step *s, const struct insn_addresses *at)
 {
 	unsigned last = s->insns - 1u;
-	uint64_t signals = s->insn[last].signals, ip = s->pc, behind = s->pc, next;
+	uint64_t signals = s->insn[last].signals, ip, behind = s->pc, next;
 	uint32_t leaf = (uint32_t)current->gpr[0], subleaf = (uint32_t)current->gpr[1];
 
 	if (s->rep && !(s->address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
@@ -369,6 +369,7 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 	current->pc = next;
 	if (s->kind == INSN_CPUID)
 		self_cpuid(leaf, subleaf);
+	ip = s->pc;
 	for (unsigned i = 0; i < last; i++) {
 		counting_retire_plain(ip, ip + s->insn[i].bytes, s->insn[i].signals);
 		ip += s->insn[i].bytes;

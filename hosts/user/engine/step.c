@@ -42,8 +42,6 @@ static struct steps *make(uint32_t count, uint64_t room, uint64_t bytes)
 {
 	struct steps *steps = engine_memory(sizeof(*steps) + count * sizeof(*steps->place));
 
-	if (!room)
-		engine_fail(126, "no room for single steps below 2 GiB");
 	steps->count = count;
 	steps->room = (uint8_t *)room;
 	steps->at = steps->room + STEP_ALIGN;
@@ -59,7 +57,7 @@ static uint64_t place(uint64_t bytes)
 	if (!at ||
 	    is_error(map_memory(at, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)))
-		return 0;
+		engine_fail(126, "no room for single steps below 2 GiB");
 	return at;
 }
 
@@ -76,10 +74,10 @@ static struct steps *make_others(void)
 
 	if (chunk == end) {
 		chunk = place(CHUNK_BYTES);
-		end = chunk ? chunk + CHUNK_BYTES : 0;
+		end = chunk + CHUNK_BYTES;
 	}
 	room = chunk;
-	chunk += chunk ? OTHER_BYTES : 0;
+	chunk += OTHER_BYTES;
 	return make(OTHER_STEPS, room, OTHER_BYTES);
 }
 
