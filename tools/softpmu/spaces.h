@@ -20,7 +20,7 @@ void spaces_rewind(struct spaces *spaces);
 
 /* What the records say: a mapping covers earlier ones, exec empties a process, fork copies it. */
 void spaces_mmap(struct spaces *spaces, const struct perfdata_mmap *mmap);
-void spaces_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *comm, bool exec);
+void spaces_comm(struct spaces *spaces, uint32_t pid, uint32_t tid, const char *name, bool exec);
 void spaces_fork(struct spaces *spaces, uint32_t pid, uint32_t tid, uint32_t parent);
 
 /* A thread is called as the one of that number, else as its process. */
