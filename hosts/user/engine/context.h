@@ -69,7 +69,7 @@ struct dispositions {
 	struct kernel_action action[SIGNALS];
 };
 
-/* The thread's signals (signals.c, frames.c). */
+/* The thread's signals (signals.c, actions.c, frames.c). */
 struct signals {
 	struct dispositions *process;
 	uint64_t blocked_faults;	      /* FAULT_SIGNALS that the program blocks */

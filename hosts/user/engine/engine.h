@@ -24,7 +24,9 @@
  *	ring.c       records to the tool
  *	syscalls.c   the program's system calls
  *	filters.c    filters of system calls (seccomp) that it installs
- *	signals.c    the program's signal dispositions, masks, faults, delivery
+ *	signals.c    the program's signals: masks, arrival, delivery
+ *	actions.c    what it wants done about each
+ *	faults.c     what instructions raise
  *	threads.c    the program's threads, the lock on what they share
  *	children.c   fork, vfork, clone
  *	exec.c       execve: the next image is the engine again
@@ -427,7 +429,7 @@ long exec_run(const struct syscall_arguments *c);
 /* What this image is to run, when a program of the run has executed it. */
 const struct link_exec *exec_request(int fd);
 
-/* signals.c (the rest is in signals.h) */
+/* signals.c, faults.c (the rest is in signals.h) */
 void signals_start(void);
 /* Deliver what has arrived; current->pc is at an instruction boundary. */
 void signals_check(void);

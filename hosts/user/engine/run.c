@@ -226,7 +226,7 @@ static void run_bulk(void)
 		current->pc = b->pc;
 		run->steps_due = 1;
 		break;
-	default: /* EXIT_STEP_JUMP: signals.c left the block at current->pc */
+	default: /* EXIT_STEP_JUMP: signals.c or faults.c left the block at current->pc */
 		break;
 	}
 	if (current->sequence && *current->sequence)

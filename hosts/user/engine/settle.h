@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settle.h: translated code that is left in the middle, as signals.c does (settle.c). */
+/* settle.h: translated code that is left in the middle, as signals.c and faults.c do (settle.c). */
 #ifndef SOFTPMU_ENGINE_SETTLE_H
 #define SOFTPMU_ENGINE_SETTLE_H
 

@@ -9,80 +9,29 @@
  * code that boundary is where the signal found it, or a few machine instructions on,
  * which are run one by one with RFLAGS.TF.
  *
- * A write to a page that holds translated code comes here too: at the next boundary the
- * translations are thrown away, and the page can be written.
+ * What the program wants done is in actions.c, what instructions raise in faults.c.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
 
+#include "actions.h"
 #include "engine.h"
+#include "faults.h"
 #include "filters.h"
 #include "settle.h"
-#include "signals.h"
 #include "sys.h"
 #include "threads.h"
 
-#define FLAG_TF	   UINT64_C(0x100)
 #define TRAP_TRACE 2
-#define IGNORE	   1 /* SIG_IGN */
-#define STACK_NEAR UINT64_C(16384)
-
-extern const char signal_return[];
-extern const char __executable_start[], etext[]; /* the linker's: the engine's code */
 
 static struct signals *mine(void)
 {
 	return &current->signals;
 }
 
-/* What the program asked for. */
-static struct kernel_action *action_of(long sig)
-{
-	return &mine()->process->action[sig];
-}
-
-static long kernel_action(long sig, const struct kernel_action *new, struct kernel_action *old)
-{
-	return syscall4(__NR_rt_sigaction, sig, (long)new, (long)old, 8);
-}
-
-static bool ends_by_default(long sig)
-{
-	return sig != SIGCHLD && sig != SIGCONT && sig != SIGURG && sig != SIGWINCH &&
-	       sig != SIGKILL && sig != SIGSTOP && sig != SIGTSTP && sig != SIGTTIN &&
-	       sig != SIGTTOU;
-}
-
-static bool faults(long sig)
-{
-	return FAULT_SIGNALS & BIT_OF(sig);
-}
-
-static bool is_fault(int sig, const siginfo_t *info)
-{
-	return info->si_code > 0 && faults(sig);
-}
-
-static bool has_handler(long sig)
-{
-	return action_of(sig)->handler > IGNORE;
-}
-
-static void default_action(long sig)
-{
-	struct kernel_action def = {0};
-
-	kernel_action(sig, &def, NULL);
-}
-
-static bool in_engine(uint64_t rip)
-{
-	return rip >= (uint64_t)__executable_start && rip < (uint64_t)etext;
-}
-
 /* --- masks --- */
 
-static uint64_t kernel_mask(int how, uint64_t set)
+uint64_t signals_kernel_mask(int how, uint64_t set)
 {
 	uint64_t old = 0;
 
@@ -114,11 +63,11 @@ static void set_mask(uint64_t mask)
 /* --- the end --- */
 
 /* Not while the handler of the engine runs: the signal has to come through. */
-static _Noreturn void die_finished(int sig)
+void signals_end_finished(int sig)
 {
-	default_action(sig);
+	action_default(sig);
 	syscall3(__NR_tgkill, current->pid, current->tid, sig);
-	kernel_mask(SIG_UNBLOCK, BIT_OF(sig));
+	signals_kernel_mask(SIG_UNBLOCK, BIT_OF(sig));
 	for (;;)
 		syscall1(__NR_exit_group, 128 + sig);
 }
@@ -126,7 +75,7 @@ static _Noreturn void die_finished(int sig)
 static _Noreturn void die(int sig)
 {
 	engine_finish();
-	die_finished(sig);
+	signals_end_finished(sig);
 }
 
 void signals_end(int sig, enum fatal what)
@@ -147,12 +96,13 @@ static void hold_back(struct ucontext *uc)
 	current->pending = 1;
 }
 
-static void note(const siginfo_t *info, struct ucontext *uc, bool fault)
+void signals_note(const siginfo_t *info, struct ucontext *uc, bool fault)
 {
 	struct arrival *a = mine()->arrived + mine()->arrivals;
 	int sig = info->si_signo;
 
-	if (!fault && faults(sig) && (mine()->checking || mine()->blocked_faults & BIT_OF(sig))) {
+	if (!fault && is_fault_signal(sig) &&
+	    (mine()->checking || mine()->blocked_faults & BIT_OF(sig))) {
 		memcpy(&mine()->held[sig], info, sizeof(*info));
 		mine()->held_set |= BIT_OF(sig);
 		return;
@@ -193,119 +143,16 @@ static void leave_soon(struct sigcontext *regs)
 	}
 }
 
-static void internal_error(int sig, uint64_t rip)
-{
-	char message[96];
-	struct text t;
-
-	text_start(&t, message, sizeof(message));
-	text_add(&t, "internal error: signal ");
-	text_add_number(&t, (uint64_t)sig);
-	text_add(&t, " in the engine at ");
-	text_add_hex(&t, rip);
-	engine_unsupported(message);
-}
-
-/* The thread has written to code; it may be on its own stack. */
-static void open_soon(uint64_t address, uint64_t rsp)
-{
-	bool stack = address - rsp + STACK_NEAR < 2 * STACK_NEAR;
-
-	if (mine()->unwatches < UNWATCH_MAX)
-		mine()->unwatch[mine()->unwatches] = (address & ~UINT64_C(1)) | stack;
-	mine()->unwatches++;
-}
-
-/* Faults that the engine brings about on purpose; true when it was one. */
-static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
-{
-	uint64_t rip = regs->rip, address = (uint64_t)info->si_addr;
-	bool probe = rip == (uint64_t)probe_read_at || rip == (uint64_t)probe_write_at;
-
-	if (sig == SIGSEGV && regs->err & 2 && branches_full_at(address)) {
-		current->run.log_store = rip;
-		regs->rip = (uint64_t)exit_log_full;
-		return true;
-	}
-	if (sig == SIGSEGV && regs->err & 2 && memory_is_watched(address)) {
-		open_soon(address, in_engine(rip) ? current->gpr[4] : regs->rsp);
-		if (in_engine(rip)) {
-			memory_open(address);
-		} else {
-			settle(regs, 0);
-			regs->rip = (uint64_t)exit_step_jump;
-		}
-		return true;
-	}
-	if (probe)
-		regs->rip = (uint64_t)probe_failed;
-	return probe;
-}
-
-static bool is_breakpoint(int sig, uint64_t rip)
-{
-	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
-	       *(const uint8_t *)(rip - 1) == 0xcc;
-}
-
-/* The handler is entered from signals_check(), with the registers that leaving puts away. */
-static void deliver_fault(siginfo_t *info, struct ucontext *uc, uint64_t rip)
-{
-	/* Where it stands natively; SIGSEGV and SIGBUS tell the address of data. */
-	if ((uint64_t)info->si_addr == rip)
-		info->si_addr = (void *)current->pc;
-	if (rip == uc->uc_mcontext.cr2)
-		uc->uc_mcontext.cr2 = current->pc;
-	note(info, uc, true);
-	uc->uc_mcontext.rip = (uint64_t)exit_step_jump;
-	uc->uc_mcontext.eflags &= ~FLAG_TF;
-}
-
-static void fault(int sig, siginfo_t *info, struct ucontext *uc)
-{
-	struct sigcontext *regs = &uc->uc_mcontext;
-	uint64_t rip = regs->rip;
-	struct sigcontext settled;
-	bool trap = is_breakpoint(sig, rip);
-	bool delivered = has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
-	const struct step *s = step_of_code(rip);
-	bool with_gs = s && s->uses_gs && s->kind == INSN_PLAIN;
-	uint64_t flushes = blocks_flushes;
-
-	if (own_fault(sig, info, regs))
-		return;
-	if (rip == (uint64_t)frame_resume_after)
-		die(SIGSEGV); /* what the program's frame says is refused */
-	if (in_engine(rip) && !mine()->bad_jump)
-		internal_error(sig, rip);
-	memcpy(&settled, regs, sizeof(settled));
-	settled.rip -= trap;
-	settle(&settled, trap);
-	if (delivered) {
-		memcpy(regs, &settled, sizeof(settled));
-		deliver_fault(info, uc, rip);
-		return;
-	}
-	if (trap) /* INT3 has retired and does not fault again */
-		syscall2(__NR_kill, current->pid, sig);
-	if (with_gs)
-		die(sig);
-	engine_finish();
-	if (blocks_flushes != flushes)
-		die_finished(sig); /* the instruction is not there any more */
-	default_action(sig);	   /* a fault: the instruction does it again and ends the program */
-}
-
 /* A filter's SECCOMP_RET_TRAP: delivered behind the SYSCALL. */
 static void trapped(siginfo_t *info, struct ucontext *uc)
 {
 	struct sigcontext *regs = &uc->uc_mcontext;
-	bool delivered = has_handler(SIGSYS) && !(mine()->blocked_faults & BIT_OF(SIGSYS));
+	bool delivered = action_has_handler(SIGSYS) && !(mine()->blocked_faults & BIT_OF(SIGSYS));
 	enum fatal fatal = filters_fatal(info);
 
 	regs->rax = (uint64_t)SYSCALL_TRAPPED;
 	info->si_call_addr = (void *)current->pc;
-	note(info, uc, true);
+	signals_note(info, uc, true);
 	mine()->arrived->fatal = fatal || delivered ? fatal : FATAL_PROCESS;
 }
 
@@ -337,23 +184,23 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		trapped(info, uc);
 		return;
 	}
-	if (is_fault(sig, info)) {
-		fault(sig, info, uc);
+	if (info->si_code > 0 && is_fault_signal(sig)) {
+		fault_arrived(sig, info, uc);
 		return;
 	}
-	if (action_of(sig)->handler == IGNORE || (!has_handler(sig) && !ends_by_default(sig)))
+	if (action_of(sig)->handler == IGNORE || (!action_has_handler(sig) && !action_ends(sig)))
 		return;
 	if (mine()->waiting && regs->rip == (uint64_t)syscall_after &&
 	    regs->rax == (uint64_t)-EINTR)
 		mine()->came_waiting = true;
-	note(info, uc, false);
+	signals_note(info, uc, false);
 	if (current->pending)
 		leave_soon(regs);
 }
 
 /* GS may be the program's (step.c), or another thread's (threads.c): what goes on there has it
  * again, what leaves from there has the engine's. */
-static void handler(int sig, siginfo_t *info, struct ucontext *uc)
+void signals_handler(int sig, siginfo_t *info, struct ucontext *uc)
 {
 	uint64_t gs = read_gs_base(), rip = uc->uc_mcontext.rip;
 	uint64_t own = (uint64_t)context_of_stack(__builtin_frame_address(0));
@@ -367,33 +214,6 @@ static void handler(int sig, siginfo_t *info, struct ucontext *uc)
 
 /* --- delivery, at a boundary --- */
 
-static void catch (long sig)
-{
-	struct kernel_action ours = {
-		.handler = (uint64_t)handler,
-		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
-		.restorer = (uint64_t)signal_return,
-		.mask = ~UINT64_C(0),
-	};
-	uint64_t passed_on = SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT;
-
-	ours.flags |= has_handler(sig) ? action_of(sig)->flags & passed_on : SA_RESTART;
-	kernel_action(sig, &ours, NULL);
-}
-
-/* Let the kernel do it where the engine has nothing to do. */
-static void install(long sig)
-{
-	const struct kernel_action *wanted = action_of(sig);
-
-	/* Faults of ours are never ignored; a program's own end it even so. */
-	if ((wanted->handler == IGNORE && !faults(sig)) ||
-	    (wanted->handler == 0 && !ends_by_default(sig)))
-		kernel_action(sig, wanted, NULL);
-	else
-		catch (sig);
-}
-
 /* The mask of the call that waited, under which the handler begins. */
 static uint64_t mask_now(void)
 {
@@ -403,21 +223,6 @@ static uint64_t mask_now(void)
 		mask = mine()->wait_mask;
 	mine()->came_waiting = false;
 	return mask;
-}
-
-/* What is to be done; once, if the program wants that. */
-static struct kernel_action take_action(int sig)
-{
-	struct kernel_action action;
-
-	engine_lock();
-	action = *action_of(sig);
-	if (action.flags & SA_RESETHAND && action.handler > IGNORE) {
-		action_of(sig)->handler = 0;
-		install(sig);
-	}
-	engine_unlock();
-	return action;
 }
 
 static void deliver(const struct arrival *a)
@@ -430,7 +235,7 @@ static void deliver(const struct arrival *a)
 		signals_end(sig, a->fatal);
 	if (!a->fault && now & BIT_OF(sig)) {
 		/* An earlier one's handler blocks it: back to the kernel, which holds it. */
-		if (faults(sig)) {
+		if (is_fault_signal(sig)) {
 			memcpy(&mine()->held[sig], &a->info, sizeof(a->info));
 			mine()->held_set |= BIT_OF(sig);
 		} else {
@@ -439,11 +244,11 @@ static void deliver(const struct arrival *a)
 		}
 		return;
 	}
-	action = take_action(sig);
+	action = action_take(sig);
 	if (action.handler == IGNORE && !a->fault)
 		return;
 	if (action.handler <= IGNORE) {
-		if (a->fault || ends_by_default(sig))
+		if (a->fault || action_ends(sig))
 			die(sig);
 		return;
 	}
@@ -455,30 +260,11 @@ static void deliver(const struct arrival *a)
 	set_mask(now & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
 }
 
-static void open_pages(void)
-{
-	struct signals *s = mine();
-
-	engine_lock();
-	threads_stop();
-	if (s->unwatches > UNWATCH_MAX)
-		memory_unwatch_range(0, PROGRAM_END);
-	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++) {
-		if (s->unwatch[i] & 1)
-			memory_give_up(s->unwatch[i]);
-		if (memory_is_watched(s->unwatch[i])) /* else another thread has done it */
-			memory_unwatch_range(s->unwatch[i], 1);
-	}
-	s->unwatches = 0;
-	threads_go();
-	engine_unlock();
-}
-
 void signals_check(void)
 {
 	thread_check();
 	if (mine()->unwatches)
-		open_pages();
+		faults_open_pages();
 	if (!current->pending)
 		return;
 	mine()->checking = true;
@@ -492,18 +278,8 @@ void signals_check(void)
 	}
 	mine()->checking = false;
 	current->pending = 0;
-	kernel_mask(SIG_SETMASK, mine()->mask);
+	signals_kernel_mask(SIG_SETMASK, mine()->mask);
 	send_held();
-}
-
-void signals_bad_jump(void)
-{
-	mine()->bad_jump = true;
-	current->resume = current->pc;
-	enter();
-	mine()->bad_jump = false;
-	if (!current->pending)
-		engine_unsupported("the program jumped to memory that it may not execute");
 }
 
 void signals_start_thread(void)
@@ -526,45 +302,15 @@ void signals_inherit(struct signals *to)
 
 void signals_start(void)
 {
-	uint64_t mask = kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
+	uint64_t mask = signals_kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
 
 	signals_start_thread();
 	mine()->process = engine_memory(sizeof(*mine()->process));
 	mine()->blocked_faults = mask & FAULT_SIGNALS;
-	for (long sig = 1; sig < SIGNALS; sig++) {
-		kernel_action(sig, NULL, action_of(sig));
-		install(sig);
-	}
+	actions_start();
 }
 
 /* --- system calls of the program --- */
-
-long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
-{
-	struct kernel_action before, after;
-
-	if (sig < 1 || sig >= SIGNALS || set_bytes != 8 ||
-	    ((sig == SIGKILL || sig == SIGSTOP) && action))
-		return -EINVAL;
-	if (action) {
-		if (!memory_readable(action, sizeof(after)))
-			return -EFAULT;
-		memcpy(&after, (const void *)action, sizeof(after));
-	}
-	engine_lock();
-	before = *action_of(sig);
-	if (action) {
-		*action_of(sig) = after;
-		install(sig);
-	}
-	engine_unlock();
-	if (old) {
-		if (!memory_writable(old, sizeof(before)))
-			return -EFAULT;
-		memcpy((void *)old, &before, sizeof(before));
-	}
-	return 0;
-}
 
 static void block_faults(long how, uint64_t set)
 {
@@ -613,7 +359,7 @@ void signals_return(void)
 {
 	uint64_t mask;
 
-	kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
+	signals_kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
 	if (!frame_return(~FAULT_SIGNALS, &mask))
 		die(SIGSEGV);
 	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
@@ -637,35 +383,4 @@ void signals_waits_with(uint64_t mask_address)
 void signals_forget_held(void)
 {
 	mine()->held_set = 0;
-}
-
-void signals_own_dispositions(struct dispositions *copy)
-{
-	*copy = *mine()->process;
-	mine()->process = copy;
-}
-
-void signals_clear_handlers(void)
-{
-	for (long sig = 1; sig < SIGNALS; sig++)
-		if (has_handler(sig)) {
-			*action_of(sig) = (struct kernel_action){0};
-			install(sig);
-		}
-}
-
-void signals_hand_over(void)
-{
-	for (int sig = 1; sig < SIGNALS; sig++)
-		if (faults(sig) && action_of(sig)->handler == IGNORE)
-			kernel_action(sig, action_of(sig), NULL);
-	kernel_mask(SIG_BLOCK, mine()->blocked_faults);
-}
-
-void signals_take_over(void)
-{
-	kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
-	for (int sig = 1; sig < SIGNALS; sig++)
-		if (faults(sig))
-			install(sig);
 }

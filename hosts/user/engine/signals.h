@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h: what else asks about the program's signals (signals.c). */
+/* signals.h: what else asks about the program's signals (signals.c, actions.c). */
 #ifndef SOFTPMU_ENGINE_SIGNALS_H
 #define SOFTPMU_ENGINE_SIGNALS_H
 
@@ -12,6 +12,19 @@
 	(BIT_OF(SIGSEGV) | BIT_OF(SIGBUS) | BIT_OF(SIGILL) | BIT_OF(SIGFPE) | BIT_OF(SIGTRAP) |    \
 	 BIT_OF(SIGSYS))
 
+static inline bool is_fault_signal(long sig)
+{
+	return FAULT_SIGNALS & BIT_OF(sig);
+}
+
+/* What the kernel calls. */
+void signals_handler(int sig, siginfo_t *info, struct ucontext *uc);
+/* It is delivered at the next boundary: at once when the instruction there raised it. */
+void signals_note(const siginfo_t *info, struct ucontext *uc, bool fault);
+/* The kernel's mask; what it was. */
+uint64_t signals_kernel_mask(int how, uint64_t set);
+/* The program ends by this signal, its counts being complete. */
+_Noreturn void signals_end_finished(int sig);
 /* The running thread, or the process with it, ends by this signal, whatever the program's wish. */
 _Noreturn void signals_end(int sig, enum fatal what);
 

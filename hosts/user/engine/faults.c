@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faults.c: signals that an instruction has raised.  Those of the program's instructions are put
+ * where the instruction stands in the program, and delivered there.  Others the engine brings about
+ * on purpose: a log of branches that is full, a probe of memory, and a write to a page that
+ * holds translated code; such a page is opened, and its translations dropped, at the next boundary
+ * between two instructions.
+ */
+#include <asm/unistd.h>
+
+#include "actions.h"
+#include "engine.h"
+#include "faults.h"
+#include "settle.h"
+#include "sys.h"
+#include "threads.h"
+
+#define STACK_NEAR UINT64_C(16384)
+
+static struct signals *mine(void)
+{
+	return &current->signals;
+}
+
+static void internal_error(int sig, uint64_t rip)
+{
+	char message[96];
+	struct text t;
+
+	text_start(&t, message, sizeof(message));
+	text_add(&t, "internal error: signal ");
+	text_add_number(&t, (uint64_t)sig);
+	text_add(&t, " in the engine at ");
+	text_add_hex(&t, rip);
+	engine_unsupported(message);
+}
+
+/* The thread has written to code; it may be on its own stack. */
+static void open_soon(uint64_t address, uint64_t rsp)
+{
+	bool stack = address - rsp + STACK_NEAR < 2 * STACK_NEAR;
+
+	if (mine()->unwatches < UNWATCH_MAX)
+		mine()->unwatch[mine()->unwatches] = (address & ~UINT64_C(1)) | stack;
+	mine()->unwatches++;
+}
+
+/* Faults that the engine brings about on purpose; true when it was one. */
+static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
+{
+	uint64_t rip = regs->rip, address = (uint64_t)info->si_addr;
+	bool probe = rip == (uint64_t)probe_read_at || rip == (uint64_t)probe_write_at;
+
+	if (sig == SIGSEGV && regs->err & 2 && branches_full_at(address)) {
+		current->run.log_store = rip;
+		regs->rip = (uint64_t)exit_log_full;
+		return true;
+	}
+	if (sig == SIGSEGV && regs->err & 2 && memory_is_watched(address)) {
+		open_soon(address, in_engine(rip) ? current->gpr[4] : regs->rsp);
+		if (in_engine(rip)) {
+			memory_open(address);
+		} else {
+			settle(regs, 0);
+			regs->rip = (uint64_t)exit_step_jump;
+		}
+		return true;
+	}
+	if (probe)
+		regs->rip = (uint64_t)probe_failed;
+	return probe;
+}
+
+static bool is_breakpoint(int sig, uint64_t rip)
+{
+	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
+	       *(const uint8_t *)(rip - 1) == 0xcc;
+}
+
+/* The handler is entered from signals_check(), with the registers that leaving puts away. */
+static void deliver_fault(siginfo_t *info, struct ucontext *uc, uint64_t rip)
+{
+	/* Where it stands natively; SIGSEGV and SIGBUS tell the address of data. */
+	if ((uint64_t)info->si_addr == rip)
+		info->si_addr = (void *)current->pc;
+	if (rip == uc->uc_mcontext.cr2)
+		uc->uc_mcontext.cr2 = current->pc;
+	signals_note(info, uc, true);
+	uc->uc_mcontext.rip = (uint64_t)exit_step_jump;
+	uc->uc_mcontext.eflags &= ~FLAG_TF;
+}
+
+void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
+{
+	struct sigcontext *regs = &uc->uc_mcontext;
+	uint64_t rip = regs->rip;
+	struct sigcontext settled;
+	bool trap = is_breakpoint(sig, rip);
+	bool delivered = action_has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
+	const struct step *s = step_of_code(rip);
+	bool with_gs = s && s->uses_gs && s->kind == INSN_PLAIN;
+	uint64_t flushes = blocks_flushes;
+
+	if (own_fault(sig, info, regs))
+		return;
+	if (rip == (uint64_t)frame_resume_after)
+		signals_end(SIGSEGV, FATAL_PROCESS); /* what the program's frame says is refused */
+	if (in_engine(rip) && !mine()->bad_jump)
+		internal_error(sig, rip);
+	memcpy(&settled, regs, sizeof(settled));
+	settled.rip -= trap;
+	settle(&settled, trap);
+	if (delivered) {
+		memcpy(regs, &settled, sizeof(settled));
+		deliver_fault(info, uc, rip);
+		return;
+	}
+	if (trap) /* INT3 has retired and does not fault again */
+		syscall2(__NR_kill, current->pid, sig);
+	if (with_gs)
+		signals_end(sig, FATAL_PROCESS);
+	engine_finish();
+	if (blocks_flushes != flushes)
+		signals_end_finished(sig); /* the instruction is not there any more */
+	action_default(sig); /* a fault: the instruction does it again and ends the program */
+}
+
+void faults_open_pages(void)
+{
+	struct signals *s = mine();
+
+	engine_lock();
+	threads_stop();
+	if (s->unwatches > UNWATCH_MAX)
+		memory_unwatch_range(0, PROGRAM_END);
+	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++) {
+		if (s->unwatch[i] & 1)
+			memory_give_up(s->unwatch[i]);
+		if (memory_is_watched(s->unwatch[i])) /* else another thread has done it */
+			memory_unwatch_range(s->unwatch[i], 1);
+	}
+	s->unwatches = 0;
+	threads_go();
+	engine_unlock();
+}
+
+void signals_bad_jump(void)
+{
+	mine()->bad_jump = true;
+	current->resume = current->pc;
+	enter();
+	mine()->bad_jump = false;
+	if (!current->pending)
+		engine_unsupported("the program jumped to memory that it may not execute");
+}
