@@ -4,9 +4,7 @@
  *
  * The cache is one mapping: gates to the engine, exit slots, then code, which only
  * grows; when it or a table is full everything is thrown away and begins
- * anew.  An exit slot is a few bytes of code that tell the engine their own number;
- * a direct branch whose target is not yet translated jumps to one, and the slot is free
- * again when the branch has been linked.
+ * anew.  slots.c has the slots, lookup.c the tables.
  *
  * Threads share it all.  Under the lock (threads.c) code is added and jumps are linked; that others
  * run the code meanwhile means:
@@ -16,15 +14,10 @@
  *	- a slot whose jump has been linked is not used again: a thread may be on its way there;
  *	- it is thrown away while the others are stopped outside (threads_stop()), and so are single
  *	  blocks whose code changes: they begin with a jump to an exit slot from then on.
- *
- * Indirect branches go through a table by the low 16 bits of the
- * program address to a thunk that compares the whole address without
- * touching flags; thunks with the same low bits form a chain.  A thunk stands in front of its
- * block, unless that has been translated before.  Returns have a table of their own, as their
- * target stands on the stack.
  */
 #include <linux/mman.h>
 
+#include "cache.h"
 #include "emit.h"
 #include "engine.h"
 #include "keep.h"
@@ -32,55 +25,27 @@
 #include "sys.h"
 #include "threads.h"
 
-#define SLOTS_MAX   (1u << 18)
-#define SLOT_BYTES  24
 #define CODE_BYTES  (28u << 20)
 #define COLD_BYTES  (20u << 20)
 #define GATE_BYTES  16
 #define GATES_BYTES 4096
-#define TARGETS	    65536
-#define TABLE_BYTES (4 * TARGETS * 8)
-#define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
-#define CACHE_BYTES (GATES_BYTES + TABLE_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
+#define CACHE_BYTES (GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define BLOCKS_MAX  (1u << 20)
 #define COLD_ROOM   (2u << 20) /* the most that the cold code of two blocks takes */
 #define MAP_BYTES   (16u << 20)
 #define CHAINS	    16384
-#define NEAR_SHIFT  10 /* so many bytes of the program, 8 to an entry, make one group of a table */
-#define NEAR_MASK   (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
 #define DROP_BYTES  10u /* more than a jump: no other exit slot has its displacement there */
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
 uint64_t blocks_flushes, blocks_changes;
 
-static uint8_t *slots_code, *code_start, *cold_start;
-static struct exit_slot *slot;
-static uint32_t slots_made, slot_free_list; /* numbers + 1; the list runs through target */
-
+static uint8_t *code_start, *cold_start;
 static struct block *block;
 static uint32_t blocks;
 /* Blocks by the page that they begin in, modulo CHAINS, and all traces: numbers + 1. */
 static uint32_t chain[CHAINS], traces;
 static uint8_t *maps;
 static uint32_t maps_used;
-
-#define GONE 2 /* in place of code: the block has been dropped */
-
-/* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
- * and in careful code others. */
-static uint64_t *target, *careful_target;
-static bool careful_used;
-
-/* Open addressing by program address; a code of 0: nothing there. */
-struct entry {
-	uint64_t pc;
-	uint64_t code;
-};
-struct table {
-	uint32_t size, used;
-	struct entry entry[];
-};
-static struct table *table;
 
 static const char *const gate[] = {
 	[EXIT_LINK] = exit_link,	   [EXIT_INDIRECT] = exit_indirect,
@@ -105,19 +70,6 @@ static void write_gates(void)
 	}
 }
 
-static size_t table_bytes(uint32_t size)
-{
-	return sizeof(struct table) + size * sizeof(struct entry);
-}
-
-static struct table *table_make(uint32_t size)
-{
-	struct table *t = engine_memory(table_bytes(size));
-
-	t->size = size;
-	return t;
-}
-
 void blocks_start(uint64_t program_end)
 {
 	uint64_t at = CACHE_BASE;
@@ -131,31 +83,15 @@ void blocks_start(uint64_t program_end)
 		engine_fail(126, "no room for the code cache below 2 GiB beside the program");
 	cache_base = (uint8_t *)at;
 	cache_end = cache_base + CACHE_BYTES;
-	target = (uint64_t *)(at + GATES_BYTES);
-	careful_target = target + 2 * TARGETS;
-	slots_code = cache_base + GATES_BYTES + TABLE_BYTES;
-	code_start = slots_code + SLOTS_BYTES;
+	code_start = cache_base + GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES;
 	cold_start = code_start + CODE_BYTES;
 	emit_start();
 	write_gates();
-	slot = engine_memory(SLOTS_MAX * sizeof(*slot));
+	lookup_start((uint64_t *)(cache_base + GATES_BYTES));
+	slots_start(cache_base + GATES_BYTES + TARGETS_BYTES);
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);
-	table = table_make(1u << 13);
 	blocks_flush();
-}
-
-static void targets_clear(uint64_t *t)
-{
-	for (unsigned i = 0; i < TARGETS; i++) {
-		t[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
-		t[TARGETS + i] = (uint64_t)blocks_gate(EXIT_RETURN);
-	}
-}
-
-uint64_t blocks_targets(bool careful, bool of_returns)
-{
-	return (uint64_t)((careful ? careful_target : target) + (of_returns ? TARGETS : 0));
 }
 
 void blocks_flush(void)
@@ -169,79 +105,17 @@ void blocks_flush(void)
 	memset(chain, 0, sizeof(chain));
 	traces = 0;
 	maps_used = 0;
-	slots_made = 0;
-	slot_free_list = 0;
-	memset(table->entry, 0, table->size * sizeof(*table->entry));
-	table->used = 0;
-	targets_clear(target);
-	if (careful_used)
-		targets_clear(careful_target);
+	slots_set(0, 0);
+	lookup_clear();
 	keep_flushed();
 	memory_forget_translations();
 	threads_go();
 }
 
-/* Code that is near in the program is near in the table: what is looked up for one block, and then
- * for the next, is in few cache lines. */
-static uint32_t hash(uint64_t key)
-{
-	uint32_t group = (uint32_t)((key >> NEAR_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-
-	return (group & ~NEAR_MASK) | (uint32_t)(key >> 3 & NEAR_MASK);
-}
-
-/* Where the key is, or would be; *code is what is there. */
-static struct entry *find(struct table *t, uint64_t key, uint64_t *code)
-{
-	uint32_t i = hash(key) & (t->size - 1);
-
-	while ((*code = __atomic_load_n(&t->entry[i].code, __ATOMIC_ACQUIRE)) &&
-	       t->entry[i].pc != key)
-		i = (i + 1) & (t->size - 1);
-	return t->entry + i;
-}
-
-uint64_t blocks_lookup(uint64_t key)
-{
-	uint64_t code;
-
-	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &code);
-	return code == GONE ? 0 : code;
-}
-
-/* Somebody may be looking something up in the old one: with other threads it is left there. */
-static void table_grow(void)
-{
-	struct table *old = table, *new = table_make(old->size * 2);
-	uint64_t code;
-
-	for (uint32_t i = 0; i < old->size; i++)
-		if (old->entry[i].code)
-			*find(new, old->entry[i].pc, &code) = old->entry[i];
-	new->used = old->used;
-	__atomic_store_n(&table, new, __ATOMIC_RELEASE);
-	if (threads_alone())
-		engine_release(old, table_bytes(old->size));
-}
-
-void blocks_add(uint64_t key, uint64_t code)
-{
-	struct entry *e;
-	uint64_t before;
-
-	if (table->used * 2 > table->size)
-		table_grow();
-	e = find(table, key, &before);
-	table->used += !before;
-	e->pc = key;
-	__atomic_store_n(&e->code, code, __ATOMIC_RELEASE);
-}
-
 bool blocks_full(void)
 {
-	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
-	       slots_made > SLOTS_MAX - 512 || cache_at > cold_start - 16384 ||
-	       cold_at > cache_end - COLD_ROOM;
+	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 || slots_full() ||
+	       cache_at > cold_start - 16384 || cold_at > cache_end - COLD_ROOM;
 }
 
 struct block *block_new(uint64_t pc)
@@ -269,16 +143,6 @@ void block_done(struct block *b)
 	chain_add(b);
 	engine_link->blocks++;
 	engine_link->cache_bytes += b->code_bytes;
-}
-
-bool blocks_may_trace(uint64_t pc)
-{
-	return !blocks_lookup(pc | TRACED_KEY);
-}
-
-void blocks_no_trace(uint64_t pc)
-{
-	blocks_add(pc | TRACED_KEY, 1);
 }
 
 struct block *block_at(uint32_t number)
@@ -324,146 +188,6 @@ const uint8_t *block_map(const struct block *b)
 	return maps + b->map;
 }
 
-static uint32_t slot_take(void)
-{
-	uint32_t n = slot_free_list;
-	struct emit e;
-
-	if (n) {
-		slot_free_list = (uint32_t)slot[n - 1].target;
-		return n - 1;
-	}
-	n = slots_made++;
-	e.at = slots_code + n * SLOT_BYTES;
-	emit_leave(&e, EXIT_LINK, n);
-	return n;
-}
-
-uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop)
-{
-	uint32_t n = slot_take();
-
-	slot[n] = (struct exit_slot){key, (uint32_t)patch, closes_loop};
-	return (uint64_t)(slots_code + n * SLOT_BYTES);
-}
-
-uint32_t exit_slot_keep(uint64_t pc)
-{
-	uint32_t n = slot_take();
-
-	slot[n] = (struct exit_slot){.target = pc};
-	return n;
-}
-
-struct exit_slot *exit_slot_at(uint32_t number)
-{
-	return slot + number;
-}
-
-/* The 8 aligned bytes at `to`, in one store: others may run them. */
-static void store_code(uint64_t to, const uint8_t *bytes)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	__atomic_store_n((uint64_t *)to, word, __ATOMIC_RELEASE);
-}
-
-void exit_slot_link(uint32_t number, uint64_t code)
-{
-	uint8_t *at = (uint8_t *)(uint64_t)slot[number].patch, bytes[8];
-	uint8_t *aligned = (uint8_t *)((uint64_t)at & ~UINT64_C(7));
-	struct emit e = {slots_code + number * SLOT_BYTES};
-	uint32_t relative;
-
-	if (threads_alone()) {
-		emit_patch(at, code);
-		return;
-	}
-	if (at + 4 > aligned + 8) { /* the slot jumps on */
-		at = e.at + 1;
-		aligned = e.at;
-	}
-	relative = (uint32_t)(code - ((uint64_t)at + 4));
-	memcpy(bytes, aligned, sizeof(bytes));
-	if (aligned == e.at)
-		bytes[0] = 0xe9; /* JMP rel32 */
-	memcpy(bytes + (at - aligned), &relative, sizeof(relative));
-	store_code((uint64_t)aligned, bytes);
-}
-
-void exit_slot_free(uint32_t number)
-{
-	if (!threads_alone()) {
-		slot[number].patch = 0;
-		return;
-	}
-	slot[number].target = slot_free_list;
-	slot[number].patch = 0;
-	slot_free_list = number + 1;
-}
-
-static uint64_t *target_of(uint64_t key, bool of_return)
-{
-	return (uint64_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
-}
-
-void target_set(uint64_t key, uint64_t thunk, bool of_return)
-{
-	__atomic_store_n(target_of(key, of_return), thunk, __ATOMIC_RELEASE);
-	keep_target(key, of_return);
-}
-
-uint64_t target_thunk(uint64_t key, bool of_return)
-{
-	uint64_t thunk = (uint64_t)cache_at;
-	struct emit e = {cache_at};
-
-	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
-	cache_at = e.at;
-	return thunk;
-}
-
-/* For a block that is there: among the cold code. */
-static void target_add(uint64_t key, uint64_t code, bool of_return)
-{
-	uint64_t thunk = (uint64_t)cold_at;
-	struct emit e = {cold_at};
-
-	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
-	emit_jmp(&e, code);
-	cold_at = e.at;
-	target_set(key, thunk, of_return);
-}
-
-void target_find(uint64_t key, bool of_return)
-{
-	uint64_t code, thunk, flushes;
-
-	if (blocks_full())
-		blocks_flush();
-	code = blocks_lookup(key);
-	if (code) {
-		target_add(key, code, of_return);
-		return;
-	}
-	flushes = blocks_flushes;
-	thunk = target_thunk(key, of_return);
-	if (translate_block(key) && blocks_flushes == flushes)
-		target_set(key, thunk, of_return);
-}
-
-void blocks_start_careful(void)
-{
-	if (__atomic_load_n(&careful_used, __ATOMIC_ACQUIRE))
-		return;
-	engine_lock();
-	if (!careful_used)
-		targets_clear(careful_target);
-	__atomic_store_n(&careful_used, true, __ATOMIC_RELEASE);
-	engine_unlock();
-}
-
 /* --- blocks whose code has changed --- */
 
 static bool is_in(const struct block *b, uint64_t start, uint64_t end)
@@ -482,15 +206,6 @@ static bool is_in(const struct block *b, uint64_t start, uint64_t end)
 	return false;
 }
 
-static void table_drop(uint64_t key)
-{
-	uint64_t code;
-	struct entry *e = find(table, key, &code);
-
-	if (code)
-		e->code = GONE;
-}
-
 bool block_drop(struct block *b)
 {
 	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
@@ -502,8 +217,8 @@ bool block_drop(struct block *b)
 	b->gone = true;
 	rel32 = emit_jmp(&e, 0);
 	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
-	table_drop(key);
-	table_drop(b->pc | TRACED_KEY);
+	lookup_drop(key);
+	lookup_drop(b->pc | TRACED_KEY);
 	return true;
 }
 
@@ -583,9 +298,8 @@ void blocks_state(struct blocks_state *state)
 		.cold_bytes = (uint32_t)(cold_at - cold_start),
 		.map_bytes = maps_used,
 		.blocks = blocks,
-		.slots = slots_made,
-		.slot_free_list = slot_free_list,
 	};
+	slots_get(&state->slots, &state->slot_free_list);
 }
 
 bool blocks_set_state(const struct blocks_state *state)
@@ -598,10 +312,8 @@ bool blocks_set_state(const struct blocks_state *state)
 	cold_at = cold_start + state->cold_bytes;
 	maps_used = state->map_bytes;
 	blocks = state->blocks;
-	slots_made = state->slots;
-	slot_free_list = state->slot_free_list;
-	while (table->size < 4 * blocks)
-		table_grow();
+	slots_set(state->slots, state->slot_free_list);
+	lookup_expect(blocks);
 	return true;
 }
 
@@ -609,8 +321,7 @@ void blocks_parts(struct blocks_part part[BLOCKS_PARTS])
 {
 	part[0] = (struct blocks_part){code_start, (size_t)(cache_at - code_start)};
 	part[1] = (struct blocks_part){cold_start, (size_t)(cold_at - cold_start)};
-	part[2] = (struct blocks_part){slots_code, slots_made * SLOT_BYTES};
-	part[3] = (struct blocks_part){slot, slots_made * sizeof(*slot)};
+	slots_parts(part + 2);
 	part[4] = (struct blocks_part){block, blocks * sizeof(*block)};
 	part[5] = (struct blocks_part){maps, maps_used};
 }

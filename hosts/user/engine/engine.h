@@ -6,15 +6,19 @@
  *	load.c       maps the ELF program and its interpreter
  *	memory.c     which memory of the program can hold code
  *	pages.c      marks of its pages
- *	blocks.c     the code cache: blocks, links, exits, the table of indirect targets
+ *	blocks.c     the code cache: blocks of code, and when they are dropped
+ *	slots.c      branches that are not linked yet
+ *	lookup.c     where the code for an address is
  *	keep.c       translations that are kept between runs
  *	keep_file.c  the file in which they are
  *	path.c       which program code becomes one block, and what is known of it
  *	stable.c     indirect branches that go to one place
  *	hot.c        which code becomes traces
- *	translate.c  program code to counted blocks
+ *	translate.c  which program code is translated
+ *	copy.c       the machine code of one block
+ *	maps.c       what is known of a block afterwards
  *	step.c       a few instructions in a form that comes back
- *	emit.c       the bytes that translate.c and step.c write
+ *	emit.c       the bytes that copy.c and step.c write
  *	run.c        the dispatcher: bulk and precise execution
  *	branches.c   taken branches, for last branch records and branch traces
  *	units.c      a thread's units, their drivers, samples
@@ -156,27 +160,11 @@ struct block {
 	uint32_t next;	   /* of those that begin in pages like this one's */
 	uint32_t low;	   /* careful code from its charge on; 0: none, or not known */
 };
-struct exit_slot {
-	uint64_t target; /* key */
-	uint32_t patch;	 /* address of the rel32 to set; 0: it is set */
-	bool closes_loop;
-};
 extern uint8_t *cache_base, *cache_end;
 extern uint8_t *cache_at; /* where the next block's code goes */
 extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
 void blocks_start(uint64_t program_end);
 void blocks_flush(void);
-/* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
- * blocks that all use the first lane, run when little headroom is left. */
-#define CAREFUL_KEY (UINT64_C(1) << 63)
-#define TRACED_KEY  (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
-uint64_t blocks_lookup(uint64_t key);
-/* The table of careful targets is about to be used. */
-void blocks_start_careful(void);
-bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
-void blocks_no_trace(uint64_t pc);
-/* The tables of indirect targets, below 2 GiB. */
-uint64_t blocks_targets(bool careful, bool of_returns);
 extern uint64_t blocks_flushes; /* how often the cache has been emptied */
 extern uint64_t blocks_changes; /* how often code has changed, or that */
 /* Code there has changed, or may from now on. */
@@ -187,8 +175,6 @@ const uint8_t *blocks_gate(unsigned reason);
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 /* Its code is complete. */
 void block_done(struct block *block);
-/* blocks_lookup() finds this code from now on, in all threads. */
-void blocks_add(uint64_t key, uint64_t code);
 /* Whoever comes to the old one goes on in this code. */
 void block_replace(uint64_t old_code, uint64_t code);
 uint32_t block_number(const struct block *block);
@@ -198,6 +184,16 @@ const uint8_t *block_map(const struct block *block);
 /* Whoever still jumps to the block comes to an exit slot, and from there to what follows it. False:
  * it is too short to jump from. */
 bool block_drop(struct block *block);
+/* Translate `key` in place of the jump at the end of the newest block: its rel32 is at
+ * `patch`.  False: it is not there, or cannot be done. */
+bool block_append(uint64_t patch, uint64_t key);
+
+/* slots.c */
+struct exit_slot {
+	uint64_t target; /* key */
+	uint32_t patch;	 /* address of the rel32 to set; 0: it is set */
+	bool closes_loop;
+};
 /* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
 uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
 /* A slot that only holds a target, for as long as the cache: its number. */
@@ -206,15 +202,27 @@ struct exit_slot *exit_slot_at(uint32_t number);
 /* Its jump goes to this code from now on. */
 void exit_slot_link(uint32_t number, uint64_t code);
 void exit_slot_free(uint32_t number);
+
+/* lookup.c */
+/* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
+ * blocks that all use the first lane, run when little headroom is left. */
+#define CAREFUL_KEY (UINT64_C(1) << 63)
+#define TRACED_KEY  (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
+uint64_t blocks_lookup(uint64_t key);
+/* It finds this code from now on, in all threads. */
+void blocks_add(uint64_t key, uint64_t code);
+/* The table of careful targets is about to be used. */
+void blocks_start_careful(void);
+bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
+void blocks_no_trace(uint64_t pc);
+/* The tables of indirect targets, below 2 GiB. */
+uint64_t blocks_targets(bool careful, bool of_returns);
 /* Indirect branches, or returns, find the code of this key from now on, if it can be executed. */
 void target_find(uint64_t key, bool of_return);
 /* The thunk of this key in front of the block that is going to be translated, and once that has
  * been done: for all to find. */
 uint64_t target_thunk(uint64_t key, bool of_return);
 void target_set(uint64_t key, uint64_t thunk, bool of_return);
-/* Translate `key` in place of the jump at the end of the newest block: its rel32 is at
- * `patch`.  False: it is not there, or cannot be done. */
-bool block_append(uint64_t patch, uint64_t key);
 
 /* translate.c */
 #define PLAIN_INSNS_MAX	  48
@@ -230,6 +238,8 @@ uint64_t translate_trace(uint64_t pc);
 /* A trace along the way that a thread has taken, in place of the block where it begins; false:
  * there is none. */
 bool translate_recorded(const uint64_t *pcs, unsigned n);
+
+/* maps.c */
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);

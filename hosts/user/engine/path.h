@@ -31,7 +31,7 @@ bool path_of_trace(struct path *p, uint64_t pc);
 /* The path that a thread has taken, from pcs[0], as far as one block may go. */
 bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n);
 
-/* That of a block. */
+/* That of a block (maps.c). */
 void block_path(struct path *p, const struct block *block);
 
 /* Must the engine look at this instruction each time it runs? */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* cache.h: what the files of the code cache ask of each other: blocks.c, slots.c, lookup.c. */
+#ifndef SOFTPMU_ENGINE_CACHE_H
+#define SOFTPMU_ENGINE_CACHE_H
+
+#include "engine.h"
+#include "keep.h"
+
+/* lookup.c */
+#define TARGETS	      65536
+#define TARGETS_BYTES (4 * TARGETS * 8)
+/* The tables of indirect targets are to be there. */
+void lookup_start(uint64_t *targets);
+/* Nothing is found any more. */
+void lookup_clear(void);
+/* So many blocks are going to be added. */
+void lookup_expect(uint32_t blocks);
+/* This key is not found any more. */
+void lookup_drop(uint64_t key);
+/* Indirect branches find this code. */
+void target_add(uint64_t key, uint64_t code, bool of_return);
+
+/* slots.c */
+#define SLOTS_MAX   (1u << 18)
+#define SLOT_BYTES  24
+#define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
+/* Their code is to be there. */
+void slots_start(uint8_t *code);
+/* There are so many; the first of those that are free (0: none). */
+void slots_set(uint32_t count, uint32_t free);
+void slots_get(uint32_t *count, uint32_t *free);
+bool slots_full(void);
+/* Their code, and what is known of them. */
+void slots_parts(struct blocks_part part[2]);
+
+#endif
