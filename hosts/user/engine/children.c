@@ -7,7 +7,8 @@
  * to count from 0; what it counted is added to the shared memory when it ends or
  * executes a program.  A child that borrows its parent's memory while the parent waits
  * (vfork, posix_spawn) runs on another engine stack with the parent's units, and the parent
- * then goes on with what it had put away: the sum is the same.  A thread has a context and
+ * then goes on with what it had put away: the sum is the same.  When such a child is killed what it
+ * did since is not counted, and the units begin anew.  A thread has a context and
  * units of its own (threads.c).
  */
 #include <asm/errno.h>
@@ -223,26 +224,27 @@ static long lend(const struct wish *w)
 		.parent = {.ppid = current->pid, .ptid = current->tid},
 	};
 	struct put_away mine;
+	bool killed;
 	long pid;
 
-	counting_drain(); /* samples get the number of their process */
-	counting_note();
+	counting_publish(); /* samples get the number of their process; a kill loses nothing */
 	put_away(&mine);
 	current->loan = &loan;
 	current->left = false;
 	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
 			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
 			    run_borrower);
-	if (engine_link->want & LINK_WANT_ONE) {
+	killed = !is_error(pid) && !current->left;
+	if (killed) {
+		ring_end_turn_of(current->tid);
+		branches_end();
+		counting_begin_again();
+	} else if (engine_link->want & LINK_WANT_ONE) {
 		counting_drain();
 		counting_skip();
 	}
-	if (!is_error(pid) && !current->left)
-		ring_end_turn_of(current->tid);
 	take_back(&mine);
-	if (is_error(pid))
-		current->left = true; /* there was none */
-	threads_loan_ended(!current->left);
+	threads_loan_ended(killed);
 	engine_release(stack, STACK_BYTES);
 	return pid;
 }

@@ -108,20 +108,7 @@ void counting_skip(void)
 
 	counting_mode(COUNTING_PRECISE);
 	for (unsigned e = 0; e < engine_link->events; e++)
-		c->event[e].published +=
-			spmu_driver_read(&c->unit[c->event[e].unit].driver, c->event[e].slot) -
-			c->event[e].seen;
-	counting_mode(before);
-}
-
-void counting_note(void)
-{
-	struct counting *c = current->counting;
-	enum counting_mode before = c->mode;
-
-	counting_mode(COUNTING_PRECISE);
-	for (unsigned e = 0; e < engine_link->events; e++)
-		c->event[e].seen =
+		c->event[e].published =
 			spmu_driver_read(&c->unit[c->event[e].unit].driver, c->event[e].slot);
 	counting_mode(before);
 }

@@ -26,6 +26,7 @@
  *	counting.c   instructions that retire exactly, counts to the tool
  *	self.c       the unit as the program sees it: CPUID, RDPMC
  *	ring.c       records to the tool
+ *	views.c      shared memory that is mapped more than once
  *	syscalls.c   the program's system calls
  *	filters.c    filters of system calls (seccomp) that it installs
  *	signals.c    the program's signals: masks, arrival, delivery
@@ -334,10 +335,9 @@ void counting_start(void);
 void counting_finish(void);
 /* What has been counted so far to the shared memory. */
 void counting_publish(void);
-/* What is counted between these two is not told to the tool. */
-void counting_note(void);
+/* What has been counted since then is not told to the tool. */
 void counting_skip(void);
-/* The process is a new one: it counts from 0. */
+/* The units are made anew and count from 0: in a new process, or when they were left half done. */
 void counting_begin_again(void);
 enum counting_mode counting_mode_now(void);
 /* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */

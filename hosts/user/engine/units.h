@@ -44,7 +44,6 @@ struct counting {
 		uint8_t slot;
 		uint64_t last_tsc;
 		uint64_t period;
-		uint64_t seen;	    /* its count when counting_note() looked */
 		uint64_t published; /* what of its count the tool has been told */
 	} event[LINK_EVENTS_MAX];
 };
