@@ -18,6 +18,7 @@
 #include "pages.h"
 #include "sys.h"
 #include "threads.h"
+#include "views.h"
 
 #define WINDOW_END  UINT64_C(0x7fff0000)
 #define PLACE_STEP  UINT64_C(0x100000)
@@ -229,6 +230,7 @@ bool memory_is_watched(uint64_t address)
 
 bool memory_watch_page(uint64_t pc)
 {
+	bool elsewhere;
 	unsigned i;
 
 	if (page_has(pc, PAGE_TRANSLATED))
@@ -236,8 +238,9 @@ bool memory_watch_page(uint64_t pc)
 	i = region_after(pc);
 	if (!page_set(pc, PAGE_TRANSLATED))
 		engine_unsupported("the program has more code above 2 GiB than can be followed");
+	elsewhere = views_watch(pc);
 	if (!region[i].writable || memory_is_watched(pc))
-		return false;
+		return elsewhere;
 	/* First the mark: whoever faults there finds it. */
 	page_set(pc, PAGE_WATCHED);
 	syscall3(__NR_mprotect, (long)(pc & -PAGE), (long)PAGE, PROT_READ);
@@ -256,7 +259,7 @@ bool memory_is_constant(uint64_t pc)
 {
 	unsigned i = region_after(pc);
 
-	return i < regions && region[i].start <= pc && !region[i].writable;
+	return i < regions && region[i].start <= pc && !region[i].writable && !views_of_code(pc);
 }
 
 /* The last byte of the instruction may be in the next page. */
@@ -305,6 +308,7 @@ void memory_unwatch_range(uint64_t start, uint64_t bytes)
 		memory_open(at);
 		if (page_has(at, PAGE_TRANSLATED))
 			memory_forget(at, 1);
+		views_forget(at);
 	}
 	pages_clear(start, end, PAGE_WATCHED);
 	threads_go();

@@ -19,6 +19,7 @@
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
+#include "views.h"
 
 #define TRIES		   8
 #define TCB_BYTES	   4096	 /* struct pthread */
@@ -78,6 +79,54 @@ static void code_changes(uint64_t start, uint64_t bytes)
 		memory_forget(start, bytes);
 }
 
+/* --- files that hold code --- */
+
+static bool memory_file_opened; /* a process's memory, as /proc/self/mem */
+
+static bool is_memory_file(int fd)
+{
+	char path[64];
+	size_t n;
+
+	name_of_fd(fd, path, sizeof(path));
+	n = strlen(path);
+	return n > 10 && !memcmp(path, "/proc/", 6) && !memcmp(path + n - 4, "/mem", 4);
+}
+
+static long do_open(const struct syscall_arguments *c)
+{
+	const char *name = (const char *)c->a[c->nr != __NR_open];
+	long result = pass_on_any(c);
+	size_t n;
+
+	if (is_error(result))
+		return result;
+	n = strlen(name);
+	if (n >= 3 && !memcmp(name + n - 3, "mem", 3) && is_memory_file((int)result))
+		memory_file_opened = true;
+	return result;
+}
+
+/* It may be code of shared memory, or the program's memory itself, whatever its protection. */
+static long pass_on_to_file(const struct syscall_arguments *c, int fd)
+{
+	bool with_offset = c->nr == __NR_pwrite64 || c->nr == __NR_pwritev;
+	long result = pass_on_any(c);
+	uint64_t end;
+
+	if (is_error(result) || !(views_have_code() || memory_file_opened))
+		return result;
+	engine_lock();
+	views_file_written(fd);
+	if (memory_file_opened && is_memory_file(fd)) {
+		end = with_offset ? c->a[3] + (uint64_t)result
+				  : (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
+		code_changes(end - (uint64_t)result, (uint64_t)result);
+	}
+	engine_unlock();
+	return result;
+}
+
 static void refuse_overlap(uint64_t start, uint64_t bytes)
 {
 	if (memory_overlaps_engine(start, bytes))
@@ -85,27 +134,14 @@ static void refuse_overlap(uint64_t start, uint64_t bytes)
 				   "be run yet");
 }
 
-/* Can the shared memory be written through another mapping? */
-static bool is_writable(uint64_t flags, int fd)
-{
-	long mode;
-
-	if (flags & MAP_ANONYMOUS)
-		return true;
-	mode = syscall2(__NR_fcntl, fd, F_GETFL);
-	return is_error(mode) || (mode & O_ACCMODE) != O_RDONLY;
-}
-
 static long do_mmap(struct syscall_arguments *c)
 {
+	const struct syscall_arguments asked = *c;
 	uint64_t protection = c->a[2], flags = c->a[3], placed = 0;
 	bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
 	bool module = !(flags & MAP_ANONYMOUS) && flags & MAP_DENYWRITE_FLAG;
 	long at;
 
-	if (protection & PROT_EXEC && flags & MAP_SHARED && is_writable(flags, (int)c->a[4]))
-		engine_unsupported("the program maps code that can be written through another "
-				   "mapping, which cannot be run yet");
 	if (fixed)
 		refuse_overlap(c->a[0], c->a[1]);
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
@@ -125,7 +161,9 @@ static long do_mmap(struct syscall_arguments *c)
 	if (is_error(at))
 		return at;
 	memory_mapped((uint64_t)at, c->a[1], (int)protection);
-	if (protection & PROT_EXEC && !(protection & PROT_WRITE) && !(flags & MAP_ANONYMOUS))
+	views_mapped((uint64_t)at, c->a[1], &asked);
+	if (protection & PROT_EXEC && !(protection & PROT_WRITE) &&
+	    !(flags & (MAP_ANONYMOUS | MAP_SHARED)))
 		keep_mapped((uint64_t)at, c->a[1], (int)c->a[4], c->a[5]);
 	if (protection & PROT_EXEC)
 		ring_mmap((uint64_t)at, (c->a[1] + 4095) & ~UINT64_C(4095), c->a[5],
@@ -141,8 +179,10 @@ static long do_munmap(struct syscall_arguments *c)
 	refuse_overlap(c->a[0], c->a[1]);
 	code_changes(c->a[0], c->a[1]);
 	result = pass_on(c);
-	if (!result)
+	if (!result) {
 		memory_unmapped(c->a[0], c->a[1]);
+		views_unmapped(c->a[0], c->a[1]);
+	}
 	return result;
 }
 
@@ -162,6 +202,7 @@ static long do_mprotect(struct syscall_arguments *c)
 		memory_stack(c->a[0], c->a[0] + c->a[1]);
 	else
 		memory_mapped(c->a[0], c->a[1], (int)protection);
+	views_protected(c->a[0], c->a[1], protection);
 	if (protection & PROT_EXEC && !was_code)
 		ring_mmap(c->a[0], (c->a[1] + 4095) & ~UINT64_C(4095), 0, (int)protection,
 			  MAP_PRIVATE, -1, "//anon");
@@ -180,6 +221,8 @@ static long do_mremap(struct syscall_arguments *c)
 		return at;
 	memory_unmapped(c->a[0], c->a[1]);
 	memory_mapped((uint64_t)at, c->a[2], code ? PROT_READ | PROT_WRITE | PROT_EXEC : PROT_READ);
+	views_moved(c->a[0], c->a[1], (uint64_t)at, c->a[2],
+		    !c->a[1] || c->a[3] & MREMAP_DONTUNMAP);
 	return at;
 }
 
@@ -351,6 +394,24 @@ static long run(struct syscall_arguments *c)
 		return do_read(c);
 	case __NR_recvfrom:
 		return pass_on_writing(c, c->a[1], c->a[2]);
+	case __NR_write:
+	case __NR_pwrite64:
+	case __NR_writev:
+	case __NR_pwritev:
+	case __NR_pwritev2:
+	case __NR_ftruncate:
+	case __NR_fallocate:
+	case __NR_sendfile:
+		return pass_on_to_file(c, (int)c->a[0]);
+	case __NR_splice:
+	case __NR_copy_file_range:
+		return pass_on_to_file(c, (int)c->a[2]);
+	case __NR_open:
+	case __NR_openat:
+	case __NR_openat2:
+		return do_open(c);
+	case __NR_process_vm_writev:
+		return pass_on_writing(c, 0, PROGRAM_END);
 	case __NR_mmap:
 	case __NR_munmap:
 	case __NR_mprotect:

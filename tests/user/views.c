@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * views.c: code that is not written where it runs: through a second mapping of the same memory
+ * (mmap(2), mremap(2)), or by a system call (pwrite(2), proc(5)'s mem, process_vm_writev(2)).  One
+ * subject for each argument; each writes a function many times and runs what it wrote.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define ROUNDS 300
+#define BYTES  8192
+
+typedef int function(void);
+
+static uint8_t *written, *run; /* the same memory */
+static int fd;
+
+static void need(int ok, const char *what)
+{
+	if (ok)
+		return;
+	printf("%s: %s\n", what, strerror(errno));
+	fflush(stdout);
+	_exit(99);
+}
+
+static uint8_t *view(int protection, int flags)
+{
+	void *at = mmap(NULL, BYTES, protection, flags, fd, 0);
+
+	need(at != MAP_FAILED, "mmap");
+	return at;
+}
+
+static void new_file(void)
+{
+	fd = memfd_create("views", 0);
+	need(fd >= 0 && !ftruncate(fd, BYTES), "memfd_create");
+}
+
+/* mov $n, %eax; ret */
+static void code_of(uint8_t code[6], int n)
+{
+	const uint8_t bytes[] = {0xb8, (uint8_t)n, (uint8_t)(n >> 8), 0, 0, 0xc3};
+
+	memcpy(code, bytes, sizeof(bytes));
+}
+
+static void by_store(int n)
+{
+	uint8_t code[6];
+
+	code_of(code, n);
+	memcpy(written + 4093, code, sizeof(code)); /* in two pages */
+}
+
+/* Write and run; how often that gave something else. */
+static void rounds(const char *name, void (*put)(int n))
+{
+	int wrong = 0;
+
+	for (int n = 0; n < ROUNDS; n++) {
+		put(n);
+		wrong += ((function *)(run + 4093))() != n;
+	}
+	printf("%s: %d wrong\n", name, wrong);
+}
+
+static void two_views(void)
+{
+	new_file();
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
+	run = view(PROT_READ | PROT_EXEC, MAP_SHARED);
+	rounds("two views", by_store);
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
+	rounds("a third", by_store);
+	munmap(run, BYTES);
+	run = view(PROT_READ | PROT_EXEC, MAP_SHARED);
+	rounds("a fourth", by_store);
+}
+
+static void protected_view(void)
+{
+	new_file();
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
+	run = view(PROT_READ, MAP_SHARED);
+	need(!mprotect(run, BYTES, PROT_READ | PROT_EXEC), "mprotect");
+	rounds("protected", by_store);
+	need(!mprotect(written, 4096, PROT_READ), "mprotect");
+	need(!mprotect(written, 4096, PROT_READ | PROT_WRITE), "mprotect");
+	rounds("and again", by_store);
+}
+
+/* Memory without a file. */
+static void doubled_view(void)
+{
+	fd = -1;
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+	run = mremap(written, 0, BYTES, MREMAP_MAYMOVE);
+	need(run != MAP_FAILED, "mremap");
+	need(!mprotect(run, BYTES, PROT_READ | PROT_EXEC), "mprotect");
+	rounds("doubled", by_store);
+}
+
+static void moved_view(void)
+{
+	new_file();
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
+	run = view(PROT_READ | PROT_EXEC, MAP_SHARED);
+	rounds("before", by_store);
+	written = mremap(written, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+			 view(PROT_NONE, MAP_SHARED));
+	need(written != MAP_FAILED, "mremap");
+	rounds("moved", by_store);
+}
+
+/* All three protections at once in both views. */
+static void open_views(void)
+{
+	new_file();
+	written = view(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED);
+	run = view(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED);
+	rounds("open", by_store);
+	run = written;
+	rounds("the other", by_store);
+}
+
+static void by_read(int n)
+{
+	int ends[2];
+	uint8_t code[6];
+
+	code_of(code, n);
+	need(!pipe(ends) && write(ends[1], code, 6) == 6 && read(ends[0], written + 4093, 6) == 6,
+	     "pipe");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void by_pwrite(int n)
+{
+	uint8_t code[6];
+
+	code_of(code, n);
+	need(pwrite(fd, code, 6, 4093) == 6, "pwrite");
+}
+
+static void by_write(int n)
+{
+	uint8_t code[6];
+
+	code_of(code, n);
+	need(lseek(fd, 4093, SEEK_SET) == 4093 && write(fd, code, 6) == 6, "write");
+}
+
+static void calls(void)
+{
+	two_views();
+	rounds("by read", by_read);
+	rounds("by write", by_write);
+	rounds("by pwrite", by_pwrite);
+	rounds("by store again", by_store);
+}
+
+static void memory_pwrite(int n)
+{
+	uint8_t code[6];
+
+	code_of(code, n);
+	need(pwrite(fd, code, 6, (off_t)(uintptr_t)(run + 4093)) == 6, "pwrite");
+}
+
+static void memory_write(int n)
+{
+	uint8_t code[6];
+
+	code_of(code, n);
+	need(lseek(fd, (off_t)(uintptr_t)(run + 4093), SEEK_SET) > 0 && write(fd, code, 6) == 6,
+	     "write");
+}
+
+static void memory_file(void)
+{
+	fd = -1;
+	run = view(PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS);
+	fd = open("/proc/self/mem", O_RDWR);
+	need(fd >= 0, "/proc/self/mem");
+	rounds("the file of memory", memory_pwrite);
+	rounds("by write", memory_write);
+}
+
+static void by_process(int n)
+{
+	uint8_t code[6];
+	struct iovec from = {code, 6}, to = {run + 4093, 6};
+
+	code_of(code, n);
+	need(process_vm_writev(getpid(), &from, 1, &to, 1, 0) == 6, "process_vm_writev");
+}
+
+static void itself(void)
+{
+	fd = -1;
+	run = view(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS);
+	rounds("itself", by_process);
+}
+
+/* One writes, the other runs, in turn. */
+static _Atomic int turn;
+
+static void *run_in_turn(void *argument)
+{
+	long wrong = 0;
+
+	for (int n = 0; n < ROUNDS; n++) {
+		while (turn != 2 * n + 1)
+			sched_yield();
+		wrong += ((function *)(run + 4093))() != n;
+		turn = 2 * n + 2;
+	}
+	(void)argument;
+	return (void *)wrong;
+}
+
+static void threads(void)
+{
+	pthread_t other;
+	void *wrong;
+
+	new_file();
+	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
+	run = view(PROT_READ | PROT_EXEC, MAP_SHARED);
+	pthread_create(&other, NULL, run_in_turn, NULL);
+	for (int n = 0; n < ROUNDS; n++) {
+		while (turn != 2 * n)
+			sched_yield();
+		by_store(n);
+		turn = 2 * n + 1;
+	}
+	pthread_join(other, &wrong);
+	printf("threads: %ld wrong\n", (long)wrong);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} subject[] = {
+		{"two", two_views},	   {"protected", protected_view},
+		{"doubled", doubled_view}, {"moved", moved_view},
+		{"open", open_views},	   {"calls", calls},
+		{"memory", memory_file},   {"itself", itself},
+		{"threads", threads},
+	};
+
+	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)
+		if (!strcmp(subject[i].name, argv[1])) {
+			subject[i].run();
+			return 0;
+		}
+	return 2;
+}
