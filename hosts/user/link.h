@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    4u
+#define LINK_VERSION	    5u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -40,7 +40,11 @@ struct link_event {
 	uint64_t period;    /* 0: only count */
 	uint64_t frequency; /* samples a second; not 0: the engine adapts the period */
 	uint32_t precise;   /* sample with PEBS */
-	uint32_t reserved;
+	/* Sampled by a cascade: the event whose occurrences the period counts; no counters: none.
+	 */
+	uint32_t after_counters;
+	uint32_t after_code, after_tagger;
+	uint64_t after_select;
 };
 
 /* What the tool asks besides events. */

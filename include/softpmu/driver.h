@@ -59,10 +59,11 @@ struct spmu_facilities {
 	uint32_t
 		fixed_set; /* which there are: the first fixed_counters, or as CPUID.0AH:ECX says */
 	bool full_width_writes;
-	bool enable_first; /* EN of the first event select enables all (P6) */
-	bool no_interrupt; /* overflow tells nobody (Pentium) */
-	bool iq_escrs;	   /* MSR_IQ_ESCR0 and 1 are there (NetBurst, models 0 to 2) */
-	uint8_t thread;	   /* of a core whose threads share the unit (NetBurst): 0 or 1 */
+	bool enable_first;     /* EN of the first event select enables all (P6) */
+	bool no_interrupt;     /* overflow tells nobody (Pentium) */
+	bool iq_escrs;	       /* MSR_IQ_ESCR0 and 1 are there (NetBurst, models 0 to 2) */
+	bool extended_cascade; /* bit 11 of some CCCRs (NetBurst, from model 2 on) */
+	uint8_t thread;	       /* of a core whose threads share the unit (NetBurst): 0 or 1 */
 	bool ds, ds64, ds_cpl, pdcm;
 	bool pebs;	    /* available and not switched off in IA32_MISC_ENABLE */
 	bool pebs_baseline; /* adaptive records (MSR_PEBS_DATA_CFG) */
@@ -172,6 +173,7 @@ struct spmu_driver {
 		bool fixed;
 		uint8_t index;		 /* PMC or fixed counter number */
 		uint16_t escr, tag_escr; /* NetBurst: addresses; 0: none */
+		uint8_t starter, starts; /* of a cascade: 1 + the other slot; 0: none */
 		uint64_t total;		 /* occurrences before the present counter value */
 		uint64_t start;		 /* counter value to which `total` refers */
 		struct spmu_request request;
@@ -250,6 +252,26 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_set_groups(struct spmu_drive
  */
 SPMU_API SPMU_MUST_USE enum spmu_status
 spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request, unsigned *slot);
+
+/*
+ * NetBurst: sample `request` by a cascade (18.15.5.6, 18.15.5.7).  Each starter->period occurrences
+ * of `starter` its counter overflows, which starts the counter of `request`; that overflows at each
+ * count (FORCE_OVF), so that the second occurrence of `request` from there on interrupts, or
+ * another interrupt between the two brings the sample.  Then the counter waits again, and
+ * occurrences of `starter` since its overflow belong to its next period.
+ *
+ * slots[0] gets the starter's, which makes no sample and has the period to change; slots[1]
+ * that of `request`, whose samples say that period and whose total is what it counted while it
+ * was started.  Between two samples fewer than 2^40 occurrences of either may pass.  By an erratum
+ * that 18.15.5.7 tells of, parts of model 2 (of 0 and 1 some) do not interrupt in this way.
+ * Status as spmu_driver_add(); SPMU_E_UNAVAILABLE: no cascades; SPMU_E_ARGUMENT: one of the two is
+ * precise, the starter has no period, or the other has one; SPMU_E_COUNTER: no two counters
+ * that cascade can take them.
+ */
+SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_add_cascade(struct spmu_driver *driver,
+								const struct spmu_request *starter,
+								const struct spmu_request *request,
+								unsigned slots[2]);
 
 /* Enable and disable all programmed counters and PEBS, and last branch records with them. */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_start(struct spmu_driver *driver);

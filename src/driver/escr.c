@@ -12,7 +12,7 @@
  * kinds alone does not go with one that tags.
  *
  * CCCR.OVF is sticky: it stays while the counters are stopped and go on, and is cleared in the
- * service routine by name.  Simplified: cascading is left to others.
+ * service routine by name.  Counters that start each other are in cascade.c.
  */
 #include "internal.h"
 
@@ -154,6 +154,10 @@ static uint64_t cccr_value(const struct spmu_driver *driver, unsigned slot)
 		value |= CCCR_COMPARE | (uint64_t)(at_least - 1) << CCCR_THRESHOLD;
 	if (DRV_SELECT_CMASK(request->select) && (request->select & DRV_SELECT_INV))
 		value |= CCCR_COMPLEMENT;
+	value |= spmu_drv_cascade_bits(driver, slot);
+	/* The other counter interrupts. */
+	if (driver->counter[slot].starts)
+		return value;
 	/* With PEBS it is the buffer's threshold that interrupts. */
 	return value | (driver->facilities.thread ? CCCR_OVF_PMI_T1 : CCCR_OVF_PMI_T0);
 }
@@ -253,8 +257,11 @@ bool spmu_drv_escr_place(struct spmu_driver *driver, unsigned slot,
 {
 	const struct escr_pair *pair = pair_of(driver, request->code);
 	unsigned n = reached[pair->block][1] >> counter & 1;
+	unsigned starter = driver->counter[slot].starter;
 	uint16_t escr = pair->address[n], tagger = 0;
 
+	if (starter && !spmu_drv_cascade_link(driver, driver->counter[starter - 1].index, counter))
+		return false;
 	if (!escr || !(reached[pair->block][n] >> counter & 1) ||
 	    contested(driver, slot, escr, escr_value(driver, request, request->code)))
 		return false;
@@ -313,12 +320,16 @@ bool spmu_drv_escr_enable(const struct spmu_driver *driver, uint64_t counters)
 {
 	bool done = true;
 
-	for (unsigned slot = 0; slot < driver->slots; slot++) {
+	/* A starter, which has the lower slot, is the first to stop and the last to go on. */
+	for (unsigned i = 0; i < driver->slots; i++) {
+		unsigned slot = counters ? driver->slots - 1 - i : i;
 		uint64_t enable = counters & drv_counter_bit(driver, slot) ? CCCR_ENABLE : 0;
 		uint64_t value;
 
 		if (!driver->counter[slot].used)
 			continue;
+		if (spmu_drv_cascade_waits(driver, slot))
+			enable = 0;
 		done &= drv_read(driver, cccr_of(driver, slot), &value) &&
 			drv_write(driver, cccr_of(driver, slot), (value & ~CCCR_ENABLE) | enable);
 	}

@@ -21,6 +21,7 @@
 #define P6_MODELS	UINT32_C(0x2ffa) /* 1, 3 to 0BH, and Pentium M: 9 and 0DH */
 #define NETBURST_MODELS UINT32_C(0x5f)	 /* 0 to 4 and 6 */
 #define IQ_ESCR_MODELS	2		 /* the last that has them */
+#define CASCADE_MODELS	2		 /* the first with extended cascading */
 
 #define NETBURST_ALL	  UINT32_C(0x3ffff)
 #define NETBURST_THREAD_0 UINT32_C(0x13333)
@@ -71,6 +72,7 @@ static bool detect_netburst(struct spmu_driver *driver, uint32_t max_leaf,
 	f->counters = 18;
 	f->general_set = NETBURST_ALL;
 	f->iq_escrs = model <= IQ_ESCR_MODELS;
+	f->extended_cascade = model >= CASCADE_MODELS;
 	if (threads_of_core(&driver->port, max_leaf, leaf_1) == 2) {
 		f->thread = leaf_1->ebx >> 24 & 1;
 		f->general_set = f->thread ? NETBURST_THREAD_1 : NETBURST_THREAD_0;

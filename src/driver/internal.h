@@ -195,6 +195,20 @@ bool spmu_drv_escr_overflowed(const struct spmu_driver *driver, unsigned slot);
 bool spmu_drv_escr_clear(const struct spmu_driver *driver, uint64_t counters);
 uint64_t spmu_drv_escr_replay(const struct spmu_driver *driver);
 
+/*
+ * NetBurst's cascades: the CCCR bits by which counter `from` starts counter `to`, 0 when it cannot;
+ * those of the slot's own cascade; whether the slot waits to be started; cascade.c
+ */
+uint64_t spmu_drv_cascade_link(const struct spmu_driver *driver, unsigned from, unsigned to);
+uint64_t spmu_drv_cascade_bits(const struct spmu_driver *driver, unsigned slot);
+bool spmu_drv_cascade_waits(const struct spmu_driver *driver, unsigned slot);
+
+/* Take a counter for the request, which slot `starter` - 1 starts (0: none), and program it; take
+ * it back; program.c */
+enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_request *request,
+			      unsigned starter, unsigned *slot);
+bool spmu_drv_remove(struct spmu_driver *driver, unsigned slot);
+
 /* Program the slot's event, or switch it off; counter.c */
 bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on);
 

@@ -71,13 +71,16 @@ static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 		sample.branch_count = driver->branches;
 	}
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
+		unsigned starter = driver->counter[slot].starter;
+		unsigned timed = starter ? starter - 1 : slot;
+
 		if (!(slots & UINT32_C(1) << slot))
 			continue;
 		sample.tag = driver->counter[slot].request.tag;
-		sample.period = driver->counter[slot].reload;
+		sample.period = driver->counter[timed].reload;
 		if (driver->sink)
 			driver->sink(driver->sink_opaque, &sample);
-		reload(driver, slot);
+		reload(driver, timed);
 	}
 }
 
@@ -109,7 +112,10 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 		seen |= bit;
 		if (!(status & bit) || !account_overflow(driver, slot))
 			continue;
-		if (driver->counter[slot].request.period)
+		/* What starts a cascade goes on until the other counter's sample. */
+		if (driver->counter[slot].starts)
+			continue;
+		if (driver->counter[slot].request.period || driver->counter[slot].starter)
 			samples |= UINT32_C(1) << slot;
 		else if (!drv_has_global(driver))
 			reload(driver, slot);
@@ -117,6 +123,15 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 	spmu_drv_clear_status(driver, status & seen);
 	serve_buffers(driver, status);
 	sample_overflows(driver, samples);
+}
+
+/* What a cascade started overflows at each count. */
+static bool overflowed(const struct spmu_driver *driver, unsigned slot, uint64_t value)
+{
+	if (driver->counter[slot].starter)
+		return value != driver->counter[slot].start;
+	return !(value & (drv_counter_mask(driver, slot) / 2 + 1)) ||
+	       spmu_drv_escr_overflowed(driver, slot);
 }
 
 /*
@@ -133,8 +148,7 @@ static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 
 		if (!driver->counter[slot].used || !spmu_drv_read_counter(driver, slot, &value))
 			continue;
-		if (!(value & (drv_counter_mask(driver, slot) / 2 + 1)) ||
-		    spmu_drv_escr_overflowed(driver, slot))
+		if (overflowed(driver, slot, value))
 			*status |= drv_counter_bit(driver, slot);
 	}
 	return true;

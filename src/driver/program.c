@@ -168,8 +168,8 @@ static enum spmu_status check_request(const struct spmu_driver *driver,
 	return can_select(driver, request) ? SPMU_OK : SPMU_E_ARGUMENT;
 }
 
-enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request,
-				 unsigned *slot)
+enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_request *request,
+			      unsigned starter, unsigned *slot)
 {
 	enum spmu_status status = check_request(driver, request);
 	unsigned s = 0;
@@ -180,7 +180,11 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 		s++;
 	if (!find_others(driver))
 		return SPMU_E_UNAVAILABLE;
-	if (s == SPMU_DRIVER_COUNTERS || !assign(driver, s, request))
+	if (s == SPMU_DRIVER_COUNTERS)
+		return SPMU_E_COUNTER;
+	driver->counter[s].starter = (uint8_t)starter;
+	driver->counter[s].starts = 0;
+	if (!assign(driver, s, request))
 		return SPMU_E_COUNTER;
 	if (request->period > spmu_drv_longest_period(driver, s))
 		return SPMU_E_ARGUMENT;
@@ -204,6 +208,21 @@ enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_r
 	}
 	*slot = s;
 	return SPMU_OK;
+}
+
+enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request,
+				 unsigned *slot)
+{
+	return spmu_drv_add(driver, request, 0, slot);
+}
+
+bool spmu_drv_remove(struct spmu_driver *driver, unsigned slot)
+{
+	bool done = spmu_drv_program_select(driver, slot, false);
+
+	done &= spmu_drv_clear_status(driver, drv_counter_bit(driver, slot));
+	driver->counter[slot].used = false;
+	return done;
 }
 
 /* Disable everything but PEBS on the counters of `keep`, and go on where one write faults. */
@@ -273,11 +292,8 @@ enum spmu_status spmu_driver_release(struct spmu_driver *driver)
 	if (driver->facilities.pebs)
 		done &= drv_write(driver, DRV_IA32_PEBS_ENABLE, 0);
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
-		if (!driver->counter[slot].used)
-			continue;
-		done &= spmu_drv_program_select(driver, slot, false);
-		done &= spmu_drv_clear_status(driver, drv_counter_bit(driver, slot));
-		driver->counter[slot].used = false;
+		if (driver->counter[slot].used)
+			done &= spmu_drv_remove(driver, slot);
 	}
 	driver->slots = 0;
 	driver->pebs_bits = 0;

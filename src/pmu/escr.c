@@ -145,7 +145,16 @@ static void set_clocks(const struct spmu_core *core, struct counter *counter)
 		counter->rings[lp] = SPMU_RING0 | SPMU_RINGX;
 }
 
-/* Make one counter; false when it does not count. */
+/* Counters that would start counter n, by the bits that are set. */
+static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+
+	return (cccr & FIELD(CCCR, CASCADE) ? layout->cascade[n] : 0) |
+	       (cccr & FIELD(CCCR_IQ_0, CASCNT4INTO0) ? layout->extended[n] : 0);
+}
+
+/* Make one counter; false when it neither counts nor would if another one started it. */
 static bool update(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
 	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
@@ -156,8 +165,9 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 
 	if (n == broken && has_erratum(core, ERRATUM_CCCR1_ENABLE))
 		return false;
-	if (!(cccr & FIELD(CCCR, ENABLE)) || !threads_active(core, cccr) ||
-	    !connected(core->model->counters->escrs, n, cccr, &escr))
+	if (!(cccr & FIELD(CCCR, ENABLE)) && !starters(core, cccr, n))
+		return false;
+	if (!threads_active(core, cccr) || !connected(core->model->counters->escrs, n, cccr, &escr))
 		return false;
 	selection = escr_selection(core, escr);
 	*counter = (struct counter){0};
@@ -177,27 +187,29 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	return counter->signals && (counter->rings[0] | counter->rings[1]);
 }
 
-/* Counters that would start counter n, by the bits that are set. */
-static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n)
-{
-	const struct escr_layout *layout = core->model->counters->escrs;
-
-	return (cccr & FIELD(CCCR, CASCADE) ? layout->cascade[n] : 0) |
-	       (cccr & FIELD(CCCR_IQ_0, CASCNT4INTO0) ? layout->extended[n] : 0);
-}
-
 void escr_update(const struct spmu_core *core, struct thread *thread)
 {
+	uint32_t programmed = 0;
+
 	if (thread_number(core, thread) != 0)
 		return;
-	for (unsigned n = 0; n < core->general; n++)
-		if (update(core, thread, n))
+	for (unsigned n = 0; n < core->general; n++) {
+		uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
+
+		if (!update(core, thread, n))
+			continue;
+		programmed |= 1u << n;
+		if (cccr & FIELD(CCCR, ENABLE))
 			thread->active |= 1u << n;
+	}
 	for (unsigned n = 0; n < core->general; n++) {
 		uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
 		uint32_t set = cccr & FIELD(CCCR, ENABLE) ? 0 : starters(core, cccr, n);
 
-		for (set &= thread->active; set;)
+		set &= thread->active;
+		if (set)
+			thread->ready |= programmed & 1u << n;
+		while (set)
 			thread->counter[take_lowest(&set)].starts |= 1u << n;
 	}
 }

@@ -16,7 +16,7 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 {
 	unsigned lp = thread_number(core, thread);
 
-	thread->active = thread->clocked = thread->any = thread->next = 0;
+	thread->active = thread->ready = thread->clocked = thread->any = thread->next = 0;
 	thread->adaptive = thread->addressed = 0;
 	switch ((enum spmu_programming)core->model->counters->programming) {
 	case SPMU_PROGRAM_PERFEVTSEL:
@@ -72,7 +72,10 @@ static struct meter *meter_for(struct thread *thread, uint64_t signals, uint32_t
 	return meter;
 }
 
-/* Counters of thread `from` feed meters of thread `to`. */
+/*
+ * Counters of thread `from` feed meters of thread `to`.  Those that wait for a cascade have their
+ * meters, too, and use up nothing: so the list is the same before and after they are started.
+ */
 static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint32_t counters)
 {
 	/* Besides: instructions, in each of the sets of rings that the own counters have. */
@@ -85,20 +88,21 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 		const struct thread *source = &core->thread[from];
 		uint64_t signals = source->counter[c].signals;
 		uint32_t rings = source->counter[c].rings[to];
+		uint32_t fed = source->active & 1u << c;
 		struct meter *meter;
 
 		if (!rings)
 			continue;
-		if (source->clocked >> c & 1) {
+		if (source->counter[c].at_least) {
 			signals |= SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES);
 			rings = SPMU_RING0 | SPMU_RINGX;
-			core->thread[to].by_clock = true;
+			core->thread[to].by_clock |= fed != 0;
 		}
 		meter = meter_for(&core->thread[to], signals, rings);
 		if (to == from)
-			meter->own |= 1u << c;
+			meter->own |= fed;
 		else
-			meter->sibling |= 1u << c;
+			meter->sibling |= fed;
 	}
 }
 
@@ -148,10 +152,11 @@ void counters_update(struct spmu_core *core)
 
 		thread->meters = 0;
 		thread->by_clock = false;
-		meters_add(core, lp, lp, thread->active);
+		meters_add(core, lp, lp, thread->active | thread->ready);
 		meters_add_waiting(core, lp);
 		if (core->threads > 1)
-			meters_add(core, lp, 1 - lp, core->thread[1 - lp].any);
+			meters_add(core, lp, 1 - lp,
+				   core->thread[1 - lp].any | core->thread[1 - lp].ready);
 		meters_publish(thread);
 	}
 	branches_update(core);

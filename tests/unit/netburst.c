@@ -240,19 +240,22 @@ static void cascade_example(struct unit_host *host)
 	WRMSR(host, CCCR0 + 6, ANY_ACTIVE | SELECT(2) | CASCADE);
 	WRMSR(host, COUNTER0 + 4, (0 - UINT64_C(200)) & MAX40);
 	WRMSR(host, COUNTER0 + 6, (0 - UINT64_C(400)) & MAX40);
-	CHECK_EQ(host->meters[0].count, 1);
+	CHECK_EQ(host->meters[0].count, 2); /* B's meter is there before Y counts */
 	stretch = (unsigned)host->meters[0].meter[0].headroom;
 	CHECK_EQ(stretch, 199);
 	host->meters[0].meter[0].headroom -= 190;
+	CHECK_EQ(host->meters[0].meter[1].headroom, INT64_MAX);
+	host->meters[0].meter[1].headroom -= 1000;
 	for (unsigned i = 0; i < 9; i++)
 		retire(host, 0x1000, SPMU_SIGBIT(CALL_REL));
 	retire(host, 0x1000, SPMU_SIGBIT(RET_NEAR));
 	CHECK_EQ(RDMSR(host, COUNTER0 + 6), (0 - UINT64_C(400)) & MAX40);
 	CHECK(!(RDMSR(host, CCCR0 + 6) & ENABLE));
-	CHECK(retire(host, 0x1000, SPMU_SIGBIT(CALL_REL)) & SPMU_EV_METERS);
+	CHECK(!(retire(host, 0x1000, SPMU_SIGBIT(CALL_REL)) & SPMU_EV_METERS));
 	CHECK_EQ(RDMSR(host, COUNTER0 + 4), 0);
 	CHECK(RDMSR(host, CCCR0 + 6) & ENABLE);
 	CHECK_EQ(host->meters[0].count, 2);
+	CHECK_EQ(host->meters[0].meter[1].headroom, 399);
 	for (unsigned i = 0; i < 400; i++) {
 		CHECK(!(RDMSR(host, CCCR0 + 6) & OVF));
 		retire(host, 0x1000, SPMU_SIGBIT(RET_NEAR));

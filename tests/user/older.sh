@@ -77,17 +77,17 @@ done
 have perf || stop "perf" "is not installed"
 trace=$SCRATCH/trace
 run "$SCRATCH/step" "$BUILT/singlestep" -t "$trace" -o "$SCRATCH/counts" -- "$BUILT/precise-program"
-# samples MODEL KEY EVENT PERIOD MODE
+# samples MODEL KEY EVENT PERIOD MODE [STARTER'S KEY AND EVENT]
 samples() {
-	local said
-	run "$SCRATCH/record" "$SOFTPMU" record -M "$1" -e "$3" -c "$4" -o "$SCRATCH/perf.data" \
-		-- "$BUILT/precise-program"
+	local said after=${7:+--after=$7}
+	run "$SCRATCH/record" "$SOFTPMU" record -M "$1" -e "$3" ${after:+"$after"} -c "$4" \
+		-o "$SCRATCH/perf.data" -- "$BUILT/precise-program"
 	run "$SCRATCH/script" perf script -i "$SCRATCH/perf.data" -F ip
-	if said=$("$BUILT/precise" "$trace" "$2" "$4" "$5" <"$SCRATCH/script.out") &&
+	if said=$("$BUILT/precise" "$trace" "$2" "$4" "$5" ${6:+"$6"} <"$SCRATCH/script.out") &&
 		[[ $said != "0 records"* ]]; then
-		pass "$1: $3 -c $4: $said"
+		pass "$1: $3 $after -c $4: $said"
 	else
-		fail "$1: $3 -c $4" "$said $(head -n 1 "$SCRATCH/record.err")"
+		fail "$1: $3 $after -c $4" "$said $(head -n 1 "$SCRATCH/record.err")"
 	fi
 }
 for period in 3 10 1009; do
@@ -96,6 +96,10 @@ for period in 3 10 1009; do
 	for model in netburst prescott cedar-mill; do
 		samples $model instructions instructions:u $period late
 		samples $model cond retired_branch_type:CONDITIONAL $period late
+		samples $model cond retired_branch_type:CONDITIONAL:u $period cascade \
+			call retired_branch_type:CALL:u
+		samples $model branches branch_retired:MMNP:MMNM:MMTP:MMTM:u $period cascade \
+			instructions instructions:u
 		samples $model loads memory_loads:upp $period next
 		samples $model stores front_end_event.NBOGUS:tag=uop_type.TAGSTORES:pp $period next
 	done
@@ -150,6 +154,14 @@ refuses() {
 cd "$SCRATCH" || exit 1
 refuses "Pentium has no interrupt" "pentium has no interrupt at a counter's overflow: its events can be counted (softpmu stat) but not sampled" \
 	record -M pentium true
+refuses "P6 has no cascades" "--after: pentium-iii has no counters that cascade" \
+	record -M p6 -e branches:u --after instructions:u -c 100 true
+refuses "counters that do not cascade" "no counter that can count the one event starts one that can count the other" \
+	record -M netburst -e retired_branch_type:CALL:u --after instructions:u -c 100 true
+refuses "a cascade has a period" "record: --after needs -c: the occurrences of 'instructions:u' from one start to the next (see softpmu record --help)" \
+	record -M netburst -e branches:u --after instructions:u true
+refuses "a cascade interrupts" "record: --after takes no precise events: the sample is where the interrupt comes (see softpmu record --help)" \
+	record -M netburst -e memory_loads:upp --after instructions:u -c 100 true
 refuses "P6 has no PEBS" "event 'instructions:upp' cannot be sampled precisely on pentium-iii" \
 	record -M p6 -e instructions:upp true
 refuses "P6 has no branch trace" "event 'intel_bts//u' is absent: pentium-iii has no branch trace store" \

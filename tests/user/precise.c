@@ -8,9 +8,14 @@
  * the sample's IP is that of the instruction after it.  Records of the first formats know only
  * where execution went on ("next"), and NetBurst interrupts one occurrence later ("late", 18.15.3).
  *
- * usage: precise TRACE KEY PERIOD MODE < `perf script -F ip,...`
+ * By a cascade (18.15.5.6) the occurrence of another event that ends the period starts the counter,
+ * whose second occurrence behind it interrupts; occurrences of the other event since then are
+ * part of the next period.
+ *
+ * usage: precise TRACE KEY PERIOD MODE [STARTER] < `perf script -F ip,...`
  * TRACE of the single-stepper; KEY as in steps.h.  MODE, and what lines are then:
  *	pebs, interrupt, next, late	`IP`
+ *	cascade				`IP`; STARTER is the KEY whose occurrences PERIOD counts
  *	address, next-address		`ADDRESS IP`; of what is stored when KEY is stores
  *	registers			`IP ... AX:0x... BX:0x...`: all general registers after the
  *					instruction, compared with the file TRACE.registers (RAX
@@ -28,7 +33,7 @@ struct sample {
 	struct step_registers after;
 };
 
-enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS, NEXT, LATE, NEXT_ADDRESS };
+enum mode { PEBS, INTERRUPT, ADDRESS, REGISTERS, NEXT, LATE, NEXT_ADDRESS, CASCADE };
 
 static struct step *steps;
 static struct step_registers *registers;
@@ -42,7 +47,8 @@ static bool has_address(enum mode mode)
 
 static bool is_after(enum mode mode)
 {
-	return mode == INTERRUPT || mode == NEXT || mode == LATE || mode == NEXT_ADDRESS;
+	return mode == INTERRUPT || mode == NEXT || mode == LATE || mode == NEXT_ADDRESS ||
+	       mode == CASCADE;
 }
 
 static uint64_t address_of(size_t at)
@@ -184,8 +190,8 @@ static uint64_t signals_of(const char *key)
 
 static enum mode mode_of(const char *name)
 {
-	static const char *const names[] = {"pebs", "interrupt", "address",	"registers",
-					    "next", "late",	 "next-address"};
+	static const char *const names[] = {"pebs", "interrupt", "address",	 "registers",
+					    "next", "late",	 "next-address", "cascade"};
 	unsigned n;
 
 	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
@@ -195,6 +201,36 @@ static enum mode mode_of(const char *name)
 	exit(2);
 }
 
+/* Whether instruction `at` ends a distance, by the event's occurrences alone. */
+static bool due_by_count(enum mode mode, uint64_t occurrences, uint64_t distance)
+{
+	return (occurrences - (mode == LATE)) % distance == 0 && occurrences >= 2;
+}
+
+/* The two counters of a cascade. */
+static struct {
+	uint64_t signals, period; /* of the starter */
+	uint64_t passed;	  /* since its period began */
+	unsigned seen;		  /* of the other since it was started */
+	bool started;
+} cascade;
+
+static bool due_by_cascade(size_t at, bool occurs)
+{
+	bool due = cascade.started && occurs && ++cascade.seen == 2;
+
+	if (steps[at].signals & cascade.signals)
+		cascade.passed++;
+	if (due) {
+		cascade.passed -= cascade.period;
+		if (cascade.passed >= cascade.period)
+			cascade.passed = 0;
+		cascade.seen = 0;
+	}
+	cascade.started = !due && cascade.passed >= cascade.period;
+	return due;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t signals, distance_events, occurrences = 0, records = 0, left = 0;
@@ -202,7 +238,7 @@ int main(int argc, char **argv)
 	enum mode mode;
 	size_t at;
 
-	if (argc != 5)
+	if (argc != (argc > 4 && strcmp(argv[4], "cascade") == 0 ? 6 : 5))
 		return 2;
 	steps = read_file(argv[1], sizeof(*steps), &step_count);
 	signals = signals_of(argv[2]);
@@ -214,14 +250,18 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s.registers", argv[1]);
 		registers = read_file(path, sizeof(*registers), &register_count);
 	}
+	if (mode == CASCADE) {
+		cascade.signals = signals_of(argv[5]);
+		cascade.period = strtoul(argv[3], NULL, 10);
+	}
 	distance_events = strtoul(argv[3], NULL, 10) + (mode != INTERRUPT && mode != LATE);
 	for (at = 0; at < step_count; at++) {
+		bool occurs = steps[at].signals & signals;
 		const char *what;
 
-		if (!(steps[at].signals & signals))
-			continue;
-		occurrences++;
-		if ((occurrences - (mode == LATE)) % distance_events || occurrences < 2)
+		occurrences += occurs;
+		if (mode == CASCADE ? !due_by_cascade(at, occurs)
+				    : !occurs || !due_by_count(mode, occurrences, distance_events))
 			continue;
 		if (!read_sample(mode, &s)) {
 			printf("%lu records, but occurrence %lu should make another\n", records,

@@ -16,7 +16,7 @@ _softpmu_options() {
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-i --no-inherit --deterministic --no-cache -q --quiet -v --verbose -h --help"
+			-i --no-inherit --after --deterministic --no-cache -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller -o --output -M --model \

@@ -48,6 +48,8 @@ static void print_help(void)
 	       "  -I, --intr-regs[=R] record registers, all or a list such as ax,r8 ('?' names "
 	       "them)\n"
 	       "  -i, --no-inherit    not the processes that the program starts\n"
+	       "      --after EVENT   -c counts this event, and each time a cascade of counters\n"
+	       "                      starts those of -e, of which the next is sampled (NetBurst)\n"
 	       "      --deterministic the same run each time: fixed addresses and random numbers\n"
 	       "      --no-cache      neither use nor keep translations of the program's code\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
@@ -115,7 +117,7 @@ static bool parse_rate(const char *what, const char *text, uint64_t *value)
 	return true;
 }
 
-enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC, OPTION_NO_CACHE };
+enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC, OPTION_NO_CACHE, OPTION_AFTER };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -130,6 +132,7 @@ static const struct option options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
+	{"after", required_argument, NULL, OPTION_AFTER},
 	{"help", no_argument, NULL, 'h'},
 	{"branch-any", no_argument, NULL, 'b'},
 	{"branch-filter", required_argument, NULL, 'j'},
@@ -188,6 +191,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return -1;
 	case OPTION_NO_CACHE:
 		record->cold = true;
+		return -1;
+	case OPTION_AFTER:
+		record->after_name = optarg;
 		return -1;
 	case 'h':
 		print_help();
@@ -317,6 +323,8 @@ static bool stores_traces(const struct spmu_model *model)
 /* Each event must be one that can be sampled; then it gets its period. */
 static int check_events(struct record *record)
 {
+	int status;
+
 	if (record->events.count > LINK_EVENTS_MAX)
 		return tool_error("too many events: at most %d", LINK_EVENTS_MAX);
 	if (record->call_graph && record->branches.type)
@@ -353,7 +361,8 @@ static int check_events(struct record *record)
 				(unsigned long long)event->period,
 				(unsigned long long)longest_period(record));
 	}
-	return settle_branches(record);
+	status = record_after(record);
+	return status < 0 ? settle_branches(record) : status;
 }
 
 /* --- all together ------------------------------------------------------------------------ */
@@ -377,8 +386,10 @@ static void run(struct record *record, const struct launch_program *program,
 		.opaque = record,
 	};
 
-	for (size_t i = 0; i < record->counted; i++)
+	for (size_t i = 0; i < record->counted; i++) {
 		events[i] = run_sample(&record->events.event[record->event_of[i]]);
+		record_start_after(record, &events[i]);
+	}
 	launch_run(program, &request, result);
 	if (record->progress_shown)
 		fputs("\r\033[K", stderr);
@@ -464,6 +475,7 @@ out:
 		free(record.files[i].path);
 	free(record.files);
 	code_free(record.code);
+	events_free(&record.after);
 	events_free(&record.events);
 	return status;
 }

@@ -9,9 +9,9 @@
 #include "run.h"
 
 struct record {
-	const char *model_name, *output;
-	struct event_list events;
-	uint64_t period, frequency; /* -c, -F; 0: not given */
+	const char *model_name, *output, *after_name;
+	struct event_list events, after; /* --after: none or one */
+	uint64_t period, frequency;	 /* -c, -F; 0: not given */
 	uint64_t regs_mask;
 	bool addresses, quiet, verbose;
 	bool one_process; /* --no-inherit */
@@ -36,6 +36,12 @@ struct record {
 	uint64_t next_progress_ns;
 	bool progress_shown;
 };
+
+/* Take in --after; -1 to go on, otherwise the status to end with, after a line. */
+int record_after(struct record *record);
+
+/* The sampled event as --after wants it. */
+void record_start_after(const struct record *record, struct link_event *event);
 
 /* Begin the file; false after a line on standard error. */
 bool record_create(struct record *record, int argc, char **argv);

@@ -339,6 +339,29 @@ static void unit_new(unsigned records_per_interrupt)
 	c->units++;
 }
 
+static enum spmu_status add_event(struct spmu_driver *driver, const struct link_event *asked,
+				  struct spmu_request *request, unsigned *slot)
+{
+	struct spmu_request starter = {
+		.select = asked->after_select,
+		.code = asked->after_code,
+		.tagger = asked->after_tagger,
+		.counters = asked->after_counters,
+		.fixed = -1,
+		.period = request->period,
+		.tag = request->tag,
+	};
+	unsigned slots[2] = {0, 0};
+	enum spmu_status status;
+
+	if (!starter.counters)
+		return spmu_driver_add(driver, request, slot);
+	request->period = 0;
+	status = spmu_driver_add_cascade(driver, &starter, request, slots);
+	*slot = slots[1];
+	return status;
+}
+
 static bool place_event(unsigned e, unsigned u)
 {
 	struct counting *c = current->counting;
@@ -354,9 +377,9 @@ static bool place_event(unsigned e, unsigned u)
 		.tag = e,
 	};
 	enum spmu_status status;
-	unsigned slot;
+	unsigned slot = 0;
 
-	status = spmu_driver_add(&c->unit[u].driver, &request, &slot);
+	status = add_event(&c->unit[u].driver, asked, &request, &slot);
 	if (status == SPMU_E_COUNTER)
 		return false;
 	if (status != SPMU_OK)
@@ -365,6 +388,13 @@ static bool place_event(unsigned e, unsigned u)
 	c->event[e].slot = (uint8_t)slot;
 	c->event[e].period = request.period;
 	return true;
+}
+
+static const char *no_counter(const struct link_event *asked)
+{
+	return asked->after_counters ? "no counter that can count the one event starts one that "
+				       "can count the other"
+				     : "no counter of the model can count the event";
 }
 
 /* May its records hold the address of data? */
@@ -411,7 +441,7 @@ void counting_start(void)
 		if (u == c->units) {
 			unit_new(records);
 			if (!place_event(e, u))
-				engine_fail(125, "no counter of the model can count the event");
+				engine_fail(125, no_counter(&engine_link->event[e]));
 		}
 	}
 	for (unsigned u = 0; u < c->units; u++)
