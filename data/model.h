@@ -72,6 +72,9 @@ struct counter_layout {
 	uint16_t uops_retired;	/* event of all micro-operations retired; 0: none */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
+	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */
+	bool pebs_outside;	/* an index outside the buffer drops the record (18.7.1.3) */
+	bool any_ignored;	/* AnyThread can be set and does nothing (18.6, 18.7) */
 	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
 	bool shared;		/* counters and what programs them stand once a core */
 	bool enable_first;	/* EN of event select 0 enables all counters (18.22.1) */

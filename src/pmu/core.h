@@ -283,6 +283,7 @@ enum pebs_result {
 	PEBS_SKIPPED, /* memory or a wrong index refused */
 	PEBS_FULL,    /* no room up to the maximum */
 	PEBS_LATE,    /* the same, and the threshold's interrupt is still to come (erratum) */
+	PEBS_OUTSIDE, /* dropped: the index is not in the buffer */
 	PEBS_WRITTEN,
 	PEBS_THRESHOLD /* written, and the index reached the threshold */
 };

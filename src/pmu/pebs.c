@@ -157,7 +157,7 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layou
 	memset(record, 0, offsetof(struct spmu_pebs_record, xmm));
 	if (core->host.registers)
 		core->host.registers(core->host.opaque, lp, &record->regs);
-	if (!thread->state.ia32e)
+	if (!thread->state.ia32e && !core->model->counters->pebs_whole)
 		narrow(&record->regs);
 	if (core->host.tsc)
 		record->tsc = core->host.tsc(core->host.opaque, lp);
@@ -207,9 +207,12 @@ static bool reached(const struct spmu_core *core, const struct spmu_ds_area *are
 	return index >= area->pebs_threshold;
 }
 
-/* No record: an index before the base is wrong, but not full. */
+/* No record: an index before the base is wrong, but not full; some families say so (18.7.1.3). */
 static enum pebs_result refused(const struct spmu_core *core, const struct spmu_ds_area *area)
 {
+	if (core->model->counters->pebs_outside &&
+	    (area->pebs_index < area->pebs_base || area->pebs_index > area->pebs_maximum))
+		return PEBS_OUTSIDE;
 	if (area->pebs_index < area->pebs_base)
 		return PEBS_SKIPPED;
 	if (has_erratum(core, ERRATUM_PEBS_LATE_PMI) && area->pebs_index >= area->pebs_threshold)

@@ -14,6 +14,13 @@
 /* Adaptive records; reserved where the family has none. */
 #define SELECT_ADAPTIVE BITS(34, 1)
 
+/* Bits of an event select that keep PEBS from looking at its counter (notes of table 18-54). */
+static uint64_t imprecise_bits(const struct spmu_core *core)
+{
+	return FIELD(PERFEVTSEL, E) |
+	       (core->model->counters->any_ignored ? 0 : FIELD(PERFEVTSEL, ANY));
+}
+
 /* No family retires so many instructions or micro-operations in a clock. */
 #define RETIRED_IN_A_CLOCK 16
 
@@ -60,11 +67,10 @@ static void update_address(const struct spmu_core *core, const struct thread *th
 static void update_precise(const struct spmu_core *core, struct thread *thread,
 			   const struct spmu_event *event, unsigned n, uint64_t select)
 {
-	const uint64_t forbidden = FIELD(PERFEVTSEL, ANY) | FIELD(PERFEVTSEL, E);
 	struct counter *counter = &thread->counter[n];
 	bool precise = event->pebs_counters >> n & 1;
 
-	if ((select & forbidden) || thread->state.smm ||
+	if ((select & imprecise_bits(core)) || thread->state.smm ||
 	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> n & 1) ||
 	    !(precise || core->model->counters->pebs_any_event))
 		return;
@@ -98,14 +104,15 @@ static uint64_t counted(const struct spmu_core *core, const struct spmu_event *e
 	return event->signals;
 }
 
-/* Its own thread's rings, or those of both. */
+/* Its own thread's rings, or those of both; Silvermont and Goldmont do not look at the bit. */
 static void set_rings(const struct spmu_core *core, const struct thread *thread,
 		      struct counter *counter, bool os, bool usr, bool any)
 {
 	uint8_t rings = (uint8_t)((os ? SPMU_RING0 : 0) | (usr ? SPMU_RINGX : 0));
 
 	for (unsigned lp = 0; lp < core->threads; lp++)
-		if (any || lp == thread_number(core, thread))
+		if (lp == thread_number(core, thread) ||
+		    (any && !core->model->counters->any_ignored))
 			counter->rings[lp] = rings;
 }
 

@@ -13,7 +13,8 @@
  *	  its record;
  *	- a record that is written clears the counters' status and reloads them; one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
- *	  room again goes on capturing;
+ *	  room again goes on capturing; one that Goldmont drops because the index is not in the
+ *	  buffer clears the status alone (18.7.1.3);
  *	- at most one PMI comes out of it, last.
  */
 #include "src/pmu/core.h"
@@ -103,7 +104,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 	struct thread_state *state = &holder->state;
 	enum pebs_result result = pebs_write(core, lp, holder, insn, outcome->triggered);
 
-	if (result == PEBS_FULL || result == PEBS_LATE || result == PEBS_THRESHOLD)
+	if (result != PEBS_SKIPPED && result != PEBS_WRITTEN)
 		buffer_status(core, &core->thread[lp]);
 	if (result == PEBS_LATE || result == PEBS_THRESHOLD)
 		*pmi |= record_interrupts(holder, outcome->triggered);
@@ -117,7 +118,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 	}
 	state->pebs_armed &= ~outcome->triggered;
 	outcome->overflowed &= ~outcome->triggered;
-	return SPMU_EV_RECORD;
+	return result == PEBS_OUTSIDE ? 0 : SPMU_EV_RECORD;
 }
 
 /* Interrupts that waited for the counter's next count (18.15.3, OVF_PMI). */

@@ -30,7 +30,7 @@ static const struct family_lbr lbr_bonnell = {.depth = 8,
 					      .tos = 0x1c9,
 					      .ler_from = 0x1dd,
 					      .ler_to = 0x1de};
-/* 17.6.1 */
+/* 17.5.2 */
 static const struct family_lbr lbr_silvermont = {.depth = 8,
 						 .format = 2,
 						 .from = 0x40,
@@ -110,13 +110,13 @@ static const struct family_area area_icelake = {.field = 8,
 						.fixed_reset_at = 0x80,
 						.bts_bytes = 24};
 
-/* IA32_DEBUGCTL: 17.12; 17.5; with FREEZE_WHILE_SMM (17.6.1); with the uncore's PMI (17.7); with
- * RTM (17.3.3). */
-#define DEBUGCTL_CORE	  0x1c3
-#define DEBUGCTL_CORE2	  0x1fc3
-#define DEBUGCTL_GOLDMONT 0x5fc3
-#define DEBUGCTL_NEHALEM  0x7fc3
-#define DEBUGCTL_RTM	  0xffc3
+/* IA32_DEBUGCTL: 17.12; 17.5; with FREEZE_WHILE_SMM (table 18-18); with the uncore's PMI (17.7);
+ * with RTM (17.3.3). */
+#define DEBUGCTL_CORE	 0x1c3
+#define DEBUGCTL_CORE2	 0x1fc3
+#define DEBUGCTL_ATOM	 0x5fc3
+#define DEBUGCTL_NEHALEM 0x7fc3
+#define DEBUGCTL_RTM	 0xffc3
 /* Four counters with PEBS and load latency (figure 18-21). */
 #define PEBS_LATENCY UINT64_C(0xf0000000f)
 
@@ -126,8 +126,8 @@ static const struct family_area area_icelake = {.field = 8,
 	.debugctl = DEBUGCTL_CORE2, .pebs_enable = 1, .event_bits = 7
 #define ATOM_PARTS                                                                                 \
 	.version = 3, .generals = 2, .generals_ht = 2, .bits = 40, .fixed = 3, .fixed_bits = 40,   \
-	.pebs_generals = 1, .any_thread = true, .dtes64 = true, .debugctl = DEBUGCTL_CORE2,        \
-	.pebs_enable = 1, .event_bits = 7, .freeze_clears_tr = true
+	.pebs_generals = 1, .any_thread = true, .dtes64 = true, .pebs_enable = 1, .event_bits = 7, \
+	.freeze_clears_tr = true
 #define CORE3_PARTS                                                                                \
 	.version = 3, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,                  \
 	.pebs_generals = 15, .any_thread = true, .dtes64 = true, .area = &area_nehalem,            \
@@ -153,7 +153,7 @@ static const struct family_area area_icelake = {.field = 8,
 #define GOLDMONT_PARTS                                                                             \
 	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
-	.debugctl = DEBUGCTL_GOLDMONT, .event_bits = 7
+	.pebs_goldmont = true, .debugctl = DEBUGCTL_ATOM, .event_bits = 7
 #define ICELAKE_PARTS                                                                              \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
 	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
@@ -175,25 +175,35 @@ static const struct family families[] = {
 	 .area_legacy = &area_32},
 	{.model = "core2", CORE2_PARTS},
 	{.model = "core2-45nm", CORE2_PARTS},
-	{.model = "bonnell", ATOM_PARTS, .pebs_format = 0, .lbr = &lbr_bonnell, .area = &area_64},
+	{.model = "bonnell",
+	 ATOM_PARTS,
+	 .debugctl = DEBUGCTL_CORE2,
+	 .pebs_format = 0,
+	 .lbr = &lbr_bonnell,
+	 .area = &area_64},
 	/* Table 18-13: the record ends with EventingRIP and a reserved field. */
 	{.model = "silvermont",
 	 .cpuid_edx = 0x4000,
 	 ATOM_PARTS,
 	 .pebs_format = 2,
 	 .full_width = true,
+	 .any_ignored = true,
+	 .debugctl = DEBUGCTL_ATOM,
 	 .lbr = &lbr_silvermont,
 	 .area = &area_nehalem},
 	{.model = "airmont",
 	 ATOM_PARTS,
 	 .pebs_format = 2,
 	 .full_width = true,
+	 .any_ignored = true,
+	 .debugctl = DEBUGCTL_ATOM,
 	 .lbr = &lbr_silvermont,
 	 .area = &area_nehalem},
 	{.model = "goldmont",
 	 GOLDMONT_PARTS,
 	 .pebs_generals = 1,
 	 .any_thread = true,
+	 .any_ignored = true,
 	 .pebs_enable = 1,
 	 .lbr = &lbr_goldmont,
 	 .area = &area_nehalem},

@@ -52,6 +52,8 @@ struct family {
 	uint32_t pebs_generals; /* bit n: PMCn */
 	uint8_t pebs_fixed;
 	bool any_thread, full_width, tsx, adaptive;
+	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */
+	bool pebs_goldmont; /* whole registers in all modes (18.7.1), 18.7.1.3 */
 	bool extended_pebs; /* any event may make records */
 	uint16_t uops;	    /* event of all micro-operations retired, where it is precise */
 	bool dtes64;

@@ -104,13 +104,13 @@ static uint64_t store_status(const struct reference *unit, unsigned lp,
 	return insn->signals & SPMU_SIGBIT(LOCK_LOADS) ? STORE_LOCKED : 0;
 }
 
-/* Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2). */
+/* Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2), but see 18.7.1. */
 static void registers_of(struct reference *unit, unsigned lp, struct spmu_registers *r)
 {
 	uint64_t *word = (uint64_t *)(void *)r;
 
 	unit->host.registers(unit->host.opaque, lp, r);
-	if (unit->thread[lp].ia32e)
+	if (unit->thread[lp].ia32e || unit->family->pebs_goldmont)
 		return;
 	for (unsigned i = 0; i < sizeof(*r) / sizeof(*word); i++)
 		word[i] &= 0xffffffff;
@@ -299,6 +299,24 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
 }
 
 /*
+ * 18.7.1.3: with the index outside the buffer "the overflow bits will be cleared according to
+ * applicable counters, however the values will not be reloaded".  Reading: they are no longer
+ * armed.
+ */
+static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
+{
+	struct reference_thread *t = &unit->thread[lp];
+
+	for (unsigned n = 0; n < unit->generals; n++)
+		if (applicable >> n & 1)
+			t->general[n].armed = t->general[n].late = false;
+	for (unsigned n = 0; n < unit->family->fixed; n++)
+		if (applicable >> (32 + n) & 1)
+			t->fixed[n].armed = t->fixed[n].late = false;
+	t->global_status = (t->global_status & ~applicable) | STATUS_OVFBUF;
+}
+
+/*
  * Reading of "skipped entirely" (18.4.2): nothing changes and PEBS stays armed, so that
  * software which makes room again continues to capture.  A buffer without room
  * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory
@@ -337,7 +355,9 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 		make_plain(unit, lp, insn, applicable, status, &record);
 	if (!fits(unit, &a, record.bytes)) {
 		/* An index before the base says nothing of a buffer that is full. */
-		if (a.index >= a.base && unit->family->version >= 2)
+		if (unit->family->pebs_goldmont && (a.index < a.base || a.index > a.maximum))
+			drop(unit, lp, applicable);
+		else if (a.index >= a.base && unit->family->version >= 2)
 			t->global_status |= STATUS_OVFBUF;
 		return 0;
 	}

@@ -35,7 +35,7 @@ static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 /* The threads to which a counter of this owner listens: AnyThread is for both (18.2.3). */
 static unsigned threads_of(const struct reference *unit, unsigned owner, bool any)
 {
-	any = any && unit->defect != REFERENCE_ANY_IGNORED;
+	any = any && unit->defect != REFERENCE_ANY_IGNORED && !unit->family->any_ignored;
 	return any ? (1u << unit->threads) - 1 : 1u << owner;
 }
 
@@ -82,7 +82,7 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 	if (unit->defect == REFERENCE_PEBS_WITHOUT_CMASK &&
 	    (t->select[n] & (SELECT_INV | UINT64_C(0xff000000))))
 		return false;
-	return !(t->select[n] & (SELECT_ANY | SELECT_E));
+	return !(t->select[n] & SELECT_E) && (family->any_ignored || !(t->select[n] & SELECT_ANY));
 }
 
 /*

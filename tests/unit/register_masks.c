@@ -83,7 +83,7 @@ static const struct {
 	 {7, 3, 7, 7, 0x1f, 0x1f, 0xf, 0xf, 0xf, 0xf, 0xf, 0x1f, 0x1f}}, /* 17.4.8 */
 	{__LINE__,
 	 0x1d9,
-	 {0x1c3, 0x1fc3, 0x1fc3, 0x1fc3, 0x5fc3, 0x5fc3, 0x7fc3, 0x7fc3, 0x7fc3, 0xffc3, 0xffc3,
+	 {0x1c3, 0x1fc3, 0x1fc3, 0x5fc3, 0x5fc3, 0x5fc3, 0x7fc3, 0x7fc3, 0x7fc3, 0xffc3, 0xffc3,
 	  0xffc3, 0xffc3}},							 /* 17.4.1 */
 	{__LINE__, 0x1dd, {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 17.11.3 */
 	{__LINE__, 0x1de, {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 17.11.3 */
@@ -178,8 +178,8 @@ static const struct {
 	{__LINE__, "core2", "core2", 0xc2},
 	{__LINE__, "core2-45nm", "core2", 0xc2},
 	{__LINE__, "bonnell", "bonnell", 0xc2},
-	{__LINE__, "silvermont", "silvermont", 0x22c2},
-	{__LINE__, "airmont", "silvermont", 0x22c2},
+	{__LINE__, "silvermont", "silvermont", 0x32c2},
+	{__LINE__, "airmont", "silvermont", 0x32c2},
 	{__LINE__, "goldmont", "goldmont", 0x33c6},
 	{__LINE__, "goldmont-plus", "goldmont-plus", 0x33c7},
 	{__LINE__, "nehalem", "nehalem", 0x11c3},
