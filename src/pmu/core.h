@@ -58,7 +58,7 @@ struct thread_state {
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
 	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
 	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
-	uint32_t lbr_clocks; /* core clocks since the newest last branch record */
+	uint32_t lbr_clocks; /* core clocks since the newest last branch record, or UNKNOWN */
 	uint32_t frozen;     /* by an SMI (17.4.1); what it took away: */
 	uint64_t smm_debugctl, smm_global_ctrl;
 };
@@ -297,9 +297,11 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *
 			    const struct spmu_insn *insn, uint32_t counters);
 
 /* lbr.c */
-#define LBR_CLOCKS_MAX 0xffffu /* what an entry can hold */
+#define LBR_CLOCKS_MAX	   0xffffu  /* what an entry can hold */
+#define LBR_CLOCKS_UNKNOWN 0x10000u /* 0 in the next entry, however many pass (17.10.3) */
 void lbr_update(const struct spmu_core *core, struct thread *thread);
 void lbr_clocks(struct thread *thread, uint64_t clocks);
+bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);
 void lbr_record(const struct spmu_core *core, struct thread *thread,
 		const struct spmu_branch *branches, size_t count);
 bool lbr_valid(const struct msr *msr, uint64_t value);

@@ -5,14 +5,16 @@
  * TOS names the newest entry and moves before an entry is written.  MSR_LBR_SELECT leaves
  * kinds of branches out, and rings, by the ring where a branch ends (17.7.2).  With EN_CALLSTACK
  * near calls alone are pushed and near returns take the newest entry away (17.9): it reads
- * as 0 then.  A call to the next instruction is pushed as any other.  The manual
- * calls the contents undefined unless all other kinds are filtered in that mode; here they are
- * left out in any case.
+ * as 0 then.  A relative call to the next instruction is no entry in that mode ("zero length
+ * call"): hosts do not tell how long an instruction is, so it is known by the length
+ * of CALL rel32 without prefixes.  The manual calls the contents undefined unless all other kinds
+ * are filtered in that mode; here they are left out in any case.
  *
  * An interrupt or exception first copies the newest entry to the last exception record, as
  * the P6 family does (17.11.3, 17.14.2), and then is an entry itself.
  *
- * Clocks pass between entries only for hosts that supply core clocks, else they read 0.
+ * Clocks pass between entries only for hosts that supply core clocks, else they read 0.  Addresses
+ * have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
 #include "src/pmu/core.h"
 
@@ -73,8 +75,17 @@ void lbr_clocks(struct thread *thread, uint64_t clocks)
 {
 	uint64_t sum = thread->state.lbr_clocks + clocks;
 
-	if (thread->lbr.clocks)
+	if (thread->lbr.clocks && thread->state.lbr_clocks != LBR_CLOCKS_UNKNOWN)
 		thread->state.lbr_clocks = sum < LBR_CLOCKS_MAX ? (uint32_t)sum : LBR_CLOCKS_MAX;
+}
+
+bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks)
+{
+	const struct spmu_lbr_layout *layout = core->model->lbr;
+
+	if (!layout)
+		return !clocks;
+	return clocks <= LBR_CLOCKS_MAX || (clocks == LBR_CLOCKS_UNKNOWN && layout->sleep_clears);
 }
 
 static inline bool wanted(const struct lbr_recording *lbr, const struct spmu_branch *branch)
@@ -99,10 +110,22 @@ static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 
 	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (layout->depth - 1u);
 	timed.flags &= (uint8_t)~thread->lbr.absent;
-	timed.cycles = state->lbr_clocks;
+	timed.cycles = state->lbr_clocks == LBR_CLOCKS_UNKNOWN ? 0 : state->lbr_clocks;
+	if (!state->ia32e) {
+		timed.from &= UINT32_MAX;
+		timed.to &= UINT32_MAX;
+	}
 	state->lbr_clocks = 0;
 	spmu_lbr_encode(layout, &timed, &entry);
 	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
+}
+
+/* 17.9: by such a call code learns its own address; no return matches it. */
+static bool zero_length(const struct spmu_branch *branch)
+{
+	const unsigned call_rel32 = 5;
+
+	return branch->signal == SPMU_SIG_CALL_REL && branch->to - branch->from == call_rel32;
 }
 
 static void pop(const struct spmu_lbr_layout *layout, struct thread_state *state)
@@ -171,9 +194,22 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 			continue;
 		if (thread->lbr.call_stack && branches[i].signal == SPMU_SIG_RET_NEAR)
 			pop(layout, state);
-		else
+		else if (!thread->lbr.call_stack || !zero_length(&branches[i]))
 			push(layout, thread, &branches[i]);
 	}
+}
+
+/* The enable bit and LBR_Frz stay; the time of the next entry is 0 (17.10.3). */
+void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
+{
+	struct thread_state *state;
+
+	if (lp >= core->threads || !core->model->lbr || !core->model->lbr->sleep_clears)
+		return;
+	state = &core->thread[lp].state;
+	for (unsigned slot = SLOT_LBR_TOS; slot <= SLOT_LER_TO; slot++)
+		state->reg[slot] = 0;
+	state->lbr_clocks = LBR_CLOCKS_UNKNOWN;
 }
 
 /*

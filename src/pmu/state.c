@@ -186,7 +186,7 @@ static bool thread_valid(struct spmu_core *core, unsigned lp, const struct threa
 {
 	return registers_valid(core, lp, thread) && counters_valid(core, thread) &&
 	       !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && thread->halted <= 1 &&
-	       thread->smm <= 1 && thread->lbr_clocks <= (core->model->lbr ? LBR_CLOCKS_MAX : 0) &&
+	       thread->smm <= 1 && lbr_clocks_valid(core, thread->lbr_clocks) &&
 	       frozen_valid(core, thread);
 }
 

@@ -153,9 +153,14 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 		t->lbr_tos = (t->lbr_tos + lbr->depth - 1) % lbr->depth;
 		return;
 	}
+	/* "Zero length calls"; reading: CALL rel32 without prefixes, which is five bytes long. */
+	if (stack && branch->signal == SPMU_SIG_CALL_REL && branch->to == branch->from + 5 &&
+	    unit->defect != REFERENCE_LBR_ZERO_CALL_RECORDED)
+		return;
 	t->lbr_tos = (t->lbr_tos + 1) % lbr->depth;
-	t->lbr[t->lbr_tos] = encode(unit, lp, branch, t->lbr_clocks);
+	t->lbr[t->lbr_tos] = encode(unit, lp, branch, t->lbr_untimed ? 0 : t->lbr_clocks);
 	t->lbr_clocks = 0;
+	t->lbr_untimed = false;
 }
 
 struct bts_area {
@@ -284,6 +289,20 @@ void reference_machine_check(struct reference *unit, unsigned lp)
 			t->general[n].armed = t->general[n].late = false;
 	for (unsigned n = 0; n < unit->family->fixed; n++)
 		t->fixed[n].armed = t->fixed[n].late = false;
+}
+
+/* 17.10.3, on the families whose entries have clocks. */
+void reference_deep_sleep(struct reference *unit, unsigned lp)
+{
+	struct reference_thread *t = &unit->thread[lp];
+	const struct family_lbr *lbr = unit->family->lbr;
+
+	if (!lbr || lbr->format < 5 || unit->defect == REFERENCE_LBR_SLEEP_KEEPS)
+		return;
+	memset(t->lbr, 0, sizeof(t->lbr));
+	memset(&t->ler, 0, sizeof(t->ler));
+	t->lbr_tos = 0;
+	t->lbr_untimed = true;
 }
 
 /* 17.4.1, FREEZE_WHILE_SMM_EN. */

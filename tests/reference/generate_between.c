@@ -117,7 +117,7 @@ static void befall(struct generator *g, unsigned lp)
 {
 	struct operation *op;
 
-	switch (below(g, 8)) {
+	switch (below(g, 9)) {
 	case 0:
 	case 1:
 	case 2:
@@ -137,6 +137,9 @@ static void befall(struct generator *g, unsigned lp)
 		break;
 	case 6:
 		generate_append(g, OP_MACHINE_CHECK, lp);
+		break;
+	case 7:
+		generate_append(g, OP_DEEP_SLEEP, lp);
 		break;
 	default:
 		generate_append(g, OP_IA32E, lp)->value = below(g, 2);

@@ -400,6 +400,9 @@ static struct answer surroundings(struct machine *m, const struct operation *op)
 	case OP_MACHINE_CHECK:
 		unit ? reference_machine_check(unit, op->lp) : spmu_machine_check(m->core, op->lp);
 		break;
+	case OP_DEEP_SLEEP:
+		unit ? reference_deep_sleep(unit, op->lp) : spmu_deep_sleep(m->core, op->lp);
+		break;
 	case OP_INIT:
 		unit ? reference_init(unit, op->lp) : spmu_init(m->core, op->lp);
 		break;

@@ -39,6 +39,7 @@ enum operation_kind {
 	OP_IA32E, /* value 1: active */
 	OP_HALT,  /* value 1: halted */
 	OP_MACHINE_CHECK,
+	OP_DEEP_SLEEP,
 	OP_KINDS
 };
 

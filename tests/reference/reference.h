@@ -53,6 +53,8 @@
 	X(LBR_NOT_FROZEN, "a PMI leaves last branch records running")                              \
 	X(LBR_FILTER_IGNORED, "MSR_LBR_SELECT leaves nothing out")                                 \
 	X(LBR_RETURN_RECORDED, "in call-stack mode a return is recorded, not taken back")          \
+	X(LBR_ZERO_CALL_RECORDED, "in call-stack mode a call to the next instruction is recorded") \
+	X(LBR_SLEEP_KEEPS, "deep sleep leaves last branch records")                                \
 	X(LBR_MISS_LOST, "a mispredicted branch is not marked")                                    \
 	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")                      \
 	X(ENABLE_PER_COUNTER, "P6: each event select has an enable bit of its own")                \
@@ -140,6 +142,7 @@ struct reference_thread {
 	uint64_t cesr, precise_event, matrix_vert, bus[8];
 	uint64_t escr[FAMILY_ESCR_LAST - FAMILY_ESCR_FIRST + 1]; /* CCCRs are in select[] */
 	bool ia32e, smm, smm_frozen, halted;
+	bool lbr_untimed; /* the next entry's clocks are 0 (17.10.3) */
 	uint32_t lvt;
 	bool pmi_requested; /* by the instruction at hand */
 };
@@ -176,6 +179,7 @@ bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
 void reference_debug_exception(struct reference *unit, unsigned lp);
 void reference_smm(struct reference *unit, unsigned lp, bool entered);
 void reference_machine_check(struct reference *unit, unsigned lp);
+void reference_deep_sleep(struct reference *unit, unsigned lp);
 void reference_set_ia32e(struct reference *unit, unsigned lp, bool active);
 void reference_set_halted(struct reference *unit, unsigned lp, bool halted);
 

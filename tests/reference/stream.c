@@ -55,6 +55,8 @@ void program_stream(const struct program *program, const struct operation *op,
 			.cpl = cpl,
 			.next_cpl = cpl,
 		};
+		if ((insn[i].signals & SPMU_SIGBIT(CALL_REL)) && !(bits >> 16 & 7))
+			insn[i].next_ip = insn[i].ip + 5; /* the next instruction */
 		if (insn[i].signals & SPMU_SIGBIT(FAR))
 			insn[i].next_cpl = cpl = cpls[bits >> 56 & 7];
 		if (insn[i].signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))

@@ -347,6 +347,8 @@ static bool single(struct scenario *s, const char *word)
 		spmu_init(s->core, s->lp);
 	else if (!strcmp(word, "machine_check"))
 		spmu_machine_check(s->core, s->lp);
+	else if (!strcmp(word, "deep_sleep"))
+		spmu_deep_sleep(s->core, s->lp);
 	else if (!strcmp(word, "settle"))
 		spmu_settle(s->core);
 	else if (!strcmp(word, "smi"))

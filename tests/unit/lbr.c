@@ -262,7 +262,9 @@ static void call_stack(void)
 	take(&host, SPMU_SIG_COND_TAKEN, 0x1003, 0x1005);
 	take(&host, SPMU_SIG_CALL_IND, 0x1010, 0x2000);
 	take(&host, SPMU_SIG_FAR, 0x2001, 0x2003);
-	take(&host, SPMU_SIG_CALL_REL, 0x2010, 0x2015); /* to the next instruction: as others */
+	take(&host, SPMU_SIG_CALL_REL, 0x2008, 0x200d); /* of zero length */
+	CHECK_EQ(RDMSR(&host, LBR_TOS), 2);
+	take(&host, SPMU_SIG_CALL_REL, 0x2010, 0x2016);
 	CHECK_EQ(RDMSR(&host, LBR_TOS), 3);
 	CHECK_EQ(entry(&host, LBR_FROM, 0), 0x2010);
 	take(&host, SPMU_SIG_RET_NEAR, 0x3000, 0x2015);
@@ -287,7 +289,8 @@ static void call_stack(void)
 	CHECK_EQ(entry(&host, LBR_FROM, 0), 0x100);
 	WRMSR(&host, LBR_SELECT, 0);
 	take(&host, SPMU_SIG_RET_NEAR, 0x1001, 0x105);
-	CHECK_EQ(RDMSR(&host, LBR_TOS), 2);
+	take(&host, SPMU_SIG_CALL_REL, 0x2008, 0x200d);
+	CHECK_EQ(RDMSR(&host, LBR_TOS), 3);
 	host_destroy(&host);
 }
 
