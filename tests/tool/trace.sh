@@ -208,6 +208,12 @@ last
 leaf
 # calls, process 100
   leaf" "$(grep -v '^#  ' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //')"
+play tasks.txt trace -F last
+same "tasks: headings of what -F names" "# calls, thread 101 of process 100
+last" "$(grep -v '^#  ' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //')"
+play tasks.txt trace --list -F last
+same "tasks: headings of what -F names in a list" "# calls, thread 101 of process 100
+0x$(printf %x "$main") main -> 0x$(printf %x "$last") last" "$err"
 play tasks.txt trace --list
 has "tasks: list" "$err" "# calls, thread 101 of process 100
 0x$(printf %x "$main") main -> 0x$(printf %x "$last") last"

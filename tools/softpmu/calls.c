@@ -29,6 +29,7 @@ struct calls {
 	struct code *code;
 	unsigned depth;
 	calls_filter *filter;
+	calls_begin *begin;
 	void *opaque;
 	char time[TIME_BYTES]; /* as lines begin with it */
 
@@ -47,7 +48,7 @@ struct calls {
 };
 
 struct calls *calls_new(FILE *to, struct code *code, unsigned depth, calls_filter *filter,
-			void *opaque)
+			calls_begin *begin, void *opaque)
 {
 	struct calls *calls = tool_alloc(sizeof(*calls));
 
@@ -55,6 +56,7 @@ struct calls *calls_new(FILE *to, struct code *code, unsigned depth, calls_filte
 				.code = code,
 				.depth = depth,
 				.filter = filter,
+				.begin = begin,
 				.opaque = opaque,
 				.root = filter ? NO_ROOT : 0};
 	return calls;
@@ -69,6 +71,7 @@ static void print_line(const struct calls *calls, uint64_t times)
 	const char *slash = strrchr(function->object, '/');
 	uint64_t indent = 2 * held->depth;
 
+	calls->begin(calls->opaque);
 	/* Deep levels would be blanks only: their number stands for them. */
 	fputs_unlocked(held->time, calls->to);
 	if (indent < sizeof(blanks))

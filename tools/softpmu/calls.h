@@ -12,12 +12,15 @@ struct calls;
 /* Whether a function is one of those that were asked for. */
 typedef bool calls_filter(void *opaque, uint32_t function);
 
+/* A line is going to be written: what belongs in front of it. */
+typedef void calls_begin(void *opaque);
+
 /*
  * Lines go to `to`.  filter NULL: from the beginning on; else each call of a wanted function begins
  * a tree.  `depth`: levels of a tree that are shown, 0: all.
  */
 struct calls *calls_new(FILE *to, struct code *code, unsigned depth, calls_filter *filter,
-			void *opaque);
+			calls_begin *begin, void *opaque);
 void calls_free(struct calls *calls); /* what is held back is written */
 
 /* Write what is held back: another's lines are next. */

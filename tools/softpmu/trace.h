@@ -41,9 +41,11 @@ struct trace {
 	FILE *to;
 	struct code *code;
 	struct trace_process *processes;
-	struct trace_task *tasks;	/* what was looked for last comes first */
-	const struct trace_task *shown; /* whose lines were the last */
-	uint8_t *is_wanted;		/* by function: 0 not known yet, 1 no, 2 yes */
+	struct trace_task *tasks;	 /* what was looked for last comes first */
+	const struct trace_task *shown;	 /* whose records came last */
+	const struct trace_task *headed; /* whose lines were the last */
+	char heading[80];		 /* in front of the next line */
+	uint8_t *is_wanted;		 /* by function: 0 not known yet, 1 no, 2 yes */
 	uint32_t is_wanted_room;
 	struct trace_pair { /* calls of one function by another; free: no calls */
 		uint64_t calls;

@@ -55,12 +55,23 @@ static void end_process(struct trace *trace, struct trace_process *process)
 	free(process);
 }
 
+/* A heading comes with the first line below it: where -F names functions there may be none. */
+static void begin_line(void *opaque)
+{
+	struct trace *trace = opaque;
+
+	if (trace->headed == trace->shown)
+		return;
+	fputs_unlocked(trace->heading, trace->to);
+	trace->headed = trace->shown;
+}
+
 static struct calls *new_calls(struct trace *trace)
 {
 	if (trace->mode != TRACE_TREE)
 		return NULL;
 	return calls_new(trace->to, trace->code, (unsigned)trace->depth,
-			 trace->wanted_count ? trace_is_wanted : NULL, trace);
+			 trace->wanted_count ? trace_is_wanted : NULL, begin_line, trace);
 }
 
 static struct trace_task *find_task(struct trace *trace, uint32_t pid, uint32_t tid)
@@ -104,6 +115,8 @@ static void end_task(struct trace *trace, uint32_t pid, uint32_t tid)
 	calls_free(task->calls);
 	if (trace->shown == task)
 		trace->shown = NULL;
+	if (trace->headed == task)
+		trace->headed = NULL;
 	if (!--task->process->tasks)
 		end_process(trace, task->process);
 	free(task);
@@ -162,13 +175,15 @@ static void show(struct trace *trace, const struct trace_task *task)
 	if (trace->shown && trace->shown->calls)
 		calls_flush(trace->shown->calls);
 	trace->shown = task;
-	if (first || trace->mode == TRACE_SUMMARY)
+	trace->heading[0] = 0;
+	if (first)
 		return;
 	if (task->tid == process->pid)
-		fprintf(trace->to, "# %s, process %u\n", process->name, process->pid);
+		snprintf(trace->heading, sizeof(trace->heading), "# %s, process %u\n",
+			 process->name, process->pid);
 	else
-		fprintf(trace->to, "# %s, thread %u of process %u\n", process->name, task->tid,
-			process->pid);
+		snprintf(trace->heading, sizeof(trace->heading), "# %s, thread %u of process %u\n",
+			 process->name, task->tid, process->pid);
 }
 
 /* --- one stretch of records: O(1) for each -------------------------------------------------- */
@@ -187,8 +202,10 @@ static void list_records(struct trace *trace, struct edges *edges, const struct 
 
 		edge->count++;
 		if (!trace->wanted_count || trace_is_wanted(trace, edge->source) ||
-		    trace_is_wanted(trace, edge->target))
+		    trace_is_wanted(trace, edge->target)) {
+			begin_line(trace);
 			fputs_unlocked(edges_text(edges, edge), trace->to);
+		}
 	}
 }
 
