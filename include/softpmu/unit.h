@@ -258,8 +258,9 @@ SPMU_API unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size
 
 /*
  * Whether single-stepping (EFLAGS.TF) must trap at taken branches only (IA32_DEBUGCTL.BTF,
- * 17.4.3), and what #DB does to the unit before its handler runs: LBR, BTF and TR
- * are cleared as the model has it (17.4.1 to 17.4.4).
+ * 17.4.3), and what #DB does to the unit before its handler runs: LBR and BTF are cleared.  A host
+ * says so before it hands the exception itself over with spmu_branches(): it belongs into
+ * branch traces and not among last branch records (17.4.2).
  */
 SPMU_API bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_debug_exception(struct spmu_core *core, unsigned lp);

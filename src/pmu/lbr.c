@@ -36,7 +36,7 @@ static uint64_t selected(const struct spmu_core *core, uint64_t select)
 		if (select & FIELD(LBR_SELECT, NEAR_REL_JMP))
 			kinds &= ~SPMU_SIGBIT(CALL_REL);
 		if (select & FIELD(LBR_SELECT, NEAR_IND_JMP))
-			kinds &= ~SPMU_SIGBIT(CALL_IND);
+			kinds &= ~(SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR));
 	}
 	for (unsigned bit = 0; bit < sizeof(kind) / sizeof(kind[0]); bit++)
 		if (select >> bit & 1)

@@ -15,7 +15,8 @@
  *	  that is skipped leaves both, and the counters armed, so that software which makes
  *	  room again goes on capturing; one that Goldmont drops because the index is not in the
  *	  buffer clears the status alone (18.7.1.3);
- *	- at most one PMI comes out of it, last.
+ *	- at most one PMI comes out of it, last.  Of a record at the threshold and an overflow at
+ *	  the same time the manual makes two, but delivery masks the LVT entry before the second.
  */
 #include "src/pmu/core.h"
 

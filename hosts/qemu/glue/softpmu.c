@@ -268,6 +268,11 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 
 	if (!pmu->unit)
 		return;
+	if (vector == EXCP01_DB) { /* before: it is no last branch record (17.4.2) */
+		sync_unit(pmu->unit);
+		spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
+		grant(pmu->unit);
+	}
 	if (pmu->unit->meters.tap.signals && !(software && pmu->pending_signals)) {
 		branch = (struct spmu_branch){
 			.from = pmu->event_ip,
@@ -279,11 +284,6 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 		};
 		sync_unit(pmu->unit);
 		spmu_branches(pmu->unit->core, pmu->unit->lp, &branch, 1);
-		grant(pmu->unit);
-	}
-	if (vector == EXCP01_DB) {
-		sync_unit(pmu->unit);
-		spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
 		grant(pmu->unit);
 	}
 }
