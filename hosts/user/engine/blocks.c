@@ -25,16 +25,17 @@
 #include "sys.h"
 #include "threads.h"
 
-#define CODE_BYTES  (28u << 20)
-#define COLD_BYTES  (20u << 20)
-#define GATE_BYTES  16
-#define GATES_BYTES 4096
-#define CACHE_BYTES (GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
-#define BLOCKS_MAX  (1u << 20)
-#define COLD_ROOM   (2u << 20) /* the most that the cold code of two blocks takes */
-#define MAP_BYTES   (16u << 20)
-#define CHAINS	    16384
-#define DROP_BYTES  10u /* more than a jump: no other exit slot has its displacement there */
+#define CODE_BYTES	  (28u << 20)
+#define COLD_BYTES	  (20u << 20)
+#define GATE_BYTES	  16
+#define GATES_BYTES	  4096
+#define CACHE_BYTES	  (GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
+#define COLD_ROOM	  (2u << 20) /* the most that the cold code of two blocks takes */
+#define MAP_BYTES	  (16u << 20)
+#define CHAINS		  16384
+#define TOUCHES_MAX	  BLOCKS_MAX
+#define TRACE_TOUCHES_MAX (2 * BLOCK_INSNS_MAX)
+#define DROP_BYTES	  10u /* more than a jump: no other exit slot has its displacement there */
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
 uint64_t blocks_flushes, blocks_changes;
@@ -42,8 +43,15 @@ uint64_t blocks_flushes, blocks_changes;
 static uint8_t *code_start, *cold_start;
 static struct block *block;
 static uint32_t blocks;
-/* Blocks by the page that they begin in, modulo CHAINS, and all traces: numbers + 1. */
-static uint32_t chain[CHAINS], traces;
+/* Blocks by the page that they begin in, modulo CHAINS: numbers + 1. */
+static uint32_t chain[CHAINS];
+/* A trace is in several pages: a chain of its own for each. */
+struct touch {
+	uint32_t trace, next; /* number; number of a touch + 1 */
+};
+static struct touch *touch;
+static uint32_t trace_chain[CHAINS];
+static uint32_t touches;
 static uint8_t *maps;
 static uint32_t maps_used;
 
@@ -91,6 +99,7 @@ void blocks_start(uint64_t program_end)
 	slots_start(cache_base + GATES_BYTES + TARGETS_BYTES);
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);
+	touch = engine_memory(TOUCHES_MAX * sizeof(*touch));
 	blocks_flush();
 }
 
@@ -101,9 +110,11 @@ void blocks_flush(void)
 	cold_at = cold_start;
 	blocks_flushes++;
 	blocks_changes++;
-	blocks = 0;
-	memset(chain, 0, sizeof(chain));
-	traces = 0;
+	if (blocks) { /* memory that nobody has used is not touched */
+		memset(chain, 0, sizeof(chain));
+		memset(trace_chain, 0, sizeof(trace_chain));
+	}
+	blocks = touches = 0;
 	maps_used = 0;
 	slots_set(0, 0);
 	lookup_clear();
@@ -114,7 +125,8 @@ void blocks_flush(void)
 
 bool blocks_full(void)
 {
-	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 || slots_full() ||
+	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
+	       touches > TOUCHES_MAX - TRACE_TOUCHES_MAX || slots_full() ||
 	       cache_at > cold_start - 16384 || cold_at > cache_end - COLD_ROOM;
 }
 
@@ -129,10 +141,41 @@ struct block *block_new(uint64_t pc)
 	return b;
 }
 
+/* Address i of a trace. */
+static uint32_t trace_pc(const struct block *b, unsigned i)
+{
+	uint32_t pc;
+
+	memcpy(&pc, block_map(b) + 2 + b->insns + 4 * i, sizeof(pc));
+	return pc;
+}
+
+static void trace_touches(const struct block *b, uint64_t pc)
+{
+	uint32_t *head = &trace_chain[pc / PAGE % CHAINS];
+
+	if (*head && touch[*head - 1].trace == block_number(b))
+		return;
+	touch[touches] = (struct touch){block_number(b), *head};
+	*head = ++touches;
+}
+
+static void trace_add(const struct block *b)
+{
+	for (unsigned i = 0; i < b->insns; i++) {
+		trace_touches(b, trace_pc(b, i));
+		trace_touches(b, trace_pc(b, i) + INSN_BYTES_MAX - 1);
+	}
+}
+
 static void chain_add(struct block *b)
 {
-	uint32_t *head = b->trace ? &traces : &chain[b->pc / PAGE % CHAINS];
+	uint32_t *head = &chain[b->pc / PAGE % CHAINS];
 
+	if (b->trace) {
+		trace_add(b);
+		return;
+	}
 	b->next = *head;
 	*head = block_number(b) + 1;
 }
@@ -192,14 +235,11 @@ const uint8_t *block_map(const struct block *b)
 
 static bool is_in(const struct block *b, uint64_t start, uint64_t end)
 {
-	const uint8_t *pcs = block_map(b) + 2 + b->insns;
-
 	if (!b->trace)
 		return b->pc < end && b->pc + b->bytes > start;
 	for (unsigned i = 0; i < b->insns; i++) {
-		uint32_t pc;
+		uint32_t pc = trace_pc(b, i);
 
-		memcpy(&pc, pcs + 4 * i, 4);
 		if (pc < end && pc + INSN_BYTES_MAX > start)
 			return true;
 	}
@@ -218,7 +258,6 @@ bool block_drop(struct block *b)
 	rel32 = emit_jmp(&e, 0);
 	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
 	lookup_drop(key);
-	lookup_drop(b->pc | TRACED_KEY);
 	return true;
 }
 
@@ -252,6 +291,24 @@ static bool chain_drop(uint32_t *at, uint64_t start, uint64_t end)
 	return true;
 }
 
+/* The same for traces.  One that is gone is in the chains of its other pages still. */
+static bool traces_drop(uint32_t *at, uint64_t start, uint64_t end)
+{
+	while (*at) {
+		struct touch *t = &touch[*at - 1];
+		struct block *b = &block[t->trace];
+
+		if (!b->gone && !is_in(b, start, end)) {
+			at = &t->next;
+			continue;
+		}
+		if (!b->gone && !block_drop(b))
+			return false;
+		*at = t->next;
+	}
+	return true;
+}
+
 /* A block is shorter than a page: it begins in one of these pages or in the one before. */
 static bool pages_drop(uint64_t start, uint64_t end)
 {
@@ -260,9 +317,10 @@ static bool pages_drop(uint64_t start, uint64_t end)
 	if (last - first >= CHAINS)
 		first = last - CHAINS + 1;
 	for (; first <= last; first++)
-		if (!chain_drop(&chain[first % CHAINS], start, end))
+		if (!chain_drop(&chain[first % CHAINS], start, end) ||
+		    !traces_drop(&trace_chain[first % CHAINS], start, end))
 			return false;
-	return chain_drop(&traces, start, end);
+	return true;
 }
 
 void blocks_forget(uint64_t start, uint64_t end)

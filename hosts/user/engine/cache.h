@@ -6,6 +6,9 @@
 #include "engine.h"
 #include "keep.h"
 
+/* blocks.c */
+#define BLOCKS_MAX (1u << 20)
+
 /* lookup.c */
 #define TARGETS	      65536
 #define TARGETS_BYTES (4 * TARGETS * 8)

@@ -208,13 +208,13 @@ void exit_slot_free(uint32_t number);
 /* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
  * blocks that all use the first lane, run when little headroom is left. */
 #define CAREFUL_KEY (UINT64_C(1) << 63)
-#define TRACED_KEY  (UINT64_C(1) << 62) /* not code: whether a trace has been tried */
 uint64_t blocks_lookup(uint64_t key);
 /* It finds this code from now on, in all threads. */
 void blocks_add(uint64_t key, uint64_t code);
 /* The table of careful targets is about to be used. */
 void blocks_start_careful(void);
-bool blocks_may_trace(uint64_t pc); /* no trace has been tried there yet */
+/* Has no trace been tried at this address yet?  It has now: there is code for it. */
+bool blocks_may_trace(uint64_t pc);
 void blocks_no_trace(uint64_t pc);
 /* The tables of indirect targets, below 2 GiB. */
 uint64_t blocks_targets(bool careful, bool of_returns);

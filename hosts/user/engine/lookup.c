@@ -9,6 +9,10 @@
  * block, unless that has been translated before.  Returns have a table of their own, as their
  * target stands on the stack.
  */
+#include <linux/mman.h>
+
+#include <asm/unistd.h>
+
 #include "cache.h"
 #include "emit.h"
 #include "engine.h"
@@ -18,33 +22,50 @@
 
 #define NEAR_SHIFT 10 /* so many bytes of the program, 8 to an entry, make one group of a table */
 #define NEAR_MASK  (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
-#define GONE	   2 /* in place of code: the block has been dropped */
+#define LOW_PC	   INT32_MAX
+#define FIRST_SIZE (1u << 13) /* of the table */
 
 /* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
  * and in careful code others. */
 static uint64_t *target, *careful_target;
 static bool careful_used;
 
-/* Open addressing by program address; a code of 0: nothing there. */
-struct entry {
-	uint64_t pc;
-	uint64_t code;
-};
+/*
+ * Open addressing.  An entry is one word, so that one store publishes it: the low 31 bits of the
+ * program address and CAREFUL, and the code's place in the cache with what is known of it.  Where
+ * the address has more bits it stands in `high`, with the place.
+ */
+#define CAREFUL	   (UINT64_C(1) << 31)
+#define PLACE_BITS 28
+#define PLACE(e)   ((uint32_t)((e) >> 32) & ((1u << PLACE_BITS) - 1))
+#define HIGH	   (UINT64_C(1) << 61) /* the place is one of `high` */
+#define GONE	   (UINT64_C(1) << 62) /* the block has been dropped */
+#define TRACED	   (UINT64_C(1) << 63) /* a trace has been tried there */
+
 struct table {
 	uint32_t size, used;
-	struct entry entry[];
+	uint64_t entry[];
 };
 static struct table *table;
 
+static struct {
+	uint64_t pc;
+	uint32_t place;
+} * high;
+static uint32_t highs;
+
 static size_t table_bytes(uint32_t size)
 {
-	return sizeof(struct table) + size * sizeof(struct entry);
+	return sizeof(struct table) + size * sizeof(uint64_t);
 }
 
 static struct table *table_make(uint32_t size)
 {
-	struct table *t = engine_memory(table_bytes(size));
+	size_t bytes = table_bytes(size);
+	struct table *t = engine_memory(bytes);
 
+	if (size > FIRST_SIZE) /* all of it is going to be used: at once that costs less */
+		syscall3(__NR_madvise, (long)t, (long)bytes, MADV_POPULATE_WRITE);
 	t->size = size;
 	return t;
 }
@@ -61,13 +82,16 @@ void lookup_start(uint64_t *targets)
 {
 	target = targets;
 	careful_target = targets + 2 * TARGETS;
-	table = table_make(1u << 13);
+	table = table_make(FIRST_SIZE);
+	high = engine_memory(BLOCKS_MAX * sizeof(*high));
 }
 
 void lookup_clear(void)
 {
-	memset(table->entry, 0, table->size * sizeof(*table->entry));
+	if (table->used)
+		memset(table->entry, 0, table->size * sizeof(*table->entry));
 	table->used = 0;
+	highs = 0;
 	targets_clear(target);
 	if (careful_used)
 		targets_clear(careful_target);
@@ -80,41 +104,70 @@ uint64_t blocks_targets(bool careful, bool of_returns)
 
 /* Code that is near in the program is near in the table: what is looked up for one block, and then
  * for the next, is in few cache lines. */
-static uint32_t hash(uint64_t key)
+static uint32_t hash(uint32_t key)
 {
 	uint32_t group = (uint32_t)((key >> NEAR_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
-	return (group & ~NEAR_MASK) | (uint32_t)(key >> 3 & NEAR_MASK);
+	return (group & ~NEAR_MASK) | (key >> 3 & NEAR_MASK);
 }
 
-/* Where the key is, or would be; *code is what is there. */
-static struct entry *find(struct table *t, uint64_t key, uint64_t *code)
+/* What an entry says of its key. */
+static uint64_t entry_key(uint64_t key)
 {
-	uint32_t i = hash(key) & (t->size - 1);
+	uint64_t pc = key & ~CAREFUL_KEY;
 
-	while ((*code = __atomic_load_n(&t->entry[i].code, __ATOMIC_ACQUIRE)) &&
-	       t->entry[i].pc != key)
+	return (pc & LOW_PC) | (key & CAREFUL_KEY ? CAREFUL : 0) | (pc > LOW_PC ? HIGH : 0);
+}
+
+static bool is_of(uint64_t entry, uint64_t key)
+{
+	if ((entry ^ entry_key(key)) & (HIGH | UINT32_MAX))
+		return false;
+	return !(entry & HIGH) || high[PLACE(entry)].pc == (key & ~CAREFUL_KEY);
+}
+
+/* Where the key is, or would be; *entry is what is there. */
+static uint64_t *find(struct table *t, uint64_t key, uint64_t *entry)
+{
+	uint32_t i = hash((uint32_t)entry_key(key)) & (t->size - 1);
+
+	while ((*entry = __atomic_load_n(&t->entry[i], __ATOMIC_ACQUIRE)) && !is_of(*entry, key))
 		i = (i + 1) & (t->size - 1);
 	return t->entry + i;
 }
 
 uint64_t blocks_lookup(uint64_t key)
 {
-	uint64_t code;
+	uint64_t entry;
+	uint32_t place;
 
-	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &code);
-	return code == GONE ? 0 : code;
+	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &entry);
+	if (!entry || entry & GONE)
+		return 0;
+	place = PLACE(entry);
+	if (entry & HIGH)
+		place = __atomic_load_n(&high[place].place, __ATOMIC_RELAXED);
+	return (uint64_t)cache_base + place;
+}
+
+static bool is_full(uint32_t size, uint32_t used)
+{
+	return used * 3 > size * 2;
 }
 
 /* Somebody may be looking something up in the old one: with other threads it is left there. */
-static void table_grow(void)
+static void table_grow(uint32_t size)
 {
-	struct table *old = table, *new = table_make(old->size * 2);
-	uint64_t code;
+	struct table *old = table, *new = table_make(size);
 
-	for (uint32_t i = 0; i < old->size; i++)
-		if (old->entry[i].code)
-			*find(new, old->entry[i].pc, &code) = old->entry[i];
+	for (uint32_t i = 0; i < old->size && old->used; i++) {
+		uint32_t to = hash((uint32_t)old->entry[i]);
+
+		while (old->entry[i] && new->entry[to & (size - 1)])
+			to++;
+		if (old->entry[i])
+			new->entry[to & (size - 1)] = old->entry[i];
+	}
 	new->used = old->used;
 	__atomic_store_n(&table, new, __ATOMIC_RELEASE);
 	if (threads_alone())
@@ -123,40 +176,59 @@ static void table_grow(void)
 
 void lookup_expect(uint32_t blocks)
 {
-	while (table->size < 4 * blocks)
-		table_grow();
+	uint32_t size = table->size;
+
+	while (is_full(size, blocks))
+		size *= 2;
+	if (size > table->size)
+		table_grow(size);
+}
+
+/* Number i of `high`. */
+static uint32_t high_place(uint32_t i, uint64_t key, uint32_t place)
+{
+	high[i].pc = key & ~CAREFUL_KEY;
+	__atomic_store_n(&high[i].place, place, __ATOMIC_RELAXED);
+	return i;
 }
 
 void blocks_add(uint64_t key, uint64_t code)
 {
-	struct entry *e;
-	uint64_t before;
+	uint64_t *e, before, now = entry_key(key);
+	uint32_t place = (uint32_t)(code - (uint64_t)cache_base);
 
-	if (table->used * 2 > table->size)
-		table_grow();
+	if (is_full(table->size, table->used))
+		table_grow(table->size * 2);
 	e = find(table, key, &before);
 	table->used += !before;
-	e->pc = key;
-	__atomic_store_n(&e->code, code, __ATOMIC_RELEASE);
+	if (now & HIGH)
+		place = high_place(before ? PLACE(before) : highs++, key, place);
+	now |= (before & TRACED) | (uint64_t)place << 32;
+	__atomic_store_n(e, now, __ATOMIC_RELEASE);
 }
 
 void lookup_drop(uint64_t key)
 {
-	uint64_t code;
-	struct entry *e = find(table, key, &code);
+	uint64_t entry, *e = find(table, key, &entry);
 
-	if (code)
-		e->code = GONE;
+	if (entry)
+		__atomic_store_n(e, (entry & ~TRACED) | GONE, __ATOMIC_RELEASE);
 }
 
 bool blocks_may_trace(uint64_t pc)
 {
-	return !blocks_lookup(pc | TRACED_KEY);
+	uint64_t entry;
+
+	find(table, pc, &entry);
+	return !(entry & TRACED);
 }
 
 void blocks_no_trace(uint64_t pc)
 {
-	blocks_add(pc | TRACED_KEY, 1);
+	uint64_t entry, *e = find(table, pc, &entry);
+
+	if (entry)
+		__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
 }
 
 static uint64_t *target_of(uint64_t key, bool of_return)

@@ -187,6 +187,7 @@ bool translate_recorded(const uint64_t *pcs, unsigned n)
 	cache_at = e.at;
 	translate_path(true, &(struct copy_how){.path = &d, .aligned = true});
 	code = publish();
+	blocks_no_trace(pcs[0]); /* if nothing was there before */
 	block_of_code(code)->recorded = true;
 	if (plain)
 		block_replace(plain, code);
