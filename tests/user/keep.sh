@@ -63,7 +63,7 @@ same "--no-cache makes no folder" no "$([[ -e $kept ]] && echo yes || echo no)"
 is_kept "true" "$true"
 same "the folder is the user's alone" 700 "$(stat -c %a "$kept")"
 same "its files, too" 600 "$(stat -c %a "$kept"/*)"
-is_kept "sort" sort --parallel=1 /etc/services
+is_kept "sort" sort -S 1M --parallel=1 /etc/services
 moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
 have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
 have xz && moves=by_threads is_kept "two threads" xz -T2 --block-size=16KiB -c /etc/services
@@ -71,7 +71,7 @@ have xz && moves=by_threads is_kept "two threads" xz -T2 --block-size=16KiB -c /
 # Samples: the same instructions, in the same order.
 sampled() {
 	run "$SCRATCH/record" "$SOFTPMU" record "$@" --deterministic -q -e instructions:upp -c 997 \
-		-o "$SCRATCH/perf.data" -- sort --parallel=1 /etc/services
+		-o "$SCRATCH/perf.data" -- sort -S 1M --parallel=1 /etc/services
 	"$SOFTPMU" report -i "$SCRATCH/perf.data" 2>/dev/null | grep -v '^#'
 }
 expected=$(sampled --no-cache)
@@ -155,15 +155,15 @@ sleep 4
 is_kept "the changed program" "$SCRATCH/program"
 
 # Modules at other places.
-expected=$(cold sort /etc/services)
-count sort /etc/services
-count sort /etc/services
+expected=$(cold sort -S 1M /etc/services)
+count sort -S 1M /etc/services
+count sort -S 1M /etc/services
 same "sort: counts" "$expected" "$counts"
 library=$(ldd "$(type -P perl || type -P bash)" | sed -n 's/.*=> \(\/[^ ]*libm\?[a-z]*\.so[^ ]*\).*/\1/p' | head -n 1)
 export LD_PRELOAD=$library
-expected=$(cold sort /etc/services)
+expected=$(cold sort -S 1M /etc/services)
 for turn in first second; do
-	count sort /etc/services
+	count sort -S 1M /etc/services
 	same "sort with $(basename "$library") before the others, $turn run: counts" "$expected" "$counts"
 done
 unset LD_PRELOAD

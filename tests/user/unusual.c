@@ -115,6 +115,54 @@ static int rewrites(void)
 	return sum == 15 ? 27 : 1;
 }
 
+/* A loop over two pages runs often; then only the second page changes. */
+static int rewrites_loop(void)
+{
+	/* mov $1000, %ecx; xor %eax, %eax; jmp 1f; 1: jmp 2f; 3: dec %ecx; jnz 1b; ret */
+	static const unsigned char first[] = {0xb9, 0xe8, 3, 0, 0,    0x31, 0xc0, 0xeb, 0,   0xe9,
+					      0xf2, 0x0f, 0, 0, 0xff, 0xc9, 0x75, 0xf7, 0xc3};
+	/* 2: add $1, %eax; jmp 3b */
+	unsigned char second[] = {0x83, 0xc0, 1, 0xe9, 0x06, 0xf0, 0xff, 0xff};
+	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int sum = 0, round;
+
+	if (at == MAP_FAILED)
+		return 1;
+	memcpy(at, first, sizeof(first));
+	for (round = 0; round < 5; round++) {
+		second[2] = (unsigned char)(round + 1);
+		memcpy(at + 4096, second, sizeof(second));
+		sum += ((int (*)(void))at)();
+	}
+	return sum == 15000 ? 33 : 1;
+}
+
+/* What a jump leads to overwrites the flags first, and then, rewritten, reads them. */
+static int rewrites_flags(void)
+{
+	/* cmp $5, %edi; jnz 1f; 1: mov $7, %edx; jmp 2f */
+	static const unsigned char first[] = {0x83, 0xff, 5,	0x75, 0,    0xba, 7, 0,
+					      0,    0,	  0xe9, 0xf1, 0x0f, 0,	  0};
+	/* 2: xor %eax, %eax; ret */
+	static const unsigned char writes[] = {0x31, 0xc0, 0xc3};
+	/* 2: mov $0, %eax; adc $0, %eax; ret */
+	static const unsigned char reads[] = {0xb8, 0, 0, 0, 0, 0x83, 0xd0, 0, 0xc3};
+	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int (*below_5)(int) = (int (*)(int))at;
+	int sum;
+
+	if (at == MAP_FAILED)
+		return 1;
+	memcpy(at, first, sizeof(first));
+	memcpy(at + 4096, writes, sizeof(writes));
+	sum = below_5(3) + below_5(9);
+	memcpy(at + 4096, reads, sizeof(reads));
+	sum += below_5(3) + 10 * below_5(9);
+	return sum == 1 ? 34 : 1;
+}
+
 /* Code is replaced as a JIT does that keeps pages either writable or executable. */
 static int remaps(void)
 {
@@ -236,11 +284,23 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} modes[] = {
-		{"threads", threads},	    {"forks", forks},		{"spawns", spawns},
-		{"executes", executes},	    {"handles", handles},	{"faults", faults},
-		{"timers", timers},	    {"rewrites", rewrites},	{"remaps", remaps},
-		{"ignores", ignores},	    {"stack-code", stack_code}, {"aliases", aliases},
-		{"reads-code", reads_code}, {"moves-code", moves_code}, {"forever", forever},
+		{"threads", threads},
+		{"forks", forks},
+		{"spawns", spawns},
+		{"executes", executes},
+		{"handles", handles},
+		{"faults", faults},
+		{"timers", timers},
+		{"rewrites", rewrites},
+		{"remaps", remaps},
+		{"ignores", ignores},
+		{"stack-code", stack_code},
+		{"aliases", aliases},
+		{"reads-code", reads_code},
+		{"moves-code", moves_code},
+		{"forever", forever},
+		{"rewrites-loop", rewrites_loop},
+		{"rewrites-flags", rewrites_flags},
 	};
 	unsigned n;
 

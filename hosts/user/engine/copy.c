@@ -450,6 +450,7 @@ static void emit_path(struct emit *e, struct block *b)
 
 void copy_block(struct emit *e, struct block *b, const struct copy_how *how)
 {
+	flags_forget();
 	path = how->path;
 	behind = how->behind;
 	number = block_number(b);

@@ -83,7 +83,8 @@ static unsigned jumps;
 static uint64_t *found;
 static unsigned founds;
 
-static uint64_t here_start, here_end; /* of the module in which the block in hand begins, or 0 */
+static uint64_t here;		      /* where the block in hand begins */
+static uint64_t here_start, here_end; /* of its module, or 0 */
 static bool loaded, off;
 static uint32_t owner; /* the process that may write the file */
 
@@ -138,7 +139,7 @@ void keep_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 	uint64_t stat[18] = {0}, now;
 	struct module *m = &mapped[mappeds];
 
-	if (off || !engine_link->kept[0] || mappeds == MODULES_MAX || start + bytes > LOW_END ||
+	if (off || mappeds == MODULES_MAX || start + bytes > LOW_END ||
 	    is_error(syscall2(__NR_fstat, fd, (long)stat)))
 		return;
 	*m = (struct module){.is = {
@@ -198,6 +199,7 @@ void keep_begin(uint64_t pc)
 {
 	const struct module *m;
 
+	here = pc;
 	if (pc >= here_start && pc < here_end)
 		return;
 	m = module_of(pc);
@@ -210,11 +212,20 @@ bool keep_outside(uint64_t pc)
 	return here_end && (pc < here_start || pc >= here_end);
 }
 
+bool keep_is_with_block(uint64_t pc, unsigned bytes)
+{
+	uint64_t last = pc + bytes - 1;
+
+	if (here_end)
+		return pc >= here_start && last < here_end;
+	return pc / PAGE == here / PAGE && last / PAGE == here / PAGE;
+}
+
 void keep_jump(uint64_t rel32, uint64_t key)
 {
 	uint64_t target = key & ~CAREFUL_KEY;
 
-	if (!here_end || (target >= here_start && target < here_end))
+	if (!here_end || !engine_link->kept[0] || (target >= here_start && target < here_end))
 		return;
 	if (!jump)
 		jump = engine_memory(JUMPS_MAX * sizeof(*jump));

@@ -58,5 +58,8 @@ void keep_jump(uint64_t rel32, uint64_t key);
 void keep_target(uint64_t key, bool of_return);
 /* Is pc outside the module in which that block begins? */
 bool keep_outside(uint64_t pc);
+/* Does what stands there change only together with that block, so that the block may depend on it?
+ * A module does as a whole; other code by pages. */
+bool keep_is_with_block(uint64_t pc, unsigned bytes);
 
 #endif

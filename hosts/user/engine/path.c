@@ -9,6 +9,7 @@
 #include "sys.h"
 
 #define PEEK_INSNS	   6
+#define FLAGS_KNOWN	   32
 #define TRACE_BRANCHES_MAX 12
 #define CALLS_MAX	   16 /* that a path follows and has not returned from */
 #define MEMORY_SIGNALS	   (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
@@ -224,7 +225,7 @@ unsigned path_occurrences(const struct path *p, unsigned i, unsigned m)
 	return n + ((meter_signals[m] & set) != 0);
 }
 
-bool flags_dead_at(uint64_t pc)
+static bool are_flags_dead(uint64_t pc)
 {
 	uint64_t end = memory_code_end(pc);
 	unsigned live = FLAGS_ALL;
@@ -232,7 +233,8 @@ bool flags_dead_at(uint64_t pc)
 	for (unsigned i = 0; end && i < PEEK_INSNS && pc < end; i++) {
 		struct insn insn;
 
-		if (keep_outside(pc) || !path_decode(pc, end, &insn) || insn.flags_read & live)
+		if (!path_decode(pc, end, &insn) || !keep_is_with_block(pc, insn.length) ||
+		    insn.flags_read & live)
 			return false;
 		live &= ~(unsigned)insn.flags_written;
 		if (!live)
@@ -245,6 +247,31 @@ bool flags_dead_at(uint64_t pc)
 			pc += insn.length;
 	}
 	return false;
+}
+
+/* What has been found out for the block in hand; a trace asks twice for each of its sides. */
+static struct {
+	uint64_t pc;
+	uint32_t block;
+	bool dead;
+} flags_known[FLAGS_KNOWN];
+static uint32_t flags_block = 1;
+
+void flags_forget(void)
+{
+	flags_block++;
+}
+
+bool flags_dead_at(uint64_t pc)
+{
+	unsigned i = (unsigned)(pc ^ pc >> 5) % FLAGS_KNOWN;
+
+	if (flags_known[i].pc != pc || flags_known[i].block != flags_block) {
+		flags_known[i].dead = are_flags_dead(pc);
+		flags_known[i].pc = pc;
+		flags_known[i].block = flags_block;
+	}
+	return flags_known[i].dead;
 }
 
 static unsigned live_at(uint64_t pc, bool look)

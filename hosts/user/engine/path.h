@@ -59,8 +59,10 @@ unsigned path_occurrences(const struct path *p, unsigned i, unsigned m);
  */
 int path_dead_flags(const struct path *p, unsigned limit);
 
-/* Are the flags certainly overwritten before anything at pc reads them? */
+/* Are the flags certainly overwritten before anything at pc reads them?  For the block that is
+ * being translated; another one begins with flags_forget(). */
 bool flags_dead_at(uint64_t pc);
+void flags_forget(void);
 
 /* stable.c */
 /* Where an indirect branch is expected to go each time, 0: nowhere in particular. */
