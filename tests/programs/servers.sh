@@ -82,7 +82,8 @@ soak() {
 
 redis_load() {
 	redis-benchmark -s "$SCRATCH/redis.sock" -n 5000 -c 10 -t set,get,incr,lpush,lrange_100,zadd --csv \
-		>"$SCRATCH/redis.load" 2>&1 && [[ $(grep -c '^"[A-Z].*,"[0-9.]*"' "$SCRATCH/redis.load") -ge 6 ]]
+		>"$SCRATCH/redis.load" 2>&1 && [[ $(grep -c '^"[A-Z].*,"[0-9.]*"' "$SCRATCH/redis.load") -ge 6 ]] &&
+		redis-cli -s "$SCRATCH/redis.sock" del mylist myzset >"$SCRATCH/said" # which would grow with each round
 }
 
 # The same commands give the same data in every server.

@@ -220,6 +220,16 @@ static void elsewhere(void)
 	      NULL);
 }
 
+/* --- a program that executes itself --- */
+
+static void myself(void)
+{
+	printf("myself, ");
+	fflush(stdout);
+	execl("/proc/self/exe", "again", "clones", NULL);
+	printf("execl: %s\n", strerrorname_np(errno));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -227,7 +237,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} subject[] = {
 		{"killed", killed},	    {"clones", clones},	      {"sequences", sequences},
-		{"in-library", in_library}, {"elsewhere", elsewhere},
+		{"in-library", in_library}, {"elsewhere", elsewhere}, {"myself", myself},
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)

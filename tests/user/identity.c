@@ -18,6 +18,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What /proc/self/exe leads to. */
+static void print_own_image(void)
+{
+	struct stat by_path, by_open, link;
+	char path[64];
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", getpid());
+	printf("image: %d", stat(path, &by_path));
+	printf(" %d", fstat(fd, &by_open));
+	printf(" %d", lstat(path, &link));
+	printf(" %ld %ld bytes, inode %lu, a link: %d\n", (long)by_path.st_size,
+	       (long)by_open.st_size, (unsigned long)by_open.st_ino, S_ISLNK(link.st_mode));
+	close(fd);
+}
+
 static void print_arguments(int argc, char **argv)
 {
 	char buffer[4096];
@@ -36,6 +52,7 @@ static void print_arguments(int argc, char **argv)
 	length = readlink("/proc/self/exe", buffer, sizeof(buffer) - 1);
 	buffer[length > 0 ? length : 0] = '\0';
 	printf("exe=%s\n", buffer);
+	print_own_image();
 	prctl(PR_GET_NAME, buffer);
 	printf("comm=%s\n", buffer);
 	printf("execfn=%s\n", (const char *)getauxval(AT_EXECFN));

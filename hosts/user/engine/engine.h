@@ -28,6 +28,7 @@
  *	ring.c       records to the tool
  *	views.c      shared memory that is mapped more than once
  *	syscalls.c   the program's system calls
+ *	files.c      files that show the program itself
  *	filters.c    filters of system calls (seccomp) that it installs
  *	signals.c    the program's signals: masks, arrival, delivery
  *	actions.c    what it wants done about each
@@ -413,11 +414,16 @@ void name_of_fd(int fd, char *path, size_t bytes);
 void syscall_registers(void);
 bool syscall_run(void);
 
-/* children.c */
 struct syscall_arguments {
 	long nr;
 	uint64_t a[6];
 };
+/* Let the kernel do it. */
+long syscall_pass_on(const struct syscall_arguments *c);
+/* The program is going to write there, whatever it is: the lock is held. */
+void syscall_code_changes(uint64_t start, uint64_t bytes);
+
+/* children.c */
 long children_fork(const struct syscall_arguments *c);
 /* exit(2): the last thread ends the process. */
 long children_end_thread(const struct syscall_arguments *c);

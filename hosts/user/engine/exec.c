@@ -17,6 +17,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "files.h"
 #include "filters.h"
 #include "signals.h"
 #include "sys.h"
@@ -381,7 +382,8 @@ static long find_and_run(struct target *t, const struct syscall_arguments *c)
 
 	if (result)
 		return result;
-	memcpy(t->program, t->file, sizeof(t->program));
+	memcpy(t->program, files_names_own_image((uint64_t)t->file) ? program_path : t->file,
+	       sizeof(t->program));
 	result = find_program(t);
 	if (result)
 		return result;

@@ -14,6 +14,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "files.h"
 #include "filters.h"
 #include "keep.h"
 #include "signals.h"
@@ -50,7 +51,7 @@ static long pass_on_writing(const struct syscall_arguments *c, uint64_t start, u
 	return pass_on(c);
 }
 
-static long pass_on_any(const struct syscall_arguments *c)
+long syscall_pass_on(const struct syscall_arguments *c)
 {
 	long result = pass_on(c);
 
@@ -71,60 +72,12 @@ static int without_exec(uint64_t protection)
 }
 
 /* The lock is held until the change is done, so nothing is translated anew before. */
-static void code_changes(uint64_t start, uint64_t bytes)
+void syscall_code_changes(uint64_t start, uint64_t bytes)
 {
 	if (memory_watches(start, bytes))
 		memory_unwatch_range(start, bytes);
 	if (memory_has_translations(start, bytes))
 		memory_forget(start, bytes);
-}
-
-/* --- files that hold code --- */
-
-static bool memory_file_opened; /* a process's memory, as /proc/self/mem */
-
-static bool is_memory_file(int fd)
-{
-	char path[64];
-	size_t n;
-
-	name_of_fd(fd, path, sizeof(path));
-	n = strlen(path);
-	return n > 10 && !memcmp(path, "/proc/", 6) && !memcmp(path + n - 4, "/mem", 4);
-}
-
-static long do_open(const struct syscall_arguments *c)
-{
-	const char *name = (const char *)c->a[c->nr != __NR_open];
-	long result = pass_on_any(c);
-	size_t n;
-
-	if (is_error(result))
-		return result;
-	n = strlen(name);
-	if (n >= 3 && !memcmp(name + n - 3, "mem", 3) && is_memory_file((int)result))
-		memory_file_opened = true;
-	return result;
-}
-
-/* It may be code of shared memory, or the program's memory itself, whatever its protection. */
-static long pass_on_to_file(const struct syscall_arguments *c, int fd)
-{
-	bool with_offset = c->nr == __NR_pwrite64 || c->nr == __NR_pwritev;
-	long result = pass_on_any(c);
-	uint64_t end;
-
-	if (is_error(result) || !(views_have_code() || memory_file_opened))
-		return result;
-	engine_lock();
-	views_file_written(fd);
-	if (memory_file_opened && is_memory_file(fd)) {
-		end = with_offset ? c->a[3] + (uint64_t)result
-				  : (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
-		code_changes(end - (uint64_t)result, (uint64_t)result);
-	}
-	engine_unlock();
-	return result;
 }
 
 static void refuse_overlap(uint64_t start, uint64_t bytes)
@@ -151,7 +104,7 @@ static long do_mmap(struct syscall_arguments *c)
 		c->a[3] |= MAP_FIXED_NOREPLACE;
 	c->a[2] = (uint64_t)without_exec(protection);
 	if (fixed)
-		code_changes(c->a[0], c->a[1]);
+		syscall_code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
 	if (placed && at == -EEXIST) {
 		c->a[0] = 0;
@@ -177,7 +130,7 @@ static long do_munmap(struct syscall_arguments *c)
 	long result;
 
 	refuse_overlap(c->a[0], c->a[1]);
-	code_changes(c->a[0], c->a[1]);
+	syscall_code_changes(c->a[0], c->a[1]);
 	result = pass_on(c);
 	if (!result) {
 		memory_unmapped(c->a[0], c->a[1]);
@@ -193,7 +146,7 @@ static long do_mprotect(struct syscall_arguments *c)
 	long result;
 
 	refuse_overlap(c->a[0], c->a[1]);
-	code_changes(c->a[0], c->a[1]);
+	syscall_code_changes(c->a[0], c->a[1]);
 	c->a[2] = (uint64_t)without_exec(protection);
 	result = pass_on(c);
 	if (result)
@@ -215,7 +168,7 @@ static long do_mremap(struct syscall_arguments *c)
 	long at;
 
 	refuse_overlap(c->a[0], c->a[1]);
-	code_changes(c->a[0], c->a[1]);
+	syscall_code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
 	if (is_error(at))
 		return at;
@@ -229,7 +182,7 @@ static long do_mremap(struct syscall_arguments *c)
 /* Random numbers, by the call or from a file. */
 static long do_getrandom(struct syscall_arguments *c)
 {
-	long result = pass_on_any(c);
+	long result = syscall_pass_on(c);
 
 	if (!is_error(result) && fixed_wanted())
 		fixed_random(c->a[0], (uint64_t)result);
@@ -266,35 +219,6 @@ static long run_locked(struct syscall_arguments *c)
 	}
 	engine_unlock();
 	return result;
-}
-
-static bool names_own_image(uint64_t path)
-{
-	char own[32];
-	struct text t;
-	size_t n;
-
-	text_start(&t, own, sizeof(own));
-	text_add(&t, "/proc/");
-	text_add_number(&t, current->pid);
-	text_add(&t, "/exe");
-	n = strlen(own) + 1;
-	return path > 4095 && (!memcmp((const void *)path, "/proc/self/exe", 15) ||
-			       !memcmp((const void *)path, own, n));
-}
-
-/* readlink of /proc/self/exe shows the program, not the engine. */
-static long do_readlink(struct syscall_arguments *c, uint64_t path, uint64_t buffer, uint64_t bytes)
-{
-	size_t n = strlen(program_path);
-	long result = pass_on(c);
-
-	if (is_error(result) || !names_own_image(path))
-		return result;
-	if (n > bytes)
-		n = bytes;
-	memcpy((void *)buffer, program_path, n);
-	return (long)n;
 }
 
 static long do_arch_prctl(struct syscall_arguments *c)
@@ -339,7 +263,7 @@ static long pass_on_waiting(const struct syscall_arguments *c, uint64_t mask_add
 	long result;
 
 	signals_waits_with(mask_address);
-	result = pass_on_any(c);
+	result = syscall_pass_on(c);
 	signals_waits_with(0);
 	return result;
 }
@@ -364,7 +288,7 @@ static long do_rseq(const struct syscall_arguments *c)
 
 	if (c->a[0] - read_fs_base() >= TCB_BYTES)
 		return -ENOSYS;
-	result = pass_on_any(c);
+	result = syscall_pass_on(c);
 	if (!result)
 		current->sequence =
 			c->a[2] & RSEQ_FLAG_UNREGISTER ? NULL : (const uint64_t *)c->a[0] + 1;
@@ -375,7 +299,7 @@ static long do_seccomp(struct syscall_arguments *c)
 {
 	long result;
 
-	return filters_take(c, &result) ? result : pass_on_any(c);
+	return filters_take(c, &result) ? result : syscall_pass_on(c);
 }
 
 static long run(struct syscall_arguments *c)
@@ -402,14 +326,20 @@ static long run(struct syscall_arguments *c)
 	case __NR_ftruncate:
 	case __NR_fallocate:
 	case __NR_sendfile:
-		return pass_on_to_file(c, (int)c->a[0]);
+		return files_write(c, (int)c->a[0]);
 	case __NR_splice:
 	case __NR_copy_file_range:
-		return pass_on_to_file(c, (int)c->a[2]);
+		return files_write(c, (int)c->a[2]);
 	case __NR_open:
 	case __NR_openat:
 	case __NR_openat2:
-		return do_open(c);
+		return files_open(c);
+	case __NR_stat:
+		return files_look_up(c, 0);
+	case __NR_newfstatat:
+		return c->a[3] & AT_SYMLINK_NOFOLLOW ? syscall_pass_on(c) : files_look_up(c, 1);
+	case __NR_statx:
+		return c->a[2] & AT_SYMLINK_NOFOLLOW ? syscall_pass_on(c) : files_look_up(c, 1);
 	case __NR_process_vm_writev:
 		return pass_on_writing(c, 0, PROGRAM_END);
 	case __NR_mmap:
@@ -419,9 +349,9 @@ static long run(struct syscall_arguments *c)
 	case __NR_mremap:
 		return run_locked(c);
 	case __NR_readlink:
-		return do_readlink(c, c->a[0], c->a[1], c->a[2]);
+		return files_readlink(c, c->a[0], c->a[1], c->a[2]);
 	case __NR_readlinkat:
-		return do_readlink(c, c->a[1], c->a[2], c->a[3]);
+		return files_readlink(c, c->a[1], c->a[2], c->a[3]);
 	case __NR_getrandom:
 		return do_getrandom(c);
 	case __NR_arch_prctl:
@@ -459,9 +389,9 @@ static long run(struct syscall_arguments *c)
 	case __NR_close_range:
 	case __NR_dup2:
 	case __NR_dup3:
-		return descriptors_guard(c, &result) ? result : pass_on_any(c);
+		return descriptors_guard(c, &result) ? result : syscall_pass_on(c);
 	default:
-		return pass_on_any(c);
+		return syscall_pass_on(c);
 	}
 }
 
