@@ -55,6 +55,7 @@ struct link_event {
 #define LINK_WANT_FIXED 16u /* what moves counts from run to run is made the same */
 
 #define LINK_WANT_COLD 32u /* no translations of earlier runs, and none kept for later ones */
+#define LINK_WANT_TIME 64u /* with LINK_WANT_FIXED: clocks are the same, too */
 
 enum link_state {
 	LINK_STARTING = 0,

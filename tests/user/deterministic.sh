@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # deterministic.sh: with --deterministic ten runs of a program give the same count to the last
-# instruction, in environments of several sizes too; without it they do not.
+# instruction, in environments of several sizes too; without it they do not.  With --deterministic=time those of
+# programs that read clocks do.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 RUNS=${RUNS:-10}
@@ -14,7 +15,7 @@ counts_of() {
 	local runs=$1
 	shift
 	for ((i = 0; i < runs; i++)); do
-		"$SOFTPMU" stat -j -o json -e instructions:u "$@" >out 2>err </dev/null || echo "status $?: $(tail -n 1 err)"
+		${SOFTPMU_BEFORE-} "$SOFTPMU" stat -j -o json -e instructions:u "$@" >out 2>err </dev/null || echo "status $?: $(tail -n 1 err)"
 		count_of json 1
 	done | sort | uniq -c | sed 's/^ *//' >counts
 	if grep -qvE '^[0-9]+ [1-9][0-9]*$' counts; then
@@ -132,6 +133,155 @@ if (($(vector) > 0)); then
 else
 	not_run "tunables" "nothing is chosen for this processor"
 fi
+
+# --- clocks.  A shell's random numbers begin with the time and with numbers of processes.
+# shellcheck disable=SC2016 # bash expands it
+timed=( # name|words of the command|last word
+	"python3|${python:-python3} -I -c|import time; print(time.time(), time.monotonic(), time.process_time())"
+	"python3's timeit|${python:-python3} -I -m timeit -r 2 -s|pass"
+	"bash|unshare -pf bash -c|for i in {1..300}; do ((RANDOM > 16000)) && x=\$i\$x; done; echo \${#x} \$EPOCHREALTIME"
+	"perl|perl -e|use Time::HiRes 'time'; my \$t = time; select undef, undef, undef, .01; print time - \$t, ' ', time"
+)
+for entry in "${timed[@]}"; do
+	IFS='|' read -r name words last <<<"$entry"
+	read -ra command <<<"$words"
+	before=()
+	if [[ ${command[0]} == unshare ]]; then
+		before=(unshare -Urpf)
+		command=("${command[@]:2}")
+		"${before[@]}" true 2>err || {
+			not_run "clocks: $name" "no namespace for numbers of processes"
+			continue
+		}
+	fi
+	have "${command[0]}" || {
+		not_run "clocks: $name" "not installed"
+		continue
+	}
+	same "clocks: $name: different counts of $RUNS runs" 1 "$(
+		SOFTPMU_BEFORE="${before[*]}" counts --deterministic=time -- "${command[@]}" "$last"
+	)"
+done
+
+# What clocks tell, and what waits add to it.
+cat >clocks.c <<'C'
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long ns_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static long long began;
+
+static void begin(void)
+{
+	began = ns_of(CLOCK_MONOTONIC);
+}
+
+/* Within the time that the wait was to take, and a millisecond. */
+static void end(const char *name, long long least)
+{
+	long long took = ns_of(CLOCK_MONOTONIC) - began;
+
+	printf("%s %s\n", name, took >= least && took < least + 1000000 ? "right" : "wrong");
+}
+
+static void deadline(void)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec t;
+	int status = 0;
+
+	pthread_mutex_lock(&mutex);
+	begin();
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 100;
+	while (!status)
+		status = pthread_cond_timedwait(&condition, &mutex, &t);
+	end("condition", 100000000000ll);
+	begin();
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += 50;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	end("deadline", 50000000000ll);
+}
+
+static void waits(void)
+{
+	struct timespec t = {0, 10000000};
+	struct timeval v = {0, 20000};
+	struct epoll_event event;
+
+	begin();
+	nanosleep(&t, NULL);
+	end("nanosleep", 10000000);
+	begin();
+	select(0, NULL, NULL, NULL, &v);
+	end("select", 20000000);
+	begin();
+	poll(NULL, 0, 30);
+	end("poll", 30000000);
+	begin();
+	ppoll(NULL, 0, &t, NULL);
+	end("ppoll", 10000000);
+	begin();
+	epoll_wait(epoll_create1(0), &event, 1, 15);
+	end("epoll", 15000000);
+	begin();
+	for (int i = 0; i < 1000; i++)
+		poll(NULL, 0, 0);
+	end("no wait", 0);
+}
+
+int main(void)
+{
+	struct timeval v;
+	long long t = ns_of(CLOCK_REALTIME);
+	int status = 0;
+
+	printf("%ld %lld\n", (long)time(NULL), ns_of(CLOCK_PROCESS_CPUTIME_ID) / 1000000000);
+	gettimeofday(&v, NULL);
+	printf("gettimeofday %s\n", v.tv_sec * 1000000ll + v.tv_usec >= t / 1000 ? "right" : "wrong");
+	waits();
+	deadline();
+	fflush(stdout);
+	/* A million instructions are a millisecond, and a child's time is not before its parent's. */
+	begin();
+	for (volatile int i = 0; i < 1000000; i++)
+		;
+	printf("loop %s\n", ns_of(CLOCK_MONOTONIC) - began > 3000000 ? "right" : "wrong");
+	t = ns_of(CLOCK_REALTIME);
+	if (!fork())
+		_exit(ns_of(CLOCK_REALTIME) < t);
+	wait(&status);
+	printf("child %s\n", status ? "wrong" : "right");
+	return 0;
+}
+C
+"$CC" -O1 -o clocks clocks.c -pthread || stop "clocks" "does not build"
+clocks() {
+	timeout 60 "$SOFTPMU" stat -o json "$@" -- ./clocks 2>&1
+}
+same "clocks: the beginning" "1577836800 0" "$(clocks --deterministic=time | head -n 1)"
+same "clocks: readings and waits" "gettimeofday nanosleep select poll ppoll epoll no wait condition deadline loop child" \
+	"$(clocks --deterministic=time | sed -n 's/ right$//p' | tr '\n' ' ' | sed 's/ $//')"
+same "clocks: different counts of 3 runs" 1 "$(counts_of 3 --deterministic=time -- ./clocks)"
+"$SOFTPMU" stat -o json --deterministic=date -- true 2>err
+same "no other word" 129 $?
 
 # All of record and trace.
 for ((i = 0; i < 2; i++)); do

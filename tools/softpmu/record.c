@@ -50,7 +50,8 @@ static void print_help(void)
 	       "  -i, --no-inherit    not the processes that the program starts\n"
 	       "      --after EVENT   -c counts this event, and each time a cascade of counters\n"
 	       "                      starts those of -e, of which the next is sampled (NetBurst)\n"
-	       "      --deterministic the same run each time: fixed addresses and random numbers\n"
+	       "      --deterministic the same run each time: fixed addresses and random numbers;\n"
+	       "                      with =time clocks, too\n"
 	       "      --no-cache      neither use nor keep translations of the program's code\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
@@ -130,7 +131,7 @@ static const struct option options[] = {
 	{"model", required_argument, NULL, 'M'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
-	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	{"deterministic", optional_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"after", required_argument, NULL, OPTION_AFTER},
 	{"help", no_argument, NULL, 'h'},
@@ -187,7 +188,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		record->verbose = true;
 		return -1;
 	case OPTION_DETERMINISTIC:
-		record->fixed = true;
+		if (!run_fixed(optarg, &record->fixed))
+			return tool_usage_error("record", "--deterministic does not fix '%s'",
+						optarg);
 		return -1;
 	case OPTION_NO_CACHE:
 		record->cold = true;
@@ -379,8 +382,8 @@ static void run(struct record *record, const struct launch_program *program,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
 			(record->traces ? LINK_WANT_BTS : 0) |
 			(record->regs_mask ? LINK_WANT_REGS : 0) |
-			(record->one_process ? LINK_WANT_ONE : 0) |
-			(record->fixed ? LINK_WANT_FIXED : 0) | (record->cold ? LINK_WANT_COLD : 0),
+			(record->one_process ? LINK_WANT_ONE : 0) | record->fixed |
+			(record->cold ? LINK_WANT_COLD : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

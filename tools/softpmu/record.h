@@ -15,7 +15,7 @@ struct record {
 	uint64_t regs_mask;
 	bool addresses, quiet, verbose;
 	bool one_process; /* --no-inherit */
-	bool fixed;	  /* --deterministic */
+	uint32_t fixed;	  /* --deterministic: LINK_WANT_ */
 	bool cold;	  /* --no-cache */
 
 	struct branches branches;

@@ -20,6 +20,14 @@ bool run_find(struct launch_program *program, char **argv, int *status)
 	return !*status;
 }
 
+bool run_fixed(const char *word, uint32_t *want)
+{
+	if (word && strcmp(word, "time") != 0)
+		return false;
+	*want = LINK_WANT_FIXED | (word ? LINK_WANT_TIME : 0);
+	return true;
+}
+
 struct link_event run_count(const struct event *event)
 {
 	struct link_event link = {.select = event->select,

@@ -19,6 +19,9 @@ bool run_find(struct launch_program *program, char **argv, int *status);
 struct link_event run_count(const struct event *event);
 struct link_event run_sample(const struct event *event);
 
+/* --deterministic, or --deterministic=time: what is asked of the engine; false: no such word. */
+bool run_fixed(const char *word, uint32_t *want);
+
 /* Say how the program ended when that is worth a line. */
 void run_say_end(const struct launch_result *result);
 

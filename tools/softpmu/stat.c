@@ -41,8 +41,8 @@ struct stat_options {
 	const char *model_name, *output, *separator;
 	const char *baseline, *write_baseline, *threshold;
 	bool json, append, verbose, one_process;
-	bool fixed; /* --deterministic */
-	bool cold;  /* --no-cache */
+	uint32_t fixed; /* --deterministic: LINK_WANT_ */
+	bool cold;	/* --no-cache */
 	uint64_t runs;
 };
 
@@ -62,7 +62,8 @@ static void print_help(void)
 	       "  -o, --output FILE      print there instead of standard error\n"
 	       "      --append           do not empty FILE first\n"
 	       "      --deterministic    the same counts each time: fixed addresses and random "
-	       "numbers\n"
+	       "numbers;\n"
+	       "                         with =time clocks, too\n"
 	       "      --no-cache         neither use nor keep translations of the program's code\n"
 	       "      --baseline FILE    compare with the counts of an earlier -j\n"
 	       "      --threshold [+]PERCENT\n"
@@ -98,7 +99,7 @@ static const struct option options[] = {
 	{"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"verbose", no_argument, NULL, 'v'},
-	{"deterministic", no_argument, NULL, OPTION_DETERMINISTIC},
+	{"deterministic", optional_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
@@ -147,7 +148,9 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		stat->verbose = true;
 		return -1;
 	case OPTION_DETERMINISTIC:
-		stat->fixed = true;
+		if (!run_fixed(optarg, &stat->fixed))
+			return tool_usage_error("stat", "--deterministic does not fix '%s'",
+						optarg);
 		return -1;
 	case OPTION_NO_CACHE:
 		stat->cold = true;
@@ -277,8 +280,8 @@ static bool run_once(const struct stat_options *stat, struct stat_table *table,
 		.model = spmu_model_info(table->model).name,
 		.threads = RUN_THREADS,
 		.event = events,
-		.want = (stat->one_process ? LINK_WANT_ONE : 0) |
-			(stat->fixed ? LINK_WANT_FIXED : 0) | (stat->cold ? LINK_WANT_COLD : 0),
+		.want = (stat->one_process ? LINK_WANT_ONE : 0) | stat->fixed |
+			(stat->cold ? LINK_WANT_COLD : 0),
 	};
 
 	for (size_t i = 0; i < table->events.count; i++) {

@@ -113,6 +113,19 @@ void counting_skip(void)
 	counting_mode(before);
 }
 
+uint64_t counting_first(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
+	uint64_t n = 0;
+
+	counting_mode(COUNTING_PRECISE);
+	if (engine_link->events)
+		n = spmu_driver_read(&c->unit[c->event[0].unit].driver, c->event[0].slot);
+	counting_mode(before);
+	return n;
+}
+
 enum counting_mode counting_mode_now(void)
 {
 	struct counting *c = current->counting;
@@ -127,6 +140,7 @@ void counting_begin_again(void)
 
 	counting_start();
 	counting_mode(before);
+	clocks_begin_again();
 }
 
 void counting_finish(void)

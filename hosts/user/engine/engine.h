@@ -40,6 +40,7 @@
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
  *	fixed.c      a run that is to be the same each time
+ *	clocks.c     and what its clocks tell
  */
 #ifndef SOFTPMU_ENGINE_H
 #define SOFTPMU_ENGINE_H
@@ -340,6 +341,8 @@ void counting_publish(void);
 void counting_skip(void);
 /* The units are made anew and count from 0: in a new process, or when they were left half done. */
 void counting_begin_again(void);
+/* What the thread has counted of the first event. */
+uint64_t counting_first(void);
 enum counting_mode counting_mode_now(void);
 /* Records that are still in a DS buffer go to the ring, so that what follows is behind them. */
 void counting_drain(void);
@@ -439,6 +442,19 @@ uint64_t *fixed_start(uint64_t *stack);
 /* The next bytes of the sequence in place of random ones. */
 void fixed_random(uint64_t to, uint64_t bytes);
 bool fixed_is_random_file(int fd);
+
+/* clocks.c */
+bool clocks_wanted(void);
+/* A system call that may wait: until when, and its result when it has waited so long. */
+struct clocks_wait {
+	uint64_t until; /* 0: no such call */
+	long result;
+};
+struct clocks_wait clocks_wait_of(const struct syscall_arguments *c);
+/* The system call has been made: the time it tells, the time it took.  Its result. */
+long clocks_after(const struct syscall_arguments *c, struct clocks_wait wait, long result);
+/* The process is a new one, which counts from 0. */
+void clocks_begin_again(void);
 
 /* exec.c */
 long exec_run(const struct syscall_arguments *c);

@@ -9,7 +9,8 @@
  * vDSO, whose clock functions take paths of their own as time goes by: the C library
  * makes the system call.
  *
- * Not made the same: what clocks, process numbers, files and other processes say.
+ * Not made the same: what process numbers, files and other processes say, and clocks but for
+ * clocks.c.
  */
 #include <asm/unistd.h>
 #include <linux/auxvec.h>

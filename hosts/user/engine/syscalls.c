@@ -395,6 +395,13 @@ static long run(struct syscall_arguments *c)
 	}
 }
 
+static long run_timed(struct syscall_arguments *c)
+{
+	struct clocks_wait wait = clocks_wait_of(c);
+
+	return clocks_after(c, wait, run(c));
+}
+
 void syscall_registers(void)
 {
 	current->gpr[1] = current->pc;
@@ -413,7 +420,7 @@ bool syscall_run(void)
 		signals_return();
 		return true;
 	}
-	result = run(&c);
+	result = clocks_wanted() ? run_timed(&c) : run(&c);
 	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
 		current->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
 	else if (result != SYSCALL_TRAPPED)
