@@ -109,6 +109,7 @@ enum msr_role {
 	ROLE_CCCR, /* index: its counter */
 	ROLE_ESCR, /* index: in struct escr_layout */
 	ROLE_BUS_COUNTER,
+	ROLE_BUS_CONTROL, /* its commands are for the counters of the bus */
 	ROLE_FIXED_CTR,
 	ROLE_FIXED_CTR_CTRL,
 	ROLE_GLOBAL_STATUS,

@@ -13,7 +13,7 @@
 
 #include <softpmu/unit.h>
 
-#define SPMU_STATE_VERSION 5u
+#define SPMU_STATE_VERSION 6u
 
 /* Bytes that spmu_save() writes for this core. */
 SPMU_API size_t spmu_state_bytes(const struct spmu_core *core);

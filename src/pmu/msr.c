@@ -18,6 +18,7 @@ enum slot msr_slot(const struct msr *msr)
 		[ROLE_CCCR] = SLOT_PERFEVTSEL,
 		[ROLE_ESCR] = SLOT_ESCR,
 		[ROLE_BUS_COUNTER] = SLOT_BUS_COUNTER,
+		[ROLE_BUS_CONTROL] = SLOT_BUS_CONTROL,
 		[ROLE_FIXED_CTR] = SLOT_FIXED_CTR,
 		[ROLE_FIXED_CTR_CTRL] = SLOT_FIXED_CTR_CTRL,
 		[ROLE_GLOBAL_STATUS] = SLOT_GLOBAL_STATUS,
@@ -207,6 +208,18 @@ static void forget_clocks(struct thread_state *state, uint32_t counters)
 	}
 }
 
+/* 18.21.5; nothing is counted, so to freeze a counter and to let it go on changes nothing. */
+static void bus_command(struct thread_state *state, uint64_t value)
+{
+	uint32_t selected = (uint32_t)(value >> FIELD_LOW(L3_CONTROL, GL_EVENT_SELECT)) &
+			    ((1u << BUS_COUNTER_MAX) - 1);
+
+	if (!(value & FIELD(L3_CONTROL, GL_RESET_CMD)))
+		return;
+	while (selected)
+		state->reg[SLOT_BUS_COUNTER + take_lowest(&selected)] &= ~FIELD(L3_GBSQ, COUNT);
+}
+
 /* What a write of an acceptable value does. */
 static void write_register(struct spmu_core *core, unsigned lp, const struct msr *msr,
 			   uint64_t value)
@@ -253,6 +266,10 @@ static void write_register(struct spmu_core *core, unsigned lp, const struct msr
 		for (unsigned i = 0; i < core->threads && core->model->lbr->select_shared; i++)
 			core->thread[i].state.reg[SLOT_LBR_SELECT] = value;
 		break;
+	case ROLE_BUS_CONTROL:
+		bus_command(state, value);
+		state->reg[SLOT_BUS_CONTROL] = value & msr->list->writable;
+		break;
 	default: /* bits that software cannot change keep their reset value */
 		value = (value & msr->list->writable) |
 			(msr->reset & msr->list->named & ~msr->list->writable);
@@ -291,6 +308,7 @@ static bool changes_lists(const struct msr *msr, uint64_t value)
 	case ROLE_A_PMC:
 	case ROLE_FIXED_CTR:
 	case ROLE_BUS_COUNTER:
+	case ROLE_BUS_CONTROL:
 		return false;
 	case ROLE_STATUS_RESET:
 	case ROLE_STATUS_SET:

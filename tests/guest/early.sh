@@ -41,7 +41,7 @@ said "-cpu pentium3" P6 true --cpu pentium3,pmu=on
 said "pentium" Pentium false -M pentium
 said "pentium-mmx" Pentium true -M pentium-mmx
 for model in pentium-pro pentium-ii pentium-iii pentium-m; do said $model P6 true -M $model; done
-for model in netburst prescott prescott-2m cedar-mill xeon-mp-8m-l3; do
+for model in netburst prescott prescott-2m cedar-mill xeon-7100 xeon-mp-8m-l3; do
 	said $model NetBurst true -M $model
 done
 finish

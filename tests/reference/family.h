@@ -71,11 +71,12 @@ struct family {
 	bool shared;		/* counters and what programs them stand once a core */
 	bool iq_escrs;		/* MSR_IQ_ESCR0 and 1 */
 	bool misc_enable;
-	bool bts_predicted;	/* branch trace records say what was predicted */
-	uint8_t debugctl_shift; /* the trace's bits stand so much lower */
-	uint8_t bus_counters;	/* of the 64-bit Xeon MP */
-	uint32_t cpuid_01_ecx;	/* DTES64, DS-CPL, PDCM */
-	uint64_t capabilities;	/* IA32_PERF_CAPABILITIES; with version 0 */
+	bool bts_predicted;	  /* branch trace records say what was predicted */
+	uint8_t debugctl_shift;	  /* the trace's bits stand so much lower */
+	uint8_t bus_counters;	  /* of the 64-bit Xeon MP and the Xeon 7100 and 7400 series */
+	bool bus_l3, bus_control; /* as the two series have them; MSR_EMON_L3_GL_CTL */
+	uint32_t cpuid_01_ecx;	  /* DTES64, DS-CPL, PDCM */
+	uint64_t capabilities;	  /* IA32_PERF_CAPABILITIES; with version 0 */
 	/* CPUID.0AH of real parts, beside versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;

@@ -139,7 +139,7 @@ struct reference_thread {
 	uint64_t lbr_select, lbr_tos, lbr_clocks;
 	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler;
 	uint64_t smm_debugctl, smm_global_control;
-	uint64_t cesr, precise_event, matrix_vert, bus[8];
+	uint64_t cesr, precise_event, matrix_vert, bus[8], bus_control;
 	uint64_t escr[FAMILY_ESCR_LAST - FAMILY_ESCR_FIRST + 1]; /* CCCRs are in select[] */
 	bool ia32e, smm, smm_frozen, halted;
 	bool lbr_untimed; /* the next entry's clocks are 0 (17.10.3) */

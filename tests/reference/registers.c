@@ -27,6 +27,7 @@ static void reset_shared(struct reference_thread *t, uint64_t misc_enable)
 	memset(t->select, 0, sizeof(t->select));
 	memset(t->escr, 0, sizeof(t->escr));
 	memset(t->bus, 0, sizeof(t->bus));
+	t->bus_control = 0;
 	t->pebs_enable = t->precise_event = t->matrix_vert = 0;
 	t->misc_enable = misc_enable;
 }

@@ -2,7 +2,8 @@
 /*
  * registers_early.c: the registers that only units before the architectural one have: CESR and CTRn
  * (18.23), NetBurst's counters, CCCRs and ESCRs (18.15.1 to 18.15.3), IA32_PEBS_ENABLE with two
- * threads (18.16.3), the 64-bit Xeon MP's bus (18.20).
+ * threads (18.16.3), the 64-bit Xeon MP's bus (18.20); and the L3 and caching bus controller of
+ * Xeon 7100 and 7400 series (18.21).
  */
 #include "reference.h"
 
@@ -16,6 +17,7 @@
 #define PRECISE_EVENT 0x3f0u
 #define MATRIX_VERT   0x3f2u
 #define BUS	      0x107ccu
+#define BUS_CONTROL   0x107d8u
 #define MY_THR	      (UINT64_C(1) << 25)
 #define OTH_THR	      (UINT64_C(1) << 26)
 
@@ -53,6 +55,10 @@ bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uin
 		*value = t->general[n].value;
 	else if (unit->family->programming == BY_CESR && msr == CESR)
 		*value = t->cesr;
+	else if (is_bus(unit, msr))
+		*value = t->bus[msr - BUS];
+	else if (unit->family->bus_control && msr == BUS_CONTROL)
+		*value = t->bus_control;
 	else if (unit->family->programming != BY_ESCRS)
 		return false;
 	else if (msr >= CCCR && msr < CCCR + unit->generals)
@@ -65,8 +71,6 @@ bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uin
 		*value = t->precise_event;
 	else if (msr == MATRIX_VERT)
 		*value = t->matrix_vert;
-	else if (is_bus(unit, msr))
-		*value = t->bus[msr - BUS];
 	else
 		return false;
 	return true;
@@ -130,13 +134,30 @@ static enum spmu_outcome write_pebs_enable(struct reference *unit, struct refere
 	return SPMU_DONE;
 }
 
-/* Figures 18-51 to 18-53, and the two registers behind them. */
-static enum spmu_outcome write_bus(struct reference_thread *t, unsigned n, uint64_t value)
+/* Figures 18-51 to 18-53, and the two registers behind them; 18-57 to 18-59: all eight alike. */
+static enum spmu_outcome write_bus(const struct reference *unit, struct reference_thread *t,
+				   unsigned n, uint64_t value)
 {
 	return keep(&t->bus[n], value,
-		    n < 6    ? UINT64_C(0x0fffffffffffffff)
-		    : n == 6 ? UINT64_C(1) << 26
-			     : ~UINT64_C(0));
+		    unit->family->bus_l3 || n < 6 ? UINT64_C(0x0fffffffffffffff)
+		    : n == 6			  ? UINT64_C(1) << 26
+						  : ~UINT64_C(0));
+}
+
+/*
+ * 18.21.5.  Reading: commands and the selection are read back; no counter ever overflows.
+ */
+static enum spmu_outcome write_bus_control(struct reference_thread *t, uint64_t value)
+{
+	uint64_t kept;
+
+	if (keep(&kept, value, UINT64_C(0x00ff000000ff0007)) != SPMU_DONE)
+		return SPMU_GP;
+	t->bus_control = value & 0xff0007;
+	for (unsigned n = 0; n < 8; n++)
+		if ((value & 4) && (value >> (16 + n) & 1))
+			t->bus[n] &= ~(uint64_t)UINT32_MAX;
+	return SPMU_DONE;
 }
 
 bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t value,
@@ -152,6 +173,10 @@ bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, ui
 		*outcome = keep(&t->cesr, value, 0x03ff03ff);
 		if (*outcome == SPMU_DONE)
 			forget_clocks(t, 3);
+	} else if (is_bus(unit, msr)) {
+		*outcome = write_bus(unit, t, msr - BUS, value);
+	} else if (unit->family->bus_control && msr == BUS_CONTROL) {
+		*outcome = write_bus_control(t, value);
 	} else if (unit->family->programming != BY_ESCRS) {
 		return false;
 	} else if (msr >= CCCR && msr < CCCR + unit->generals) {
@@ -164,8 +189,6 @@ bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, ui
 		*outcome = keep(&t->precise_event, value, UINT32_MAX);
 	} else if (msr == MATRIX_VERT) {
 		*outcome = keep(&t->matrix_vert, value, 0x13);
-	} else if (is_bus(unit, msr)) {
-		*outcome = write_bus(t, msr - BUS, value);
 	} else {
 		return false;
 	}

@@ -83,6 +83,7 @@ static bool by_name(const struct scenario *s, const char *name, uint64_t *value)
 		{"fixed_top", (UINT64_C(1) << s->family->fixed_bits) - 1},
 		{"generals", s->threads == 2 ? s->family->generals_ht : s->family->generals},
 		{"fixed", s->family->fixed},
+		{"buses", s->family->bus_counters},
 		{"all_general",
 		 (UINT64_C(1) << (s->threads == 2 ? s->family->generals_ht : s->family->generals)) -
 			 1},

@@ -72,7 +72,7 @@ codes_of() {
 	pentium) instructions=r0016 branches="r0012 +modelled" cycles=- ;;
 	pentium-mmx) instructions=r0016 branches="r0012 +modelled" cycles=r0030 ;;
 	pentium-*) cycles=r0079 ;;
-	netburst | prescott* | cedar-mill | xeon-mp*)
+	netburst | prescott* | cedar-mill | xeon-7100 | xeon-mp*)
 		instructions=r00013402 branches="r000f3506 +exact" cycles=r00010613
 		;;
 	esac

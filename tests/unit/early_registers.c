@@ -19,6 +19,7 @@
 #define CCCR_11	 UINT64_C(0xcffff800)
 #define PEBS	 UINT64_C(0x07019fff)
 #define BUS	 UINT64_C(0x0fffffffffffffff)
+#define CONTROL	 UINT64_C(0x00ff000000ff0007)
 #define FAMILIES 6
 
 static const char *const families[FAMILIES] = {"pentium-mmx", "pentium-iii", "pentium-m",
@@ -118,6 +119,23 @@ static uint64_t writable(struct unit_host *host, uint32_t msr)
 	return bits ? bits : RO;
 }
 
+/* 18.21: the L3 and caching bus controller's; MSR_EMON_L3_GL_CTL of the Xeon 7400 series alone. */
+static void check_l3(void)
+{
+	static const char *const models[] = {"xeon-7100", "xeon-7400"};
+
+	for (size_t i = 0; i < COUNT(models); i++) {
+		struct unit_host host;
+
+		host_create(&host, models[i], 1, SUPPLY_EXECUTION);
+		for (uint32_t msr = 0x107cb; msr < 0x107da; msr++)
+			CHECK_EQ(writable(&host, msr), msr >= 0x107cc && msr <= 0x107d3 ? BUS
+						       : msr == 0x107d8 && i		? CONTROL
+											: NO);
+		host_destroy(&host);
+	}
+}
+
 static void check_masks(void)
 {
 	for (unsigned f = 0; f < FAMILIES; f++) {
@@ -186,6 +204,7 @@ static void check_numbers(void)
 		{__LINE__, "prescott", 18, 18, 43, 32},
 		{__LINE__, "prescott-2m", 18, 18, 43, 32},
 		{__LINE__, "cedar-mill", 18, 18, 43, 32},
+		{__LINE__, "xeon-7100", 18, 18, 43, 32},
 		{__LINE__, "xeon-mp-8m-l3", 18, 18, 43, 32},
 		{__LINE__, "pentium-m", 0, 0, 0, 8},
 	};
@@ -275,7 +294,7 @@ static void check_rdpmc(void)
 		{__LINE__, "pentium-mmx", 2, 0},     {__LINE__, "pentium-pro", 2, 0},
 		{__LINE__, "pentium-iii", 2, 0},     {__LINE__, "pentium-m", 2, 0},
 		{__LINE__, "netburst", 18, 18},	     {__LINE__, "cedar-mill", 18, 18},
-		{__LINE__, "xeon-mp-8m-l3", 26, 26},
+		{__LINE__, "xeon-mp-8m-l3", 26, 26}, {__LINE__, "xeon-7100", 26, 26},
 	};
 	struct unit_host host;
 	uint64_t value;
@@ -371,6 +390,7 @@ static void check_misc_enable(void)
 int main(void)
 {
 	check_masks();
+	check_l3();
 	check_foreign();
 	check_numbers();
 	check_escrs();

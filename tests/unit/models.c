@@ -67,10 +67,12 @@ static void check_counters(void)
 		{__LINE__, "netburst", 0, 18, 18, 40, 0, 0},	  /* 18.15.2, 18.16 */
 		{__LINE__, "prescott", 0, 18, 18, 40, 0, 0},	  /* 18.15.2, 18.16 */
 		{__LINE__, "cedar-mill", 0, 18, 18, 40, 0, 0},	  /* 18.15.2, 18.16 */
+		{__LINE__, "xeon-7100", 0, 18, 18, 40, 0, 0},	  /* 18.15.2, 18.21 */
 		{__LINE__, "xeon-mp-8m-l3", 0, 18, 18, 40, 0, 0}, /* 18.20 */
 		{__LINE__, "core", 1, 2, 2, 40, 0, -1},
 		{__LINE__, "core2", 2, 2, 2, 40, 3, 0},
 		{__LINE__, "core2-45nm", 2, 2, 2, 40, 3, 0},
+		{__LINE__, "xeon-7400", 2, 2, 2, 40, 3, 0},
 		{__LINE__, "bonnell", 3, 2, 2, 40, 3, 0},
 		{__LINE__, "silvermont", 3, 2, 2, 40, 3, 2},
 		{__LINE__, "airmont", 3, 2, 2, 40, 3, 2},
@@ -122,6 +124,7 @@ static void check_names(void)
 		{__LINE__, "nocona", "prescott", 0xf34},
 		{__LINE__, "smithfield", "prescott-2m", 0xf43},
 		{__LINE__, "presler", "cedar-mill", 0xf65},
+		{__LINE__, "Tulsa", "xeon-7100", 0xf68},
 		{__LINE__, "Potomac", "xeon-mp-8m-l3", 0xf41},
 		{__LINE__, "skl", "skylake", 0x506e3},
 		{__LINE__, "SkyLake", "skylake", 0x506e3},
@@ -132,6 +135,7 @@ static void check_names(void)
 		{__LINE__, "yonah", "core", 0x6e8},
 		{__LINE__, "Conroe", "core2", 0x6fb},
 		{__LINE__, "Penryn", "core2-45nm", 0x1067a},
+		{__LINE__, "Dunnington", "xeon-7400", 0x106d1},
 		{__LINE__, "atom", "bonnell", 0x106ca},
 		{__LINE__, "slm", "silvermont", 0x30678},
 		{__LINE__, "cherrytrail", "airmont", 0x406c3},

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/netburst_host.h"
 
-static const char *const models[] = {"netburst", "prescott", "prescott-2m", "cedar-mill",
-				     "xeon-mp-8m-l3"};
+static const char *const models[] = {"netburst",   "prescott",	"prescott-2m",
+				     "cedar-mill", "xeon-7100", "xeon-mp-8m-l3"};
 
 static void each_model(void (*test)(struct unit_host *host))
 {

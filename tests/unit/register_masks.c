@@ -177,6 +177,7 @@ static const struct {
 	{__LINE__, "core", "core", 0},
 	{__LINE__, "core2", "core2", 0xc2},
 	{__LINE__, "core2-45nm", "core2", 0xc2},
+	{__LINE__, "xeon-7400", "core2", 0xc2},
 	{__LINE__, "bonnell", "bonnell", 0xc2},
 	{__LINE__, "silvermont", "silvermont", 0x32c2},
 	{__LINE__, "airmont", "silvermont", 0x32c2},

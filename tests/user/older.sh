@@ -68,7 +68,7 @@ for program in alignment blocks calls handler jcc jrcxz jumps loop memory nested
 	for model in pentium-pro pentium-ii pentium-iii pentium-m; do
 		count $model p6-like "$program" "$native"
 	done
-	for model in netburst prescott prescott-2m cedar-mill xeon-mp-8m-l3; do
+	for model in netburst prescott prescott-2m cedar-mill xeon-7100 xeon-mp-8m-l3; do
 		count $model netburst-like "$program" "$native"
 	done
 done
