@@ -25,3 +25,8 @@ bench-pgo: deps-pgo
 .PHONY: bench-cold
 bench-cold: $(B)/softpmu
 	@bench/cold.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
+
+# What busy threads cost beside each other.
+.PHONY: bench-threads
+bench-threads: $(B)/softpmu
+	@bench/threads.py --softpmu $(B)/softpmu --folder $(B)/bench

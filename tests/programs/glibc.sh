@@ -62,7 +62,7 @@ for test in "$SCRATCH"/tests/*; do
 		not_run "$name" "more than 15 s"
 		continue
 	fi
-	LIMIT=120 run "$SCRATCH/soft" "$SOFTPMU" stat -j -e instructions:u -o "$SCRATCH/json" -- "$test" </dev/null
+	LIMIT=300 run "$SCRATCH/soft" "$SOFTPMU" stat -j -e instructions:u -o "$SCRATCH/json" -- "$test" </dev/null
 	same "$name: status" "$native" "$status"
 	[[ $(count_of "$SCRATCH/json" 1) =~ ^[1-9][0-9]+$ ]] || fail "$name" "no count"
 	ran=$((ran + 1))
