@@ -330,33 +330,40 @@ void softpmu_wake(CPUX86State *env)
 	grant(unit);
 }
 
-/*
- * Around an access of the current instruction, which is the last of its block, to the
- * unit: it has been charged for, but has not retired.
- */
-static bool access_begin(CPUX86State *env)
+/* Whether a block with these flags has been charged for at its start. */
+static bool charged(uint32_t flags)
 {
-	struct softpmu_env *pmu = &env->softpmu;
-	bool charged = (pmu->flags & HF_SOFTPMU_COUNT) && !(pmu->flags & HF_SOFTPMU_EXACT);
-
-	pmu->room[cpl_of(env) != 0] += charged;
-	sync_unit(pmu->unit);
-	return charged;
+	return (flags & HF_SOFTPMU_COUNT) && !(flags & HF_SOFTPMU_EXACT);
 }
 
-static void access_end(CPUX86State *env, bool charged, enum spmu_outcome outcome, uintptr_t ra)
+/*
+ * Around an access of the current instruction, which is the last of its block, to the
+ * unit: it has been charged for, but retires behind the access.  So WRMSR is counted by what
+ * it enables, and not by what it disables.  Hands on the flags that the block has.
+ */
+static uint32_t access_begin(CPUX86State *env)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	uint32_t flags = pmu->flags;
+
+	pmu->room[cpl_of(env) != 0] += charged(flags);
+	sync_unit(pmu->unit);
+	return flags;
+}
+
+static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outcome, uintptr_t ra)
 {
 	struct softpmu_env *pmu = &env->softpmu;
 	int64_t *room = &pmu->room[cpl_of(env) != 0];
 
 	grant(pmu->unit);
 	if (outcome == SPMU_GP || outcome == SPMU_UD)
-		*room -= charged; /* given back when the block is left */
+		*room -= charged(flags); /* given back when the block is left */
 	if (outcome == SPMU_GP)
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
 	if (outcome == SPMU_UD)
 		raise_exception_ra(env, EXCP06_ILLOP, ra);
-	if (!charged)
+	if ((flags & HF_SOFTPMU_EXACT) || !(pmu->flags & HF_SOFTPMU_COUNT))
 		return;
 	if (*room > 0 && !(pmu->flags & HF_SOFTPMU_EXACT)) {
 		*room -= 1;
@@ -381,13 +388,13 @@ bool softpmu_rdmsr(CPUX86State *env, uintptr_t ra)
 	uint32_t msr = env->regs[R_ECX];
 	enum spmu_outcome outcome;
 	uint64_t value = 0;
-	bool charged;
+	uint32_t flags;
 
 	if (!pmu->unit)
 		return false;
-	charged = access_begin(env);
+	flags = access_begin(env);
 	outcome = spmu_read_msr(pmu->unit->core, pmu->unit->lp, msr, &value);
-	access_end(env, charged, outcome, ra);
+	access_end(env, flags, outcome, ra);
 	if (outcome == SPMU_NOT_OURS)
 		return false;
 	if (msr == MSR_IA32_MISC_ENABLE)
@@ -401,13 +408,13 @@ bool softpmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
 	struct softpmu_env *pmu = &env->softpmu;
 	uint32_t msr = env->regs[R_ECX];
 	enum spmu_outcome outcome;
-	bool charged;
+	uint32_t flags;
 
 	if (!pmu->unit)
 		return false;
-	charged = access_begin(env);
+	flags = access_begin(env);
 	outcome = spmu_write_msr(pmu->unit->core, pmu->unit->lp, msr, value);
-	access_end(env, charged, outcome, ra);
+	access_end(env, flags, outcome, ra);
 	return outcome == SPMU_DONE && msr != MSR_IA32_MISC_ENABLE;
 }
 
@@ -416,15 +423,15 @@ bool softpmu_rdpmc(CPUX86State *env, uintptr_t ra)
 	struct softpmu_env *pmu = &env->softpmu;
 	enum spmu_outcome outcome;
 	uint64_t value = 0;
-	bool charged;
+	uint32_t flags;
 
 	if (!pmu->unit)
 		return false;
-	charged = access_begin(env);
+	flags = access_begin(env);
 	outcome = spmu_rdpmc(pmu->unit->core, pmu->unit->lp, env->regs[R_ECX], cpl_of(env),
 			     (env->cr[4] & CR4_PCE_MASK) != 0, (env->cr[0] & CR0_PE_MASK) != 0,
 			     &value);
-	access_end(env, charged, outcome, ra);
+	access_end(env, flags, outcome, ra);
 	set_result(env, value);
 	return true;
 }
