@@ -12,13 +12,12 @@ QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 [[ -x $QEMU ]] || stop "QEMU" "there is no $QEMU"
 SECONDS_MAX=${GUEST_SECONDS:-900}
 
+# shellcheck disable=SC2317 # called by expect
 fetch_xen() (
-	set -e
 	# shellcheck source=tools/softpmu/vm_packages.sh
 	. "$ROOT/tools/softpmu/vm_packages.sh"
-	lists amd64
-	fetch xen amd64 download xen-hypervisor-4.17-amd64
-	gzip -dc "$cache/xen/boot/xen-4.17-amd64.gz" >"$SCRATCH/xen"
+	lists amd64 && fetch xen amd64 download xen-hypervisor-4.17-amd64 &&
+		gzip -dc "$cache/xen/boot/xen-4.17-amd64.gz" >"$SCRATCH/xen"
 )
 expect "package" fetch_xen
 expect "first domain" "$CC" -nostdlib -static -Wl,--build-id=none,-Ttext-segment=0xffffffff80100000 \
