@@ -268,9 +268,12 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 
 	if (!pmu->unit)
 		return;
-	if (vector == EXCP01_DB) { /* before: it is no last branch record (17.4.2) */
+	if (!software && (vector == EXCP01_DB || vector == EXCP12_MCHK)) {
 		sync_unit(pmu->unit);
-		spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
+		if (vector == EXCP01_DB) /* before: it is no last branch record (17.4.2) */
+			spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
+		else
+			spmu_machine_check(pmu->unit->core, pmu->unit->lp);
 		grant(pmu->unit);
 	}
 	if (pmu->unit->meters.tap.signals && !(software && pmu->pending_signals)) {
