@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-unit.c: a virtual processor's unit is made, and what it asks of the machine: linear
- * memory, registers, time, the interrupt.
+ * softpmu-unit.c: a virtual processor's unit is made, saved and loaded, and what it asks of the
+ * machine: linear memory, registers, time, the interrupt.
  *
  * The DS save area is reached through the guest's page tables at the privilege of the
  * supervisor (17.4.9).  A page that is not present, not writable or not memory refuses the
  * access, and nothing is written.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qemu/memalign.h"
+#include "qapi/error.h"
 #include "cpu.h"
 #include "exec/exec-all.h"
+#include "hw/boards.h"
 #include "hw/i386/apic.h"
+#include "migration/vmstate.h"
 #include "softpmu-unit.h"
 
 #define PIECES_MAX 4
+
+#define EXACT	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES)
+#define MODELLED (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
+
+#define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
 
 static bool access_linear(CPUX86State *env, uint64_t linear, void *bytes, size_t size, bool write)
 {
@@ -83,7 +92,7 @@ static uint64_t time_stamp(void *opaque, unsigned lp)
 {
 	struct softpmu *unit = thread_of(opaque, lp);
 
-	return cpu_get_tsc(&unit->cpu->env) + unit->cpu->env.tsc_offset;
+	return softpmu_tsc(&unit->cpu->env);
 }
 
 static void read_registers(void *opaque, unsigned lp, struct spmu_registers *out)
@@ -122,8 +131,8 @@ static void read_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 		memcpy(xmm[i], &unit->cpu->env.xmm_regs[i], 16);
 }
 
-struct softpmu *softpmu_unit_new(X86CPU *cpu[], unsigned threads, const struct spmu_model *model,
-				 uint64_t exact, uint64_t modelled)
+/* The units of the threads of a core, cpu[0] to cpu[threads - 1]; returns that of the first. */
+static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct spmu_model *model)
 {
 	struct softpmu *unit[SPMU_THREADS_MAX] = {NULL};
 	struct spmu_core_config config = {
@@ -138,7 +147,7 @@ struct softpmu *softpmu_unit_new(X86CPU *cpu[], unsigned threads, const struct s
 		.tsc = time_stamp,
 		.registers = read_registers,
 		.vectors = read_vectors,
-		.supply = {.exact = exact, .modelled = modelled},
+		.supply = {.exact = EXACT, .modelled = MODELLED},
 	};
 	size_t bytes = ROUND_UP(spmu_core_bytes(), 64);
 	struct spmu_core *core;
@@ -185,7 +194,7 @@ static uint32_t listed_as(uint32_t signature)
  * The nearest stepping of the same family and model.  The processor takes that stepping:
  * drivers look for those that are known to work.
  */
-const struct spmu_model *softpmu_model_of(uint32_t *signature)
+static const struct spmu_model *model_of(uint32_t *signature)
 {
 	const struct spmu_model *best = NULL;
 	uint32_t distance = UINT32_MAX;
@@ -207,3 +216,148 @@ const struct spmu_model *softpmu_model_of(uint32_t *signature)
 		*signature = found;
 	return best;
 }
+
+static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
+{
+	const struct spmu_model *model;
+
+	if (cpu->softpmu_model) {
+		model = spmu_model_find(cpu->softpmu_model);
+		if (!model)
+			error_setg(errp, "pmu-model: there is no unit named '%s'",
+				   cpu->softpmu_model);
+		else
+			cpu->env.cpuid_version = spmu_model_info(model).signature;
+		return model;
+	}
+	/* QEMU's first Icelake-Server goes by another family's number. */
+	if (cpu->env.cpuid_version == 0x80660)
+		cpu->env.cpuid_version = 0x606a6;
+	model = model_of(&cpu->env.cpuid_version);
+	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
+		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
+				 "pmu-model=");
+	return model;
+}
+
+static bool same_core(const X86CPU *a, const X86CPU *b)
+{
+	return a->socket_id == b->socket_id && a->die_id == b->die_id &&
+	       a->module_id == b->module_id && a->core_id == b->core_id;
+}
+
+/* The unit of a core is made with its last thread. */
+static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
+{
+	unsigned threads = MACHINE(qdev_get_machine())->smp.threads;
+	X86CPU *core[SPMU_THREADS_MAX] = {cpu};
+	struct softpmu *unit;
+	CPUState *other;
+
+	if (threads > SPMU_THREADS_MAX || (threads > 1 && qemu_tcg_mttcg_enabled())) {
+		error_setg(errp, "pmu=on: a core has one thread, or two with "
+				 "-accel tcg,thread=single");
+		return false;
+	}
+	if (threads > 1) {
+		core[0] = NULL;
+		CPU_FOREACH(other)
+		if (X86_CPU(other) != cpu && same_core(X86_CPU(other), cpu))
+			core[0] = X86_CPU(other);
+		if (!core[0]) /* the other thread comes later */
+			return true;
+		core[1] = cpu;
+	}
+	unit = new_units(core, threads, model);
+	for (unsigned lp = 0; lp < threads; lp++)
+		core[lp]->env.softpmu.unit = lp ? unit->sibling : unit;
+	softpmu_grant(unit);
+	return true;
+}
+
+bool softpmu_realize(X86CPU *cpu, Error **errp)
+{
+	struct softpmu_env *pmu = &cpu->env.softpmu;
+	const struct spmu_model *model;
+	Error *error = NULL;
+
+	if (!cpu->enable_pmu || pmu->unit)
+		return true;
+	model = choose_model(cpu, &error);
+	if (error) {
+		error_propagate(errp, error);
+		return false;
+	}
+	if (!model) /* -cpu max has pmu=on by itself, and no family */
+		return true;
+	/* Drivers leave PEBS alone when microcode is older than its mendings. */
+	if (!cpu->ucode_rev)
+		cpu->ucode_rev = UCODE_REVISION;
+	return make_unit(cpu, model, errp);
+}
+
+/* Snapshots: the unit's own block, and the instruction that is under way. */
+static int before_save(void *opaque)
+{
+	X86CPU *cpu = opaque;
+	struct softpmu *unit = cpu->env.softpmu.unit;
+
+	softpmu_sync(unit);
+	if (spmu_save(unit->core, unit->state, unit->state_bytes) != SPMU_OK)
+		return -EINVAL;
+	softpmu_grant(unit);
+	return 0;
+}
+
+static int after_load(void *opaque, int version)
+{
+	X86CPU *cpu = opaque;
+	struct softpmu *unit = cpu->env.softpmu.unit;
+	enum spmu_status status = spmu_load(unit->core, unit->state, unit->state_bytes);
+
+	if (status != SPMU_OK) {
+		error_report("performance-monitoring unit: %s", spmu_status_text(status));
+		return -EINVAL;
+	}
+	memset(cpu->env.softpmu.count, 0, sizeof(cpu->env.softpmu.count));
+	unit->tsc = softpmu_tsc(&cpu->env);
+	softpmu_grant(unit);
+	return 0;
+}
+
+static bool is_there(void *opaque)
+{
+	X86CPU *cpu = opaque;
+
+	return cpu->env.softpmu.unit != NULL;
+}
+
+static const VMStateDescription vmstate_softpmu_unit = {
+	.name = "softpmu/unit",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.fields =
+		(const VMStateField[]){
+			VMSTATE_VBUFFER_UINT32(state, struct softpmu, 1, NULL, state_bytes),
+			VMSTATE_END_OF_LIST(),
+		},
+};
+
+const VMStateDescription vmstate_softpmu = {
+	.name = "cpu/softpmu",
+	.version_id = 1,
+	.minimum_version_id = 1,
+	.needed = is_there,
+	.pre_save = before_save,
+	.post_load = after_load,
+	.fields =
+		(const VMStateField[]){
+			VMSTATE_STRUCT_POINTER(env.softpmu.unit, X86CPU, vmstate_softpmu_unit,
+					       struct softpmu),
+			VMSTATE_UINT64(env.softpmu.pending_signals, X86CPU),
+			VMSTATE_UINT64(env.softpmu.pending_ip, X86CPU),
+			VMSTATE_UINT32(env.softpmu.pending_cpl, X86CPU),
+			VMSTATE_UINT32(env.softpmu.need, X86CPU),
+			VMSTATE_END_OF_LIST(),
+		},
+};

@@ -20,13 +20,11 @@ struct softpmu {
 	uint8_t *state;
 };
 
-/*
- * The units of the threads of a core, cpu[0] to cpu[threads - 1]; returns that of the first.
- */
-struct softpmu *softpmu_unit_new(X86CPU *cpu[], unsigned threads, const struct spmu_model *model,
-				 uint64_t exact, uint64_t modelled);
+/* The time-stamp counter as the guest has it. */
+uint64_t softpmu_tsc(CPUX86State *env);
 
-/* The model that is nearest to a CPUID signature, which becomes the model's; NULL: none. */
-const struct spmu_model *softpmu_model_of(uint32_t *signature);
+/* Hand the unit what passed since the last time, and let run what may run now. */
+void softpmu_sync(struct softpmu *unit);
+void softpmu_grant(struct softpmu *unit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu.c: the performance-monitoring unit of a virtual processor: its life, and how
- * what QEMU executes reaches it (Vol. 3B chapter 18).  How blocks count is in softpmu.h.
+ * softpmu.c: how what QEMU executes reaches the performance-monitoring unit of a virtual
+ * processor (Vol. 3B chapter 18).  How blocks count is in softpmu.h.
  *
  * Each virtual processor is a core of its own, or one of two threads of a core; these
  * run in turns on one thread of the emulator, so that both stand at a block's end when one of
@@ -11,26 +11,16 @@
  * instructions that retired in each.
  */
 #include "qemu/osdep.h"
-#include "qemu/error-report.h"
-#include "qemu/main-loop.h"
-#include "qapi/error.h"
 #include "cpu.h"
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
-#include "hw/boards.h"
-#include "hw/i386/apic.h"
-#include "migration/vmstate.h"
 #include "tcg/helper-tcg.h"
 #include "softpmu-unit.h"
 
-#define EVERY	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
-#define EXACT	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES)
-#define MODELLED (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
+#define EVERY (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
 
 #define ROOM_MAX     (INT64_C(1) << 40)
 #define ROOM_BY_TIME (INT64_C(1) << 20) /* reference clocks are looked at that often */
-
-#define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
 
 QEMU_BUILD_BUG_ON(SPMU_SIG_STORES >= SOFTPMU_KINDS);
 
@@ -46,7 +36,7 @@ static uint64_t linear_ip(const CPUX86State *env)
 	return env->hflags & HF_CS64_MASK ? env->eip : (uint32_t)ip;
 }
 
-static uint64_t tsc_now(CPUX86State *env)
+uint64_t softpmu_tsc(CPUX86State *env)
 {
 	return cpu_get_tsc(env) + env->tsc_offset;
 }
@@ -71,7 +61,7 @@ static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned 
 static void pass_time(struct softpmu *unit, const int64_t insns[2])
 {
 	CPUX86State *env = &unit->cpu->env;
-	uint64_t now = tsc_now(env);
+	uint64_t now = softpmu_tsc(env);
 	uint64_t clocks = now - unit->tsc;
 	uint64_t sum = insns[0] + insns[1];
 	uint64_t other;
@@ -117,7 +107,7 @@ static void sync_thread(struct softpmu *unit)
 }
 
 /* Hand the unit what passed since the last time. */
-static void sync_unit(struct softpmu *unit)
+void softpmu_sync(struct softpmu *unit)
 {
 	sync_thread(unit);
 	if (unit->sibling)
@@ -161,7 +151,7 @@ static void grant_thread(struct softpmu *unit)
 			room[1] = MIN(room[1], most);
 	}
 	if ((signals & SPMU_SIGBIT(REF_CYCLES)) && !unit->timed)
-		unit->tsc = tsc_now(env);
+		unit->tsc = softpmu_tsc(env);
 	unit->timed = (signals & SPMU_SIGBIT(REF_CYCLES)) != 0;
 	memcpy(pmu->room, room, sizeof(room));
 	memcpy(pmu->granted, room, sizeof(room));
@@ -176,7 +166,7 @@ static void grant_thread(struct softpmu *unit)
 }
 
 /* What may run now, and how. */
-static void grant(struct softpmu *unit)
+void softpmu_grant(struct softpmu *unit)
 {
 	grant_thread(unit);
 	if (unit->sibling)
@@ -198,9 +188,9 @@ static unsigned retire_pending(CPUX86State *env)
 	unsigned events;
 
 	pmu->pending_signals = 0;
-	sync_unit(pmu->unit);
+	softpmu_sync(pmu->unit);
 	events = spmu_retire(pmu->unit->core, pmu->unit->lp, &insn);
-	grant(pmu->unit);
+	softpmu_grant(pmu->unit);
 	return events;
 }
 
@@ -216,8 +206,8 @@ void helper_softpmu_slow(CPUX86State *env, uint32_t insns)
 {
 	struct softpmu_env *pmu = &env->softpmu;
 
-	sync_unit(pmu->unit);
-	grant(pmu->unit);
+	softpmu_sync(pmu->unit);
+	softpmu_grant(pmu->unit);
 	if (pmu->room[cpl_of(env) != 0] < insns) {
 		pmu->need = insns;
 		pmu->flags |= HF_SOFTPMU_EXACT;
@@ -233,8 +223,8 @@ uint32_t helper_softpmu_step(CPUX86State *env)
 	if (env->softpmu.pending_signals) {
 		events = retire_pending(env);
 	} else {
-		sync_unit(env->softpmu.unit);
-		grant(env->softpmu.unit);
+		softpmu_sync(env->softpmu.unit);
+		softpmu_grant(env->softpmu.unit);
 	}
 	if ((events & SPMU_EV_PMI) || !(env->softpmu.flags & HF_SOFTPMU_EXACT)) {
 		leave_soon(env);
@@ -269,12 +259,12 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 	if (!pmu->unit)
 		return;
 	if (!software && (vector == EXCP01_DB || vector == EXCP12_MCHK)) {
-		sync_unit(pmu->unit);
+		softpmu_sync(pmu->unit);
 		if (vector == EXCP01_DB) /* before: it is no last branch record (17.4.2) */
 			spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
 		else
 			spmu_machine_check(pmu->unit->core, pmu->unit->lp);
-		grant(pmu->unit);
+		softpmu_grant(pmu->unit);
 	}
 	if (pmu->unit->meters.tap.signals && !(software && pmu->pending_signals)) {
 		branch = (struct spmu_branch){
@@ -285,9 +275,9 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 			.next_cpl = cpl_of(env),
 			.flags = SPMU_BRANCH_EVENT,
 		};
-		sync_unit(pmu->unit);
+		softpmu_sync(pmu->unit);
 		spmu_branches(pmu->unit->core, pmu->unit->lp, &branch, 1);
-		grant(pmu->unit);
+		softpmu_grant(pmu->unit);
 	}
 }
 
@@ -299,9 +289,9 @@ void softpmu_smm(CPUX86State *env, bool entered)
 		return;
 	if (entered && pmu->pending_signals)
 		retire_pending(env);
-	sync_unit(pmu->unit);
+	softpmu_sync(pmu->unit);
 	spmu_smm(pmu->unit->core, pmu->unit->lp, entered);
-	grant(pmu->unit);
+	softpmu_grant(pmu->unit);
 }
 
 bool softpmu_steps_over(CPUX86State *env)
@@ -316,9 +306,9 @@ void softpmu_halt(CPUX86State *env)
 {
 	if (!env->softpmu.unit)
 		return;
-	sync_unit(env->softpmu.unit);
+	softpmu_sync(env->softpmu.unit);
 	spmu_set_halted(env->softpmu.unit->core, env->softpmu.unit->lp, true);
-	grant(env->softpmu.unit);
+	softpmu_grant(env->softpmu.unit);
 }
 
 void softpmu_wake(CPUX86State *env)
@@ -327,10 +317,10 @@ void softpmu_wake(CPUX86State *env)
 
 	if (!unit)
 		return;
-	unit->tsc = tsc_now(env);
-	sync_unit(unit);
+	unit->tsc = softpmu_tsc(env);
+	softpmu_sync(unit);
 	spmu_set_halted(unit->core, unit->lp, false);
-	grant(unit);
+	softpmu_grant(unit);
 }
 
 /* Whether a block with these flags has been charged for at its start. */
@@ -350,7 +340,7 @@ static uint32_t access_begin(CPUX86State *env)
 	uint32_t flags = pmu->flags;
 
 	pmu->room[cpl_of(env) != 0] += charged(flags);
-	sync_unit(pmu->unit);
+	softpmu_sync(pmu->unit);
 	return flags;
 }
 
@@ -359,7 +349,7 @@ static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outco
 	struct softpmu_env *pmu = &env->softpmu;
 	int64_t *room = &pmu->room[cpl_of(env) != 0];
 
-	grant(pmu->unit);
+	softpmu_grant(pmu->unit);
 	if (outcome == SPMU_GP || outcome == SPMU_UD)
 		*room -= charged(flags); /* given back when the block is left */
 	if (outcome == SPMU_GP)
@@ -464,7 +454,7 @@ void softpmu_reset(X86CPU *cpu)
 
 	if (!pmu->unit)
 		return;
-	sync_unit(pmu->unit);
+	softpmu_sync(pmu->unit);
 	pmu->pending_signals = 0;
 	pmu->need = 0;
 	if (pmu->init)
@@ -474,150 +464,5 @@ void softpmu_reset(X86CPU *cpu)
 	pmu->init = false;
 	/* The others wait to be started. */
 	spmu_set_halted(pmu->unit->core, pmu->unit->lp, !cpu_is_bsp(cpu));
-	grant(pmu->unit);
+	softpmu_grant(pmu->unit);
 }
-
-static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
-{
-	const struct spmu_model *model;
-
-	if (cpu->softpmu_model) {
-		model = spmu_model_find(cpu->softpmu_model);
-		if (!model)
-			error_setg(errp, "pmu-model: there is no unit named '%s'",
-				   cpu->softpmu_model);
-		else
-			cpu->env.cpuid_version = spmu_model_info(model).signature;
-		return model;
-	}
-	/* QEMU's first Icelake-Server goes by another family's number. */
-	if (cpu->env.cpuid_version == 0x80660)
-		cpu->env.cpuid_version = 0x606a6;
-	model = softpmu_model_of(&cpu->env.cpuid_version);
-	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
-		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
-				 "pmu-model=");
-	return model;
-}
-
-static bool same_core(const X86CPU *a, const X86CPU *b)
-{
-	return a->socket_id == b->socket_id && a->die_id == b->die_id &&
-	       a->module_id == b->module_id && a->core_id == b->core_id;
-}
-
-/* The unit of a core is made with its last thread. */
-static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
-{
-	unsigned threads = MACHINE(qdev_get_machine())->smp.threads;
-	X86CPU *core[SPMU_THREADS_MAX] = {cpu};
-	struct softpmu *unit;
-	CPUState *other;
-
-	if (threads > SPMU_THREADS_MAX || (threads > 1 && qemu_tcg_mttcg_enabled())) {
-		error_setg(errp, "pmu=on: a core has one thread, or two with "
-				 "-accel tcg,thread=single");
-		return false;
-	}
-	if (threads > 1) {
-		core[0] = NULL;
-		CPU_FOREACH(other)
-		if (X86_CPU(other) != cpu && same_core(X86_CPU(other), cpu))
-			core[0] = X86_CPU(other);
-		if (!core[0]) /* the other thread comes later */
-			return true;
-		core[1] = cpu;
-	}
-	unit = softpmu_unit_new(core, threads, model, EXACT, MODELLED);
-	for (unsigned lp = 0; lp < threads; lp++)
-		core[lp]->env.softpmu.unit = lp ? unit->sibling : unit;
-	grant(unit);
-	return true;
-}
-
-bool softpmu_realize(X86CPU *cpu, Error **errp)
-{
-	struct softpmu_env *pmu = &cpu->env.softpmu;
-	const struct spmu_model *model;
-	Error *error = NULL;
-
-	if (!cpu->enable_pmu || pmu->unit)
-		return true;
-	model = choose_model(cpu, &error);
-	if (error) {
-		error_propagate(errp, error);
-		return false;
-	}
-	if (!model) /* -cpu max has pmu=on by itself, and no family */
-		return true;
-	/* Drivers leave PEBS alone when microcode is older than its mendings. */
-	if (!cpu->ucode_rev)
-		cpu->ucode_rev = UCODE_REVISION;
-	return make_unit(cpu, model, errp);
-}
-
-/* Snapshots: the unit's own block, and the instruction that is under way. */
-static int before_save(void *opaque)
-{
-	X86CPU *cpu = opaque;
-	struct softpmu *unit = cpu->env.softpmu.unit;
-
-	sync_unit(unit);
-	if (spmu_save(unit->core, unit->state, unit->state_bytes) != SPMU_OK)
-		return -EINVAL;
-	grant(unit);
-	return 0;
-}
-
-static int after_load(void *opaque, int version)
-{
-	X86CPU *cpu = opaque;
-	struct softpmu *unit = cpu->env.softpmu.unit;
-	enum spmu_status status = spmu_load(unit->core, unit->state, unit->state_bytes);
-
-	if (status != SPMU_OK) {
-		error_report("performance-monitoring unit: %s", spmu_status_text(status));
-		return -EINVAL;
-	}
-	memset(cpu->env.softpmu.count, 0, sizeof(cpu->env.softpmu.count));
-	unit->tsc = tsc_now(&cpu->env);
-	grant(unit);
-	return 0;
-}
-
-static bool is_there(void *opaque)
-{
-	X86CPU *cpu = opaque;
-
-	return cpu->env.softpmu.unit != NULL;
-}
-
-static const VMStateDescription vmstate_softpmu_unit = {
-	.name = "softpmu/unit",
-	.version_id = 1,
-	.minimum_version_id = 1,
-	.fields =
-		(const VMStateField[]){
-			VMSTATE_VBUFFER_UINT32(state, struct softpmu, 1, NULL, state_bytes),
-			VMSTATE_END_OF_LIST(),
-		},
-};
-
-const VMStateDescription vmstate_softpmu = {
-	.name = "cpu/softpmu",
-	.version_id = 1,
-	.minimum_version_id = 1,
-	.needed = is_there,
-	.pre_save = before_save,
-	.post_load = after_load,
-	.fields =
-		(const VMStateField[]){
-			VMSTATE_STRUCT_POINTER(env.softpmu.unit, X86CPU, vmstate_softpmu_unit,
-					       struct softpmu),
-			VMSTATE_UINT64(env.softpmu.pending_signals, X86CPU),
-			VMSTATE_UINT64(env.softpmu.pending_ip, X86CPU),
-			VMSTATE_UINT32(env.softpmu.pending_cpl, X86CPU),
-			VMSTATE_UINT32(env.softpmu.need, X86CPU),
-			VMSTATE_END_OF_LIST(),
-		},
-};
