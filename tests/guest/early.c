@@ -2,7 +2,9 @@
 /*
  * early.c: a guest of its own that programs the units before architectural performance monitoring
  * by RDMSR, WRMSR and RDPMC alone and prints what they say: Pentium (Vol. 3B 18.23), P6 and Pentium
- * M (18.22), NetBurst (18.15); and the delivery modes of the interrupt (Vol. 3A 10.5.1).
+ * M (18.22), NetBurst (18.15); and the delivery modes of the interrupt (Vol. 3A 10.5.1).  It
+ * follows the manual's set-up procedures (18.15.5.1 to 18.15.5.3, 18.15.5.8, 18.22.3, 18.23.1) as
+ * software of the time did, and shares nothing with the library.
  *
  * Everything runs in ring 0.  What is printed does not depend on how many instructions stand around
  * the loop: two lengths of it are compared.
