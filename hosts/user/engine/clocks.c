@@ -129,7 +129,7 @@ static struct clocks_wait until(uint64_t ns, long result)
 
 static struct clocks_wait futex_wait(const struct syscall_arguments *c)
 {
-	uint64_t operation = c->a[1] & FUTEX_CMD_MASK;
+	uint64_t operation = c->a[1] & (unsigned)FUTEX_CMD_MASK;
 	uint64_t clock = c->a[1] & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
 
 	if (operation == FUTEX_WAIT)
