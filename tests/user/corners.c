@@ -22,15 +22,6 @@
 
 #include "corners.h"
 
-void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	printf("%s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(99);
-}
-
 static void pause_us(long us)
 {
 	struct timespec t = {0, us * 1000};
@@ -232,18 +223,15 @@ static void myself(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} subject[] = {
-		{"killed", killed},	    {"clones", clones},	      {"sequences", sequences},
-		{"in-library", in_library}, {"elsewhere", elsewhere}, {"myself", myself},
+	static const struct subject subjects[] = {
+		{"killed", killed},
+		{"clones", clones},
+		{"sequences", sequences},
+		{"in-library", in_library},
+		{"elsewhere", elsewhere},
+		{"myself", myself},
+		{NULL, NULL},
 	};
 
-	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)
-		if (!strcmp(subject[i].name, argv[1])) {
-			subject[i].run();
-			return 0;
-		}
-	return 2;
+	return run_subject(subjects, argc, argv);
 }

@@ -21,6 +21,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "corners.h"
+
 #define NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define IS(nr, action)                                                                             \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
@@ -233,20 +235,12 @@ static void errors(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} subject[] = {
+	static const struct subject subjects[] = {
 		{"refused", refused},		{"traps", traps},   {"trap-default", trap_default},
 		{"trap-blocked", trap_blocked}, {"kills", kills},   {"allowed", allowed},
 		{"threads", threads},		{"strict", strict}, {"executes", executes},
-		{"executes-not", executes_not}, {"errors", errors},
+		{"executes-not", executes_not}, {"errors", errors}, {NULL, NULL},
 	};
 
-	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)
-		if (!strcmp(subject[i].name, argv[1])) {
-			subject[i].run();
-			return 0;
-		}
-	return 2;
+	return run_subject(subjects, argc, argv);
 }

@@ -22,43 +22,24 @@
 
 extern const char rdpmc_at[];
 
-/* RDPMC, MOV, three NOPs: 5 instructions from one reading to the next. */
-static uint64_t of_five(uint32_t counter)
-{
-	uint32_t first, last;
-
-	__asm__ volatile("rdpmc\n\tmovl %%eax, %0\n\tnop\n\tnop\n\tnop\n\trdpmc"
-			 : "=&r"(first), "=&a"(last)
-			 : "c"(counter)
-			 : "rdx", "memory");
-	return last - first;
-}
-
+/* What the counter goes up by from one RDPMC to another, with a MOV and `code` between them. */
+#define MEASURE(name, code)                                                                        \
+	static uint64_t name(uint32_t counter)                                                     \
+	{                                                                                          \
+		uint32_t first, last;                                                              \
+                                                                                                   \
+		__asm__ volatile("rdpmc\n\tmovl %%eax, %0\n\t" code "\n\trdpmc"                    \
+				 : "=&r"(first), "=&a"(last)                                       \
+				 : "S"(counter), "c"(counter)                                      \
+				 : "rbx", "rdx", "memory");                                        \
+		return last - first;                                                               \
+	}
+/* 5 instructions. */
+MEASURE(of_five, "nop\n\tnop\n\tnop")
 /* 1000 rounds of a loop: 2000 instructions and 1000 branches beside RDPMC and two MOVs. */
-static uint64_t of_loop(uint32_t counter)
-{
-	uint32_t first, last;
-
-	__asm__ volatile("rdpmc\n\tmovl %%eax, %0\n\tmovl $1000, %%edx\n"
-			 "1:\tdecl %%edx\n\tjnz 1b\n\trdpmc"
-			 : "=&r"(first), "=&a"(last)
-			 : "c"(counter)
-			 : "rdx", "memory");
-	return last - first;
-}
-
+MEASURE(of_loop, "movl $1000, %%edx\n1:\tdecl %%edx\n\tjnz 1b")
 /* CPUID is one instruction. */
-static uint64_t of_cpuid(uint32_t counter)
-{
-	uint32_t first, last;
-
-	__asm__ volatile("rdpmc\n\tmovl %%eax, %0\n\tmovl $1, %%eax\n\tcpuid\n\tmovl %2, %%ecx\n\t"
-			 "rdpmc"
-			 : "=&r"(first), "=&a"(last)
-			 : "S"(counter), "c"(counter)
-			 : "rbx", "rdx", "memory");
-	return last - first;
-}
+MEASURE(of_cpuid, "movl $1, %%eax\n\tcpuid\n\tmovl %2, %%ecx")
 
 static void *count(void *argument)
 {

@@ -16,6 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "corners.h"
+
 #define ROUNDS 300
 #define BYTES  8192
 
@@ -23,15 +25,6 @@ typedef int function(void);
 
 static uint8_t *written, *run; /* the same memory */
 static int fd;
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	printf("%s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(99);
-}
 
 static uint8_t *view(int protection, int flags)
 {
@@ -252,21 +245,13 @@ static void threads(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} subject[] = {
+	static const struct subject subjects[] = {
 		{"two", two_views},	   {"protected", protected_view},
 		{"doubled", doubled_view}, {"moved", moved_view},
 		{"open", open_views},	   {"calls", calls},
 		{"memory", memory_file},   {"itself", itself},
-		{"threads", threads},
+		{"threads", threads},	   {NULL, NULL},
 	};
 
-	for (size_t i = 0; argc == 2 && i < sizeof(subject) / sizeof(subject[0]); i++)
-		if (!strcmp(subject[i].name, argv[1])) {
-			subject[i].run();
-			return 0;
-		}
-	return 2;
+	return run_subject(subjects, argc, argv);
 }
