@@ -31,7 +31,7 @@ struct spmu_lbr_layout {
 	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
 	bool select_shared;	 /* LBR_SELECT is one for both threads of a core (17.8) */
 	bool freeze_clears_tr;	 /* the legacy freeze clears IA32_DEBUGCTL.TR too (17.5) */
-	bool sleep_clears;	 /* C-states below C1 clear the records (17.6, 17.10.3) */
+	bool sleep_clears;	 /* deep C-states clear the records (17.6, 17.10.3) */
 	uint32_t from, to, info; /* of entry 0; entry n stands n further */
 	uint32_t tos, select;
 	uint32_t ler_from, ler_to, ler_info; /* last exception record */

@@ -285,7 +285,7 @@ SPMU_API void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active);
 SPMU_API unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted);
 
 /*
- * A C-state below C1, which MWAIT asked for, has taken the thread's last branch records away:
+ * A C-state deeper than C1, which MWAIT asked for, has taken the thread's last branch records away:
  * they, their top and the last exception record are 0 then (17.10.3).  Families that keep
  * them: nothing happens.
  */

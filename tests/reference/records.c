@@ -299,9 +299,8 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
 }
 
 /*
- * 18.7.1.3: with the index outside the buffer "the overflow bits will be cleared according to
- * applicable counters, however the values will not be reloaded".  Reading: they are no longer
- * armed.
+ * 18.7.1.3: an index outside the buffer is told by OvfDSBuffer; the applicable counters lose their
+ * overflow and keep their value.  Reading: they are no longer armed.
  */
 static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
 {
