@@ -32,7 +32,7 @@ uninstall-qemu:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)
 
 # Whole guests beside those of tests/guest/guest.sh.
-GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/tools.sh,$(wildcard tests/guest/*.sh))
+GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/tools.sh %/early_image.sh,$(wildcard tests/guest/*.sh))
 .PHONY: check-vm
 check-vm: qemu deps-guest all bare-metal
 	@JOBS=1 TEST_TIMEOUT=3000 $(RUN_TESTS) $(GUEST_TESTS)
@@ -59,5 +59,6 @@ $(B)/bare-metal.bin: $(B)/bare-metal.elf
 .PHONY: bench-guest
 bench-guest: qemu deps-guest
 	@hosts/qemu/build.sh $(B) $(B)/stock-qemu-system-x86_64 stock
-	@QEMU=$(abspath $(B))/softpmu-qemu-system-x86_64 STOCK=$(abspath $(B))/stock-qemu-system-x86_64 \
-		bench/guest.sh
+	@bench/guest.py --unit $(abspath $(B))/softpmu-qemu-system-x86_64 \
+		--stock $(abspath $(B))/stock-qemu-system-x86_64 --turns $(BENCH_RUNS) \
+		$(if $(BENCH_ONLY),--only $(BENCH_ONLY))

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LOOPS	    500000
+#ifndef LOOPS
+#define LOOPS 500000
+#endif
 #define PERIOD	    10000
 #define OVERFLOWS   100
 #define PMI_VECTOR  0xe0
@@ -86,7 +88,7 @@ static void write_msr(uint32_t msr, uint64_t value)
 	__asm__ volatile("wrmsr" ::"c"(msr), "A"(value) : "memory");
 }
 
-static void loop(uint32_t times)
+static __attribute__((noinline)) void loop(uint32_t times)
 {
 	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(times));
 }

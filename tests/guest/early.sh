@@ -9,11 +9,7 @@ export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 [[ -x $SOFTPMU_QEMU ]] || stop "QEMU" "there is no $SOFTPMU_QEMU"
 
 image=$SCRATCH/early
-expect "build" "$CC" -m32 -O2 -std=gnu11 -Wall -Wextra -ffreestanding -fno-pic -fno-stack-protector \
-	-fcf-protection=none -mgeneral-regs-only -fno-asynchronous-unwind-tables -nostdlib -static \
-	-Wl,-T,"$ROOT/examples/bare-metal/bare-metal.ld",--build-id=none,--no-warn-rwx-segments \
-	-o "$image.elf" "$ROOT/tests/guest/early_start.S" "$ROOT/tests/guest/early.c"
-expect "image" objcopy -O binary "$image.elf" "$image.bin"
+expect "build" "$ROOT/tests/guest/early_image.sh" "$image"
 
 LOOPS=500000 OVERFLOWS=100
 # said NAME WORDS OPTION...: what the guest prints, and what was expected of it.

@@ -7,6 +7,7 @@
 #define TIMES 1000
 #define SA_FLAGS 0x44000004 /* NODEFER, RESTORER, SIGINFO */
 
+#ifdef __x86_64__
 	.macro catch signal
 	mov $13, %eax			# 7 instructions and a far branch
 	mov $\signal, %edi
@@ -16,6 +17,39 @@
 	syscall
 	nop
 	.endm
+#define SYSCALL	  syscall
+#define EXIT	  60
+#define ARGUMENT  %edi
+#define SIGRETURN 15
+#define SIGNAL	  %rdi
+#define POINTER	  168(%rdx)
+#define WORD	  .quad
+#define WORD_BYTES 8
+#define SP	  %rsp
+#define AX	  %rax
+#define NEAR(what) what(%rip)
+#else
+	.macro catch signal
+	mov $174, %eax			# the same
+	mov $\signal, %ebx
+	lea action, %ecx
+	xor %edx, %edx
+	mov $8, %esi
+	int $0x80
+	nop
+	.endm
+#define SYSCALL	  int $0x80
+#define EXIT	  1
+#define ARGUMENT  %ebx
+#define SIGRETURN 173
+#define SIGNAL	  %eax
+#define POINTER	  76(%ecx)
+#define WORD	  .long
+#define WORD_BYTES 4
+#define SP	  %esp
+#define AX	  %eax
+#define NEAR(what) what
+#endif
 
 	.globl _start
 	.text
@@ -27,37 +61,37 @@ _start:
 
 1:	ud2				# 0, and 5 with 2 branches in the handler
 	xor %eax, %eax			# 1
-	mov (%rax), %ebx		# 0, and 5 with 2 branches in the handler
+	mov (AX), %ebx			# 0, and 5 with 2 branches in the handler
 	xor %eax, %eax			# 1
 	cpuid				# 1
 	rdtsc				# 1
-	incl 2f+1(%rip)			# 1: changes the next
+	incl NEAR(2f+1)			# 1: changes the next
 2:	mov $0, %ebx			# 1
 	dec %ebp			# 1
 	jnz 1b				# 1
 
 	pushf				# 1
-	orl $0x100, (%rsp)		# 1: TF
+	orl $0x100, (SP)		# 1: TF
 	popf				# 1
 	nop				# 1, and 5 with 2 branches in the handler
 	nop				# 1, and the same
 	pushf				# 1, and the same
-	andl $~0x100, (%rsp)		# 1, and the same
+	andl $~0x100, (SP)		# 1, and the same
 	popf				# 1, and the same: TF was on when it began
-	mov $60, %eax			# 1
-	xor %edi, %edi			# 1
-	syscall				# 1
+	mov $EXIT, %eax			# 1
+	xor ARGUMENT, ARGUMENT		# 1
+	SYSCALL				# 1
 
 handler:
-	mov step(, %rdi, 8), %rax	# 1
-	add %rax, 168(%rdx)		# 1: RIP of the ucontext
+	mov step(, SIGNAL, WORD_BYTES), AX	# 1
+	add AX, POINTER			# 1: of the ucontext
 	ret				# 1
 restorer:
-	mov $15, %eax			# 1
-	syscall				# 1
+	mov $SIGRETURN, %eax		# 1
+	SYSCALL				# 1
 
 	.data
 	.balign 8
 	/* By signal: the bytes of what faulted; a single-step goes on. */
-step:	.quad 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 2
-action:	.quad handler, SA_FLAGS, restorer, 0
+step:	WORD 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 2
+action:	WORD handler, SA_FLAGS, restorer, 0, 0

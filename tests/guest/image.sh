@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# image.sh FOLDER [ARCHITECTURE]: a Debian kernel and an initramfs with perf and the test programs, of
+# image.sh FOLDER [ARCHITECTURE [LOOPS]]: a Debian kernel and an initramfs with perf and the test programs, of
 # amd64 or i386.
 #
 # Kernel and busybox are Debian's, fetched once into the cache and unpacked, not installed.  For
@@ -19,8 +19,8 @@ mkdir -p "$root"/{bin,dev,proc,sys,tmp,usr/bin}
 
 put_busybox() {
 	cp "$cache/busybox-$arch/bin/busybox" "$root/bin/"
-	for applet in sh mount dmesg grep cat cut tr awk wc ls sleep sort uniq seq poweroff taskset \
-		insmod head tail rm cp dd gzip readlink; do
+	for applet in sh mount dmesg grep cat cut tr awk wc ls sort uniq seq poweroff taskset \
+		insmod head tail rm cp dd gzip readlink sed true; do
 		ln -s busybox "$root/bin/$applet"
 	done
 }
@@ -39,10 +39,15 @@ amd64)
 	fetch_kernel amd64 linux-image-cloud-amd64
 	perf=$(readlink -f "$(command -v perf)")
 	put_program "$root" "" "$perf"
+	# What perf's own tests run: a sleep with a C library, a disassembler.
+	put_program "$root" "" /usr/bin/sleep
+	put_program "$root" "" "$(readlink -f /usr/bin/objdump)"
+	ln -sf "$(readlink -f /usr/bin/objdump)" "$root/bin/objdump"
 	;;
 i386)
 	fetch_kernel i386 linux-image-686
 	fetch perf-i386 i386 install linux-perf
+	ln -s busybox "$root/bin/sleep"
 	perf=/usr/bin/perf
 	put_program "$root" "$cache/perf-i386" "$perf"
 	;;
@@ -51,12 +56,12 @@ fetch "busybox-$arch" "$arch" download busybox-static
 cp "$kernel"/boot/vmlinuz-* "$out/vmlinuz"
 put_busybox
 [[ -e $root/usr/bin/perf ]] || ln -s "$perf" "$root/usr/bin/perf"
-for form in known:1000000 known-short:20000 known-mid:100000000 known-long:2000000000; do
+for form in known:1000000 known-short:20000 known-mid:100000000 known-pause:"${3:-150000000}"; do
 	build "${form%:*}" known.S -DLOOPS="${form#*:}"
 done
+build faults faults.S -Wl,-N,--no-warn-rwx-segments
 if [[ $arch == amd64 ]]; then
 	build calls calls.S
-	build faults faults.S -Wl,-N,--no-warn-rwx-segments
 	${CC:-gcc} -O2 -static -o "$root/bin/blocks" "$here/blocks.c"
 fi
 install -m 755 "$here/init.sh" "$root/init"

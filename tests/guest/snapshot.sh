@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# snapshot.sh [NAME...]: guests that are suspended in the middle of a count and restored go on to the exact
+# numbers (Vol. 3B 18.2, 18.15, 18.22, 18.23), one of each kind of unit: by migration to a file and to
+# a program, into another process, and by savevm and loadvm.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib.sh"
+here=$ROOT/tests/guest
+QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
+[[ -x $QEMU ]] || stop "QEMU" "there is no $QEMU"
+
+LOOPS=150000000 PAIRS=1000
+COUNTS="$((2 * LOOPS + 5 * PAIRS + 9)) $((LOOPS + 3 * PAIRS + 1))"
+EARLY_LOOPS=30000000
+SECONDS_MAX=${GUEST_SECONDS:-900}
+
+# A disk without contents, for savevm: a qcow2 header, its tables of clusters in use and of contents.
+put_disk() {
+	local cluster=65536
+	truncate -s 0 "$1" && truncate -s $((4 * cluster)) "$1"
+	put() { printf "%b" "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+	put "$1" 0 'QFI\xfb\0\0\0\2' # version 2
+	put "$1" 20 '\0\0\0\20'      # clusters of 2^16 bytes
+	put "$1" 28 '\0\0\1\0'       # 2^24 bytes
+	put "$1" 36 '\0\0\0\1\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0\0\1'
+	put "$1" $cluster '\0\0\0\0\0\2\0\0'
+	put "$1" $((2 * cluster)) '\0\1\0\1\0\1\0\1'
+}
+
+# tell WORDS: to the monitor of the guest in the folder that the caller is in.
+tell() { echo "$*" >&7; }
+
+# Whether the processor stands between two addresses.
+stands_in() {
+	local lines ip i
+	lines=$(grep -c 'R\?IP=' monitor)
+	tell info registers
+	for ((i = 0; i < 300; i++)); do
+		(($(grep -c 'R\?IP=' monitor) == lines)) || break
+		sleep 0.1
+	done
+	ip=$(grep -o 'IP=[0-9a-f]*' monitor | tail -n 1)
+	((16#${ip#IP=} >= $1 && 16#${ip#IP=} < $2))
+}
+
+# Stop it where it counts.
+stop_in() {
+	local i
+	for ((i = 0; i < 10 * SECONDS_MAX; i++)); do
+		kill -0 "$guest" 2>/dev/null || return
+		tell stop
+		! stands_in "$1" "$2" || return 0
+		tell cont
+		sleep 0.1
+	done
+	return 1
+}
+
+start() {
+	local serial=$1
+	shift
+	rm -f keys && mkfifo keys && : >monitor
+	timeout "$SECONDS_MAX" "${machine[@]}" -serial "file:$serial" -monitor stdio "$@" <keys >monitor 2>&1 &
+	guest=$!
+	exec 7>keys
+}
+
+# suspended HOW FROM TO: it is stopped between the addresses, saved and restored, and ends.
+suspended() {
+	local how=$1 from=$2 to=$3
+	trap '' PIPE
+	start before -drive if=none,format=qcow2,file=disk
+	stop_in "$from" "$to" || { echo "it did not get there" >>said; return; }
+	cp before mid
+	case $how in
+	loadvm) # what it counts after savevm is to be forgotten
+		tell savevm here
+		tell cont
+		sleep 1
+		tell loadvm here
+		;;
+	*)
+		tell migrate "$([[ $how == exec ]] && echo '"exec:gzip -1 >state"' || echo file:state)"
+		until grep -q 'igration status: completed' monitor; do
+			kill -0 "$guest" 2>/dev/null || return
+			sleep 0.2
+			tell info migrate
+		done
+		tell quit
+		wait "$guest"
+		start after -drive if=none,format=qcow2,file=disk -incoming \
+			"$([[ $how == exec ]] && echo 'exec:gzip -dc state' || echo file:state)"
+		;;
+	esac
+	while kill -0 "$guest" 2>/dev/null; do
+		tell cont 2>/dev/null
+		sleep 0.3
+	done
+	wait "$guest" || cat monitor >>said
+	exec 7>&-
+}
+
+# later NAME HOW FROM TO MACHINE...
+later() {
+	local name=$1 how=$2 from=$3 to=$4
+	[[ -z $chosen || $chosen == *" $name "* ]] || return
+	shift 4
+	while (($(jobs -pr | wc -l) >= JOBS)); do wait -n; done
+	{
+		local machine=("$QEMU" -M q35 -m 256 -nodefaults -display none -no-reboot "$@")
+		mkdir -p "$SCRATCH/$name"
+		cd "$SCRATCH/$name" && put_disk disk && suspended "$how" $((from)) $((to))
+	} &
+	names+=("$name")
+}
+
+# symbol ELF NAME: where it is.
+symbol() { readelf -sW "$1" | awk -v name="$2" '$8 == name { print "0x" $2 }'; }
+
+# linux NAME HOW ARCHITECTURE CPU: in the program that perf stat counts.
+linux() {
+	local program=$SCRATCH/$3/root/bin/known-pause
+	later "$1" "$2" "$(symbol "$program" _start)" "$(symbol "$program" pairs)" -cpu "$4" \
+		-kernel "$SCRATCH/$3/vmlinuz" -initrd "$SCRATCH/$3/initrd" \
+		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check watchdog=0 job=pause"
+}
+
+# early NAME HOW CPU: in its function of three instructions.
+early() {
+	local loop
+	loop=$(symbol "$SCRATCH/early.elf" loop)
+	later "$1" "$2" "$loop" "$loop + 16" -cpu "$3" -kernel "$SCRATCH/early.bin"
+}
+
+said() { cat "$SCRATCH/$1"/{said,before,after} 2>/dev/null | tr -d '\r'; }
+
+check_linux() {
+	[[ " ${names[*]} " == *" $1 "* ]] || return
+	same "$1: suspended in mid-count" "" "$(sed -n 's/.*RESULT counts//p' "$SCRATCH/$1/mid")"
+	same "$1: counts" "$COUNTS" "$(said "$1" | sed -n 's/.*RESULT counts: //p' | sed 's/ *$//')"
+	same "$1: the guest ends" pause "$(said "$1" | sed -n 's/.*RESULT end: //p')"
+	same "$1: no complaint of the kernel" "" "$(said "$1" | grep 'RESULT complaint')"
+}
+
+check_early() {
+	[[ " ${names[*]} " == *" $1 "* ]] || return
+	same "$1: suspended in mid-count" "" "$(grep -a 'RDPMC' "$SCRATCH/$1/mid")"
+	same "$1: counts" "RDMSR: $((2 * EARLY_LOOPS)) $EARLY_LOOPS" "$(said "$1" | grep -a RDMSR)"
+	same "$1: RDPMC" "RDPMC: $((2 * EARLY_LOOPS + 2)) $EARLY_LOOPS" "$(said "$1" | grep -a RDPMC)"
+	same "$1: the guest ends" "done" "$(said "$1" | tail -n 1)"
+}
+
+chosen=${*:+" $* "}
+names=()
+JOBS=${GUEST_JOBS:-$(nproc)}
+for arch in amd64 i386; do
+	"$here/image.sh" "$SCRATCH/$arch" $arch $LOOPS || stop "image" "$arch"
+done
+expect "guest without a system" "$here/early_image.sh" "$SCRATCH/early" -DLOOPS=$EARLY_LOOPS
+linux core2 file amd64 Penryn,pmu=on
+linux nehalem exec amd64 Nehalem,pmu=on
+linux skylake loadvm amd64 Skylake-Server,pmu=on
+linux goldmont file amd64 Denverton,pmu=on
+linux icelake file amd64 Icelake-Server,pmu=on
+linux core file i386 coreduo,pmu=on
+linux pentium3 file i386 pentium3,pmu=on
+early pentium file pentium,pmu=on
+early p6 exec pentium2,pmu=on
+early netburst loadvm kvm32,pmu=on,pmu-model=netburst
+early prescott file kvm32,pmu=on,pmu-model=prescott
+wait
+for name in core2 nehalem skylake goldmont icelake core pentium3; do check_linux $name; done
+for name in pentium p6 netburst prescott; do check_early $name; done
+finish
