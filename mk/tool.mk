@@ -1,6 +1,7 @@
 # build/softpmu: the command line with the engine's image inside.
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/tool/%.o)
-TOOL_LIBS := -lpfm -ldw -lelf -lZydis -lm
+# libpfm4's tables are full of addresses: linked in, at a fixed place, they need no relocation at each start.
+TOOL_LIBS := -no-pie -Wl,-Bstatic -lpfm -Wl,-Bdynamic -ldw -lelf -lZydis -lm
 
 $(B)/tool/%.o: %.c
 	@mkdir -p $(@D)

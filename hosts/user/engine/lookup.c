@@ -9,10 +9,6 @@
  * block, unless that has been translated before.  Returns have a table of their own, as their
  * target stands on the stack.
  */
-#include <linux/mman.h>
-
-#include <asm/unistd.h>
-
 #include "cache.h"
 #include "emit.h"
 #include "engine.h"
@@ -64,14 +60,15 @@ static struct table *table_make(uint32_t size)
 	size_t bytes = table_bytes(size);
 	struct table *t = engine_memory(bytes);
 
-	if (size > FIRST_SIZE) /* all of it is going to be used: at once that costs less */
-		syscall3(__NR_madvise, (long)t, (long)bytes, MADV_POPULATE_WRITE);
+	if (size > FIRST_SIZE)
+		engine_populate(t, bytes);
 	t->size = size;
 	return t;
 }
 
 static void targets_clear(uint64_t *t)
 {
+	engine_populate(t, TARGETS_BYTES / 2);
 	for (unsigned i = 0; i < TARGETS; i++) {
 		t[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
 		t[TARGETS + i] = (uint64_t)blocks_gate(EXIT_RETURN);

@@ -120,6 +120,14 @@ void *engine_memory(size_t bytes)
 	return (void *)at;
 }
 
+void engine_populate(const void *memory, size_t bytes)
+{
+	uint64_t start = (uint64_t)memory & -(uint64_t)MEMORY_STEP;
+
+	syscall3(__NR_madvise, (long)start, (long)((uint64_t)memory + bytes - start),
+		 MADV_POPULATE_WRITE);
+}
+
 void engine_release(void *memory, size_t bytes)
 {
 	syscall2(__NR_munmap, (long)memory, (long)bytes);

@@ -46,6 +46,8 @@ long map_memory(uint64_t address, size_t bytes, int protection, int flags, int f
 /* Anonymous memory for the engine itself; ends the run when there is none. */
 void *engine_memory(size_t bytes);
 void engine_release(void *memory, size_t bytes);
+/* All of this memory is going to be written to: at once that costs less than page by page. */
+void engine_populate(const void *memory, size_t bytes);
 
 static inline uint64_t read_tsc(void)
 {
