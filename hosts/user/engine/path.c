@@ -9,6 +9,7 @@
 #include "sys.h"
 
 #define PEEK_INSNS	   6
+#define TURNS_INSNS_MAX	   32 /* of a loop that is copied several times */
 #define FLAGS_KNOWN	   32
 #define TRACE_BRANCHES_MAX 12
 #define CALLS_MAX	   16 /* that a path follows and has not returned from */
@@ -178,13 +179,31 @@ static bool can_follow(struct calls *calls, const struct insn *insn, uint64_t pc
 	}
 }
 
+/*
+ * The path has come to its head again, and the record goes round it n more instructions: so do
+ * further turns of the path, that several are charged at once.  To charge each would take longer
+ * than a short loop.
+ */
+static void add_turns(struct path *p, const uint64_t *pcs, unsigned n)
+{
+	unsigned turn = p->n;
+
+	for (; n >= turn && p->n + turn <= TURNS_INSNS_MAX; n -= turn, pcs += turn) {
+		if (memcmp(pcs, p->pc, turn * sizeof(*pcs)) != 0)
+			return;
+		memcpy(p->insn + p->n, p->insn, turn * sizeof(*p->insn));
+		memcpy(p->pc + p->n, p->pc, turn * sizeof(*p->pc));
+		p->n += turn;
+	}
+}
+
 bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 {
 	struct calls calls = {.n = 0};
-	unsigned branches = 0;
+	unsigned branches = 0, turn, i;
 
 	p->n = 0;
-	for (unsigned i = 0; i < n && p->n < BLOCK_INSNS_MAX; i++) {
+	for (i = 0; i < n && p->n < BLOCK_INSNS_MAX; i++) {
 		uint64_t pc = pcs[i], end = memory_code_end(pc);
 		struct insn *insn = &p->insn[p->n];
 
@@ -197,9 +216,12 @@ bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 		if (i + 1 == n || !can_follow(&calls, insn, pc, pcs[i + 1]))
 			break;
 	}
+	turn = p->n;
+	if (turn && turn == i && i < n && pcs[i] == pcs[0] && !calls.n)
+		add_turns(p, pcs + i, n - i);
 	if (p->n)
 		p->pc[p->n] = p->pc[p->n - 1] + p->insn[p->n - 1].length;
-	return branches > 1;
+	return branches > 1 || p->n > turn;
 }
 
 bool path_taken(const struct path *p, unsigned i)
