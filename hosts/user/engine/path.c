@@ -182,12 +182,16 @@ static bool can_follow(struct calls *calls, const struct insn *insn, uint64_t pc
 /*
  * The path has come to its head again, and the record goes round it n more instructions: so do
  * further turns of the path, that several are charged at once.  To charge each would take longer
- * than a short loop.
+ * than a short loop.  Not where the path could be left before the end of a turn: what goes now this
+ * way and now that way would often be.
  */
 static void add_turns(struct path *p, const uint64_t *pcs, unsigned n)
 {
 	unsigned turn = p->n;
 
+	for (unsigned i = 0; i + 1 < turn; i++)
+		if (is_conditional(&p->insn[i]))
+			return;
 	for (; n >= turn && p->n + turn <= TURNS_INSNS_MAX; n -= turn, pcs += turn) {
 		if (memcmp(pcs, p->pc, turn * sizeof(*pcs)) != 0)
 			return;
