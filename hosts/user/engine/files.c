@@ -70,15 +70,16 @@ long files_write(const struct syscall_arguments *c, int fd)
 {
 	bool with_offset = c->nr == __NR_pwrite64 || c->nr == __NR_pwritev;
 	long result = syscall_pass_on(c);
-	uint64_t end;
 
 	if (is_error(result) || !(views_have_code() || memory_file_opened))
 		return result;
 	engine_lock();
 	views_file_written(fd);
 	if (memory_file_opened && is_memory_file(fd)) {
-		end = with_offset ? c->a[3] + (uint64_t)result
-				  : (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
+		uint64_t end = with_offset
+				       ? c->a[3] + (uint64_t)result
+				       : (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
+
 		syscall_code_changes(end - (uint64_t)result, (uint64_t)result);
 	}
 	engine_unlock();

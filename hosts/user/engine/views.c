@@ -114,7 +114,6 @@ static bool identify(int fd, uint64_t *device, uint64_t *inode)
 
 void views_mapped(uint64_t start, uint64_t bytes, const struct syscall_arguments *c)
 {
-	static uint64_t unnamed;
 	struct view v = {
 		.start = start,
 		.end = start + round_up(bytes),
@@ -126,6 +125,8 @@ void views_mapped(uint64_t start, uint64_t bytes, const struct syscall_arguments
 	if (!(c->a[3] & MAP_SHARED)) /* nor MAP_SHARED_VALIDATE, which has that bit */
 		return;
 	if (c->a[3] & MAP_ANONYMOUS) {
+		static uint64_t unnamed;
+
 		v.device = NO_DEVICE;
 		v.inode = ++unnamed;
 	} else if (identify((int)c->a[4], &v.device, &v.inode)) {
