@@ -28,6 +28,12 @@ counted BR_INST_RETIRED.NEAR_CALL:u 2 0
 # Not taken: half the JNC and half the JZ, 32 times the JNZ behind TEST, JNE each time, the last JNZ.
 counted BR_INST_RETIRED.NOT_TAKEN:u 2 $((32 + 1))
 counted MEM_INST_RETIRED.ALL_LOADS:u 3 $((1048576 + 32 * 2))
+# Two that only the outcome decides: where room for one is short the other is charged on the way out.
+run "$SCRATCH/hot" "$SOFTPMU" stat -M icelake -x, -e BR_INST_RETIRED.NEAR_TAKEN:u -e BR_INST_RETIRED.COND_TAKEN:u \
+	-o "$SCRATCH/hot.stat" -- "$BUILT/hot"
+conditional=$((2 * 1048576 + rounds - 32 + rounds - 1))
+same "two outcomes" "$((5 * rounds + conditional)) $conditional" \
+	"$(sed '/^#/d; /^$/d; s/,.*//' "$SCRATCH/hot.stat" | xargs)"
 
 for period in 997 100003; do
 	run "$SCRATCH/rec" "$SOFTPMU" record -e instructions:u -c $period -o "$SCRATCH/perf.data" -- "$BUILT/hot"
