@@ -44,10 +44,11 @@ struct table {
 };
 static struct table *table;
 
-static struct {
+struct high {
 	uint64_t pc;
 	uint32_t place;
-} * high;
+};
+static struct high *high;
 static uint32_t highs;
 
 static size_t table_bytes(uint32_t size)
