@@ -34,7 +34,7 @@ like_native() {
 
 for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in ${KILLED:+killed} clones elsewhere myself; do
-		like_native corners $subject
+		like_native corners "$subject"
 	done
 	for subject in two protected doubled moved open calls memory itself threads; do
 		like_native views $subject
