@@ -3,7 +3,7 @@
 # corners.sh: what few programs do (corners.c), code that is not written where it runs (views.c), and
 # filters of system calls (filters.c): output and status are those of a native run, and there is a count.
 # ROUNDS=N does it N times.  The subject `killed` (300 vfork children killed anywhere) is run by KILLED=1 alone:
-# some run in thirty still goes wrong after such a kill.
+# up to half of the runs still go wrong after such a kill.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
