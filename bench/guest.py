@@ -62,7 +62,7 @@ class Guest:
     def wait(self, name):
         """The value of the result of that name."""
         while True:
-            found = re.search(r"RESULT (\S+): (.*)", self.line())
+            found = re.search(r"RESULT (\S+): ?(.*)", self.line())
             if found and found[1] == name:
                 return found[2]
 

@@ -165,9 +165,9 @@ sleep 0.2
 case $1 in
 loop) known-mid && known-mid ;;
 gzip) gzip -c input >/dev/null ;;
-awk) awk 'BEGIN { for (i = 0; i < 200000; i++) s = s % 1000 + length(i "x"); print s }' >/dev/null ;;
-calls) dd if=/dev/zero of=/dev/null bs=512 count=200000 2>/dev/null ;;
-forks) i=0; while [ $i -lt 150 ]; do cat /dev/null; i=$((i + 1)); done ;;
+awk) awk 'BEGIN { for (i = 0; i < 50000; i++) s = s % 1000 + length(i "x"); print s }' >/dev/null ;;
+calls) dd if=/dev/zero of=/dev/null bs=512 count=50000 2>/dev/null ;;
+forks) i=0; while [ $i -lt 40 ]; do cat /dev/null; i=$((i + 1)); done ;;
 esac
 sleep 0.2
 echo "RESULT to: $1"
