@@ -103,6 +103,7 @@ struct dispatch {
 	bool step_left; /* a step was left by a fault before its instruction retired; pc says where
 			   to go on */
 	bool recording; /* what runs one by one is kept for a trace (hot.c) */
+	bool unwatched; /* the next step may write to its own page (faults.c) */
 	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between that and the call */
 };
 

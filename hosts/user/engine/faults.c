@@ -11,6 +11,7 @@
 #include "actions.h"
 #include "engine.h"
 #include "faults.h"
+#include "pages.h"
 #include "settle.h"
 #include "sys.h"
 #include "threads.h"
@@ -125,12 +126,30 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 	action_default(sig); /* a fault: the instruction does it again and ends the program */
 }
 
+/* What runs next may be what has written, to a page that it stands in: translated, it would watch
+ * that page again. */
+static void run_once_unwatched(uint64_t pc)
+{
+	const struct signals *s = mine();
+	bool own = s->unwatches > UNWATCH_MAX;
+
+	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++)
+		own |= s->unwatch[i] / PAGE == pc / PAGE ||
+		       s->unwatch[i] / PAGE == (pc + INSN_BYTES_MAX - 1) / PAGE;
+	if (!own)
+		return;
+	current->run.unwatched = true;
+	if (!current->run.steps_due)
+		current->run.steps_due = 1;
+}
+
 void faults_open_pages(void)
 {
 	struct signals *s = mine();
 
 	engine_lock();
 	threads_stop();
+	run_once_unwatched(current->pc);
 	if (s->unwatches > UNWATCH_MAX)
 		memory_unwatch_range(0, PROGRAM_END);
 	for (unsigned i = 0; i < s->unwatches && i < UNWATCH_MAX; i++) {

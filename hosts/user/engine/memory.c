@@ -25,7 +25,6 @@
 #define REGIONS_MAX 8192
 #define STACK_MOST  UINT64_C(0x4000000)
 #define LOW_END	    UINT64_C(0x80000000)
-#define INSN_MOST   15
 
 struct region {
 	uint64_t start, end;
@@ -272,8 +271,8 @@ bool memory_is_volatile(uint64_t pc)
 		return false;
 	do {
 		seen = look_begins();
-		is = is_volatile(pc) ||
-		     ((pc + INSN_MOST - 1) / PAGE != pc / PAGE && is_volatile(pc + INSN_MOST - 1));
+		is = is_volatile(pc) || ((pc + INSN_BYTES_MAX - 1) / PAGE != pc / PAGE &&
+					 is_volatile(pc + INSN_BYTES_MAX - 1));
 	} while (!look_holds(seen));
 	return is;
 }

@@ -425,6 +425,7 @@ void run_program(void)
 		counting_mode(COUNTING_PRECISE);
 		do {
 			run_step();
+			run->unwatched = false;
 			if (run->steps_due)
 				run->steps_due--;
 			signals_check();

@@ -280,7 +280,7 @@ static uint16_t *place_of(struct steps *steps, uint64_t pc, uint32_t budget)
 /* NULL: cannot be executed.  The lock is held. */
 static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 {
-	bool changes = memory_is_volatile(pc), again;
+	bool changes = memory_is_volatile(pc) || current->run.unwatched, again;
 	struct step *s;
 
 	do {
@@ -310,7 +310,9 @@ static struct step *find(struct steps *steps, uint64_t pc, uint32_t budget)
 	}
 	place = *place_of(steps, pc, budget);
 	s = (struct step *)(steps->room + place * STEP_ALIGN);
-	return place && s->pc == pc && s->budget == budget && !memory_is_volatile(pc) ? s : NULL;
+	if (!place || current->run.unwatched || memory_is_volatile(pc))
+		return NULL;
+	return s->pc == pc && s->budget == budget ? s : NULL;
 }
 
 struct step *translate_step(uint64_t pc)

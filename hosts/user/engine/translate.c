@@ -142,6 +142,14 @@ static uint64_t translate_next(uint64_t pc)
 	return next;
 }
 
+/* A child that was killed while it translated in this memory has published nothing. */
+static void begin(bool is_careful)
+{
+	careful = is_careful;
+	mades = 0;
+	made[0].returned_to = false;
+}
+
 uint64_t translate_block(uint64_t key)
 {
 	uint64_t pc = key & ~CAREFUL_KEY, end = memory_block_end(pc);
@@ -150,8 +158,7 @@ uint64_t translate_block(uint64_t key)
 		return 0;
 	if (blocks_full())
 		blocks_flush();
-	careful = key & CAREFUL_KEY;
-	made[0].returned_to = false;
+	begin(key & CAREFUL_KEY);
 	while (pc)
 		pc = translate_next(pc);
 	return publish();
@@ -166,8 +173,7 @@ uint64_t translate_trace(uint64_t pc)
 	blocks_no_trace(pc);
 	if (!path_of_trace(&d, pc) || watch_path())
 		return plain;
-	careful = false;
-	made[0].returned_to = false;
+	begin(false);
 	translate_path(true, &(struct copy_how){.path = &d});
 	return publish();
 }
@@ -180,8 +186,7 @@ bool translate_recorded(const uint64_t *pcs, unsigned n)
 	if (meters > CHARGED_METERS_MAX || !path_of_record(&d, pcs, n) || watch_path())
 		return false;
 	blocks_no_trace(pcs[0]);
-	careful = false;
-	made[0].returned_to = false;
+	begin(false);
 	e.at = cache_at;
 	emit_line(&e);
 	cache_at = e.at;
