@@ -11,7 +11,7 @@ QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 
 LOOPS=150000000 PAIRS=1000
 COUNTS="$((2 * LOOPS + 5 * PAIRS + 9)) $((LOOPS + 3 * PAIRS + 1))"
-EARLY_LOOPS=30000000
+EARLY_LOOPS=100000000
 SECONDS_MAX=${GUEST_SECONDS:-900}
 
 # A disk without contents, for savevm: a qcow2 header, its tables of clusters in use and of contents.
@@ -73,10 +73,13 @@ suspended() {
 	stop_in "$from" "$to" || { echo "it did not get there" >>said; return; }
 	cp before mid
 	case $how in
-	loadvm) # what it counts after savevm is to be forgotten
+	loadvm) # what it counts, and perhaps says, after savevm is to be forgotten
 		tell savevm here
 		tell cont
-		sleep 1
+		sleep 0.3
+		tell stop
+		stands_in 0 0 # has stopped
+		wc -c <before >forgotten
 		tell loadvm here
 		;;
 	*)
@@ -132,7 +135,16 @@ early() {
 	later "$1" "$2" "$loop" "$loop + 16" -cpu "$3" -kernel "$SCRATCH/early.bin"
 }
 
-said() { cat "$SCRATCH/$1"/{said,before,after} 2>/dev/null | tr -d '\r'; }
+# What the guest has said, in its memory of it.
+said() {
+	local at=$SCRATCH/$1
+	if [[ -e $at/forgotten ]]; then
+		cat "$at/said" "$at/mid" 2>/dev/null
+		tail -c +$(($(<"$at/forgotten") + 1)) "$at/before"
+	else
+		cat "$at"/{said,before,after} 2>/dev/null
+	fi | tr -d '\r'
+}
 
 check_linux() {
 	[[ " ${names[*]} " == *" $1 "* ]] || return

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # corners.sh: what few programs do (corners.c), code that is not written where it runs (views.c), and
 # filters of system calls (filters.c): output and status are those of a native run, and there is a count.
-# ROUNDS=N does it N times.  The subject `killed` (300 vfork children killed anywhere) is run by KILLED=1 alone:
-# up to half of the runs still go wrong after such a kill.
+# ROUNDS=N does it N times.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -33,7 +32,7 @@ like_native() {
 }
 
 for ((round = 0; round < ${ROUNDS:-1}; round++)); do
-	for subject in ${KILLED:+killed} clones elsewhere myself; do
+	for subject in killed clones elsewhere myself; do
 		like_native corners "$subject"
 	done
 	for subject in two protected doubled moved open calls memory itself threads; do
