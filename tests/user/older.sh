@@ -158,9 +158,9 @@ refuses "P6 has no cascades" "--after: pentium-iii has no counters that cascade"
 	record -M p6 -e branches:u --after instructions:u -c 100 true
 refuses "counters that do not cascade" "no counter that can count the one event starts one that can count the other" \
 	record -M netburst -e retired_branch_type:CALL:u --after instructions:u -c 100 true
-refuses "a cascade has a period" "record: --after needs -c: the occurrences of 'instructions:u' from one start to the next (see softpmu record --help)" \
+refuses "a cascade has a period" "--after needs -c: the occurrences of 'instructions:u' from one start to the next (see softpmu record --help)" \
 	record -M netburst -e branches:u --after instructions:u true
-refuses "a cascade interrupts" "record: --after takes no precise events: the sample is where the interrupt comes (see softpmu record --help)" \
+refuses "a cascade interrupts" "--after takes no precise events: the sample is where the interrupt comes (see softpmu record --help)" \
 	record -M netburst -e memory_loads:upp --after instructions:u -c 100 true
 refuses "P6 has no PEBS" "event 'instructions:upp' cannot be sampled precisely on pentium-iii" \
 	record -M p6 -e instructions:upp true
