@@ -138,6 +138,7 @@ struct context {
 	/* threads.c */
 	uint32_t stop;	  /* the thread is to stand still */
 	uint32_t outside; /* it does, or is in a system call of the program */
+	uint32_t askers;  /* who may be about to send it a signal so that it does */
 	uint32_t in_use;  /* this memory */
 	bool counts;	  /* it has units */
 	struct context *next;

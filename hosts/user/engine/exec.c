@@ -322,7 +322,11 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 	}
 	signals_hand_over();
 	current->left = true;
+	if (alone)
+		thread_unasked();
 	result = syscall6(__NR_execveat, fd, (long)path, (long)argv, (long)envp, flags, 0);
+	if (alone)
+		thread_inside();
 	current->left = false;
 	signals_take_over();
 	if (!alone) {

@@ -191,13 +191,34 @@ static void ask(const struct context *c)
 	syscall4(__NR_rt_tgsigqueueinfo, c->pid, c->tid, STOP_SIGNAL, (long)&info);
 }
 
+/* False: it does not need to be asked. */
+static bool ask_if_inside(struct context *c)
+{
+	bool inside;
+
+	__atomic_add_fetch(&c->askers, 1, __ATOMIC_SEQ_CST);
+	inside = !__atomic_load_n(&c->outside, __ATOMIC_SEQ_CST);
+	if (inside)
+		ask(c);
+	__atomic_sub_fetch(&c->askers, 1, __ATOMIC_SEQ_CST);
+	return inside;
+}
+
 /* A child of vfork takes the context's numbers over when it begins: so they are looked at anew. */
 static void wait_until_outside(struct context *c)
 {
-	while (!__atomic_load_n(&c->outside, __ATOMIC_SEQ_CST)) {
-		ask(c);
+	while (ask_if_inside(c))
 		futex_wait(&c->outside, 0, ASK_AGAIN_NS);
-	}
+}
+
+void thread_unasked(void)
+{
+	if (threads_alone())
+		return;
+	go_outside();
+	while (__atomic_load_n(&current->askers, __ATOMIC_SEQ_CST))
+		syscall1(__NR_sched_yield, 0);
+	syscall1(__NR_getpid, 0); /* what has been sent arrives on the way back */
 }
 
 static bool is_other(const struct context *c, bool everybody)

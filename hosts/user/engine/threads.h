@@ -71,6 +71,10 @@ void threads_go(void);
 void thread_outside(void);
 void thread_inside(void);
 
+/* Before the process executes another program, which a signal to stand still would end: outside,
+ * and nobody sends one any more.  Back by thread_inside(). */
+void thread_unasked(void);
+
 /* At a boundary between two instructions: wait while the thread is to stand still. */
 void thread_stand(void);
 static inline void thread_check(void)
