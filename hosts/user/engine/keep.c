@@ -427,10 +427,10 @@ static uint64_t bytes_of_parts(void)
 
 static bool is_worth_it(void)
 {
-	uint32_t new = blocks_count() - kept_blocks;
+	uint32_t added = blocks_count() - kept_blocks;
 
 	return loaded && !off && !current->borrowed && current->pid == owner &&
-	       new >= NEW_LEAST &&new >= kept_blocks / 32 && bytes_of_parts() < BYTES_MOST;
+	       added >= NEW_LEAST && added >= kept_blocks / 32 && bytes_of_parts() < BYTES_MOST;
 }
 
 void keep_save(void)
