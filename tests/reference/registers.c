@@ -370,6 +370,18 @@ static uint64_t fixed_control_bits(const struct family *f)
 	return bits;
 }
 
+/* An overflow that software sets arms extended PEBS where any event will do (18.7.1). */
+static void arm_by_status(struct reference *unit, unsigned lp, uint64_t value)
+{
+	for (unsigned n = 0; n < unit->generals + unit->family->fixed; n++) {
+		struct reference_view v = reference_view(unit, lp, n);
+
+		if ((value & v.status_bit) && v.records && ((v.system | v.user) >> lp & 1) &&
+		    reference_takes_any(unit, lp, n))
+			v.counter->armed = true;
+	}
+}
+
 static enum spmu_outcome write_global(struct reference *unit, struct reference_thread *t,
 				      uint32_t msr, uint64_t value)
 {
@@ -381,6 +393,8 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 		return store(&t->global_control, value, general_bits(unit) | fixed_bits(unit));
 	if (store(&discard, value, status_bits(unit, msr == 0x391)) != SPMU_DONE)
 		return SPMU_GP;
+	if (msr == 0x391)
+		arm_by_status(unit, (unsigned)(t - unit->thread), value);
 	t->global_status = msr == 0x390 ? t->global_status & ~value : t->global_status | value;
 	return SPMU_DONE;
 }
