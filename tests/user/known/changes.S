@@ -24,14 +24,7 @@ _start:	xor %r12d, %r12d
 	dec %ebx
 	jnz 1b
 
-	mov $9, %eax
-	movabs $0x700000000000, %rdi
-	mov $4096, %esi
-	mov $7, %edx
-	mov $0x32, %r10d	/* MAP_PRIVATE, MAP_ANONYMOUS, MAP_FIXED */
-	mov $-1, %r8
-	xor %r9d, %r9d
-	syscall
+	MAP_HIGH
 	SAME %rdi, %rax
 	lea target(%rip), %rsi
 	mov $code_end-target, %ecx

@@ -16,14 +16,7 @@
 _start:	call loop
 	SAME $90300, %r12d
 
-	mov $9, %eax
-	movabs $0x700000000000, %rdi
-	mov $4096, %esi
-	mov $7, %edx
-	mov $0x32, %r10d	/* MAP_PRIVATE, MAP_ANONYMOUS, MAP_FIXED */
-	mov $-1, %r8
-	xor %r9d, %r9d
-	syscall
+	MAP_HIGH
 	lea loop(%rip), %rsi
 	mov $code_end-loop, %ecx
 	mov %rax, %rbp
