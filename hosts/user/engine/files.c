@@ -18,13 +18,16 @@ bool files_names_own_image(uint64_t path)
 	struct text t;
 	size_t n;
 
+	/* Of each file that is opened or looked at: most are elsewhere. */
+	if (path <= 4095 || memcmp((const void *)path, "/proc/", 6) != 0)
+		return false;
 	text_start(&t, own, sizeof(own));
 	text_add(&t, "/proc/");
 	text_add_number(&t, current->pid);
 	text_add(&t, "/exe");
 	n = strlen(own) + 1;
-	return path > 4095 && (!memcmp((const void *)path, "/proc/self/exe", 15) ||
-			       !memcmp((const void *)path, own, n));
+	return !memcmp((const void *)path, "/proc/self/exe", 15) ||
+	       !memcmp((const void *)path, own, n);
 }
 
 long files_look_up(struct syscall_arguments *c, unsigned at)
