@@ -9,8 +9,10 @@
  *
  * A record and its trace cost as much as some 100,000 instructions.  Where all code runs equally
  * seldom that is lost, so beyond a first few there may be one for so many samples that came from
- * traces.
+ * traces.  Where translations were kept the first few were made in an earlier run: there may be
+ * more once the program has run for long enough to pay for them.
  */
+#include "keep.h"
 #include "path.h"
 #include "sys.h"
 #include "threads.h"
@@ -23,6 +25,7 @@
 #define TIMES	      2
 #define FIRST_RECORDS 768
 #define PAID_BY	      64 /* samples from traces */
+#define KEPT_PAID_BY  (UINT64_C(1) << 22) /* headroom */
 
 /* One thread records at a time; the rest is its. */
 static struct context *recorder;
@@ -39,6 +42,7 @@ static struct seen {
 	uint16_t times, wanted;
 } seen[SEEN];
 static unsigned in_vain, records, paid;
+static uint64_t handed_out; /* headroom */
 
 static struct seen *seen_of(uint32_t number)
 {
@@ -58,14 +62,23 @@ static void nothing_new(void)
 		hot_portion *= 2;
 }
 
+static bool may_record(void)
+{
+	uint64_t most = FIRST_RECORDS;
+
+	if (keep_is_used() && handed_out / KEPT_PAID_BY < most)
+		most = handed_out / KEPT_PAID_BY;
+	return records < most + paid / PAID_BY;
+}
+
 unsigned hot_sample(const struct block *b)
 {
 	struct seen *s = seen_of(block_number(b));
 	struct context *nobody = NULL;
 
 	paid += b->recorded;
-	if (++s->times < s->wanted || b->pc > UINT32_MAX ||
-	    records > FIRST_RECORDS + paid / PAID_BY) {
+	handed_out += (uint64_t)hot_portion;
+	if (++s->times < s->wanted || b->pc > UINT32_MAX || !may_record()) {
 		nothing_new();
 		return 0;
 	}

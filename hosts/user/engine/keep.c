@@ -312,6 +312,11 @@ void keep_load(void)
 		take_if_kept(&mapped[i]);
 }
 
+bool keep_is_used(void)
+{
+	return kepts != 0;
+}
+
 /* --- keeping --- */
 
 static void note_targets(void)

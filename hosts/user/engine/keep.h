@@ -37,6 +37,8 @@ void block_revive(struct block *block);
 
 /* The cache is empty, and what is counted is known: take over what was kept, once. */
 void keep_load(void);
+/* Some of it is there. */
+bool keep_is_used(void);
 /* At the end of the process; no other thread runs. */
 void keep_save(void);
 /* The cache has been emptied. */
