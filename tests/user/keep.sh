@@ -100,6 +100,9 @@ for at in 100 4000 $((size / 2)) $((size - 9)); do
 	count "$true"
 	same "byte $at changed: written anew" yes "$(yes_or_no "old > 500")"
 done
+touch "$file"
+count "$true"
+same "a file of another time: its sum is right" yes "$(yes_or_no "old > 500")"
 truncate -s $((size / 2)) "$file"
 is_not_used "half of the file" "$true"
 : >"$file"

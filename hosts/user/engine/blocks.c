@@ -138,6 +138,7 @@ struct block *block_new(uint64_t pc)
 	b->pc = pc;
 	b->code = (uint32_t)(cache_at - cache_base);
 	b->map = maps_used;
+	b->thunk = (uint8_t)target_in_front(pc);
 	return b;
 }
 
@@ -270,6 +271,7 @@ void block_replace(uint64_t old_code, uint64_t code)
 		return;
 	threads_stop();
 	old->gone = true;
+	block_of_code(code)->is_target |= old->is_target;
 	emit_jmp(&e, code);
 	threads_go();
 }
@@ -314,6 +316,8 @@ static bool pages_drop(uint64_t start, uint64_t end)
 {
 	uint64_t first = start < PAGE ? 0 : start / PAGE - 1, last = (end - 1) / PAGE;
 
+	if (!keep_list(first * PAGE, end))
+		return false;
 	if (last - first >= CHAINS)
 		first = last - CHAINS + 1;
 	for (; first <= last; first++)
@@ -371,7 +375,6 @@ bool blocks_set_state(const struct blocks_state *state)
 	maps_used = state->map_bytes;
 	blocks = state->blocks;
 	slots_set(state->slots, state->slot_free_list);
-	lookup_expect(blocks);
 	return true;
 }
 
@@ -384,19 +387,17 @@ void blocks_parts(struct blocks_part part[BLOCKS_PARTS])
 	part[5] = (struct blocks_part){maps, maps_used};
 }
 
-void block_revive(struct block *b)
+bool blocks_list(const uint32_t *number, uint32_t count)
 {
-	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
-	uint64_t code = (uint64_t)cache_base + b->code;
+	for (uint32_t i = 0; i < count; i++) {
+		struct block *b = &block[number[i]];
 
-	b->low = 0;
-	chain_add(b);
-	blocks_add(key, code);
-	if (b->trace)
-		blocks_no_trace(b->pc);
-	for (unsigned of_return = 0; of_return < 2; of_return++)
-		if (b->is_target >> of_return & 1)
-			target_add(key, code, of_return);
+		if (touches > TOUCHES_MAX - TRACE_TOUCHES_MAX)
+			return false;
+		if (!b->gone)
+			chain_add(b);
+	}
+	return true;
 }
 
 uint32_t blocks_count(void)

@@ -16,12 +16,11 @@
 void lookup_start(uint64_t *targets);
 /* Nothing is found any more. */
 void lookup_clear(void);
-/* So many blocks are going to be added. */
-void lookup_expect(uint32_t blocks);
 /* This key is not found any more. */
 void lookup_drop(uint64_t key);
-/* Indirect branches find this code. */
-void target_add(uint64_t key, uint64_t code, bool of_return);
+/* Which thunk of this key ends where the next block begins: 1: of indirect branches, 2: of returns,
+ * 0: none. */
+unsigned target_in_front(uint64_t key);
 
 /* slots.c */
 #define SLOTS_MAX   (1u << 18)

@@ -477,3 +477,16 @@ void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return)
 	emit_jmp(e, next);
 	emit_load(e, RCX, CTX_SPILL_RCX);
 }
+
+/* What the thunk of an address below 2 GiB is made of: see emit_thunk(). */
+#define GS_BYTES      9u
+#define BEHIND_RETURN 5u
+#define COMPARE_BYTES 9u
+
+uint64_t emit_chain_thunk(uint64_t end, uint64_t next, bool of_return)
+{
+	uint64_t rel32 = end - GS_BYTES - 4;
+
+	emit_patch((uint8_t *)rel32, next);
+	return rel32 - 1 - COMPARE_BYTES - (of_return ? BEHIND_RETURN : GS_BYTES);
+}

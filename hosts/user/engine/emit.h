@@ -101,6 +101,9 @@ void emit_return(struct emit *e, uint64_t table);
 /* What the table leads to: when the target is pc, on behind the thunk with the program's RCX; else
  * to `next`. */
 void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return);
+/* A thunk of an address below 2 GiB ends at `end`: it leads to this `next` from now on.  Where it
+ * begins. */
+uint64_t emit_chain_thunk(uint64_t end, uint64_t next, bool of_return);
 
 /*
  * Go on behind this when RCX, which is borrowed, is pc, with the program's own; else behind the

@@ -9,7 +9,8 @@
  *	blocks.c     the code cache: blocks of code, and when they are dropped
  *	slots.c      branches that are not linked yet
  *	lookup.c     where the code for an address is
- *	keep.c       translations that are kept between runs
+ *	keep.c       translations that were kept by earlier runs
+ *	keep_save.c  what is kept for others
  *	keep_file.c  the file in which they are
  *	path.c       which program code becomes one block, and what is known of it
  *	stable.c     indirect branches that go to one place
@@ -159,6 +160,8 @@ struct block {
 	bool careful;
 	bool spans;	   /* more than one module of the program (keep.c) */
 	uint8_t is_target; /* kept: bit 0: of indirect branches, bit 1: of returns */
+	uint8_t thunk;	   /* the one in front of it, in the same bits */
+	uint8_t module;	   /* kept: number in the file */
 	bool gone;	   /* dropped */
 	uint32_t next;	   /* of those that begin in pages like this one's */
 	uint32_t low;	   /* careful code from its charge on; 0: none, or not known */

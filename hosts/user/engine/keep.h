@@ -30,8 +30,23 @@ void blocks_state(struct blocks_state *state);
 bool blocks_set_state(const struct blocks_state *state);
 /* The memory that the state stands for. */
 void blocks_parts(struct blocks_part part[BLOCKS_PARTS]);
-/* The block of a kept cache is found from now on. */
-void block_revive(struct block *block);
+/* These blocks of a kept cache are found by the pages that they are in.  False: there are too many.
+ */
+bool blocks_list(const uint32_t *number, uint32_t count);
+
+/* --- lookup.c: indirect targets --- */
+
+struct kept_target {
+	uint32_t thunk;
+	uint16_t place; /* in the table */
+	uint16_t of_return;
+};
+/* They are found, where nothing else stands in their place. */
+void targets_take(const struct kept_target *t, uint32_t count);
+/* The thunk of this block that leads on to `next`, 0: nowhere. */
+uint64_t target_chain(struct block *block, bool of_return, uint64_t next);
+/* Where looking for a key begins, before the table's size is taken into account. */
+uint32_t lookup_hash(uint64_t key);
 
 /* --- keep.c --- */
 
@@ -43,6 +58,10 @@ bool keep_is_used(void);
 void keep_save(void);
 /* The cache has been emptied. */
 void keep_flushed(void);
+/* The block of this key that was kept, if its module is there; NULL: none. */
+struct block *keep_find(uint64_t key);
+/* What was kept of modules that reach into this range is going to be dropped: see blocks_list(). */
+bool keep_list(uint64_t start, uint64_t end);
 /* Nothing of this process is to be kept. */
 void keep_nothing(void);
 /* The file open as fd, from `offset`, has been mapped there, for execution and not for writing. */

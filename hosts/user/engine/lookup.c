@@ -8,6 +8,10 @@
  * touching flags; thunks with the same low bits form a chain.  A thunk stands in front of its
  * block, unless that has been translated before.  Returns have a table of their own, as their
  * target stands on the stack.
+ *
+ * Translations of earlier runs are not entered here: keep.c has a table of them as it is in the
+ * file.  What is entered here comes first.  Their indirect targets are in chains of their own, one
+ * for each module and place of the table.  Where that is taken they are found at their first use.
  */
 #include "cache.h"
 #include "emit.h"
@@ -25,6 +29,13 @@
  * and in careful code others. */
 static uint64_t *target, *careful_target;
 static bool careful_used;
+
+/* The thunk that was made last: of what is translated right behind it. */
+static struct {
+	uint64_t key;
+	uint8_t *end;
+	bool of_return;
+} in_front;
 
 /*
  * Open addressing.  An entry is one word, so that one store publishes it: the low 31 bits of the
@@ -134,13 +145,27 @@ static uint64_t *find(struct table *t, uint64_t key, uint64_t *entry)
 	return t->entry + i;
 }
 
+uint32_t lookup_hash(uint64_t key)
+{
+	return hash((uint32_t)entry_key(key));
+}
+
+static uint64_t kept_code(uint64_t key)
+{
+	const struct block *b = keep_find(key);
+
+	return b ? (uint64_t)cache_base + b->code : 0;
+}
+
 uint64_t blocks_lookup(uint64_t key)
 {
 	uint64_t entry;
 	uint32_t place;
 
 	find(__atomic_load_n(&table, __ATOMIC_ACQUIRE), key, &entry);
-	if (!entry || entry & GONE)
+	if (!entry)
+		return kept_code(key);
+	if (entry & GONE)
 		return 0;
 	place = PLACE(entry);
 	if (entry & HIGH)
@@ -170,16 +195,6 @@ static void table_grow(uint32_t size)
 	__atomic_store_n(&table, new, __ATOMIC_RELEASE);
 	if (threads_alone())
 		engine_release(old, table_bytes(old->size));
-}
-
-void lookup_expect(uint32_t blocks)
-{
-	uint32_t size = table->size;
-
-	while (is_full(size, blocks))
-		size *= 2;
-	if (size > table->size)
-		table_grow(size);
 }
 
 /* Number i of `high`. */
@@ -218,15 +233,26 @@ bool blocks_may_trace(uint64_t pc)
 	uint64_t entry;
 
 	find(table, pc, &entry);
+	if (!entry) {
+		const struct block *kept = keep_find(pc);
+
+		return !kept || !kept->trace;
+	}
 	return !(entry & TRACED);
 }
 
 void blocks_no_trace(uint64_t pc)
 {
-	uint64_t entry, *e = find(table, pc, &entry);
+	uint64_t entry, *e = find(table, pc, &entry), code;
 
-	if (entry)
-		__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
+	if (!entry) {
+		code = kept_code(pc);
+		if (!code)
+			return;
+		blocks_add(pc, code);
+		e = find(table, pc, &entry);
+	}
+	__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
 }
 
 static uint64_t *target_of(uint64_t key, bool of_return)
@@ -247,19 +273,61 @@ uint64_t target_thunk(uint64_t key, bool of_return)
 
 	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
 	cache_at = e.at;
+	in_front.key = key;
+	in_front.end = cache_at;
+	in_front.of_return = of_return;
 	return thunk;
 }
 
-/* Its thunk is among the cold code. */
-void target_add(uint64_t key, uint64_t code, bool of_return)
+unsigned target_in_front(uint64_t key)
+{
+	return in_front.key == key && in_front.end == cache_at ? 1u << in_front.of_return : 0;
+}
+
+/* A thunk among the cold code. */
+static uint64_t cold_thunk(uint64_t pc, uint64_t code, uint64_t next, bool of_return)
 {
 	uint64_t thunk = (uint64_t)cold_at;
 	struct emit e = {cold_at};
 
-	emit_thunk(&e, key & ~CAREFUL_KEY, *target_of(key, of_return), of_return);
+	emit_thunk(&e, pc, next, of_return);
 	emit_jmp(&e, code);
 	cold_at = e.at;
-	target_set(key, thunk, of_return);
+	return thunk;
+}
+
+static void target_add(uint64_t key, uint64_t code, bool of_return)
+{
+	uint64_t next = *target_of(key, of_return);
+
+	target_set(key, cold_thunk(key & ~CAREFUL_KEY, code, next, of_return), of_return);
+}
+
+/* --- as they are kept --- */
+
+static uint64_t nowhere(bool of_return)
+{
+	return (uint64_t)blocks_gate(of_return ? EXIT_RETURN : EXIT_INDIRECT);
+}
+
+uint64_t target_chain(struct block *b, bool of_return, uint64_t next)
+{
+	uint64_t code = (uint64_t)cache_base + b->code;
+
+	next = next ? next : nowhere(of_return);
+	if (b->thunk == 1u << of_return)
+		return emit_chain_thunk(code, next, of_return);
+	return cold_thunk(b->pc, code, next, of_return);
+}
+
+void targets_take(const struct kept_target *t, uint32_t count)
+{
+	for (; count; count--, t++) {
+		uint64_t *at = target + (t->of_return ? TARGETS : 0) + t->place;
+
+		if (*at == nowhere(t->of_return))
+			__atomic_store_n(at, t->thunk, __ATOMIC_RELEASE);
+	}
 }
 
 void target_find(uint64_t key, bool of_return)

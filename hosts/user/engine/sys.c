@@ -107,12 +107,17 @@ long map_memory(uint64_t address, size_t bytes, int protection, int flags, int f
 
 /* In a part of the address space where the kernel places nothing of the program's: what the engine
  * needs, more when it translates and less when translations have been kept, moves nothing there. */
-void *engine_memory(size_t bytes)
+uint64_t engine_place(size_t bytes)
 {
 	static uint64_t next = ENGINE_MEMORY;
 	uint64_t room = (bytes + MEMORY_STEP - 1) & -(uint64_t)MEMORY_STEP;
-	uint64_t wanted = __atomic_fetch_add(&next, room, __ATOMIC_RELAXED);
-	long at = map_memory(wanted, bytes, PROT_READ | PROT_WRITE,
+
+	return __atomic_fetch_add(&next, room, __ATOMIC_RELAXED);
+}
+
+void *engine_memory(size_t bytes)
+{
+	long at = map_memory(engine_place(bytes), bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (is_error(at))

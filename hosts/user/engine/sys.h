@@ -43,6 +43,8 @@ static inline bool is_error(long result)
 /* mmap(2); the result is tested with is_error(). */
 long map_memory(uint64_t address, size_t bytes, int protection, int flags, int fd, uint64_t offset);
 
+/* Where the engine's own mappings go. */
+uint64_t engine_place(size_t bytes);
 /* Anonymous memory for the engine itself; ends the run when there is none. */
 void *engine_memory(size_t bytes);
 void engine_release(void *memory, size_t bytes);
