@@ -21,7 +21,9 @@
 
 #define PIECES_MAX 4
 
-#define EXACT	 (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES)
+#define EXACT                                                                                      \
+	(SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES | SPMU_SIGBIT(LOADS) |                   \
+	 SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 #define MODELLED (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
 
 #define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
@@ -320,6 +322,7 @@ static int after_load(void *opaque, int version)
 		return -EINVAL;
 	}
 	memset(cpu->env.softpmu.count, 0, sizeof(cpu->env.softpmu.count));
+	memset(cpu->env.softpmu.memory, 0, sizeof(cpu->env.softpmu.memory));
 	unit->tsc = softpmu_tsc(&cpu->env);
 	softpmu_grant(unit);
 	return 0;
@@ -345,8 +348,8 @@ static const VMStateDescription vmstate_softpmu_unit = {
 
 const VMStateDescription vmstate_softpmu = {
 	.name = "cpu/softpmu",
-	.version_id = 1,
-	.minimum_version_id = 1,
+	.version_id = 2,
+	.minimum_version_id = 2,
 	.needed = is_there,
 	.pre_save = before_save,
 	.post_load = after_load,
@@ -355,6 +358,9 @@ const VMStateDescription vmstate_softpmu = {
 			VMSTATE_STRUCT_POINTER(env.softpmu.unit, X86CPU, vmstate_softpmu_unit,
 					       struct softpmu),
 			VMSTATE_UINT64(env.softpmu.pending_signals, X86CPU),
+			VMSTATE_UINT64(env.softpmu.pending_memory, X86CPU),
+			VMSTATE_UINT64(env.softpmu.load_address, X86CPU),
+			VMSTATE_UINT64(env.softpmu.store_address, X86CPU),
 			VMSTATE_UINT64(env.softpmu.pending_ip, X86CPU),
 			VMSTATE_UINT32(env.softpmu.pending_cpl, X86CPU),
 			VMSTATE_UINT32(env.softpmu.need, X86CPU),

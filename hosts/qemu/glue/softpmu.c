@@ -17,12 +17,14 @@
 #include "tcg/helper-tcg.h"
 #include "softpmu-unit.h"
 
-#define EVERY (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
+#define EVERY  (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
+#define MEMORY (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 #define ROOM_MAX     (INT64_C(1) << 40)
-#define ROOM_BY_TIME (INT64_C(1) << 20) /* reference clocks are looked at that often */
+#define ROOM_OFTEN (INT64_C(1) << 20) /* reference clocks are looked at that often */
 
-QEMU_BUILD_BUG_ON(SPMU_SIG_STORES >= SOFTPMU_KINDS);
+QEMU_BUILD_BUG_ON(SPMU_SIG_FAR >= SOFTPMU_KINDS);
+QEMU_BUILD_BUG_ON(ROOM_OFTEN >> SOFTPMU_FIELD_BITS); /* no field is filled before one looks */
 
 static unsigned cpl_of(const CPUX86State *env)
 {
@@ -47,11 +49,22 @@ static void leave_soon(CPUX86State *env)
 	qatomic_set(&env_cpu(env)->neg.icount_decr.u16.high, -1);
 }
 
+static uint64_t field(uint64_t memory, uint64_t one)
+{
+	return memory / one & ((1u << SOFTPMU_FIELD_BITS) - 1);
+}
+
 /* How often a meter's signals occurred in a ring since the last time. */
 static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring)
 {
 	int64_t n = (pmu->granted[ring] - pmu->room[ring]) * ctpop64(signals & EVERY);
 
+	if (signals & SPMU_SIGBIT(LOADS))
+		n += field(pmu->memory[ring], SOFTPMU_LOAD);
+	if (signals & SPMU_SIGBIT(STORES))
+		n += field(pmu->memory[ring], SOFTPMU_STORE);
+	if (signals & SPMU_SIGBIT(LOCK_LOADS))
+		n += field(pmu->memory[ring], SOFTPMU_LOCK_LOAD);
 	for (signals &= SPMU_SIGSET_BRANCHES; signals; signals &= signals - 1)
 		n += pmu->count[ring][ctz64(signals)];
 	return n;
@@ -90,6 +103,7 @@ static void fold(struct softpmu *unit)
 			meter->headroom -= passed(pmu, meter->signals, 1);
 	}
 	memset(pmu->count, 0, sizeof(pmu->count));
+	memset(pmu->memory, 0, sizeof(pmu->memory));
 	pmu->granted[0] = pmu->room[0];
 	pmu->granted[1] = pmu->room[1];
 }
@@ -117,16 +131,17 @@ void softpmu_sync(struct softpmu *unit)
 /* How many instructions may retire before a meter can be used up. */
 static int64_t meter_room(const struct spmu_meter *meter)
 {
-	int64_t each = ctpop64(meter->signals & EVERY);
+	int64_t each = ctpop64(meter->signals & (EVERY | MEMORY));
+	int64_t most = meter->signals & MEMORY ? ROOM_OFTEN : ROOM_MAX;
 	int64_t room;
 
 	if (meter->signals & SPMU_SIGSET_BRANCHES)
 		each++;
 	if (meter->signals & SPMU_SIGBIT(REF_CYCLES))
-		return ROOM_BY_TIME;
+		return ROOM_OFTEN;
 	if (!each)
 		return ROOM_MAX;
-	room = MIN(meter->headroom / each, ROOM_MAX);
+	room = MIN(meter->headroom / each, most);
 	/* Both rings run against it. */
 	return meter->rings == (SPMU_RING0 | SPMU_RINGX) ? room / 2 : room;
 }
@@ -160,7 +175,8 @@ static void grant_thread(struct softpmu *unit)
 	if (pmu->need && room[cpl_of(env) != 0] >= pmu->need)
 		pmu->need = 0;
 	pmu->flags = (wanted ? HF_SOFTPMU_COUNT : 0) |
-		     (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0);
+		     (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
+		     (signals & MEMORY ? HF_SOFTPMU_MEMORY : 0);
 	if (unit->meters.tap.signals || steps || pmu->pending_signals || pmu->need)
 		pmu->flags |= HF_SOFTPMU_EXACT;
 }
@@ -173,6 +189,16 @@ void softpmu_grant(struct softpmu *unit)
 		grant_thread(unit->sibling);
 }
 
+static uint64_t pending_signals(const struct softpmu_env *pmu)
+{
+	uint64_t memory = pmu->pending_memory;
+
+	return pmu->pending_signals |
+	       (field(memory, SOFTPMU_LOAD) ? SPMU_SIGBIT(LOADS) : 0) |
+	       (field(memory, SOFTPMU_STORE) ? SPMU_SIGBIT(STORES) : 0) |
+	       (field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
+}
+
 /* The pending instruction has retired; execution goes on where the registers say. */
 static unsigned retire_pending(CPUX86State *env)
 {
@@ -180,7 +206,9 @@ static unsigned retire_pending(CPUX86State *env)
 	struct spmu_insn insn = {
 		.ip = pmu->pending_ip,
 		.next_ip = linear_ip(env),
-		.signals = pmu->pending_signals,
+		.signals = pending_signals(pmu),
+		.data_address = pmu->load_address ? pmu->load_address : pmu->store_address,
+		.store_address = pmu->store_address,
 		.cycles = 1,
 		.cpl = pmu->pending_cpl,
 		.next_cpl = cpl_of(env),
@@ -197,6 +225,8 @@ static unsigned retire_pending(CPUX86State *env)
 static void set_pending(CPUX86State *env)
 {
 	env->softpmu.pending_signals = EVERY;
+	env->softpmu.pending_memory = 0;
+	env->softpmu.load_address = env->softpmu.store_address = 0;
 	env->softpmu.pending_ip = linear_ip(env);
 	env->softpmu.pending_cpl = cpl_of(env);
 }

@@ -5,8 +5,8 @@
  *
  * Each ring (0: CPL 0, 1: the others) has `room`: how many instructions may still retire
  * before the unit has to be asked.  A counting translation block takes its length off
- * at its start, and what it did not retire is given back when it leaves early.  Branches are
- * counted by kind where some counter wants them.  When the room is too small for a block, or a
+ * at its start, and what it did not retire is given back when it leaves early; so with its loads and
+ * stores where some counter wants them.  Branches are then counted by kind where they are taken.  When the room is too small for a block, or a
  * recorder wants each branch, blocks are one instruction long and exact: each begins by
  * telling the unit of the instruction before it (`pending`), whose outcome stands by then in the
  * registers.
@@ -21,8 +21,18 @@
 #define HF_SOFTPMU_COUNT  (1u << 2)
 #define HF_SOFTPMU_BRANCH (1u << 29)
 #define HF_SOFTPMU_EXACT  (1u << 30)
+#define HF_SOFTPMU_MEMORY (1u << 31)
 
-#define SOFTPMU_KINDS 12 /* signals whose occurrences are counted: up to and with stores */
+#define SOFTPMU_KINDS 9 /* branches whose occurrences are counted: signals up to and with FAR */
+
+/* Loads, stores and locked loads are counted in one word, in fields of so many bits. */
+#define SOFTPMU_FIELD_BITS 21
+#define SOFTPMU_LOAD	   UINT64_C(1)
+#define SOFTPMU_STORE	   (SOFTPMU_LOAD << SOFTPMU_FIELD_BITS)
+#define SOFTPMU_LOCK_LOAD  (SOFTPMU_STORE << SOFTPMU_FIELD_BITS)
+
+/* Kept with each instruction's address: its index, and behind it what it and the rest access. */
+#define SOFTPMU_INDEX_BITS 10
 
 struct CPUArchState;
 struct ArchCPU;
@@ -35,21 +45,28 @@ struct softpmu_env {
 	uint32_t need;	      /* exact until there is room for so many instructions; 0: no */
 	int64_t room[2], granted[2];
 	uint64_t count[2][SOFTPMU_KINDS];
+	uint64_t memory[2];	  /* loads and stores */
 	uint64_t pending_signals; /* 0: no instruction is pending */
+	uint64_t pending_memory;
+	uint64_t load_address, store_address; /* of the pending instruction; 0: none */
 	uint64_t pending_ip;
 	uint64_t event_ip; /* where an exception or interrupt came */
 	uint32_t pending_cpl, event_cpl;
 	bool init; /* the reset that follows is INIT's */
 };
 
-/* A block of `insns` instructions is left at its instruction `index`, which does not retire. */
+/* A block of `insns` instructions is left at one that does not retire; `kept` is what it has. */
 static inline void softpmu_unwind(struct softpmu_env *pmu, uint32_t flags, uint32_t insns,
-				  uint32_t index)
+				  uint64_t kept)
 {
-	if (flags & HF_SOFTPMU_EXACT)
+	unsigned ring = (flags & 3) != 0;
+
+	if (flags & HF_SOFTPMU_EXACT) {
 		pmu->pending_signals = 0;
-	else if (flags & HF_SOFTPMU_COUNT)
-		pmu->room[(flags & 3) != 0] += insns - index;
+	} else if (flags & HF_SOFTPMU_COUNT) {
+		pmu->room[ring] += insns - (kept & ((1u << SOFTPMU_INDEX_BITS) - 1));
+		pmu->memory[ring] -= kept >> SOFTPMU_INDEX_BITS;
+	}
 }
 
 /* Its section of a snapshot. */
