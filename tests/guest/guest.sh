@@ -17,6 +17,9 @@ TAKEN_SHORT=$((20000 - 1 + 3 * PAIRS - 1)) # that stay in the program, of known-
 # around, and as much for each of 5 single-steps.
 FAULT_INSNS=$((22 + 11 + 1000 * 18 + 5 * 5))
 FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
+# What memory.S loads and stores, and how often the first of a turn is one of each 1013.
+LOADS=70002 STORES=50001
+LOADS_FIRST=10 STORES_FIRST=10
 PERIOD=10007
 
 # A guest whose console has said nothing for so many seconds does not go on; each step of init.sh says
@@ -98,12 +101,13 @@ split() {
 }
 
 boot_family() {
-	local image=amd64 words
+	local image=amd64 words word
 	split "$1"
 	words="job=family precise=$event"
 	# Without fixed counters the watchdog takes one of two.
 	[[ $features != *" i386 "* ]] || image=i386 words+=" watchdog=0"
 	[[ $features != *" graph "* ]] || words+=" graph=yes"
+	for word in $features; do [[ $word != *=* ]] || words+=" $word"; done
 	later "$cpu" $image "$cpu,pmu=on" "$words"
 }
 
@@ -125,6 +129,25 @@ check_records() {
 		within "$cpu: call graph: three calls deep" $((n - 1)) "$n" "$share"
 	fi
 	[[ $features == *" i386 "* ]] || same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"
+}
+
+# 18.8.1.2, 18.9.4.3, 18.11.3: loads, stores, and where.
+check_memory() {
+	local word loads='' stores='' dla='' n right
+	for word in $features; do
+		[[ $word != *=* ]] || local "${word?}"
+	done
+	[[ -n $loads ]] || return 0
+	same "$cpu: loads and stores" "$LOADS $STORES" "$(of memory)"
+	[[ -n $dla ]] || return 0
+	same "$cpu: addresses of stores" "$((STORES / 1013)) $STORES_FIRST $STORES_FIRST" \
+		"$(of "addresses-$dla")"
+	read -r n right <<<"$(of mem)"
+	within "$cpu: perf mem: stores" 10 1000 "$n" # the kernel shifts them: it is sampled, too
+	same "$cpu: perf mem: addresses" "$n" "$right"
+	[[ $dla == "$stores" ]] || return 0
+	same "$cpu: addresses of loads" "$((LOADS / 1013)) $LOADS_FIRST $LOADS_FIRST" \
+		"$(of "addresses-$loads")"
 }
 
 # More pairs of events than counters: each pair was counted a part of the time, and is scaled.  How
@@ -175,6 +198,7 @@ check_family() {
 	within "$cpu: perf record as it comes: samples of the loop" $((LOOPS / PERIOD)) \
 		$((4 * LOOPS / PERIOD)) "$share"
 	check_multiplexed
+	check_memory
 	check_records
 }
 

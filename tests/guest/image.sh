@@ -59,6 +59,7 @@ put_busybox
 for form in known:1000000 known-short:20000 known-mid:100000000 known-pause:"${3:-150000000}"; do
 	build "${form%:*}" known.S -DLOOPS="${form#*:}"
 done
+build memory memory.S -no-pie -Wl,--section-start=.bss=0x10000000
 build faults faults.S -Wl,-N,--no-warn-rwx-segments
 if [[ $arch == amd64 ]]; then
 	build calls calls.S

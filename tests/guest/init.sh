@@ -20,6 +20,9 @@ for word in $(cat /proc/cmdline); do
 	job=*) job=${word#job=} ;;
 	precise=*) precise=${word#precise=} ;;
 	graph=*) graph=${word#graph=} ;;
+	loads=*) loads=${word#loads=} ;;
+	stores=*) stores=${word#stores=} ;;
+	dla=*) dla=${word#dla=} ;;
 	watchdog=*) echo "${word#watchdog=}" >/proc/sys/kernel/nmi_watchdog ;;
 	tests=*) tests=${word#tests=} ;;
 	second=*) second=${word#second=} ;;
@@ -109,6 +112,36 @@ multiplexed() {
 	perf stat -x , -o stat -e $set,$set,$set,$set,$set,$set known-mid >/dev/null 2>&1
 	grep '^[0-9]' stat | awk -F, '{ printf "%s:%s ", $1, $5 }' >out
 	result multiplexed "$(cat out)"
+}
+
+# "69 10 10": samples of an event whose record k is made by occurrence 1013 k, those of the first
+# of EACH occurrences in a turn of memory.S, and how many of these have the address that is BASE less 4
+# for each turn before.
+addresses() {
+	local event=$1 each=$2 base=$3
+	perf record -o data -d -c 1012 -e "$event:upp" memory >log 2>&1 || cat log
+	perf script -i data -F addr,ip 2>/dev/null | awk -v each="$each" -v base="$base" 'NF {
+		last = 1013 * ++n - 1
+		if (last % each == 0) {
+			first++
+			right += $1 == sprintf("%x", base - 4 * int(last / each))
+		} } END { print n + 0, first + 0, right + 0 }' >out
+	result "addresses-$event" "$(cat out)"
+}
+
+# What of `perf mem` needs no latency.
+perf_mem() {
+	perf mem record -t store -o data -c 113 memory >log 2>&1 || cat log
+	perf script -i data -F addr,ip,sym 2>/dev/null |
+		awk '$3 == "store_at" { n++; right += $1 ~ /^1001[0-9a-f]*$/ } END { print n + 0, right + 0 }' >out
+	result mem "$(cat out)"
+}
+
+memory() {
+	name=memory counts -e "$loads:u,$stores:u" memory
+	[ -z "$dla" ] || addresses "$dla" 5 268540988
+	[ "$dla" != "$stores" ] || addresses "$loads" 7 268475452
+	[ -z "$dla" ] || perf_mem
 }
 
 branch_trace() {
@@ -243,6 +276,7 @@ family)
 	[ -z "$precise" ] || branch_records
 	[ -z "$graph" ] || call_graph
 	[ ! -d /sys/bus/event_source/devices/intel_bts ] || branch_trace
+	[ -z "$loads" ] || memory
 	;;
 smp) # one program on each processor at a time, counted by program and by processor
 	taskset 1 perf stat -x ' ' -o first -e instructions:u,branches:u known &

@@ -20,7 +20,7 @@
 #define EVERY  (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
 #define MEMORY (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
-#define ROOM_MAX     (INT64_C(1) << 40)
+#define ROOM_MAX   (INT64_C(1) << 40)
 #define ROOM_OFTEN (INT64_C(1) << 20) /* reference clocks are looked at that often */
 
 QEMU_BUILD_BUG_ON(SPMU_SIG_FAR >= SOFTPMU_KINDS);
@@ -193,8 +193,7 @@ static uint64_t pending_signals(const struct softpmu_env *pmu)
 {
 	uint64_t memory = pmu->pending_memory;
 
-	return pmu->pending_signals |
-	       (field(memory, SOFTPMU_LOAD) ? SPMU_SIGBIT(LOADS) : 0) |
+	return pmu->pending_signals | (field(memory, SOFTPMU_LOAD) ? SPMU_SIGBIT(LOADS) : 0) |
 	       (field(memory, SOFTPMU_STORE) ? SPMU_SIGBIT(STORES) : 0) |
 	       (field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
 }

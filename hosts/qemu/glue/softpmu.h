@@ -5,11 +5,11 @@
  *
  * Each ring (0: CPL 0, 1: the others) has `room`: how many instructions may still retire
  * before the unit has to be asked.  A counting translation block takes its length off
- * at its start, and what it did not retire is given back when it leaves early; so with its loads and
- * stores where some counter wants them.  Branches are then counted by kind where they are taken.  When the room is too small for a block, or a
- * recorder wants each branch, blocks are one instruction long and exact: each begins by
- * telling the unit of the instruction before it (`pending`), whose outcome stands by then in the
- * registers.
+ * at its start, and what it did not retire is given back when it leaves early.  Where some counter
+ * wants them, its loads and stores are counted likewise, and branches by kind when they are taken.
+ * When the room is too small for a block, or a recorder wants each branch, blocks are one
+ * instruction long and exact: each begins by telling the unit of the instruction before it
+ * (`pending`), whose outcome stands by then in the registers.
  */
 #ifndef TARGET_I386_SOFTPMU_H
 #define TARGET_I386_SOFTPMU_H
