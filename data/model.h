@@ -69,6 +69,9 @@ struct counter_layout {
 	uint32_t pebs_counters; /* bit n: PMCn supports PEBS; `shared`: of thread 0, and above it
 				   that of thread 1 */
 	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
+	uint8_t pdir_fixed;	/* bit n: it is precisely distributed; of PMCn (18.9.4.4): ... */
+	uint32_t pdir_counters;
+	uint16_t pdir_event;	/* ... with this event */
 	uint16_t uops_retired;	/* event of all micro-operations retired; 0: none */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */

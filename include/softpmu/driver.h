@@ -68,6 +68,7 @@ struct spmu_facilities {
 	bool pebs;	    /* available and not switched off in IA32_MISC_ENABLE */
 	bool pebs_baseline; /* adaptive records (MSR_PEBS_DATA_CFG) */
 	bool precise_store; /* IA32_PEBS_ENABLE[63] for stores on PMC3 (18.9.4.3) */
+	bool pdir_alone;    /* precise distribution lets no other general counter run (18.9.4.4) */
 	bool bts;	    /* as pebs */
 	bool lbr;
 	uint8_t pebs_format, lbr_format;
@@ -94,7 +95,8 @@ struct spmu_request {
 /*
  * One sample, from a PEBS record or from the interrupted context.  `period` is what was
  * asked for.  PEBS records come at every (period + 1)th occurrence: the overflow
- * arms, the next occurrence is recorded, and then the counter starts again.
+ * arms, the next occurrence is recorded, and then the counter starts again; with precise
+ * distribution (spmu_model_pdir()) at every period-th, which overflows.
  *
  * `ip` is the instruction that the sample is of, as well as the unit tells it: the eventing IP
  * of formats 2 to 4, else where execution went on.  `tsc` is the record's time or,
@@ -245,7 +247,8 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_set_groups(struct spmu_drive
  * fixed counter first when that is free, a precise one only where that has PEBS.
  * A counter that other software uses (IA32_PERF_GLOBAL_INUSE) is not free.
  * *slot gets the number for spmu_driver_read().
- * SPMU_E_COUNTER: none is free, or on NetBurst what selects and tags events;
+ * SPMU_E_COUNTER: none is free, or on NetBurst what selects and tags events, or precise
+ * distribution is to be alone (pdir_alone);
  * SPMU_E_UNAVAILABLE: precise without PEBS, a period without interrupt;
  * SPMU_E_ARGUMENT: the period does not fit the counter, or the family's counters cannot
  * compare in this way.

@@ -109,6 +109,13 @@ SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *mo
 /* What a fixed counter counts (0 instructions, 1 core cycles, 2 reference cycles). */
 SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed);
 
+/*
+ * Whether PEBS on this counter (n: PMCn; 32 + n: fixed counter n) with this event select is
+ * precisely distributed: the record is of the instruction that overflows the counter (18.9.4.4),
+ * elsewhere of the next event behind it.
+ */
+SPMU_API bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select);
+
 /* The fidelity of an event on a host that supplies these signals. */
 SPMU_API enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 						const struct spmu_supply *supply);

@@ -10,7 +10,8 @@
  * Fixed counters begin with version 2.  Version 5 lists in ECX those that EDX does not count.
  * Which counters have PEBS no register says before adaptive records: the layout of
  * the DS save area does, which has a counter reset for each.  Precise store goes by the model:
- * Sandy Bridge and Ivy Bridge have it (18.9.4.3, 18.10).
+ * Sandy Bridge and Ivy Bridge have it (18.9.4.3, 18.10); so does what Sandy Bridge asks of precise
+ * distribution (18.9.4.4).
  */
 #include "internal.h"
 
@@ -113,11 +114,12 @@ static bool in_ia32e(const struct spmu_driver *driver)
 	       drv_read(driver, DRV_IA32_EFER, &value) && (value & DRV_IA32_EFER_LMA);
 }
 
-static bool has_precise_store(uint32_t signature)
+/* Sandy Bridge, client and server, and Ivy Bridge, too. */
+static bool is_sandybridge(uint32_t signature, bool ivybridge)
 {
 	static const uint32_t models[] = {0x206a0, 0x206d0, 0x306a0, 0x306e0};
 
-	for (unsigned i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+	for (unsigned i = 0; i < (ivybridge ? 4 : 2); i++)
 		if ((signature & SIGNATURE_MODEL) == models[i])
 			return true;
 	return false;
@@ -151,7 +153,8 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	f->bts = !(value & MISC_ENABLE_BTS_UNAVAILABLE) && layout->bts_bytes > 0;
 	f->pebs = !(value & MISC_ENABLE_PEBS_UNAVAILABLE) &&
 		  spmu_pebs_record_bytes(layout, 0) > 0 && f->pebs_format == info.pebs_format;
-	f->precise_store = f->pebs && has_precise_store(regs.eax);
+	f->precise_store = f->pebs && is_sandybridge(regs.eax, true);
+	f->pdir_alone = f->pebs && is_sandybridge(regs.eax, false);
 	return true;
 }
 

@@ -6,7 +6,8 @@
  * A counter that starts at -P overflows at its P-th occurrence, which arms PEBS;
  * the record is taken at the next one, after which the unit reloads the counter.
  * So a record accounts for P + 1 occurrences in the total, while its sample says P,
- * the period that was asked for, as is the habit of profilers.
+ * the period that was asked for, as is the habit of profilers.  Precise distribution
+ * takes the record at the P-th itself (18.9.4.4).
  *
  * From format 3 on a record names the counters that caused it.  Formats 1 and 2 have
  * IA32_PERF_GLOBAL_STATUS of before the record instead, which also names counters that have
@@ -73,7 +74,7 @@ static uint64_t account(struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t period = (0 - driver->counter[slot].start) & drv_counter_mask(driver, slot);
 
-	driver->counter[slot].total += period + 1;
+	driver->counter[slot].total += drv_to_record(driver, slot, period);
 	driver->counter[slot].start = drv_start_value(driver, slot, driver->counter[slot].reload);
 	return period;
 }
@@ -169,7 +170,8 @@ static void restart_skipped(struct spmu_driver *driver, uint64_t armed)
 
 		bit = drv_counter_bit(driver, slot);
 		if (!drv_is_pebs(driver, slot) || !(armed & bit) ||
-		    !passed(driver, slot, &occurrences, &period) || occurrences <= period ||
+		    !passed(driver, slot, &occurrences, &period) ||
+		    occurrences < drv_to_record(driver, slot, period) ||
 		    !drv_read(driver, DRV_IA32_PEBS_ENABLE, &pebs))
 			continue;
 		start = drv_start_value(driver, slot, driver->counter[slot].request.period);
@@ -257,7 +259,7 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	for (; (bytes = decode_at(driver, at, index, &record)); at += bytes) {
 		if (!(caused(driver, &record, at + bytes, index, armed) & bit))
 			continue;
-		total += ((0 - start) & mask) + 1;
+		total += drv_to_record(driver, slot, (0 - start) & mask);
 		start = drv_start_value(driver, slot, driver->counter[slot].reload);
 	}
 	return total + ((value - start) & mask);

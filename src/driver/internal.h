@@ -155,6 +155,24 @@ static inline unsigned drv_reset_of(const struct spmu_driver *driver, unsigned i
 	return driver->facilities.programming == SPMU_PROGRAM_ESCR ? 0 : index;
 }
 
+/* Whether a request on this counter (fixed ones from 32 on) takes the instruction that overflows
+ * (18.9.4.4). */
+static inline bool drv_is_pdir(const struct spmu_driver *driver, const struct spmu_request *request,
+			       unsigned index)
+{
+	return request->precise && spmu_model_pdir(driver->model, index, request->select);
+}
+
+/* Occurrences from where the slot's PEBS counter was loaded, `period` before 0, to its record. */
+static inline uint64_t drv_to_record(const struct spmu_driver *driver, unsigned slot,
+				     uint64_t period)
+{
+	unsigned first = driver->counter[slot].fixed ? DRV_STATUS_FIXED0 : 0;
+
+	return period + !drv_is_pdir(driver, &driver->counter[slot].request,
+				     first + driver->counter[slot].index);
+}
+
 /* Which counters have PEBS, as bits of IA32_PEBS_ENABLE; detect.c */
 uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver);
 

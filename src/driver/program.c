@@ -89,6 +89,23 @@ static bool assign_selected(struct spmu_driver *driver, unsigned slot,
 	return false;
 }
 
+/*
+ * 18.9.4.4: on some models the other general counters must be quiet while one has precise
+ * distribution.  Whether the request can go to this counter beside what is there.
+ */
+static bool is_quiet(const struct spmu_driver *driver, const struct spmu_request *request,
+		     unsigned index)
+{
+	bool alone = drv_is_pdir(driver, request, index), quiet = true;
+
+	for (unsigned slot = 0; driver->facilities.pdir_alone && slot < driver->slots; slot++) {
+		if (driver->counter[slot].used && !driver->counter[slot].fixed)
+			quiet &= !alone && !drv_is_pdir(driver, &driver->counter[slot].request,
+							driver->counter[slot].index);
+	}
+	return quiet;
+}
+
 /* Choose a counter for the slot; false when none is free. */
 static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_request *request)
 {
@@ -108,7 +125,7 @@ static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_
 	if (!free)
 		return false;
 	driver->counter[slot].index = (uint8_t)choose(free, pebs, request->precise);
-	return true;
+	return is_quiet(driver, request, driver->counter[slot].index);
 }
 
 /* The period in the area; a further PEBS counter may ask for another threshold too. */

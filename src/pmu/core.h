@@ -81,7 +81,8 @@ struct counter {
 	bool sticky;			 /* a PEBS record leaves the status bit */
 	bool late;			 /* the next count interrupts, not the overflow */
 	bool force;			 /* each count is an overflow */
-	bool next; /* any instruction makes the record, not only one that counts */
+	bool at_once; /* the instruction that overflows it makes the record (18.9.4.4) */
+	bool next;    /* any instruction makes the record, not only one that counts */
 	bool adaptive, data_address; /* what its records hold ... */
 	bool of_store, store_status; /* ... the address of the store, and its status */
 	bool edge, invert;	     /* of at_least */

@@ -56,6 +56,22 @@ const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsign
 	return spmu_event_by_code(model, model->events->fixed_code[fixed]);
 }
 
+/* Reading: with a threshold the code is another event (18.13.1.2, note 2 of table 18-56). */
+bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select)
+{
+	const struct counter_layout *layout = model->counters;
+	const uint64_t event = FIELD(PERFEVTSEL, EVENT_SELECT) | FIELD(PERFEVTSEL, UMASK) |
+			       FIELD(PERFEVTSEL, E) | FIELD(PERFEVTSEL, ANY) |
+			       FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+	const unsigned first_fixed = FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0);
+
+	if (counter >= first_fixed)
+		return counter - first_fixed < FIXED_MAX &&
+		       (layout->pdir_fixed >> (counter - first_fixed) & 1);
+	return counter < GENERAL_MAX && (layout->pdir_counters >> counter & 1) &&
+	       (select & event) == layout->pdir_event;
+}
+
 enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 				       const struct spmu_supply *supply)
 {

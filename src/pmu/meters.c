@@ -184,7 +184,8 @@ static bool overflows_quietly(const struct thread *thread, unsigned c)
 {
 	const struct counter *counter = &thread->counter[c];
 
-	return counter->precise && !((thread->state.pebs_armed | thread->clocked) >> c & 1) &&
+	return counter->precise && !counter->at_once &&
+	       !((thread->state.pebs_armed | thread->clocked) >> c & 1) &&
 	       !(thread->any >> c & 1) && !counter->next && !counter->pmi && !counter->starts &&
 	       !counter->force && counter->pin != PIN_OVERFLOW;
 }

@@ -76,8 +76,15 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 		return;
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = !precise || counts_clocks(core, event, select);
+	counter->at_once = spmu_model_pdir(core->model, n, select);
 	counter->adaptive = (select & SELECT_ADAPTIVE) != 0;
 	update_address(core, thread, event, counter);
+}
+
+/* The number of a fixed counter where global registers and records name it. */
+static unsigned status_of_fixed(unsigned n)
+{
+	return FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0) + n;
 }
 
 /* What a fixed counter counts is precise unless it is time (extended PEBS). */
@@ -92,6 +99,7 @@ static void update_precise_fixed(const struct spmu_core *core, struct thread *th
 		return;
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
 	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;
+	counter->at_once = spmu_model_pdir(core->model, status_of_fixed(n), 0);
 	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
 }
 
@@ -197,7 +205,7 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 		return false;
 	*counter = (struct counter){
 		.signals = counted(core, event),
-		.status = status_bit(core, FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0) + n),
+		.status = status_bit(core, status_of_fixed(n)),
 		.status_slot = SLOT_GLOBAL_STATUS,
 	};
 	if (control & FIELD(FIXED_CTR_CTRL, PMI0))

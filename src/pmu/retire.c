@@ -10,7 +10,7 @@
  *	  to, at once or at its next count, starts the counters that cascade from it, and arms
  *	  PEBS when it is enabled for that;
  *	- a counter that was armed before and has this instruction for its event takes part in
- *	  its record;
+ *	  its record; so does one with precise distribution that wraps (18.9.4.4);
  *	- a record that is written clears the counters' status and reloads them; one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
  *	  room again goes on capturing; one that Goldmont drops because the index is not in the
@@ -24,7 +24,7 @@
 struct outcome {
 	uint32_t counted;
 	uint32_t overflowed;
-	uint32_t triggered; /* armed before, and counted */
+	uint32_t triggered; /* their record is due: armed before, and counted */
 };
 
 /* What follows for the whole core. */
@@ -74,6 +74,8 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 		if (n && (counter->precise >> source & 1) && (thread->state.pebs_armed >> c & 1))
 			outcome->triggered |= 1u << c;
 		counter_add(core, thread, c, add, outcome);
+		if (counter->at_once && (outcome->overflowed >> c & 1))
+			outcome->triggered |= 1u << c;
 	}
 }
 

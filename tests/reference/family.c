@@ -161,6 +161,9 @@ static const struct family_area area_icelake = {.field = 8,
 	.area = &area_icelake, .debugctl = DEBUGCTL_RTM, .pebs_enable = UINT64_C(0xf000000ff),     \
 	.ld_lat = true, .frontend = true, .event_bits = 8, .cpuid_ecx = 15, .cpuid_edx = 0x8000
 
+/* 18.9.4.4: INST_RETIRED.PREC_DIST on IA32_PMC1 (18.13.1: unchanged). */
+#define PDIR_PARTS .pdir_generals = 2, .pdir_event = 0x01c0
+
 static const struct family families[] = {
 	{.model = "core",
 	 .version = 1,
@@ -220,22 +223,22 @@ static const struct family families[] = {
 	{.model = "nehalem-ex", NEHALEM_PARTS, .cpuid_ebx = 0x44},
 	{.model = "westmere", NEHALEM_PARTS, .cpuid_ebx = 4},
 	{.model = "westmere-ep", NEHALEM_PARTS, .cpuid_ebx = 4},
-	{.model = "sandybridge", SANDYBRIDGE_PARTS},
-	{.model = "sandybridge-server", SANDYBRIDGE_PARTS},
-	{.model = "ivybridge", SANDYBRIDGE_PARTS},
-	{.model = "ivybridge-server", SANDYBRIDGE_PARTS},
-	{.model = "haswell", HASWELL_PARTS},
-	{.model = "haswell-server", HASWELL_PARTS},
-	{.model = "broadwell", HASWELL_PARTS, .trace = true},
-	{.model = "broadwell-server", HASWELL_PARTS, .trace = true},
-	{.model = "skylake", SKYLAKE_PARTS},
-	{.model = "kabylake", SKYLAKE_PARTS},
-	{.model = "coffeelake", SKYLAKE_PARTS},
-	{.model = "skylake-server", SKYLAKE_PARTS},
-	{.model = "cascadelake", SKYLAKE_PARTS},
-	{.model = "icelake", ICELAKE_PARTS},
-	{.model = "icelake-server", ICELAKE_PARTS},
-	{.model = "tigerlake", ICELAKE_PARTS},
+	{.model = "sandybridge", SANDYBRIDGE_PARTS, PDIR_PARTS},
+	{.model = "sandybridge-server", SANDYBRIDGE_PARTS, PDIR_PARTS},
+	{.model = "ivybridge", SANDYBRIDGE_PARTS, PDIR_PARTS},
+	{.model = "ivybridge-server", SANDYBRIDGE_PARTS, PDIR_PARTS},
+	{.model = "haswell", HASWELL_PARTS, PDIR_PARTS},
+	{.model = "haswell-server", HASWELL_PARTS, PDIR_PARTS},
+	{.model = "broadwell", HASWELL_PARTS, PDIR_PARTS, .trace = true},
+	{.model = "broadwell-server", HASWELL_PARTS, PDIR_PARTS, .trace = true},
+	{.model = "skylake", SKYLAKE_PARTS, PDIR_PARTS},
+	{.model = "kabylake", SKYLAKE_PARTS, PDIR_PARTS},
+	{.model = "coffeelake", SKYLAKE_PARTS, PDIR_PARTS},
+	{.model = "skylake-server", SKYLAKE_PARTS, PDIR_PARTS},
+	{.model = "cascadelake", SKYLAKE_PARTS, PDIR_PARTS},
+	{.model = "icelake", ICELAKE_PARTS, .pdir_fixed = 1},
+	{.model = "icelake-server", ICELAKE_PARTS, .pdir_fixed = 1},
+	{.model = "tigerlake", ICELAKE_PARTS, .pdir_fixed = 1},
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

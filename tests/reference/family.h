@@ -51,6 +51,9 @@ struct family {
 	int8_t pebs_format;	/* -1: none */
 	uint32_t pebs_generals; /* bit n: PMCn */
 	uint8_t pebs_fixed;
+	uint32_t pdir_generals; /* precise distribution: bit n: PMCn has it for the event */
+	uint16_t pdir_event;
+	uint8_t pdir_fixed;
 	bool any_thread, full_width, tsx, adaptive;
 	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */
 	bool pebs_goldmont; /* whole registers in all modes (18.7.1), 18.7.1.3 */

@@ -143,7 +143,8 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 		occurred |= reference_takes_any(unit, owner, n) && owner == source;
 		if (overflow)
 			v->counter->armed = true;
-		if ((v->records >> source & 1) && triggers(unit, v->counter, was_armed, occurred))
+		if ((v->records >> source & 1) &&
+		    (triggers(unit, v->counter, was_armed, occurred) || (overflow && v->at_once)))
 			triggered |= record_bit(unit, n);
 		if (triggered & record_bit(unit, n))
 			at_threshold |= v->record_interrupts;

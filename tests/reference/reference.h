@@ -22,6 +22,9 @@
  */
 #define REFERENCE_DEFECTS(X)                                                                       \
 	X(ARM_RECORDS_AT_ONCE, "the record is made by the event that overflows")                   \
+	X(PDIR_IGNORED, "precise distribution: the next event makes the record")                   \
+	X(PDIR_OF_ANY_EVENT, "precise distribution: each precise event of the counter has it")     \
+	X(PDIR_WITH_CMASK, "precise distribution: INV and CMASK leave it on")                      \
 	X(ARM_ONE_EVENT_LATE, "the second event after the overflow makes the record")              \
 	X(OVERFLOW_ONE_LATE, "the overflow is seen at 1 instead of 0")                             \
 	X(RELOAD_MISSING, "the counter is not reloaded after the record")                          \
@@ -119,6 +122,7 @@ struct reference_view {
 	bool late;		    /* the interrupt comes with the next count */
 	bool force;		    /* each count is an overflow */
 	unsigned records;	    /* threads for which its overflow arms PEBS */
+	bool at_once;		    /* ... and makes the record itself */
 	unsigned record_interrupts; /* threads that the buffer's threshold interrupts */
 	enum reference_pin pin;
 	uint64_t status_bit;

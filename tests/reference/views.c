@@ -86,6 +86,28 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 }
 
 /*
+ * 18.9.4.4: PDIR traps on the instruction that overflows; it is for one event on one counter.
+ * Reading: with a threshold that is another event (table 18-56).  On the 10th generation it is
+ * fixed counter 0's.
+ */
+static bool is_pdir(const struct reference *unit, unsigned lp, unsigned n)
+{
+	const struct family *family = unit->family;
+	uint64_t select = n < unit->generals ? unit->thread[lp].select[n] : 0;
+	uint64_t threshold = select & (SELECT_INV | UINT64_C(0xff000000));
+
+	if (unit->defect == REFERENCE_PDIR_IGNORED)
+		return false;
+	if (n >= unit->generals)
+		return family->pdir_fixed >> (n - unit->generals) & 1;
+	if (!(family->pdir_generals >> n & 1) ||
+	    (threshold && unit->defect != REFERENCE_PDIR_WITH_CMASK))
+		return false;
+	return (select & 0xffff) == family->pdir_event ||
+	       unit->defect == REFERENCE_PDIR_OF_ANY_EVENT;
+}
+
+/*
  * Extended PEBS of an event that is not precise takes "the next opportunity" (18.7.1).
  * Reading: the next instruction of the thread in a ring that the counter counts; so it is
  * for clocks, too.
@@ -154,6 +176,7 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 		.system = select & SELECT_OS ? threads : 0,
 		.interrupts = select & SELECT_INT ? 1u << lp : 0,
 		.records = is_pebs(unit, lp, n) ? 1u << lp : 0,
+		.at_once = is_pdir(unit, lp, n),
 		.record_interrupts = 1u << lp,
 		.pin = pin_of(unit, t, n),
 		.status_bit = UINT64_C(1) << n,
@@ -194,6 +217,7 @@ static struct reference_view view_fixed(struct reference *unit, unsigned lp, uns
 		.user = control & 2 ? threads : 0,
 		.interrupts = control & 8 ? 1u << lp : 0,
 		.records = is_pebs(unit, lp, unit->generals + n) ? 1u << lp : 0,
+		.at_once = is_pdir(unit, lp, unit->generals + n),
 		.record_interrupts = 1u << lp,
 		.status_bit = UINT64_C(1) << (32 + n),
 	};

@@ -95,6 +95,8 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 		{"pebs-one", f->pebs_generals == 1},
 		{"pebs-extended", f->extended_pebs},
 		{"pebs-fixed", f->pebs_fixed != 0},
+		{"pdir", f->pdir_generals != 0},
+		{"pdir-fixed", f->pdir_fixed != 0},
 		{"ht", f->any_thread && f->generals >= 4 && f->version >= 3 &&
 			       strcmp(f->model, "goldmont")},
 		{"ds", f->area != NULL},

@@ -27,6 +27,21 @@ static inline void host_check_sample(const struct host *host, const struct taken
 		CHECK(t->tsc >= 3 * (t->rax + 1));
 }
 
+/* Occurrences between records: precise distribution takes the one that overflows (18.9.4.4). */
+static inline uint64_t host_distance(const struct host *host, unsigned tag, bool precise,
+				     uint64_t period)
+{
+	unsigned slot = host->slot[tag], format = host->driver.facilities.pebs_format;
+	const struct spmu_request *request = &host->driver.counter[slot].request;
+	bool pdir = host->driver.counter[slot].fixed
+			    ? format == 4 && host->driver.counter[slot].index == 0
+			    : host->driver.facilities.perfmon_version &&
+				      host->driver.counter[slot].index == 1 && format < 4 &&
+				      (request->select & 0xffff) == 0x01c0;
+
+	return precise && !pdir ? period + 1 : period;
+}
+
 /*
  * The samples of one watch stand at every distance-th occurrence, none is missing and
  * none is too much.  NetBurst interrupts at the occurrence after the overflow, or when another
@@ -37,7 +52,7 @@ static inline void host_check_samples(struct host *host, unsigned tag, bool prec
 {
 	const struct watch *w = &host->watch[tag];
 	bool late = !precise && host->driver.facilities.programming == SPMU_PROGRAM_ESCR;
-	uint64_t distance = precise ? period + 1 : period, samples = 0;
+	uint64_t distance = host_distance(host, tag, precise, period), samples = 0;
 
 	for (uint64_t i = 0; i < host->takens; i++) {
 		const struct taken *t = &host->taken[i];

@@ -200,7 +200,7 @@ static void samples_precisely(const struct spmu_model *model, const struct spmu_
 	}
 	finish(&host);
 	host_check_samples(&host, 0, true, period);
-	records = host.watch[0].count / (period + 1);
+	records = host.watch[0].count / host_distance(&host, 0, true, period);
 	CHECK_EQ(host.driver.records, records);
 	CHECK_EQ(host.driver.collisions, 0);
 	CHECK_EQ(host.driver.damaged, 0);

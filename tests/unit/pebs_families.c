@@ -162,8 +162,8 @@ static void counters(void)
 			WRMSR(&host, GLOBAL_CTRL, UINT64_C(1) << n);
 			for (unsigned k = 1; k <= 3; k++)
 				retire(&host, k, JUMP);
-			CHECK_ROW_EQ(rows[i].line, host_records(&host),
-				     rows[i].precise >> n & 1 ? 1 : 0);
+			CHECK_ROW_EQ(rows[i].line, host_records(&host) > 0,
+				     rows[i].precise >> n & 1);
 			host_destroy(&host);
 		}
 	}
@@ -299,10 +299,10 @@ static void fixed_counters(void)
 		unsigned n;
 		uint64_t signal;
 	} rows[] = {
+		/* icelake's first is in pebs_pdir.c */
 		{__LINE__, "goldmont-plus", 0, 0},
 		{__LINE__, "goldmont-plus", 1, SPMU_SIGBIT(CYCLES)},
 		{__LINE__, "goldmont-plus", 2, SPMU_SIGBIT(REF_CYCLES)},
-		{__LINE__, "icelake", 0, 0},
 		{__LINE__, "icelake", 1, SPMU_SIGBIT(CYCLES)},
 		{__LINE__, "icelake", 2, SPMU_SIGBIT(REF_CYCLES)},
 	};
@@ -644,12 +644,10 @@ static void adaptive_sizes(void)
 	WRMSR(&host, EVTSEL0, 0);
 	WRMSR(&host, FIXED_CTRL, UINT64_C(1) << 32 | 3);
 	WRMSR(&host, FIXED0, MAX48);
-	retire(&host, 3, 0);
 	CHECK_EQ(retire(&host, 4, 0), SPMU_EV_RECORD | SPMU_EV_PMI);
 	CHECK_EQ(host_area(&host).pebs_index, PEBS_BASE + 32 + 176);
 	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF);
 	WRMSR(&host, FIXED0, MAX48);
-	retire(&host, 5, 0);
 	CHECK_EQ(retire(&host, 6, 0), 0); /* one byte too little */
 	CHECK_EQ(host_area(&host).pebs_index, PEBS_BASE + 32 + 176);
 	host_destroy(&host);

@@ -3,11 +3,11 @@
  * branches: are branch records those of an independent single-step (singlestep -t)?
  *
  * usage: branches trace STEPS       standard input: `softpmu trace --list`
- *        branches stack STEPS PERIOD DEPTH SIGNALS BEHIND
+ *        branches stack STEPS DISTANCE DEPTH SIGNALS BEHIND
  *                                   standard input: `perf script -F ip,brstack`
  *
  * trace (17.4.9): the records are the taken near branches, all of them, in order.
- * stack (17.4.8): the k-th sample is instruction k * (PERIOD + 1), and its stack holds the newest
+ * stack (17.4.8): the k-th sample is instruction k * DISTANCE, and its stack holds the newest
  * DEPTH taken branches of the kinds in SIGNALS (hexadecimal), that instruction's included,
  * newest first.  With BEHIND 1 the sample's address is that of the instruction after, as records
  * of formats 0 and 1 have it (18.4.4).
@@ -116,16 +116,17 @@ static void check_sample(char *line, size_t at, unsigned long depth, uint64_t ki
 		wrong("entries missing; there are", at, entries, depth);
 }
 
-static void check_stacks(unsigned long period, unsigned long depth, uint64_t kinds, size_t behind)
+/* A sample at each distance-th instruction. */
+static void check_stacks(unsigned long distance, unsigned long depth, uint64_t kinds, size_t behind)
 {
 	static char line[65536];
-	size_t at = period;
+	size_t at = distance - 1;
 
 	while (fgets(line, sizeof(line), stdin)) {
 		if (at >= steps)
 			wrong("a sample behind the end", at, at, steps);
 		check_sample(line, at, depth, kinds, behind);
-		at += period + 1;
+		at += distance;
 	}
 	if (at < steps)
 		wrong("samples missing from", at, 0, step[at].ip);

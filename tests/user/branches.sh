@@ -18,10 +18,11 @@ compared=0
 
 # Filters of -j, what they let through as signals (signals.h, in the order of its list: 1 taken
 # conditional, 3 and 4 calls, 5 returns, 6 and 7 jumps), and models with their depth and whether
-# their records name the instruction after (formats 0 and 1).
+# their records name the instruction after (formats 0 and 1) and whether the overflow itself makes
+# them, precisely distributed (18.9.4.4).
 any=fa
 filters=("any,u $any" "any_call,u 18" "any_ret,u 20" "cond,u 2" "ind_call,u 10" "ind_jmp,u 80")
-models=("nehalem 16 1" "skylake 32 0" "goldmont 32 0" "haswell 16 0" "icelake 32 0")
+models=("nehalem 16 1 0" "skylake 32 0 0" "goldmont 32 0 0" "haswell 16 0 1" "icelake 32 0 0")
 
 # what NAME HOW...: runs branches and says what is wrong.
 what() {
@@ -31,7 +32,7 @@ what() {
 
 # Prints what is wrong with program $1.
 differences() {
-	local program=$1 at=$SCRATCH/one period=$((20 + $2 * 37 % 300)) filter model depth behind
+	local program=$1 at=$SCRATCH/one period=$((20 + $2 * 37 % 300)) filter model depth behind pdir
 	run "$at.step" timeout -s KILL 60 "$BUILT/singlestep" -t "$at.trace" -o "$at.counts" -- "$program"
 	run "$at.list" "$SOFTPMU" trace --list -o "$at.branches" -- "$program"
 	cmp "$at.step.out" "$at.list.out" 2>&1
@@ -42,8 +43,8 @@ differences() {
 			run "$at.record" "$SOFTPMU" record -M "${model%% *}" -j "${filter% *}" -e instructions:upp \
 				-c "$period" -o "$at.data" -- "$program"
 			perf script -i "$at.data" -F ip,brstack >"$at.stacks" 2>/dev/null
-			read -r _ depth behind <<<"$model"
-			what "record -M ${model%% *} -j ${filter% *} -c $period" stack "$at.trace" "$period" \
+			read -r _ depth behind pdir <<<"$model"
+			what "record -M ${model%% *} -j ${filter% *} -c $period" stack "$at.trace" $((period + !pdir)) \
 				"$depth" "${filter#* }" "$behind" <"$at.stacks"
 		done
 	done

@@ -4,9 +4,11 @@
  *
  * A counter that starts at -P overflows at occurrence P, which arms PEBS; occurrence P + 1 makes
  * the record and reloads the counter (Vol. 3B 18.4.4, 17.4.9).  So the k-th record's eventing IP
- * is that of occurrence k * (P + 1).  Without PEBS the interrupt comes with occurrence k * P and
- * the sample's IP is that of the instruction after it.  Records of the first formats know only
- * where execution went on ("next"), and NetBurst interrupts one occurrence later ("late", 18.15.3).
+ * is that of occurrence k * (P + 1), and with precise distribution, where the overflow itself makes
+ * the record ("pdir-" before the mode, 18.9.4.4), of k * P.  Without PEBS the interrupt comes with
+ * occurrence k * P and the sample's IP is that of the instruction after it.  Records of the first
+ * formats know only where execution went on ("next"), and NetBurst interrupts one occurrence later
+ * ("late", 18.15.3).
  *
  * By a cascade (18.15.5.6) the occurrence of another event that ends the period starts the counter,
  * whose second occurrence behind it interrupts; occurrences of the other event since then are
@@ -39,6 +41,7 @@ static struct step *steps;
 static struct step_registers *registers;
 static size_t step_count, register_count;
 static bool stores; /* is the event */
+static bool pdir;
 
 static bool has_address(enum mode mode)
 {
@@ -204,7 +207,7 @@ static enum mode mode_of(const char *name)
 /* Whether instruction `at` ends a distance, by the event's occurrences alone. */
 static bool due_by_count(enum mode mode, uint64_t occurrences, uint64_t distance)
 {
-	return (occurrences - (mode == LATE)) % distance == 0 && occurrences >= 2;
+	return occurrences > (mode == LATE) && (occurrences - (mode == LATE)) % distance == 0;
 }
 
 /* The two counters of a cascade. */
@@ -242,7 +245,8 @@ int main(int argc, char **argv)
 		return 2;
 	steps = read_file(argv[1], sizeof(*steps), &step_count);
 	signals = signals_of(argv[2]);
-	mode = mode_of(argv[4]);
+	pdir = strncmp(argv[4], "pdir-", 5) == 0;
+	mode = mode_of(argv[4] + (pdir ? 5 : 0));
 	stores = strcmp(argv[2], "stores") == 0;
 	if (mode == REGISTERS) {
 		char path[4096];
@@ -254,7 +258,7 @@ int main(int argc, char **argv)
 		cascade.signals = signals_of(argv[5]);
 		cascade.period = strtoul(argv[3], NULL, 10);
 	}
-	distance_events = strtoul(argv[3], NULL, 10) + (mode != INTERRUPT && mode != LATE);
+	distance_events = strtoul(argv[3], NULL, 10) + (mode != INTERRUPT && mode != LATE && !pdir);
 	for (at = 0; at < step_count; at++) {
 		bool occurs = steps[at].signals & signals;
 		const char *what;

@@ -26,7 +26,7 @@ grep -q '^instructions=[0-9]\{5\}' "$SCRATCH/counts" || stop "single-step" "coun
 samples() {
 	local key=$1 name="$1:u$2 -c $3 $4" fields=ip said
 	[[ $4 == *address ]] && fields=ip,addr
-	[[ $4 == registers ]] && fields=ip,iregs
+	[[ $4 == *registers ]] && fields=ip,iregs
 	run "$SCRATCH/record" "$SOFTPMU" record -e "${event[$key]}$2" -c "$3" "${@:5}" \
 		-o "$SCRATCH/perf.data" -- "$program"
 	if ((status != expected_status)); then
@@ -80,6 +80,22 @@ for period in 10 101 1009; do
 	samples instructions "" $period interrupt
 done
 samples taken "" 50 interrupt
+# Precise distribution (18.9.4.4): the record is of the instruction that overflows.
+later_instructions=${event[instructions]}
+event[instructions]=inst_retired.prec_dist:u
+for period in 1 2 3 7 100 1009 100003; do
+	samples instructions pp $period pdir-pebs -M skylake
+done
+for model in ivybridge haswell icelake; do
+	mode=pdir-pebs
+	[[ $model == ivybridge ]] && mode=pdir-next
+	samples instructions pp 1 $mode -M $model
+	samples instructions pp 101 $mode -M $model
+done
+for period in 2 3 10; do
+	samples instructions pp $period pdir-registers --intr-regs -M skylake
+done
+event[instructions]=$later_instructions
 
 # Several events at once, each with its own counter; 5 and more take more than one unit.
 together() {
@@ -122,4 +138,12 @@ refused "a wrong address" 99 < <(sed '20s/[0-9a-f]\{1,\}/&0/' "$SCRATCH/good")
 run "$SCRATCH/record" "$SOFTPMU" record -e instructions:u -c 100 -o "$SCRATCH/perf.data" -- "$program"
 perf script -i "$SCRATCH/perf.data" -F ip >"$SCRATCH/skid" 2>/dev/null
 refused "skid by one instruction" 99 <"$SCRATCH/skid"
+run "$SCRATCH/record" "$SOFTPMU" record -e inst_retired.prec_dist:upp -c 100 -o "$SCRATCH/perf.data" -- "$program"
+perf script -i "$SCRATCH/perf.data" -F ip >"$SCRATCH/overflowing" 2>/dev/null
+refused "precise distribution" 100 <"$SCRATCH/overflowing"
+if "$BUILT/precise" "$trace" instructions 99 pdir-pebs <"$SCRATCH/good" >/dev/null; then
+	fail "the general rule" "is taken for precise distribution"
+else
+	pass "the general rule is not precise distribution"
+fi
 finish
