@@ -4,8 +4,8 @@
  * a request, start, serve interrupts, drain.  Below the driver is a unit; on silicon its port
  * would be RDMSR, WRMSR and CPUID.
  *
- * The program is a loop of ten instructions.  With period 1006 each record is the 1007th
- * instruction after the one before: the overflow arms, and the next instruction is recorded.
+ * The program is a loop of ten instructions.  With period 1007 each record is the 1007th
+ * instruction after the one before: INST_RETIRED.PREC_DIST records the one that overflows.
  *
  * Prints:
  *	4 counters, PEBS format 3
@@ -182,7 +182,7 @@ static enum spmu_status sample(struct machine *m)
 		.select = 0x101c0,   /* INST_RETIRED.PREC_DIST in user mode */
 		.counters = 1u << 1, /* Skylake counts it precisely on PMC1 */
 		.fixed = -1,
-		.period = 1006,
+		.period = 1007,
 		.precise = true,
 	};
 	const struct spmu_driver_memory memory = {

@@ -16,7 +16,7 @@
 #include "machine.h"
 
 #define TIMES  UINT64_C(100000)
-#define PERIOD 10006 /* samples: every so many; PEBS records: every one more */
+#define PERIOD 10006 /* samples: every so many; PEBS records: between_records */
 #define TRACED UINT64_C(1000)
 
 #define SELECT_USR 0x10000
@@ -29,7 +29,7 @@ static const struct frame *now; /* what the interrupt interrupted */
 static uint8_t area[65536] __attribute__((aligned(4096)));
 
 /* What came, and what of it is where it belongs. */
-static uint64_t taken, right;
+static uint64_t taken, right, between_records;
 
 /* --- the port ------------------------------------------------------------- */
 
@@ -134,10 +134,13 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	show(sample, n, belongs);
 }
 
-/* The record is of the instruction behind the one that overflows; it has the registers after it. */
+/*
+ * The record is of the instruction behind the one that overflows or, precisely distributed
+ * (18.9.4.4), of that itself; it has the registers after it.
+ */
 static void take_record(void *opaque, const struct spmu_sample *sample)
 {
-	uint64_t n = ++taken * (PERIOD + 1);
+	uint64_t n = ++taken * between_records;
 	bool belongs = sample->record->regs.rip == address_of(n + 1) &&
 		       sample->record->regs.rdi == rdi_after(n);
 
@@ -249,7 +252,7 @@ static void sample_precisely(void)
 		.records_per_interrupt = 4,
 	};
 	struct spmu_request request;
-	unsigned slot;
+	unsigned slot, counter;
 
 	if (!start(take_record))
 		return;
@@ -258,8 +261,11 @@ static void sample_precisely(void)
 		return;
 	}
 	if (!good("DS area", spmu_driver_setup_ds(&driver, &memory)) ||
-	    !good("add", spmu_driver_add(&driver, &request, &slot)) ||
-	    !good("start", spmu_driver_start(&driver)))
+	    !good("add", spmu_driver_add(&driver, &request, &slot)))
+		return;
+	counter = (driver.counter[slot].fixed ? 32u : 0) + driver.counter[slot].index;
+	between_records = PERIOD + !spmu_model_pdir(driver.model, counter, request.select);
+	if (!good("start", spmu_driver_start(&driver)))
 		return;
 	run_user((void (*)(void))(uintptr_t)known, TIMES);
 	if (good("stop", spmu_driver_stop(&driver))) {

@@ -6,7 +6,7 @@
 #
 #	- PMI through the local vector table as a fixed vector and as NMI, masked by each delivery
 #	  and unmasked by the service routine (Vol. 3A 10.5.1, Vol. 3B 17.4.9.5)
-#	- overflow and PEBS at the exact instruction, counts of ring 3 alone (18.2.1.1, 18.4.4)
+#	- overflow and PEBS at the exact instruction, counts of ring 3 alone (18.2.1.1, 18.4.4, 18.9.4.4)
 #	- BTS of ring 3, with the interrupts and INT n that leave it (17.4.9)
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
