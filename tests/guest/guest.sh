@@ -202,6 +202,20 @@ check_family() {
 	check_records
 }
 
+# What instructions load, store and lock (18.8.1.1; docs/exactness.md) is the same as without a guest:
+# programs of tests/user/known with the counts of their first lines.
+check_memory_by_instruction() {
+	local file program key expected
+	for file in "$SCRATCH"/amd64/root/known/*; do
+		program=$(basename "$file") expected=
+		for key in instructions loads stores locks; do
+			expected+=" $(sed -n "s/^ [*] expect:.* $key=\([0-9]*\).*/\1/p" \
+				"$ROOT/tests/user/known/$program.S" | grep . || echo 0)"
+		done
+		same "memory by instruction: $program" "${expected# }" "$(of "known-$program")"
+	done
+}
+
 # Two processors, each with a unit of its own.
 check_processors() {
 	local first second
@@ -212,6 +226,7 @@ check_processors() {
 	read -r first second <<<"$(of processors)"
 	within "two processors: the one that ran the program" "$INSNS" $((2 * INSNS)) "$second"
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
+	check_memory_by_instruction
 }
 
 # Two threads of a core: counters of their own, and AnyThread (18.2.3).

@@ -144,6 +144,14 @@ memory() {
 	[ -z "$dla" ] || perf_mem
 }
 
+# By instruction, on a Skylake.
+memory_by_instruction() {
+	local program
+	for program in /known/*; do
+		name=known-${program##*/} counts -e instructions:u,r81d0:u,r82d0:u,r21d0:u "$program"
+	done
+}
+
 branch_trace() {
 	perf record -o data --per-thread -m 128,32M -e intel_bts//u known-short >log 2>&1 || cat log
 	perf script -i data --itrace=b -F ip,addr 2>/dev/null | grep -vc ffffffff >out
@@ -285,6 +293,7 @@ smp) # one program on each processor at a time, counted by program and by proces
 	result first "$(grep '^[0-9]' first | cut -d' ' -f1 | tr '\n' ' ')"
 	perf stat -x ' ' -o stat -a -A -e instructions:u taskset 2 known
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
+	memory_by_instruction
 	;;
 threads) # the same on two threads of a core; what one does is counted on the other
 	taskset 1 perf stat -x ' ' -o first -e instructions:u,branches:u known &

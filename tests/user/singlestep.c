@@ -97,12 +97,19 @@ static bool is_nop(const ZydisDecodedInstruction *i)
 	       i->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || i->mnemonic == ZYDIS_MNEMONIC_ENDBR32;
 }
 
+/* Moves lines between caches and memory, and no data (docs/exactness.md). */
+static bool is_cache_control(const ZydisDecodedInstruction *i)
+{
+	return i->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || i->mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ||
+	       i->mnemonic == ZYDIS_MNEMONIC_CLWB || i->mnemonic == ZYDIS_MNEMONIC_CLDEMOTE;
+}
+
 static uint64_t memory_signals(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *op)
 {
 	uint64_t signals = 0;
 	unsigned n;
 
-	if (is_nop(i))
+	if (is_nop(i) || is_cache_control(i))
 		return 0;
 	for (n = 0; n < i->operand_count; n++) {
 		if (op[n].type != ZYDIS_OPERAND_TYPE_MEMORY ||
