@@ -133,10 +133,11 @@ check_records() {
 
 # 18.8.1.2, 18.9.4.3, 18.11.3: loads, stores, and where.
 check_memory() {
-	local word loads='' stores='' dla='' n right
+	local word loads='' stores='' dla='' refs='' n right
 	for word in $features; do
 		[[ $word != *=* ]] || local "${word?}"
 	done
+	[[ -z $refs ]] || same "$cpu: references to memory" $((LOADS + STORES)) "$(of memory)"
 	[[ -n $loads ]] || return 0
 	same "$cpu: loads and stores" "$LOADS $STORES" "$(of memory)"
 	[[ -n $dla ]] || return 0

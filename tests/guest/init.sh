@@ -23,6 +23,7 @@ for word in $(cat /proc/cmdline); do
 	loads=*) loads=${word#loads=} ;;
 	stores=*) stores=${word#stores=} ;;
 	dla=*) dla=${word#dla=} ;;
+	refs=*) refs=${word#refs=} ;;
 	watchdog=*) echo "${word#watchdog=}" >/proc/sys/kernel/nmi_watchdog ;;
 	tests=*) tests=${word#tests=} ;;
 	second=*) second=${word#second=} ;;
@@ -285,6 +286,7 @@ family)
 	[ -z "$graph" ] || call_graph
 	[ ! -d /sys/bus/event_source/devices/intel_bts ] || branch_trace
 	[ -z "$loads" ] || memory
+	[ -z "$refs" ] || name=memory counts -e "$refs:u" memory
 	;;
 smp) # one program on each processor at a time, counted by program and by processor
 	taskset 1 perf stat -x ' ' -o first -e instructions:u,branches:u known &
