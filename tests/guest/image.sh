@@ -50,6 +50,10 @@ i386)
 	ln -s busybox "$root/bin/sleep"
 	perf=/usr/bin/perf
 	put_program "$root" "$cache/perf-i386" "$perf"
+	# With perf's libraries.
+	fetch msr-tools-i386 i386 download msr-tools
+	install "$cache"/msr-tools-i386/usr/sbin/{rd,wr}msr "$root/bin/"
+	find "$kernel/lib/modules" -name msr.ko -exec install -D {} "$root/lib/msr.ko" \;
 	;;
 esac
 fetch "busybox-$arch" "$arch" download busybox-static

@@ -175,6 +175,16 @@ registers_by_hand() {
 	wrmsr 0x187 0
 }
 
+# The branch trace, of no ring so that there is no record, PEBS, and a counter.
+recorders_on() {
+	wrmsr 0x1d9 0x6c0
+	wrmsr 0x3f1 1
+	wrmsr 0x186 0x4100c0
+}
+
+# How many the kernel has taken.
+machine_checks() { awk '$1 == "MCE:" { print $2 }' /proc/interrupts; }
+
 likwid() {
 	likwid-perfctr -M 0 -C 0 -g BRANCH -O known-mid >log 2>&1
 	result likwid "$(awk -F, '/^INSTR_RETIRED_ANY,/ { n = $3 } /^BR_INST_RETIRED_ALL/ { b = $3 }
@@ -222,8 +232,8 @@ END
 		case $mode in
 		plain) sh timed "$program" ;;
 		counted) perf stat -o stat -e instructions sh timed "$program" ;;
-		sampled) perf record -o data -e instructions -c 1000003 sh timed "$program" 2>log ;;
-		timed) perf record -o data -e cpu-clock -c 4000000 sh timed "$program" 2>log ;;
+		sampled) perf record -o data -e instructions -c 200003 sh timed "$program" 2>log ;;
+		timed) perf record -o data -e cpu-clock -c 500000 sh timed "$program" 2>log ;;
 		esac </dev/null
 		result samples "$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' log)"
 	done
@@ -316,6 +326,17 @@ more-tools)
 	insmod /lib/msr.ko
 	papi
 	pcm
+	;;
+machine-check) # one comes when it has said that the recorders are on
+	insmod /lib/msr.ko
+	recorders_on
+	result armed "$(rdmsr 0x1d9) $(rdmsr 0x3f1)"
+	n=0
+	until [ "$(machine_checks)" != 0 ] || [ $n -ge 200 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+	result after "$(machine_checks) $(rdmsr 0x1d9) $(rdmsr 0x3f1) $(rdmsr 0x186)"
 	;;
 pause) # a snapshot is taken in the middle of it
 	name=counts counts -e instructions:u,branches:u known-pause
