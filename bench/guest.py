@@ -1,25 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the unit costs a guest of QEMU: two guests, a stock build's and ours, take turns.
+"""What the unit costs a guest of QEMU, against a stock build of the same source.
 
-Both boot once and then run what they are told, one at a time: each program plain in both,
-and in ours also counted (perf stat -e instructions) and sampled (perf record -e instructions), beside
-which the stock guest is sampled by its timer (-e cpu-clock).  A figure is CPU time of the emulator's
-process from the program's start to its end, the least of all turns, over the stock guest's.
+Two guests boot and are told what to run, each at the same time as the other: stock runs each program
+plainly, ours plainly (idle), counted (perf stat -e instructions) and sampled (perf record -e
+instructions); and beside ours, plainly, stock's is sampled by its timer (-e cpu-clock).  While they run,
+one of them stands still, turn and turn about each few milliseconds, so that whatever else the machine
+does falls on both alike.  A figure is the CPU time of one emulator's process over the other's.
+
+Where translated code lies is chance, stays so while a guest runs, and moves a figure by some
+hundredths: so each turn boots two new guests, and what is shown is the mean of all turns and how
+sure it is.
 """
 import argparse
 import glob
+import math
 import os
 import re
+import select
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 PROGRAMS = ("loop", "gzip", "awk", "calls", "forks")
-# Column: guest, how the program is run.
-COLUMNS = {"stock": ("stock", "plain"), "idle": ("unit", "plain"), "counting": ("unit", "counted"),
-           "sampling": ("unit", "sampled"), "timer": ("stock", "timed")}
+# Column: how the program is run in the stock guest and in ours.
+COLUMNS = {"idle": ("plain", "plain"), "counting": ("plain", "counted"),
+           "sampling": ("plain", "sampled"), "timer": ("timed", "plain")}
+SLICE = 0.02  # CPU seconds
+SLICE_MOST = 0.2  # by the clock, where the machine is loaded or the guest halts
 SILENCE = 600  # seconds without a word after which a guest is given up
 
 
@@ -44,37 +55,51 @@ class Guest:
         os.set_blocking(self.process.stdout.fileno(), False)
         self.wait("ready")
 
-    def line(self):
-        """The console's next line."""
-        since = time.monotonic()
-        while b"\n" not in self.buffer:
+    def result(self, seconds):
+        """(name, value) of the next result on the console; None: not within so many seconds."""
+        until = time.monotonic() + seconds
+        while True:
+            while b"\n" in self.buffer:
+                line, self.buffer = self.buffer.split(b"\n", 1)
+                found = re.search(r"RESULT (\S+): ?(.*)", line.decode("latin-1").strip())
+                if found:
+                    return found[1], found[2]
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                return None
             more = self.process.stdout.read()
-            if more:
-                self.buffer += more
-                since = time.monotonic()
-            elif more == b"" or time.monotonic() - since > SILENCE:
-                sys.exit("a guest has ended or says nothing: " + self.buffer.decode("latin-1"))
-            else:
-                time.sleep(0.005)
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        return line.decode("latin-1").strip()
+            if not more:
+                sys.exit("a guest has ended: " + self.buffer.decode("latin-1"))
+            self.buffer += more
 
     def wait(self, name):
-        """The value of the result of that name."""
         while True:
-            found = re.search(r"RESULT (\S+): ?(.*)", self.line())
-            if found and found[1] == name:
-                return found[2]
+            found = self.result(SILENCE)
+            if not found:
+                sys.exit("a guest says nothing: " + self.buffer.decode("latin-1"))
+            if found[0] == name:
+                return
 
-    def run(self, mode, program):
-        """CPU seconds, and samples when it took any."""
+    def begin(self, mode, program):
+        self.seconds = self.samples = None
         self.process.stdin.write(f"{mode} {program}\n".encode())
         self.process.stdin.flush()
-        self.wait("from")
-        start = cpu_seconds(self.process.pid)
-        self.wait("to")
-        used = cpu_seconds(self.process.pid) - start
-        return used, int(self.wait("samples") or 0)
+
+    def go_on(self):
+        """For a slice, and stand still then.  Whether the program has ended."""
+        self.process.send_signal(signal.SIGCONT)
+        begun, until = cpu_seconds(self.process.pid), time.monotonic() + SLICE_MOST
+        while time.monotonic() < until and cpu_seconds(self.process.pid) < begun + SLICE:
+            name, value = self.result(0.002) or (None, None)
+            if name == "from":
+                self.start = cpu_seconds(self.process.pid)
+            elif name == "to":
+                self.seconds = cpu_seconds(self.process.pid) - self.start
+            elif name == "samples":
+                self.samples = int(value or 0)
+                return True
+        self.process.send_signal(signal.SIGSTOP)
+        return False
 
     def end(self):
         self.process.stdin.close()
@@ -82,39 +107,63 @@ class Guest:
         self.process.wait()
 
 
-def measure(guests, turns, programs):
-    """(column, program): (seconds, samples), the least."""
-    least = {}
-    for turn in range(turns):
-        for program in programs:
-            for column, (guest, mode) in COLUMNS.items():
-                figure = guests[guest].run(mode, program)
-                least[column, program] = min(figure, least.get((column, program), figure))
-                print(f"turn {turn + 1} of {turns}: {program} {column} {figure[0]:.3f} s",
-                      file=sys.stderr, flush=True)
-    return least
+def together(guests, modes, program):
+    """Ours over stock's CPU time, stock's, and samples."""
+    for guest, mode in zip(guests, modes):
+        guest.begin(mode, program)
+    running, since = list(guests), time.monotonic()
+    while running:
+        running = [guest for guest in running if not guest.go_on()]
+        if time.monotonic() - since > SILENCE:
+            sys.exit("a guest does not end: " + program)
+    stock, ours = guests
+    return ours.seconds / stock.seconds, stock.seconds, stock.samples + ours.samples
 
 
-def each(least, column, base, program):
-    """Microseconds that a sample costs."""
-    seconds, samples = least[column, program]
-    return (seconds - least[base, program][0]) * 1e6 / samples if samples else float("nan")
-
-
-def show(least, programs):
-    print(f"{'program':8} {'stock':>9} {'idle':>9} {'counting':>9} {'sampling':>9} {'samples':>8}"
-          f" {'us each':>8} {'by timer':>9}")
-    product = dict.fromkeys(COLUMNS, 1.0)
+def measure(guests, name, programs):
+    """(column, program): what together() says."""
+    figures = {}
     for program in programs:
-        base = least["stock", program][0]
-        ratio = {column: least[column, program][0] / base for column in COLUMNS}
-        product = {column: product[column] * ratio[column] for column in COLUMNS}
-        print(f"{program:8} {base:7.2f} s {ratio['idle']:8.3f}x {ratio['counting']:8.3f}x"
-              f" {ratio['sampling']:8.3f}x {least['sampling', program][1]:8}"
-              f" {each(least, 'sampling', 'counting', program):8.1f}"
-              f" {each(least, 'timer', 'stock', program):9.1f}")
-    means = [product[column] ** (1 / len(programs)) for column in ("idle", "counting", "sampling")]
-    print(f"{'mean':8} {'':9} " + " ".join(f"{mean:8.3f}x" for mean in means))
+        for column, modes in COLUMNS.items():
+            figures[column, program] = together(guests, modes, program)
+        print(f"{name}: {program} " + ", ".join(
+            f"{column} {figures[column, program][0]:.3f}" for column in COLUMNS),
+            file=sys.stderr, flush=True)
+    return figures
+
+
+def costs(turn, program):
+    """Microseconds that a sample costs, of ours above counting, and of stock's by timer."""
+    idle, seconds, _ = turn["idle", program]
+    sampling, _, samples = turn["sampling", program]
+    ticks, _, timed = turn["timer", program]
+    return ((sampling - turn["counting", program][0]) * seconds * 1e6 / max(samples, 1),
+            (idle / ticks - 1) * seconds * 1e6 / max(timed, 1))
+
+
+def mean_and_error(values):
+    """The geometric mean and, where there are some, its standard error."""
+    logs = [math.log(value) for value in values]
+    mean = math.exp(statistics.mean(logs))
+    if len(logs) < 2:
+        return f"{mean:.3f}         "
+    return f"{mean:.3f} +- {mean * statistics.stdev(logs) / math.sqrt(len(logs)):.3f}"
+
+
+def show(turns, programs):
+    shown = ("idle", "counting", "sampling")
+    print(f"{'program':8} {'stock':>8} " + " ".join(f"{column:>15}" for column in shown) +
+          f" {'samples':>8} {'us each':>8} {'by timer':>8}")
+    for program in programs:
+        figures = (mean_and_error([turn[column, program][0] for turn in turns]) for column in shown)
+        each = zip(*(costs(turn, program) for turn in turns))
+        print(f"{program:8} {min(turn['idle', program][1] for turn in turns):6.2f} s " +
+              " ".join(f"{figure:>15}" for figure in figures) +
+              f" {turns[0]['sampling', program][2]:8} " +
+              " ".join(f"{statistics.median(cost):8.0f}" for cost in each))
+    means = (mean_and_error([turn[column, program][0] for program in programs for turn in turns])
+             for column in shown)
+    print(f"{'mean':8} {'':8} " + " ".join(f"{mean:>15}" for mean in means))
 
 
 def main():
@@ -122,19 +171,23 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--stock", required=True, help="the stock build's command")
     options.add_argument("--unit", required=True, help="ours")
-    options.add_argument("--turns", type=int, default=5)
+    options.add_argument("--turns", type=int, default=3)
     options.add_argument("--cpu", default="Skylake-Server")
     options.add_argument("--only", help="programs, with commas between them")
     chosen = options.parse_args()
     programs = chosen.only.split(",") if chosen.only else PROGRAMS
+    turns = []
     with tempfile.TemporaryDirectory() as image:
         subprocess.run([here + "/../tests/guest/image.sh", image, "amd64"], check=True)
-        print("two guests boot", file=sys.stderr, flush=True)
-        guests = {"stock": Guest(chosen.stock, chosen.cpu, image),
-                  "unit": Guest(chosen.unit, chosen.cpu + ",pmu=on", image)}
-        show(measure(guests, chosen.turns, programs), programs)
-        for guest in guests.values():
-            guest.end()
+        for turn in range(chosen.turns):
+            name = f"turn {turn + 1} of {chosen.turns}"
+            print(f"{name}: two guests boot", file=sys.stderr, flush=True)
+            guests = (Guest(chosen.stock, chosen.cpu, image),
+                      Guest(chosen.unit, chosen.cpu + ",pmu=on", image))
+            turns.append(measure(guests, name, programs))
+            for guest in guests:
+                guest.end()
+    show(turns, programs)
 
 
 main()
