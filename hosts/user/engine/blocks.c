@@ -95,7 +95,7 @@ void blocks_start(uint64_t program_end)
 	cold_start = code_start + CODE_BYTES;
 	emit_start();
 	write_gates();
-	lookup_start((uint64_t *)(cache_base + GATES_BYTES));
+	lookup_start((uint32_t *)(cache_base + GATES_BYTES));
 	slots_start(cache_base + GATES_BYTES + TARGETS_BYTES);
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);

@@ -11,9 +11,9 @@
 
 /* lookup.c */
 #define TARGETS	      65536
-#define TARGETS_BYTES (4 * TARGETS * 8)
+#define TARGETS_BYTES (4 * TARGETS * 4)
 /* The tables of indirect targets are to be there. */
-void lookup_start(uint64_t *targets);
+void lookup_start(uint32_t *targets);
 /* Nothing is found any more. */
 void lookup_clear(void);
 /* This key is not found any more. */

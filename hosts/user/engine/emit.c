@@ -418,8 +418,9 @@ void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc)
 
 static void emit_table_jump(struct emit *e, uint64_t table)
 {
-	emit_bytes(e, (const uint8_t[]){0xff, 0x24, 0xcd}, 3); /* JMP [RCX*8+table] */
+	emit_bytes(e, (const uint8_t[]){0x8b, 0x0c, 0x8d}, 3); /* MOV ECX, [RCX*4+table] */
 	emit32(e, table);
+	emit_bytes(e, (const uint8_t[]){0xff, 0xe1}, 2); /* JMP RCX */
 }
 
 void emit_through_table(struct emit *e, uint64_t table)

@@ -25,7 +25,7 @@
 #define TIMES	      2
 #define FIRST_RECORDS 768
 #define PAID_BY	      64 /* samples from traces */
-#define KEPT_PAID_BY  (UINT64_C(1) << 22) /* headroom */
+#define KEPT_PAID_BY  (UINT64_C(1) << 23) /* headroom */
 
 /* One thread records at a time; the rest is its. */
 static struct context *recorder;

@@ -27,7 +27,7 @@
 
 /* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
  * and in careful code others. */
-static uint64_t *target, *careful_target;
+static uint32_t *target, *careful_target;
 static bool careful_used;
 
 /* The thunk that was made last: of what is translated right behind it. */
@@ -78,16 +78,21 @@ static struct table *table_make(uint32_t size)
 	return t;
 }
 
-static void targets_clear(uint64_t *t)
+static uint64_t nowhere(bool of_return)
 {
-	engine_populate(t, TARGETS_BYTES / 2);
-	for (unsigned i = 0; i < TARGETS; i++) {
-		t[i] = (uint64_t)blocks_gate(EXIT_INDIRECT);
-		t[TARGETS + i] = (uint64_t)blocks_gate(EXIT_RETURN);
-	}
+	return (uint64_t)blocks_gate(of_return ? EXIT_RETURN : EXIT_INDIRECT);
 }
 
-void lookup_start(uint64_t *targets)
+static void targets_clear(uint32_t *t)
+{
+	const uint64_t gate[2] = {nowhere(false), nowhere(true)};
+
+	engine_populate(t, TARGETS_BYTES / 2);
+	for (unsigned i = 0; i < 2 * TARGETS; i++)
+		t[i] = (uint32_t)gate[i / TARGETS];
+}
+
+void lookup_start(uint32_t *targets)
 {
 	target = targets;
 	careful_target = targets + 2 * TARGETS;
@@ -255,14 +260,14 @@ void blocks_no_trace(uint64_t pc)
 	__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
 }
 
-static uint64_t *target_of(uint64_t key, bool of_return)
+static uint32_t *target_of(uint64_t key, bool of_return)
 {
-	return (uint64_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
+	return (uint32_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
 }
 
 void target_set(uint64_t key, uint64_t thunk, bool of_return)
 {
-	__atomic_store_n(target_of(key, of_return), thunk, __ATOMIC_RELEASE);
+	__atomic_store_n(target_of(key, of_return), (uint32_t)thunk, __ATOMIC_RELEASE);
 	keep_target(key, of_return);
 }
 
@@ -305,11 +310,6 @@ static void target_add(uint64_t key, uint64_t code, bool of_return)
 
 /* --- as they are kept --- */
 
-static uint64_t nowhere(bool of_return)
-{
-	return (uint64_t)blocks_gate(of_return ? EXIT_RETURN : EXIT_INDIRECT);
-}
-
 uint64_t target_chain(struct block *b, bool of_return, uint64_t next)
 {
 	uint64_t code = (uint64_t)cache_base + b->code;
@@ -323,7 +323,7 @@ uint64_t target_chain(struct block *b, bool of_return, uint64_t next)
 void targets_take(const struct kept_target *t, uint32_t count)
 {
 	for (; count; count--, t++) {
-		uint64_t *at = target + (t->of_return ? TARGETS : 0) + t->place;
+		uint32_t *at = target + (t->of_return ? TARGETS : 0) + t->place;
 
 		if (*at == nowhere(t->of_return))
 			__atomic_store_n(at, t->thunk, __ATOMIC_RELEASE);
