@@ -13,7 +13,8 @@ $(B)/tool/engine_image: $(B)/engine.elf
 	strip -o $@ $<
 
 $(B)/tool/engine_image.o: $(B)/tool/engine_image
-	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' $< | $(CC) -c -x assembler - -o $@
+	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end, engine_image_sum\nengine_image_sum: .quad 0x%.16s\n.balign 16\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' \
+		"$$(sha256sum $<)" $< | $(CC) -c -x assembler - -o $@
 
 # The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.
 VM_SCRIPTS := vm_packages vm_image vm_init

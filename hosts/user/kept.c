@@ -49,20 +49,6 @@ bool kept_folder(char *path, size_t bytes)
 	return is_own_folder(path);
 }
 
-uint64_t kept_sum(const uint8_t *from, size_t bytes)
-{
-	uint64_t sum = bytes, word;
-
-	for (; bytes >= sizeof(word); bytes -= sizeof(word), from += sizeof(word)) {
-		memcpy(&word, from, sizeof(word));
-		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		sum ^= sum >> 29;
-	}
-	while (bytes--)
-		sum = (sum ^ *from++) * UINT64_C(0x9e3779b97f4a7c15);
-	return sum;
-}
-
 struct file {
 	char name[NAME_MAX + 1];
 	off_t bytes;

@@ -5,12 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Its path; made if it is not there.  False: there is none that is safe to use. */
 bool kept_folder(char *path, size_t bytes);
-/* What tells one image of the engine from another. */
-uint64_t kept_sum(const uint8_t *from, size_t bytes);
 /* Files that were written longest ago go until the rest is small enough. */
 void kept_trim(const char *path);
 

@@ -20,6 +20,7 @@ struct run {
 	const uint8_t *traces; /* LINK_TRACE_BUFFERS of them behind the link, NULL: none */
 	int link_fd, image_fd;
 	pid_t pid;
+	const struct launch_program *program;
 	const struct launch_request *request;
 	uint64_t tail;
 	bool damaged;

@@ -10,7 +10,8 @@
 cat >"$SCRATCH/image.s" <<END
 .section .rodata
 .balign 16
-.global engine_image, engine_image_end
+.global engine_image, engine_image_end, engine_image_sum
+engine_image_sum: .quad 1
 engine_image: .incbin "$SCRATCH/player.elf"
 engine_image_end:
 .section .note.GNU-stack,"",@progbits
