@@ -71,6 +71,8 @@ for period in 1 3 101; do
 	samples stores pp $period next-address -d -M sandybridge
 done
 event[stores]=$later_stores
+samples instructions pp 7 pebs -M icelake
+samples instructions ppp 7 pdir-pebs -M icelake
 for period in 1 2 10; do
 	samples instructions pp $period registers --intr-regs
 done

@@ -82,6 +82,16 @@ static bool fixed_alone(const struct event *event, const struct spmu_model *mode
 	       (spmu_model_info(model).pebs_fixed >> code->fixed & 1);
 }
 
+/* "ppp" takes a fixed counter that is precisely distributed, as Linux has it. */
+static bool most_precise(const struct event *event, const struct spmu_model *model,
+			 const struct event_code *code, const struct modifiers *modifiers)
+{
+	const unsigned first_fixed = 32;
+
+	return modifiers->precise == PRECISE_MAX && !is_modified(event) && code->fixed >= 0 &&
+	       spmu_model_pdir(model, first_fixed + (unsigned)code->fixed, 0);
+}
+
 void event_resolve(struct event *event, const struct spmu_model *model,
 		   const struct event_code *code, const struct modifiers *modifiers)
 {
@@ -108,7 +118,7 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 	} else {
 		event->counters = event_counters(model, code->code);
 	}
-	if (code->fixed_only)
+	if (code->fixed_only || most_precise(event, model, code, modifiers))
 		event->counters = 0;
 	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
 		event->fixed = code->fixed;

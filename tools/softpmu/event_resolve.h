@@ -9,10 +9,11 @@
 #include "events.h"
 
 /* Everything that stands around an event's name. */
+#define PRECISE_MAX 3
 struct modifiers {
 	bool user, kernel, hypervisor, guest, host; /* asked for by a letter */
-	unsigned precise;
-	uint64_t select; /* EDGE, ANY, INV, CMASK */
+	unsigned precise;			    /* how many letters p */
+	uint64_t select;			    /* EDGE, ANY, INV, CMASK */
 	uint64_t period, frequency;
 	char *name; /* name= */
 	char *tag;  /* tag= */

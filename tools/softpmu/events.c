@@ -27,8 +27,6 @@
 #include "event_resolve.h"
 #include "events.h"
 
-#define PRECISE_MAX 3
-
 struct parser {
 	const struct spmu_model *model;
 	struct event_list *list;
