@@ -8,9 +8,9 @@
  * yet, a trace begins, which replaces the block.  When samples find nothing new, portions grow.
  *
  * A record and its trace cost as much as some 100,000 instructions.  Where all code runs equally
- * seldom that is lost, so beyond a first few there may be one for so many samples that came from
- * traces.  Where translations were kept the first few were made in an earlier run: there may be
- * more once the program has run for long enough to pay for them.
+ * seldom that is lost: beyond a first few, which earlier runs have made where translations were
+ * kept, there may be one for so much headroom that was handed out, and for so many samples that
+ * came from traces.
  */
 #include "keep.h"
 #include "path.h"
@@ -23,9 +23,10 @@
 #define PORTION_MAX   (INT64_C(1) << 22)
 #define PATIENCE      32 /* samples that find nothing new */
 #define TIMES	      2
-#define FIRST_RECORDS 768
-#define PAID_BY	      64 /* samples from traces */
-#define KEPT_PAID_BY  (UINT64_C(1) << 23) /* headroom */
+#define FIRST_RECORDS 32
+#define PAID_BY	      64		  /* samples from traces */
+#define ROOM_PAYS     (UINT64_C(1) << 21) /* headroom */
+#define KEPT_PAYS     (UINT64_C(1) << 23) /* headroom, where translations were kept */
 
 /* One thread records at a time; the rest is its. */
 static struct context *recorder;
@@ -64,10 +65,9 @@ static void nothing_new(void)
 
 static bool may_record(void)
 {
-	uint64_t most = FIRST_RECORDS;
+	uint64_t most =
+		keep_is_used() ? handed_out / KEPT_PAYS : FIRST_RECORDS + handed_out / ROOM_PAYS;
 
-	if (keep_is_used() && handed_out / KEPT_PAID_BY < most)
-		most = handed_out / KEPT_PAID_BY;
 	return records < most + paid / PAID_BY;
 }
 
