@@ -11,10 +11,23 @@
 #include "sys.h"
 #include "threads.h"
 
-void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
+/* At most 16 bytes, of which as many are read as there are. */
+static void emit_few(struct emit *e, const uint8_t *bytes, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		*e->at++ = bytes[i];
+	uint8_t *at = e->at;
+
+	e->at += n;
+	if (n >= 8) {
+		__builtin_memcpy(at, bytes, 8);
+		__builtin_memcpy(at + n - 8, bytes + n - 8, 8);
+	} else if (n >= 4) {
+		__builtin_memcpy(at, bytes, 4);
+		__builtin_memcpy(at + n - 4, bytes + n - 4, 4);
+	} else if (n) {
+		at[0] = bytes[0];
+		at[n / 2] = bytes[n / 2];
+		at[n - 1] = bytes[n - 1];
+	}
 }
 
 #define LINE	32u
@@ -37,8 +50,7 @@ static void emit_nops(struct emit *e, unsigned n)
 
 	for (; n >= NOP_MAX; n -= NOP_MAX)
 		emit_bytes(e, nop[NOP_MAX - 1], NOP_MAX);
-	if (n)
-		emit_bytes(e, nop[n - 1], n);
+	emit_few(e, nop[n ? n - 1 : 0], n);
 }
 
 static unsigned place_in_line(const struct emit *e)
@@ -57,27 +69,15 @@ void emit_clear_of_line(struct emit *e, unsigned n)
 		emit_line(e);
 }
 
-void emit32(struct emit *e, uint64_t value)
-{
-	uint32_t low = (uint32_t)value;
-
-	__builtin_memcpy(e->at, &low, 4);
-	e->at += 4;
-}
-
 static void emit64(struct emit *e, uint64_t value)
 {
-	emit32(e, value);
-	emit32(e, value >> 32);
+	emit_bytes(e, (const uint8_t *)&value, sizeof(value));
 }
 
 /* opcode r64, gs:[offset] */
 static void emit_gs(struct emit *e, unsigned opcode, unsigned reg, unsigned offset)
 {
-	emit8(e, 0x65);
-	emit8(e, 0x48);
-	emit8(e, opcode);
-	emit8(e, 0x04 | reg << 3);
+	emit32(e, 0x4865 | opcode << 16 | (0x04 | reg << 3) << 24);
 	emit8(e, 0x25);
 	emit32(e, offset);
 }
@@ -178,9 +178,9 @@ static void write_check(struct emit *e, unsigned place, uint64_t target)
 	static const uint8_t nop[CHECK_PLACES][CHECK_PLACES - 1] = {{0}, {0x90}, {0x66, 0x90}};
 	unsigned behind = check_places - 1 - place;
 
-	emit_bytes(e, nop[place], place);
+	emit_few(e, nop[place], place);
 	emit_jcc(e, 8 /* S */, target);
-	emit_bytes(e, nop[behind], behind);
+	emit_few(e, nop[behind], behind);
 }
 
 static unsigned check_place(const uint8_t *at)
@@ -337,8 +337,7 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 	emit8(e, rex);
 	emit8(e, 0x8b); /* MOV RCX, r/m64 */
 	emit8(e, (modrm & 0xc7) | RCX << 3);
-	emit_bytes(e, bytes + insn->modrm_offset + 1,
-		   (size_t)insn->length - insn->modrm_offset - 1);
+	emit_few(e, bytes + insn->modrm_offset + 1, (size_t)insn->length - insn->modrm_offset - 1);
 	if (insn->rip_offset)
 		emit_patch(e->at - 4, rip_target(insn, pc));
 }
@@ -374,7 +373,7 @@ static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t
 	memset(copy + insn->rip_offset, 0, 4);
 	emit_save(e, scratch, CTX_SPILL_FLAGS);
 	emit_movabs(e, scratch, rip_target(insn, pc));
-	emit_bytes(e, copy, insn->length);
+	emit_few(e, copy, insn->length);
 	emit_load(e, scratch, CTX_SPILL_FLAGS);
 }
 
@@ -386,7 +385,7 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 		emit_copy_far(e, insn, bytes, pc);
 		return;
 	}
-	emit_bytes(e, bytes, insn->length);
+	emit_few(e, bytes, insn->length);
 	if (insn->rip_offset) {
 		uint32_t d = (uint32_t)(rip_target(insn, pc) - (uint64_t)e->at);
 
@@ -396,7 +395,7 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 
 uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes)
 {
-	emit_bytes(e, bytes, (size_t)insn->length - 1);
+	emit_few(e, bytes, (size_t)insn->length - 1);
 	return e->at++;
 }
 

@@ -18,7 +18,13 @@ static inline void emit8(struct emit *e, unsigned byte)
 	*e->at++ = (uint8_t)byte;
 }
 
-void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n);
+/* A known number of bytes: stored as words, as byte by byte each waits for the one before. */
+static inline void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
+{
+	__builtin_memcpy(e->at, bytes, n);
+	e->at += n;
+}
+
 /*
  * NOPs, so that a branch at the end of the next n bytes does not touch the boundary of a line of
  * the cache of decoded instructions.  One that does is decoded each time it runs on Skylake and its
@@ -27,7 +33,13 @@ void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n);
 void emit_clear_of_line(struct emit *e, unsigned n);
 /* NOPs up to such a boundary. */
 void emit_line(struct emit *e);
-void emit32(struct emit *e, uint64_t value);
+
+static inline void emit32(struct emit *e, uint64_t value)
+{
+	uint32_t low = (uint32_t)value;
+
+	emit_bytes(e, (const uint8_t *)&low, sizeof(low));
+}
 
 /* MOV between a register (0-7) and a word of the context. */
 void emit_save(struct emit *e, unsigned reg, unsigned offset);

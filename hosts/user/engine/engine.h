@@ -214,6 +214,8 @@ void exit_slot_free(uint32_t number);
  * blocks that all use the first lane, run when little headroom is left. */
 #define CAREFUL_KEY (UINT64_C(1) << 63)
 uint64_t blocks_lookup(uint64_t key);
+/* The key is going to be looked up soon, and where returns to it go. */
+void blocks_will_look(uint64_t key, bool of_return);
 /* It finds this code from now on, in all threads. */
 void blocks_add(uint64_t key, uint64_t code);
 /* The table of careful targets is about to be used. */

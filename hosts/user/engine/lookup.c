@@ -20,7 +20,7 @@
 #include "sys.h"
 #include "threads.h"
 
-#define NEAR_SHIFT 10 /* so many bytes of the program, 8 to an entry, make one group of a table */
+#define NEAR_SHIFT 6 /* so many bytes of the program, 8 to an entry, make one group of a table */
 #define NEAR_MASK  (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
 #define LOW_PC	   INT32_MAX
 #define FIRST_SIZE (1u << 13) /* of the table */
@@ -51,7 +51,7 @@ static struct {
 
 struct table {
 	uint32_t size, used;
-	uint64_t entry[];
+	_Alignas(64) uint64_t entry[]; /* a group in one line */
 };
 static struct table *table;
 
@@ -143,11 +143,25 @@ static bool is_of(uint64_t entry, uint64_t key)
 /* Where the key is, or would be; *entry is what is there. */
 static uint64_t *find(struct table *t, uint64_t key, uint64_t *entry)
 {
-	uint32_t i = hash((uint32_t)entry_key(key)) & (t->size - 1);
+	uint32_t mask = t->size - 1, i = hash((uint32_t)entry_key(key)) & mask;
 
 	while ((*entry = __atomic_load_n(&t->entry[i], __ATOMIC_ACQUIRE)) && !is_of(*entry, key))
-		i = (i + 1) & (t->size - 1);
+		i = (i + 1) & mask;
 	return t->entry + i;
+}
+
+static uint32_t *target_of(uint64_t key, bool of_return)
+{
+	return (uint32_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
+}
+
+void blocks_will_look(uint64_t key, bool of_return)
+{
+	const struct table *t = table;
+
+	__builtin_prefetch(&t->entry[hash((uint32_t)entry_key(key)) & (t->size - 1)]);
+	if (of_return)
+		__builtin_prefetch(target_of(key, true));
 }
 
 uint32_t lookup_hash(uint64_t key)
@@ -180,7 +194,7 @@ uint64_t blocks_lookup(uint64_t key)
 
 static bool is_full(uint32_t size, uint32_t used)
 {
-	return used * 3 > size * 2;
+	return used * 2 > size;
 }
 
 /* Somebody may be looking something up in the old one: with other threads it is left there. */
@@ -258,11 +272,6 @@ void blocks_no_trace(uint64_t pc)
 		e = find(table, pc, &entry);
 	}
 	__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
-}
-
-static uint32_t *target_of(uint64_t key, bool of_return)
-{
-	return (uint32_t *)blocks_targets(key & CAREFUL_KEY, of_return) + (uint16_t)key;
 }
 
 void target_set(uint64_t key, uint64_t thunk, bool of_return)

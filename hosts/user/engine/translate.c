@@ -7,6 +7,7 @@
  */
 #include "copy.h"
 #include "keep.h"
+#include "pages.h"
 #include "sys.h"
 
 /* Under the lock. */
@@ -38,11 +39,17 @@ uint64_t translated_code(uint64_t key)
 /* True: it has to be looked at again. */
 static bool watch_path(void)
 {
+	uint64_t page = ~UINT64_C(0);
 	bool again = false;
 
 	for (unsigned i = 0; i < d.n; i++) {
-		again |= memory_watch_page(d.pc[i]);
-		again |= memory_watch_page(d.pc[i] + d.insn[i].length - 1);
+		uint64_t last = d.pc[i] + d.insn[i].length - 1;
+
+		if (d.pc[i] / PAGE != page)
+			again |= memory_watch_page(d.pc[i]);
+		page = last / PAGE;
+		if (d.pc[i] / PAGE != page)
+			again |= memory_watch_page(last);
 	}
 	return again;
 }
@@ -121,6 +128,14 @@ static bool is_call(const struct insn *insn)
 	return insn->kind == INSN_CALL_REL || insn->kind == INSN_CALL_IND;
 }
 
+/* What is asked for in the end has come from memory by then. */
+static void look_ahead(const struct insn *last)
+{
+	blocks_will_look(key_of(d.pc[d.n]), is_call(last));
+	if (is_conditional(last) || last->kind == INSN_CALL_REL || last->kind == INSN_JMP_REL)
+		blocks_will_look(key_of(last->target), false);
+}
+
 /* The block at pc; where to go on translating, 0: nowhere. */
 static uint64_t translate_next(uint64_t pc)
 {
@@ -132,8 +147,9 @@ static uint64_t translate_next(uint64_t pc)
 		path_of_block(&d, pc, memory_block_end(pc),
 			      careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
 	} while (watch_path());
-	next = goes_on();
 	last = &d.insn[d.n - 1];
+	look_ahead(last);
+	next = goes_on();
 	how.behind = is_call(last) || last->kind == INSN_SYSCALL ? 0 : next;
 	if (made[mades].returned_to)
 		made[mades].thunk = target_thunk(key_of(pc), true);
