@@ -171,7 +171,7 @@ fi
 
 # What cannot be run yet says so; what can be run behaves as natively.
 for mode in threads forks spawns executes handles faults timers rewrites remaps ignores stack-code \
-	aliases reads-code moves-code rewrites-loop rewrites-flags; do
+	aliases reads-code moves-code rewrites-loop rewrites-flags rewrites-return; do
 	run "$SCRATCH/native" "$BUILT/unusual" $mode
 	native=$status
 	run "$SCRATCH/soft" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/stat" -- "$BUILT/unusual" $mode

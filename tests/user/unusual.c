@@ -163,6 +163,34 @@ static int rewrites_flags(void)
 	return sum == 1 ? 34 : 1;
 }
 
+/* What a call returns to changes, but not the call: at first it needs no flags, then the carry that
+ * the callee has left. */
+static int rewrites_return(void)
+{
+	static const unsigned char callee[] = {0xf9, 0xc3};
+	static const unsigned char calls[] = {0x48, 0x83, 0xec, 8, 0xe8, 0x00, 0xf0, 0xff, 0xff};
+	static const unsigned char adds[] = {0xb8, 2, 0, 0, 0, 0x48, 0x83, 0xc4, 8, 0xc3};
+	static const unsigned char reads[] = {0x0f, 0x92, 0xc0, 0x0f, 0xb6, 0xc0,
+					      0x48, 0x8d, 0x64, 0x24, 8,    0xc3};
+	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	int (*caller)(void) = (int (*)(void))(at + 4096 - sizeof(calls));
+	int sum;
+
+	if (at == MAP_FAILED)
+		return 1;
+	memcpy(at, callee, sizeof(callee));
+	memcpy(at + 4096 - sizeof(calls), calls, sizeof(calls));
+	memcpy(at + 4096, adds, sizeof(adds));
+	mprotect(at, 8192, PROT_READ | PROT_EXEC);
+	sum = caller() + caller();
+	mprotect(at + 4096, 4096, PROT_READ | PROT_WRITE);
+	memcpy(at + 4096, reads, sizeof(reads));
+	mprotect(at + 4096, 4096, PROT_READ | PROT_EXEC);
+	sum += 10 * caller() + 100 * caller();
+	return sum == 114 ? 35 : 1;
+}
+
 /* Code is replaced as a JIT does that keeps pages either writable or executable. */
 static int remaps(void)
 {
@@ -301,6 +329,7 @@ int main(int argc, char **argv)
 		{"forever", forever},
 		{"rewrites-loop", rewrites_loop},
 		{"rewrites-flags", rewrites_flags},
+		{"rewrites-return", rewrites_return},
 	};
 	unsigned n;
 
