@@ -38,6 +38,11 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in two protected doubled moved open calls memory itself threads; do
 		like_native views $subject
 	done
+	if has_feature ospke && "$BUILT/views" keys >"$SCRATCH/said"; then
+		like_native views keys
+	else
+		not_run "views: keys" "the machine has no protection keys"
+	fi
 	if "$BUILT/filters" refused >"$SCRATCH/said"; then
 		for subject in refused traps trap-default trap-blocked kills allowed threads strict executes \
 			executes-not errors; do

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * views.c: code that is not written where it runs: through a second mapping of the same memory
- * (mmap(2), mremap(2)), or by a system call (pwrite(2), proc(5)'s mem, process_vm_writev(2)).  One
- * subject for each argument; each writes a function many times and runs what it wrote.
+ * (mmap(2), mremap(2)), or by a system call (pwrite(2), proc(5)'s mem, process_vm_writev(2)), or
+ * by who has other rights (Vol. 3A, 4.6.2: protection keys).  One subject for each argument; each
+ * writes a function many times and runs what it wrote.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,14 +245,74 @@ static void threads(void)
 	printf("threads: %ld wrong\n", (long)wrong);
 }
 
+/* Code that may not be read, or not be written to, by those who run it: protection keys. */
+static int key;
+
+static void with_rights(unsigned rights, int n)
+{
+	pkey_set(key, 0);
+	by_store(n);
+	pkey_set(key, rights);
+}
+
+static void unreadable(int n)
+{
+	with_rights(PKEY_DISABLE_ACCESS, n);
+}
+
+static void unwritable(int n)
+{
+	with_rights(PKEY_DISABLE_WRITE, n);
+}
+
+static void *run_without_rights(void *argument)
+{
+	int rights = pkey_get(key); /* the creator's */
+
+	pkey_set(key, PKEY_DISABLE_ACCESS);
+	printf("another thread with %d: %d\n", rights, ((function *)(run + 4093))());
+	return argument;
+}
+
+static void handler(int signal)
+{
+	printf("handler of %d with %d: %d\n", signal, pkey_get(key), ((function *)(run + 4093))());
+}
+
+static void keys(void)
+{
+	pthread_t other;
+
+	key = pkey_alloc(0, 0);
+	need(key >= 0, "pkey_alloc");
+	fd = -1;
+	run = written = view(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS);
+	need(!pkey_mprotect(run, BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, key), "pkey_mprotect");
+	rounds("unwritable", unwritable);
+	rounds("unreadable", unreadable);
+	with_rights(PKEY_DISABLE_WRITE, 77);
+	fflush(stdout);
+	pthread_create(&other, NULL, run_without_rights, NULL);
+	pthread_join(other, NULL);
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	printf("afterwards: %d\n", pkey_get(key));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"two", two_views},	   {"protected", protected_view},
-		{"doubled", doubled_view}, {"moved", moved_view},
-		{"open", open_views},	   {"calls", calls},
-		{"memory", memory_file},   {"itself", itself},
-		{"threads", threads},	   {NULL, NULL},
+		{"two", two_views},
+		{"protected", protected_view},
+		{"doubled", doubled_view},
+		{"moved", moved_view},
+		{"open", open_views},
+		{"calls", calls},
+		{"memory", memory_file},
+		{"itself", itself},
+		{"threads", threads},
+		{"keys", keys},
+		{NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);

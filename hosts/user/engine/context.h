@@ -83,7 +83,8 @@ struct signals {
 	siginfo_t held[SIGNALS]; /* of fault signals that were sent while blocked */
 	stack_t altstack;	 /* the program's */
 	stack_t own_stack;
-	bool bad_jump; /* the program's own, which faults as it would */
+	uint32_t handlers_rights; /* PKRU as the kernel has it when a handler begins (keys.h) */
+	bool bad_jump;		  /* the program's own, which faults as it would */
 	/* Pages of code that the thread wanted to write to: to be opened, translations forgotten.
 	 */
 	uint64_t unwatch[UNWATCH_MAX];

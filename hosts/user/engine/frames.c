@@ -14,6 +14,7 @@
 
 #include "engine.h"
 #include "frames.h"
+#include "keys.h"
 #include "sys.h"
 
 #define PAGE	      UINT64_C(4096)
@@ -214,6 +215,8 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 	current->gpr[4] = sp;
 	current->pc = action->handler;
 	current->rflags &= ~FLAGS_CLEARED;
+	if (keys_used)
+		keys_set_rights(current->signals.handlers_rights);
 	return true;
 }
 

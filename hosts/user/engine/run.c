@@ -8,6 +8,7 @@
  * has.
  */
 #include "emit.h"
+#include "keys.h"
 #include "path.h"
 #include "sys.h"
 #include "threads.h"
@@ -251,13 +252,24 @@ static bool faults_for_certain(const struct insn *insn)
 /* The instruction at current->pc, alone in its step. */
 static void decode_alone(const struct step *s, struct insn *insn)
 {
+	READING_CODE;
+
 	if (!insn_decode((const uint8_t *)s->pc, s->insn[0].bytes, s->pc, insn))
 		*insn = (struct insn){.kind = INSN_UNDEFINED, .length = s->insn[0].bytes};
+}
+
+static struct insn_addresses addresses_of(const struct step *s, const struct insn *insn)
+{
+	READING_CODE;
+
+	return insn_addresses(insn, (const uint8_t *)s->pc, s->pc, current->gpr, read_fs_base(),
+			      current->program_gs);
 }
 
 /* RDGSBASE, WRGSBASE (Vol. 2): of a register, 32 or 64 bits. */
 static void step_gs_base(const struct step *s, const struct insn *insn)
 {
+	READING_CODE;
 	const uint8_t *bytes = (const uint8_t *)s->pc;
 	unsigned modrm = bytes[insn->modrm_offset], rex = bytes[insn->opcode_offset - 2];
 	uint64_t *reg, mask = UINT32_MAX;
@@ -394,8 +406,7 @@ static void run_step(void)
 			return;
 		}
 		if (s->addressed)
-			at = insn_addresses(&insn, (const uint8_t *)s->pc, s->pc, current->gpr,
-					    read_fs_base(), current->program_gs);
+			at = addresses_of(s, &insn);
 	}
 	if (current->run.recording)
 		hot_note(s->pc);

@@ -18,6 +18,7 @@
 #include "engine.h"
 #include "faults.h"
 #include "filters.h"
+#include "keys.h"
 #include "settle.h"
 #include "sys.h"
 #include "threads.h"
@@ -198,6 +199,15 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		leave_soon(regs);
 }
 
+/* The kernel gives a handler rights of its own, which are less than the engine's. */
+static void take_rights(void)
+{
+	uint64_t rights = keys_open();
+
+	if (rights != RIGHTS_UNTOUCHED)
+		mine()->handlers_rights = (uint32_t)rights;
+}
+
 /* GS may be the program's (step.c), or another thread's (threads.c): what goes on there has it
  * again, what leaves from there has the engine's. */
 void signals_handler(int sig, siginfo_t *info, struct ucontext *uc)
@@ -207,6 +217,7 @@ void signals_handler(int sig, siginfo_t *info, struct ucontext *uc)
 
 	if (gs != own)
 		write_gs_base(own);
+	take_rights();
 	handle(sig, info, uc);
 	if (gs != own && uc->uc_mcontext.rip == rip)
 		write_gs_base(gs);

@@ -7,6 +7,7 @@
  *
  * Before the dynamic linker has found a symbol the word leads to the code that asks for it.
  */
+#include "keys.h"
 #include "path.h"
 #include "sys.h"
 
@@ -70,6 +71,7 @@ unsigned stable_soon(uint64_t pc)
 	unsigned before = 0;
 	struct insn insn;
 	uint64_t target;
+	READING_CODE;
 
 	if (memory_code_end(pc) < pc + sizeof(endbr64) + 1 + JMP_BYTES)
 		return 0;

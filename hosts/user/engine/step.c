@@ -14,6 +14,7 @@
 
 #include "emit.h"
 #include "frames.h"
+#include "keys.h"
 #include "path.h"
 #include "sys.h"
 #include "threads.h"
@@ -282,6 +283,7 @@ static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 {
 	bool changes = memory_is_volatile(pc) || current->run.unwatched, again;
 	struct step *s;
+	READING_CODE;
 
 	do {
 		again = false;

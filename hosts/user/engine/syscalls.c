@@ -17,6 +17,7 @@
 #include "files.h"
 #include "filters.h"
 #include "keep.h"
+#include "keys.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -198,6 +199,17 @@ static long do_read(struct syscall_arguments *c)
 	return result;
 }
 
+bool keys_used;
+
+static long do_pkey_alloc(const struct syscall_arguments *c)
+{
+	long result = pass_on(c);
+
+	if (!is_error(result))
+		__atomic_store_n(&keys_used, true, __ATOMIC_RELAXED);
+	return result;
+}
+
 /* What changes the memory map. */
 static long run_locked(struct syscall_arguments *c)
 {
@@ -348,6 +360,8 @@ static long run(struct syscall_arguments *c)
 	case __NR_pkey_mprotect:
 	case __NR_mremap:
 		return run_locked(c);
+	case __NR_pkey_alloc:
+		return do_pkey_alloc(c);
 	case __NR_readlink:
 		return files_readlink(c, c->a[0], c->a[1], c->a[2]);
 	case __NR_readlinkat:

@@ -7,6 +7,7 @@
  */
 #include "copy.h"
 #include "keep.h"
+#include "keys.h"
 #include "pages.h"
 #include "sys.h"
 
@@ -169,6 +170,7 @@ static void begin(bool is_careful)
 uint64_t translate_block(uint64_t key)
 {
 	uint64_t pc = key & ~CAREFUL_KEY, end = memory_block_end(pc);
+	READING_CODE;
 
 	if (!end || memory_is_volatile(pc))
 		return 0;
@@ -183,6 +185,7 @@ uint64_t translate_block(uint64_t key)
 uint64_t translate_trace(uint64_t pc)
 {
 	uint64_t plain = blocks_lookup(pc);
+	READING_CODE;
 
 	if (!plain || !blocks_may_trace(pc) || blocks_full() || meters > CHARGED_METERS_MAX)
 		return plain;
@@ -198,6 +201,7 @@ bool translate_recorded(const uint64_t *pcs, unsigned n)
 {
 	uint64_t plain = blocks_lookup(pcs[0]), code;
 	struct emit e;
+	READING_CODE;
 
 	if (meters > CHARGED_METERS_MAX || !path_of_record(&d, pcs, n) || watch_path())
 		return false;
