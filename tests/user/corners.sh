@@ -35,7 +35,7 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in killed clones elsewhere myself; do
 		like_native corners "$subject"
 	done
-	for subject in two protected doubled moved open calls memory itself threads; do
+	for subject in two protected doubled moved open calls memory itself threads seen; do
 		like_native views $subject
 	done
 	if has_feature ospke && "$BUILT/views" keys >"$SCRATCH/said"; then

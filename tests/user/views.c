@@ -6,6 +6,7 @@
  * writes a function many times and runs what it wrote.
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -245,6 +246,44 @@ static void threads(void)
 	printf("threads: %ld wrong\n", (long)wrong);
 }
 
+/* One writes by a call; the other runs what it finds there, behind a serializing instruction (Vol.
+ * 3A, 8.1.3), before the call has come back perhaps. */
+static void *run_when_seen(void *argument)
+{
+	const volatile uint16_t *number = (const volatile uint16_t *)(run + 4094);
+	long wrong = 0;
+
+	for (int n = 1; n <= ROUNDS; n++) {
+		unsigned a = 0, b, c, d;
+
+		while (*number != n)
+			;
+		__cpuid(a, a, b, c, d);
+		wrong += ((function *)(run + 4093))() != n;
+		turn = n;
+	}
+	(void)argument;
+	return (void *)wrong;
+}
+
+static void seen(void)
+{
+	pthread_t other;
+	void *wrong;
+
+	two_views();
+	by_pwrite(0);
+	turn = 0;
+	pthread_create(&other, NULL, run_when_seen, NULL);
+	for (int n = 1; n <= ROUNDS; n++) {
+		by_pwrite(n);
+		while (turn != n)
+			sched_yield();
+	}
+	pthread_join(other, &wrong);
+	printf("seen: %ld wrong\n", (long)wrong);
+}
+
 /* Code that may not be read, or not be written to, by those who run it: protection keys. */
 static int key;
 
@@ -311,6 +350,7 @@ int main(int argc, char **argv)
 		{"memory", memory_file},
 		{"itself", itself},
 		{"threads", threads},
+		{"seen", seen},
 		{"keys", keys},
 		{NULL, NULL},
 	};

@@ -234,6 +234,7 @@ static long lend(const struct wish *w)
 	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
 			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
 			    run_borrower);
+	thread_inside(); /* a child that is gone may have left from outside */
 	killed = !is_error(pid) && !current->left;
 	if (killed) {
 		ring_end_turn_of(current->tid);

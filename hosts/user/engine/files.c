@@ -69,22 +69,51 @@ long files_open(struct syscall_arguments *c)
 	return result;
 }
 
-long files_write(const struct syscall_arguments *c, int fd)
+/* What was translated of the code that the call has written over. */
+static void forget_written(const struct syscall_arguments *c, int fd, bool memory, uint64_t bytes)
 {
 	bool with_offset = c->nr == __NR_pwrite64 || c->nr == __NR_pwritev;
+	uint64_t end = c->a[3] + bytes;
+
+	if (!memory) {
+		views_file_written(fd);
+		return;
+	}
+	if (!with_offset)
+		end = (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
+	syscall_code_changes(end - bytes, bytes);
+}
+
+long files_write(const struct syscall_arguments *c, int fd)
+{
+	bool memory = memory_file_opened && is_memory_file(fd);
+	long result;
+
+	if (!memory && !views_have_code())
+		return syscall_pass_on(c);
+	engine_lock();
+	if (!memory && !views_file_has_code(fd)) {
+		engine_unlock();
+		return syscall_pass_on(c);
+	}
+	threads_stop(); /* nobody meets new bytes and runs the old ones */
+	result = syscall_program(c->nr, c->a);
+	if (!is_error(result))
+		forget_written(c, fd, memory, (uint64_t)result);
+	threads_go();
+	engine_unlock();
+	return result;
+}
+
+/* It may wait for another thread, which has to go on. */
+long files_copy(const struct syscall_arguments *c, int fd)
+{
 	long result = syscall_pass_on(c);
 
-	if (is_error(result) || !(views_have_code() || memory_file_opened))
+	if (is_error(result) || !views_have_code())
 		return result;
 	engine_lock();
 	views_file_written(fd);
-	if (memory_file_opened && is_memory_file(fd)) {
-		uint64_t end = with_offset
-				       ? c->a[3] + (uint64_t)result
-				       : (uint64_t)syscall3(__NR_lseek, fd, 0, 1 /* SEEK_CUR */);
-
-		syscall_code_changes(end - (uint64_t)result, (uint64_t)result);
-	}
 	engine_unlock();
 	return result;
 }

@@ -337,11 +337,12 @@ static long run(struct syscall_arguments *c)
 	case __NR_pwritev2:
 	case __NR_ftruncate:
 	case __NR_fallocate:
-	case __NR_sendfile:
 		return files_write(c, (int)c->a[0]);
+	case __NR_sendfile:
+		return files_copy(c, (int)c->a[0]);
 	case __NR_splice:
 	case __NR_copy_file_range:
-		return files_write(c, (int)c->a[2]);
+		return files_copy(c, (int)c->a[2]);
 	case __NR_open:
 	case __NR_openat:
 	case __NR_openat2:

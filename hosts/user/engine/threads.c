@@ -172,7 +172,6 @@ void threads_loan_ended(bool killed)
 	}
 	if (!threads_alone())
 		futex_wake(&lock, 1); /* what woke the child may have been meant for all */
-	thread_inside();
 }
 
 bool threads_is_stop(const siginfo_t *info)

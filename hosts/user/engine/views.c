@@ -233,6 +233,23 @@ bool views_have_code(void)
 	return __atomic_load_n(&codes, __ATOMIC_RELAXED);
 }
 
+static bool is_code_of(const struct view *v, uint64_t device, uint64_t inode)
+{
+	return v->code && v->device == device && v->inode == inode;
+}
+
+bool views_file_has_code(int fd)
+{
+	uint64_t device, inode;
+	bool has = false;
+
+	if (!identify(fd, &device, &inode))
+		return false;
+	for (unsigned i = 0; i < views; i++)
+		has |= is_code_of(&view[i], device, inode);
+	return has;
+}
+
 void views_file_written(int fd)
 {
 	uint64_t device, inode;
@@ -240,7 +257,7 @@ void views_file_written(int fd)
 	if (!identify(fd, &device, &inode))
 		return;
 	for (unsigned i = 0; i < views; i++)
-		if (view[i].code && view[i].device == device && view[i].inode == inode &&
+		if (is_code_of(&view[i], device, inode) &&
 		    memory_has_translations(view[i].start, view[i].end - view[i].start))
 			memory_forget(view[i].start, view[i].end - view[i].start);
 }

@@ -25,7 +25,9 @@ void views_forget(uint64_t page);
 
 /* Is any shared memory executable?  Then a call that writes to a file may write code. */
 bool views_have_code(void);
-/* What the descriptor leads to has been written to. */
+/* Is what the descriptor leads to? */
+bool views_file_has_code(int fd);
+/* It has been written to. */
 void views_file_written(int fd);
 
 #endif
