@@ -338,6 +338,10 @@ machine-check) # one comes when it has said that the recorders are on
 	done
 	result after "$(machine_checks) $(rdmsr 0x1d9) $(rdmsr 0x3f1) $(rdmsr 0x186)"
 	;;
+domain) # of Xen
+	name=counts counts -e instructions:u,branches:u known
+	name=sampled samples -c 10007 -e instructions:u known
+	;;
 pause) # a snapshot is taken in the middle of it
 	name=counts counts -e instructions:u,branches:u known-pause
 	;;

@@ -6,6 +6,10 @@
 # whether NMIs came, and on a key of its console how many.
 #
 # Its watchdog wants counters at the pace of the time-stamp counter: -icount makes it one for each instruction.
+#
+# Then Linux as Xen's first domain counts and samples by Xen's virtual unit: RDMSR and WRMSR trap to Xen, which
+# passes interrupts on.  A paravirtual kernel runs in ring 3 as its programs do, and has its share of what
+# is counted there.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
@@ -19,7 +23,17 @@ fetch_xen() (
 	lists amd64 && fetch xen amd64 download xen-hypervisor-4.17-amd64 &&
 		gzip -dc "$cache/xen/boot/xen-4.17-amd64.gz" >"$SCRATCH/xen"
 )
+# The kernel for cloud computers is none for a first domain.
+# shellcheck disable=SC2317 # called by expect
+fetch_linux() (
+	# shellcheck source=tools/softpmu/vm_packages.sh
+	. "$ROOT/tools/softpmu/vm_packages.sh"
+	lists amd64 && fetch_kernel amd64 linux-image-amd64 && rm -rf "${kernel:?}/lib" &&
+		cp "$kernel"/boot/vmlinuz-* "$SCRATCH/vmlinuz"
+)
 expect "package" fetch_xen
+expect "kernel" fetch_linux
+expect "image" "$ROOT/tests/guest/image.sh" "$SCRATCH/image" amd64
 expect "first domain" "$CC" -nostdlib -static -Wl,--build-id=none,-Ttext-segment=0xffffffff80100000 \
 	-o "$SCRATCH/domain" "$ROOT/tests/guest/xen_domain.S"
 
@@ -61,7 +75,50 @@ watchdog() {
 	fi
 }
 
+# of NAME: the value of a result.
+of() { sed -n "s/^.*RESULT $1: //p" "$SCRATCH/lines" | sed 's/ *$//'; }
+
+# within NAME LEAST MOST VALUE
+within() {
+	if [[ $4 =~ ^[0-9]+$ && $4 -ge $2 && $4 -le $3 ]]; then
+		pass "$1"
+	else
+		fail "$1" "expected $2 to $3, got '$4'"
+	fi
+}
+
+# What known.S retires.
+LOOPS=1000000 PAIRS=1000 PERIOD=10007
+INSNS=$((2 * LOOPS + 5 * PAIRS + 9))
+BRANCHES=$((LOOPS + 3 * PAIRS + 1))
+
+# virtual_unit NAME CPU
+virtual_unit() {
+	local name=$1 cpu=$2 n branches
+	timeout "$SECONDS_MAX" "$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot -cpu "$cpu" \
+		-serial "file:$SCRATCH/said" -kernel "$SCRATCH/xen" -initrd \
+		"$SCRATCH/vmlinuz console=hvc0 loglevel=7 panic=-1 job=domain,$SCRATCH/image/initrd" \
+		-append "console=com1 com1=115200,8n1 vpmu=on noreboot dom0_mem=640M spec-ctrl=no xpti=off" \
+		</dev/null 2>"$SCRATCH/complaint" ||
+		tail -n 3 "$SCRATCH/complaint"
+	tr -d '\r' <"$SCRATCH/said" >"$SCRATCH/lines"
+	same "$name: driver" "Nehalem events, Intel PMU driver." \
+		"$(sed -n 's/.*Performance Events: //p' "$SCRATCH/lines")"
+	same "$name: watchdog of Linux" 1 "$(grep -c 'NMI watchdog: Enabled' "$SCRATCH/lines")"
+	read -r n branches <<<"$(of counts)"
+	within "$name: instructions" $INSNS $((2 * INSNS)) "$n"
+	within "$name: branches" $BRANCHES $((2 * BRANCHES)) "$branches"
+	n=$(of sampled)
+	within "$name: samples" $((INSNS / PERIOD)) $((2 * INSNS / PERIOD)) "${n%% *}"
+	# A period begins in the kernel, whose way out of the interrupt is counted.
+	within "$name: samples of the loop" $((2 * LOOPS / PERIOD - 10)) $((2 * LOOPS / PERIOD + 50)) \
+		"$(grep -o '[a-z_]*+0x[05]:[0-9]*' <<<"$n" | awk -F: '{ n += $2 } END { print n + 0 }')"
+	same "$name: no complaint of the kernel" "" "$(of complaint)"
+	same "$name: the guest ends" domain "$(of end)"
+}
+
 watchdog "Core 2" core2duo,pmu=on
 watchdog "Skylake" Skylake-Server,pmu=on
 watchdog "NetBurst" kvm64,pmu=on,pmu-model=prescott
+virtual_unit "virtual unit" Nehalem,pmu=on
 finish
