@@ -9,12 +9,11 @@ one of them stands still, turn and turn about each few milliseconds, so that wha
 does falls on both alike.  A figure is the CPU time of one emulator's process over the other's.
 
 Where translated code lies is chance, stays so while a guest runs, and moves a figure by some
-hundredths: so each turn boots two new guests, and what is shown is the mean of all turns and how
-sure it is.
+hundredths: so each turn boots two new guests, and what is shown is the median of all turns, the
+least and the most, and the geometric mean of the medians.
 """
 import argparse
 import glob
-import math
 import os
 import re
 import select
@@ -141,29 +140,22 @@ def costs(turn, program):
             (idle / ticks - 1) * seconds * 1e6 / max(timed, 1))
 
 
-def mean_and_error(values):
-    """The geometric mean and, where there are some, its standard error."""
-    logs = [math.log(value) for value in values]
-    mean = math.exp(statistics.mean(logs))
-    if len(logs) < 2:
-        return f"{mean:.3f}         "
-    return f"{mean:.3f} +- {mean * statistics.stdev(logs) / math.sqrt(len(logs)):.3f}"
-
-
 def show(turns, programs):
     shown = ("idle", "counting", "sampling")
-    print(f"{'program':8} {'stock':>8} " + " ".join(f"{column:>15}" for column in shown) +
+    medians = {column: [] for column in shown}
+    print(f"{'program':8} {'stock':>8} " + " ".join(f"{column:>19}" for column in shown) +
           f" {'samples':>8} {'us each':>8} {'by timer':>8}")
     for program in programs:
-        figures = (mean_and_error([turn[column, program][0] for turn in turns]) for column in shown)
+        line = f"{program:8} {min(turn['idle', program][1] for turn in turns):6.2f} s"
+        for column in shown:
+            ratios = [turn[column, program][0] for turn in turns]
+            medians[column].append(statistics.median(ratios))
+            line += f" {medians[column][-1]:5.3f} ({min(ratios):5.3f}-{max(ratios):5.3f})"
         each = zip(*(costs(turn, program) for turn in turns))
-        print(f"{program:8} {min(turn['idle', program][1] for turn in turns):6.2f} s " +
-              " ".join(f"{figure:>15}" for figure in figures) +
-              f" {turns[0]['sampling', program][2]:8} " +
+        print(f"{line} {turns[0]['sampling', program][2]:8} " +
               " ".join(f"{statistics.median(cost):8.0f}" for cost in each))
-    means = (mean_and_error([turn[column, program][0] for program in programs for turn in turns])
-             for column in shown)
-    print(f"{'mean':8} {'':8} " + " ".join(f"{mean:>15}" for mean in means))
+    print(f"{'mean':8} {'':8}" + "".join(
+        f" {statistics.geometric_mean(medians[column]):5.3f}{'':14}" for column in shown))
 
 
 def main():
