@@ -37,7 +37,7 @@ static void note_targets(void)
 		struct block *b = code ? block_of_code(code) : NULL;
 
 		if (b)
-			b->is_target |= keep.found[i] & KEEP_OF_RETURN ? 2 : 1;
+			b->is_target |= (keep.found[i] & KEEP_OF_RETURN) ? 2 : 1;
 	}
 }
 

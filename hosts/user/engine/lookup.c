@@ -262,10 +262,11 @@ bool blocks_may_trace(uint64_t pc)
 
 void blocks_no_trace(uint64_t pc)
 {
-	uint64_t entry, *e = find(table, pc, &entry), code;
+	uint64_t entry, *e = find(table, pc, &entry);
 
 	if (!entry) {
-		code = kept_code(pc);
+		uint64_t code = kept_code(pc);
+
 		if (!code)
 			return;
 		blocks_add(pc, code);
