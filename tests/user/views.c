@@ -313,9 +313,16 @@ static void *run_without_rights(void *argument)
 	return argument;
 }
 
+static volatile int in_handler, rights_there;
+
 static void handler(int signal)
 {
-	printf("handler of %d with %d: %d\n", signal, pkey_get(key), ((function *)(run + 4093))());
+	uint32_t rights;
+
+	(void)signal;
+	in_handler = ((function *)(run + 4093))();
+	__asm__ volatile("rdpkru" : "=a"(rights) : "c"(0) : "rdx");
+	rights_there = (int)(rights >> 2 * key & 3);
 }
 
 static void keys(void)
@@ -335,7 +342,7 @@ static void keys(void)
 	pthread_join(other, NULL);
 	signal(SIGUSR1, handler);
 	raise(SIGUSR1);
-	printf("afterwards: %d\n", pkey_get(key));
+	printf("handler with %d: %d, afterwards %d\n", rights_there, in_handler, pkey_get(key));
 }
 
 int main(int argc, char **argv)
