@@ -3,7 +3,7 @@
 # consistency.sh: counts do not depend on what else is counted, and add up.
 #
 # A dynamic program runs without an environment and without address space randomization, so that
-# each run executes the same instructions.
+# each run executes the same instructions; sort is told its memory, else it asks how much is free.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -14,8 +14,8 @@ keys=()
 while read -r key name; do
 	keys+=("$key") event[$key]=$name
 done < <("$BUILT/singlestep" -l)
-program=(/usr/bin/sort --parallel=1 /etc/services)
-[[ -r /etc/services ]] || program=(/usr/bin/sort --parallel=1 /etc/passwd)
+program=(/usr/bin/sort --parallel=1 -S 1M /etc/services)
+[[ -r /etc/services ]] || program=(/usr/bin/sort --parallel=1 -S 1M /etc/passwd)
 
 # stat_of OPTIONS...: the output is in $SCRATCH/json
 stat_of() {
