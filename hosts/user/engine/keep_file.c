@@ -20,6 +20,7 @@
 #define NAME_DIGITS  16
 #define ACCESS_MODES 022 /* writable by others */
 #define NANOSECONDS  UINT64_C(1000000000)
+#define PIECE_BYTES  65536
 #define UTIME_OMIT   ((1u << 30) - 2)
 
 uint64_t keep_mix(uint64_t sum, uint64_t word)
@@ -117,16 +118,24 @@ static uint64_t in_pages(uint64_t bytes)
 	return (bytes + PAGE - 1) & -PAGE;
 }
 
-/* Of the whole file, but for the sum. */
-static uint64_t sum_of(struct keep_header h, const uint8_t *view, uint64_t bytes)
+/* Of the whole file, but for the sum itself: read in pieces, as mapped it would all stay in memory.
+ * False: it cannot be read. */
+static bool sum_of(long fd, struct keep_header h, uint64_t bytes, uint64_t *sum)
 {
-	h.sum = 0;
-	return keep_sum(keep_sum(0, &h, sizeof(h)), view + sizeof(h), bytes - sizeof(h));
-}
+	static uint8_t piece[PIECE_BYTES];
 
-static long map_file(long fd, uint64_t bytes)
-{
-	return map_memory(engine_place(bytes), bytes, PROT_READ, MAP_PRIVATE, (int)fd, 0);
+	h.sum = 0;
+	*sum = keep_sum(0, &h, sizeof(h));
+	for (uint64_t at = sizeof(h); at < bytes;) {
+		uint64_t left = bytes - at, wanted = left < PIECE_BYTES ? left : PIECE_BYTES;
+		long n = syscall4(__NR_pread64, fd, (long)piece, (long)wanted, (long)at);
+
+		if (n <= 0)
+			return false;
+		*sum = keep_sum(*sum, piece, (size_t)n);
+		at += (uint64_t)n;
+	}
+	return true;
 }
 
 bool keep_read_header(long fd, struct keep_header *h)
@@ -146,7 +155,7 @@ static bool map_part(long fd, uint64_t offset, const struct blocks_part *part)
 bool keep_open(long fd, const struct keep_stat *is, const struct keep_header *h,
 	       struct blocks_part part[KEEP_PARTS])
 {
-	uint64_t offset[KEEP_PARTS], end = PAGE;
+	uint64_t offset[KEEP_PARTS], end = PAGE, sum;
 	long view;
 
 	for (unsigned i = 0; i < KEEP_PARTS; i++) {
@@ -155,14 +164,15 @@ bool keep_open(long fd, const struct keep_stat *is, const struct keep_header *h,
 	}
 	if (end != is->bytes)
 		return false;
-	view = map_file(fd, is->bytes);
+	if (!is_sealed(is, h->sum)) {
+		if (!sum_of(fd, *h, is->bytes, &sum) || sum != h->sum)
+			return false;
+		seal(fd, sum);
+	}
+	view = map_memory(engine_place(offset[KEEP_CACHE]), offset[KEEP_CACHE], PROT_READ,
+			  MAP_PRIVATE, (int)fd, 0);
 	if (is_error(view))
 		return false;
-	if (!is_sealed(is, h->sum)) {
-		if (sum_of(*h, (const uint8_t *)view, is->bytes) != h->sum)
-			return false;
-		seal(fd, h->sum);
-	}
 	for (unsigned i = 0; i < KEEP_CACHE; i++)
 		part[i].at = (uint8_t *)view + offset[i];
 	for (unsigned i = KEEP_CACHE; i < KEEP_PARTS; i++)
@@ -187,16 +197,6 @@ static bool put(long fd, const void *from, uint64_t bytes, uint64_t offset)
 	return true;
 }
 
-static bool write_sum(long fd, struct keep_header *h, uint64_t bytes)
-{
-	long view = map_file(fd, bytes);
-
-	if (is_error(view))
-		return false;
-	h->sum = sum_of(*h, (const uint8_t *)view, bytes);
-	return put(fd, h, sizeof(*h), 0);
-}
-
 static bool write_all(long fd, struct keep_header *h, const struct blocks_part part[KEEP_PARTS])
 {
 	uint64_t offset = PAGE;
@@ -206,7 +206,8 @@ static bool write_all(long fd, struct keep_header *h, const struct blocks_part p
 			return false;
 		offset += in_pages(part[i].bytes);
 	}
-	if (is_error(syscall2(__NR_ftruncate, fd, (long)offset)) || !write_sum(fd, h, offset))
+	if (is_error(syscall2(__NR_ftruncate, fd, (long)offset)) ||
+	    !sum_of(fd, *h, offset, &h->sum) || !put(fd, h, sizeof(*h), 0))
 		return false;
 	seal(fd, h->sum);
 	return true;
