@@ -13,7 +13,7 @@ QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 
 # Below 640 KB, where GRUB has no heap: the management area, and the two buffers.
 DS=0x80000 BTS=0x81000 PEBS=0x88000
-BTS_RECORDS=256 PEBS_RECORDS=64
+BTS_RECORDS=256 PEBS_RECORDS=256
 MEMORY=0x8000000
 
 # shellcheck disable=SC2317 # called by expect
@@ -207,6 +207,6 @@ check() {
 }
 
 expect "package" fetch_grub
-check "Skylake" Skylake-Server 0x4320c4 101 200 32 0x680 0x6c0
-check "Core 2" Penryn 0x4300c0 1009 144 4 0x40 0x60
+check "Skylake" Skylake-Server 0x4320c4 31 200 32 0x680 0x6c0
+check "Core 2" Penryn 0x4300c0 199 144 4 0x40 0x60
 finish

@@ -200,12 +200,12 @@ bool keep_is_used(void)
 
 struct block *keep_find(uint64_t key)
 {
-	uint32_t i = lookup_hash(key), mask = keep.index_size - 1, n;
+	uint32_t mask = keep.index_size - 1, i, n;
 	uint64_t pc = key & ~CAREFUL_KEY;
 
 	if (!keep.index_size)
 		return NULL;
-	for (; (n = keep.index[i & mask]); i++) {
+	for (i = lookup_hash(key); (n = keep.index[i & mask]); i++) {
 		struct block *b = block_at(n - 1);
 
 		if (b->pc == pc && b->careful == (key >> 63) && !b->gone &&

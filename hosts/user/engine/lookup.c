@@ -133,6 +133,11 @@ static uint64_t entry_key(uint64_t key)
 	return (pc & LOW_PC) | (key & CAREFUL_KEY ? CAREFUL : 0) | (pc > LOW_PC ? HIGH : 0);
 }
 
+uint32_t lookup_hash(uint64_t key)
+{
+	return hash((uint32_t)entry_key(key));
+}
+
 static bool is_of(uint64_t entry, uint64_t key)
 {
 	if ((entry ^ entry_key(key)) & (HIGH | UINT32_MAX))
@@ -143,7 +148,7 @@ static bool is_of(uint64_t entry, uint64_t key)
 /* Where the key is, or would be; *entry is what is there. */
 static uint64_t *find(struct table *t, uint64_t key, uint64_t *entry)
 {
-	uint32_t mask = t->size - 1, i = hash((uint32_t)entry_key(key)) & mask;
+	uint32_t mask = t->size - 1, i = lookup_hash(key) & mask;
 
 	while ((*entry = __atomic_load_n(&t->entry[i], __ATOMIC_ACQUIRE)) && !is_of(*entry, key))
 		i = (i + 1) & mask;
@@ -159,14 +164,9 @@ void blocks_will_look(uint64_t key, bool of_return)
 {
 	const struct table *t = table;
 
-	__builtin_prefetch(&t->entry[hash((uint32_t)entry_key(key)) & (t->size - 1)]);
+	__builtin_prefetch(&t->entry[lookup_hash(key) & (t->size - 1)]);
 	if (of_return)
 		__builtin_prefetch(target_of(key, true));
-}
-
-uint32_t lookup_hash(uint64_t key)
-{
-	return hash((uint32_t)entry_key(key));
 }
 
 static uint64_t kept_code(uint64_t key)
