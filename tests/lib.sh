@@ -8,6 +8,10 @@
 # this machine is not_run: it is reported, and counts neither as passed nor as failed.
 set -u
 export LC_ALL=C
+# The user's settings of the tools that tests use, and servers that they would ask for symbols.
+export PERF_CONFIG=/dev/null
+unset DEBUGINFOD_URLS PERF_BUILDID_DIR PERF_PAGER CDPATH BASH_ENV ENV POSIXLY_CORRECT GREP_OPTIONS GREP_COLORS GREP_COLOR
+umask 022
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 B=${B:-$ROOT/build}
 SOFTPMU=${SOFTPMU:-$B/softpmu}
@@ -20,7 +24,10 @@ mkdir -p "$XDG_CACHE_HOME"
 
 passed=0 failed=0 skipped=0
 status=0 # of the last run
-SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/softpmu-test.XXXXXX")
+# Descriptions and scripts that tests write have its name in them as one word.
+TMPDIR=${TMPDIR:-/tmp}
+[[ $TMPDIR != *[[:space:]]* ]] || TMPDIR=/tmp
+SCRATCH=$(mktemp -d "$TMPDIR/softpmu-test.XXXXXX")
 trap 'rm -rf "$SCRATCH"' EXIT
 
 pass() {

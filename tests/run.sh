@@ -6,7 +6,8 @@
 # "N passed, N failed" and whose status is 0 when none failed.  A test that
 # fails without counting a failure, closes without the line, counts nothing, or
 # runs longer than TEST_TIMEOUT seconds counts as one failure.  JOBS tests run
-# at a time.  The last line here is the sum; no tests at all is a failure.
+# at a time.  At the end stands once more what failed, and last the sum; no
+# tests at all is a failure.
 set -u
 logs=$1
 shift
@@ -59,7 +60,7 @@ judge() {
 	fi
 }
 
-all_passed=0 all_failed=0
+all_passed=0 all_failed=0 failures=()
 report() {
 	local test=$1 log status milliseconds
 	log=$(log_of "$test")
@@ -67,7 +68,10 @@ report() {
 	judge "$log" "$status"
 	printf '%-34s %6d passed %4d failed %7d.%d s%s\n' "$(name_of "$test")" "$passed" "$failed" \
 		$((milliseconds / 1000)) $((milliseconds % 1000 / 100)) "${why:+  FAILED: $why}"
-	[[ -n $why ]] && tail -n 60 "$log" | sed 's/^/    | /'
+	if [[ -n $why ]]; then
+		tail -n 60 "$log" | sed 's/^/    | /'
+		failures+=("$(name_of "$test"): $why" "$(grep -m 5 -i 'failed: ' "$log" | cut -c 1-400 | sed 's/^/    /')")
+	fi
 	all_passed=$((all_passed + passed)) all_failed=$((all_failed + failed))
 }
 
@@ -98,5 +102,6 @@ report_finished
 
 ((next == $#)) || all_failed=$((all_failed + $# - next))
 (($#)) || echo "no tests to run"
+((${#failures[@]} == 0)) || printf '%s\n' "" "What failed:" "${failures[@]}"
 echo "$all_passed passed, $all_failed failed"
 ((all_failed == 0 && all_passed > 0))

@@ -9,7 +9,7 @@ LIST=${LIST:-$ROOT/tests/programs/many.list}
 LEAST=${LEAST:-150} # programs that the list must have
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=$SCRATCH/home TZ=UTC TERM=dumb COLUMNS=80 MANWIDTH=80
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE=@1000000000 GIT_COMMITTER_DATE=@1000000000
-LIMIT=${LIMIT_MANY:-60}
+LIMIT=${LIMIT_MANY:-240}
 mkdir -p "$HOME"
 
 # --- the files that the programs work on

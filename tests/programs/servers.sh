@@ -8,11 +8,13 @@
 # memory at the end than after a fifth of the time.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154,SC2317
+TMPDIR=${TMPDIR:-/tmp}
+((${#TMPDIR} < 60)) || TMPDIR=/tmp # a socket's name is short
 . "$(dirname "$0")/lib.sh"
 PATH=$PATH:/usr/sbin:/sbin
 SOAK_SECONDS=${SOAK_SECONDS:-0}
 LIMIT=$((SOAK_SECONDS + 300))
-PORT=${PORT:-18431}
+PORT=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')}
 cd "$SCRATCH" || exit 1
 chmod 755 "$SCRATCH"
 
@@ -25,10 +27,10 @@ begin() {
 	tool=$!
 }
 
-# until_true COMMAND...: within half a minute
+# until_true COMMAND...: within two minutes
 until_true() {
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$@" >"$SCRATCH/said" 2>&1 && return
 		sleep 0.1
 	done
@@ -125,7 +127,7 @@ redis() {
 # --- nginx
 
 nginx_load() {
-	wrk -t 2 -c 20 -d "${1:-2}s" "http://127.0.0.1:$PORT/file" >"$SCRATCH/wrk" 2>&1 &&
+	wrk -t 2 -c 20 -d "${1:-2}s" --timeout 60s "http://127.0.0.1:$PORT/file" >"$SCRATCH/wrk" 2>&1 &&
 		! grep -q 'Non-2xx\|Socket errors' "$SCRATCH/wrk" &&
 		awk '$2 == "requests" && $1 > 100 { found = 1 } END { exit !found }' "$SCRATCH/wrk"
 }

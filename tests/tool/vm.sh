@@ -160,7 +160,7 @@ same "no file is newer than the command's" 0 \
 guest <<'END'
 if read -r line; then echo "console: $line"; fi
 END
-echo hello | timeout 20 "$SOFTPMU" vm >"$SCRATCH/out" 2>&1
+echo hello | timeout "$LIMIT" "$SOFTPMU" vm >"$SCRATCH/out" 2>&1
 same "shell: status" 0 "$?"
 same "shell: standard input and output" "console: hello" "$(<"$SCRATCH/out")"
 same "shell: the console with QEMU's keys" mon:stdio "$(word_after -serial)"
@@ -184,20 +184,20 @@ guest <<<'kill -KILL $$'
 run vm -- true
 refuses "a QEMU that is killed" 125 "signal 9"
 # ended_by SIGNAL: the tool gets it while QEMU runs; the tool's status.
-guest <<<'echo $$ >pid; exec sleep 60'
+guest <<<'echo $$ >pid; exec sleep 200'
 ended_by() {
 	local tool i
 	rm -f "$SCRATCH/pid"
 	"$SOFTPMU" vm -- true &
 	tool=$!
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		[[ ! -s $SCRATCH/pid ]] || break
 		sleep 0.1
 	done
 	kill "-$1" "$tool"
 	wait "$tool" 2>/dev/null
 	status=$?
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		[[ -e /proc/$(<"$SCRATCH/pid")/exe ]] || break
 		sleep 0.1
 	done
