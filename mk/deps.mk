@@ -9,7 +9,9 @@ DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd pigz sqlite3 perl python3 open
 DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \
               universal-ctags unzip vim xxd zip
 DEPS_MORE  := $(DEPS_MANY) bubblewrap chromium dpkg-dev ffmpeg firefox-esr golang-go linux-perf luajit nginx-light postgresql procps redis-server \
-              redis-tools ruby rustc sbcl stress-ng wrk xz-utils zlib1g-dev default-jdk-headless
+              redis-tools ruby rustc sbcl stress-ng wrk xz-utils zlib1g-dev default-jdk-headless \
+              ecl emacs-nox erlang-base gnuplot-nox graphviz guile-3.0 mono-mcs mono-runtime ocaml-nox php-cli r-base-core \
+              sox swi-prolog-nox valgrind zsh
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_LINT  := clang clang-format clang-tidy cppcheck mandoc shellcheck libunicorn-dev
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
