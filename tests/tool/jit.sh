@@ -96,6 +96,17 @@ cp "$SOFTPMU" "$dump"
 run report
 has "no dump" "$err" "it is no jitdump of version 1"
 
+# --- a jitdump with lines of its source (JIT_CODE_DEBUG_INFO): perf shows them
+# (where samples fall moves with all that ran before: now and then one is in front of a loop)
+profile lines
+perf inject --jit -i perf.data -o injected.data >inject.out 2>&1 || fail "lines: perf inject --jit" "$(head -n 3 inject.out)"
+# In fortieths, so that no share lies between two numbers.
+same "lines: perf's" "10 made.jj:32 10 made.jj:33 6 made.jj:2 6 made.jj:3 3 made.jj:12 3 made.jj:13 1 made.jj:22 1 made.jj:23" \
+	"$(timeout 60 perf report --stdio -s srcline -i injected.data 2>/dev/null |
+		awk '/ made.jj:/ && $1 + 0 >= 1 { printf "%.0f %s\n", $1 / 2.5, $2 }' | sort -k1,1nr -k2,2V | xargs)"
+run report
+same "lines: report" "50% later 30% sixty 15% thirty 5% ten" "$(shares "$out" | awk '{ print $1, $3 }' | xargs)"
+
 # --- without either
 profile none
 run report

@@ -11,8 +11,9 @@
  * A sample's time is interpolated, and can be a little before its function was loaded: an address
  * where nothing is known yet belongs to the next function there.
  *
- * Simplified: no source lines (JIT_CODE_DEBUG_INFO), no unwinding information; a file with times of
- * the processor's counter is taken as loaded from the beginning.
+ * Simplified: no source lines (JIT_CODE_DEBUG_INFO, of which perf inject makes line tables), no
+ * unwinding information; a file with times of the processor's counter is taken as loaded from the
+ * beginning.
  */
 #define _GNU_SOURCE
 #include "tools/softpmu/jit.h"
