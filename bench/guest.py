@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: MIT
 """What the unit costs a guest of QEMU, against a stock build of the same source.
 
-Two guests boot and are told what to run, each at the same time as the other: stock runs each program
-plainly, ours plainly (idle), counted (perf stat -e instructions) and sampled (perf record -e
-instructions); and beside ours, plainly, stock's is sampled by its timer (-e cpu-clock).  While they run,
-one of them stands still, turn and turn about each few milliseconds, so that whatever else the machine
-does falls on both alike.  A figure is the CPU time of one emulator's process over the other's.
+Guests boot and are told what to run, each at the same time as the others: stock runs each program
+plainly, ours plainly (idle), while all instructions are counted (perf stat -a -e instructions), counted
+by task (without -a: the guest's kernel then has work at each fork, exit and switch, as on a real
+processor) and sampled (perf record -e instructions); and beside ours, plainly, stock's is sampled by its
+timer (-e cpu-clock).  While they run,
+all but one of them stand still, turn and turn about each few milliseconds, so that whatever else the
+machine does falls on all alike.  A figure is the CPU time of one emulator's process over stock's.
 
-Where translated code lies is chance, stays so while a guest runs, and moves a figure by some
-hundredths: so each turn boots two new guests, and what is shown is the median of all turns, the
-least and the most, and the geometric mean of the medians.
+Where translated code lies is chance and moves what a short loop takes by up to a third.  So the programs
+have much code, a program runs from four fresh copies of its file, each turn boots new guests, and what
+is believed is the mean of all programs in a turn: the result is the mean of all turns with its 95 %
+confidence interval.  Code that counts is translated apart from code that does not: `first` pays for
+that, while stock has the kernel's code translated already, `counting` is the time after.  `loop`, of two
+instructions, is shown and is not in the mean.  `boot` is the kernel on its way to the first process,
+counted by its NMI watchdog.
 """
 import argparse
 import glob
+import math
 import os
 import re
 import select
@@ -24,35 +31,45 @@ import sys
 import tempfile
 import time
 
-PROGRAMS = ("loop", "gzip", "awk", "calls", "forks")
+PROGRAMS = ("gzip", "bzip2", "awk", "text", "sh", "calls", "forks", "files", "perf", "loop")
+APART = ("loop",)
 # Column: how the program is run in the stock guest and in ours.
-COLUMNS = {"idle": ("plain", "plain"), "counting": ("plain", "counted"),
+COLUMNS = {"idle": ("plain", "plain"), "first": ("plain", "counted"),
+           "counting": ("plain", "counted"), "by-task": ("plain", "by-task"),
            "sampling": ("plain", "sampled"), "timer": ("timed", "plain")}
+SHOWN = ("idle", "first", "counting", "by-task", "sampling")
 SLICE = 0.02  # CPU seconds
-SLICE_MOST = 0.2  # by the clock, where the machine is loaded or the guest halts
+SLICE_MOST = 0.1  # by the clock, where the machine is loaded
+LOOK = 0.002  # so often
+HALTED = 4  # looks without CPU time: the guest waits
 SILENCE = 600  # seconds without a word after which a guest is given up
+# Student's t for 95 %, by turns less one.
+STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 
 
 def cpu_seconds(pid):
-    """Of all threads, to the nanosecond."""
+    """Of all threads, to the nanosecond; helpers that have ended do not count."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
-        with open(path) as file:
-            total += int(file.read().split()[0])
+        try:
+            with open(path) as file:
+                total += int(file.read().split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
     return total / 1e9
 
 
 class Guest:
-    def __init__(self, qemu, cpu, image):
+    def __init__(self, qemu, cpu, image, words):
         self.process = subprocess.Popen(
             [qemu, "-M", "q35", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot",
              "-monitor", "none", "-serial", "stdio", "-cpu", cpu, "-kernel", image + "/vmlinuz",
              "-initrd", image + "/initrd", "-append",
-             "console=ttyS0 quiet panic=-1 no_timer_check job=bench watchdog=0"],
+             "console=ttyS0 quiet panic=-1 no_timer_check job=bench " + words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.buffer = b""
+        self.buffer, self.lines = b"", []
+        self.start, self.seconds, self.samples = 0, None, None
         os.set_blocking(self.process.stdout.fileno(), False)
-        self.wait("ready")
 
     def result(self, seconds):
         """(name, value) of the next result on the console; None: not within so many seconds."""
@@ -60,6 +77,7 @@ class Guest:
         while True:
             while b"\n" in self.buffer:
                 line, self.buffer = self.buffer.split(b"\n", 1)
+                self.lines = self.lines[-20:] + [line.decode("latin-1")]
                 found = re.search(r"RESULT (\S+): ?(.*)", line.decode("latin-1").strip())
                 if found:
                     return found[1], found[2]
@@ -67,38 +85,37 @@ class Guest:
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
                 return None
             more = self.process.stdout.read()
-            if not more:
-                sys.exit("a guest has ended: " + self.buffer.decode("latin-1"))
-            self.buffer += more
+            if more == b"":
+                sys.exit("\n".join([f"a guest of {self.process.args[0]} has ended, status "
+                                    f"{self.process.wait()}:"] + self.lines))
+            self.buffer += more or b""
 
-    def wait(self, name):
-        while True:
-            found = self.result(SILENCE)
-            if not found:
-                sys.exit("a guest says nothing: " + self.buffer.decode("latin-1"))
-            if found[0] == name:
-                return
-
-    def begin(self, mode, program):
+    def say(self, word):
         self.seconds = self.samples = None
-        self.process.stdin.write(f"{mode} {program}\n".encode())
+        self.process.stdin.write(word.encode() + b"\n")
         self.process.stdin.flush()
 
+    def heard(self, name, value):
+        """Whether what the guest was told, or its boot, has ended."""
+        if name == "from":
+            self.start = cpu_seconds(self.process.pid)
+        elif name in ("to", "ready"):
+            self.seconds = cpu_seconds(self.process.pid) - self.start
+        elif name == "samples":
+            self.samples = int(value or 0)
+        return name in ("to", "ready", "samples")
+
     def go_on(self):
-        """For a slice, and stand still then.  Whether the program has ended."""
+        """For a slice, and stand still then.  Whether that was the end."""
         self.process.send_signal(signal.SIGCONT)
-        begun, until = cpu_seconds(self.process.pid), time.monotonic() + SLICE_MOST
-        while time.monotonic() < until and cpu_seconds(self.process.pid) < begun + SLICE:
-            name, value = self.result(0.002) or (None, None)
-            if name == "from":
-                self.start = cpu_seconds(self.process.pid)
-            elif name == "to":
-                self.seconds = cpu_seconds(self.process.pid) - self.start
-            elif name == "samples":
-                self.samples = int(value or 0)
-                return True
+        now = begun = cpu_seconds(self.process.pid)
+        until, still, ended = time.monotonic() + SLICE_MOST, 0, False
+        while not ended and time.monotonic() < until and now < begun + SLICE and still < HALTED:
+            ended = self.heard(*(self.result(LOOK) or ("", "")))
+            last, now = now, cpu_seconds(self.process.pid)
+            still = still + 1 if now - last < LOOK / 10 else 0
         self.process.send_signal(signal.SIGSTOP)
-        return False
+        return ended
 
     def end(self):
         self.process.stdin.close()
@@ -106,80 +123,134 @@ class Guest:
         self.process.wait()
 
 
-def together(guests, modes, program):
-    """Ours over stock's CPU time, stock's, and samples."""
-    for guest, mode in zip(guests, modes):
-        guest.begin(mode, program)
+def together(guests, words):
+    """Each guest is told its word, if any; returns when all have said that this has ended."""
+    for guest, word in zip(guests, words):
+        guest.say(word)
     running, since = list(guests), time.monotonic()
     while running:
         running = [guest for guest in running if not guest.go_on()]
         if time.monotonic() - since > SILENCE:
-            sys.exit("a guest does not end: " + program)
-    stock, ours = guests
-    return ours.seconds / stock.seconds, stock.seconds, stock.samples + ours.samples
+            sys.exit(f"a guest does not end: {words}")
 
 
-def measure(guests, name, programs):
-    """(column, program): what together() says."""
+def ratios(guests):
+    """CPU time of each of ours over stock's, and stock's seconds."""
+    return [guest.seconds / guests[0].seconds for guest in guests[1:]] + [guests[0].seconds]
+
+
+def boot(chosen, image, words):
+    """Guests, stock's first, and what their way up took."""
+    guests = [Guest(chosen.stock, chosen.cpu, image, words)]
+    guests += [Guest(unit, chosen.cpu + ",pmu=on", image, words) for unit in chosen.unit]
+    together(guests, ())
+    return guests, ratios(guests)
+
+
+def measure(chosen, image, programs, name):
+    """(column, program): ratios(); (column, "samples"): of each guest, stock's first."""
     figures = {}
-    for program in programs:
-        for column, modes in COLUMNS.items():
-            figures[column, program] = together(guests, modes, program)
-        print(f"{name}: {program} " + ", ".join(
-            f"{column} {figures[column, program][0]:.3f}" for column in COLUMNS),
-            file=sys.stderr, flush=True)
+
+    def tell(column, program):
+        *ours, seconds_of_stock = figures[column, program]
+        print(f"{name}: {column} {program} {seconds_of_stock:.2f} s" +
+              "".join(f" {one:.3f}" for one in ours), file=sys.stderr, flush=True)
+
+    if "boot" in programs:
+        guests, figures["counting", "boot"] = boot(chosen, image, "nmi_watchdog=1")
+        tell("counting", "boot")
+        for guest in guests:
+            guest.end()
+    guests, figures["idle", "boot"] = boot(chosen, image, "nmi_watchdog=0")
+    tell("idle", "boot")
+    for column in chosen.columns.split(","):
+        stock, ours = COLUMNS[column]
+        for guest, mode in zip(guests, [stock] + [ours] * len(chosen.unit)):
+            guest.say(mode)
+        for program in programs:
+            if program != "boot":
+                together(guests, [program] * len(guests))
+                figures[column, program] = ratios(guests)
+                tell(column, program)
+        together(guests, ["end"] * len(guests))
+        figures[column, "samples"] = [guest.samples for guest in guests]
+    for guest in guests:
+        guest.end()
     return figures
 
 
-def costs(turn, program):
-    """Microseconds that a sample costs, of ours above counting, and of stock's by timer."""
-    idle, seconds, _ = turn["idle", program]
-    sampling, _, samples = turn["sampling", program]
-    ticks, _, timed = turn["timer", program]
-    return ((sampling - turn["counting", program][0]) * seconds * 1e6 / max(samples, 1),
-            (idle / ticks - 1) * seconds * 1e6 / max(timed, 1))
+def over_stock(turn, column, programs, which):
+    """CPU time of all programs, ours over stock's."""
+    figures = [turn[column, program] for program in programs]
+    return sum(one[which] * one[-1] for one in figures) / sum(one[-1] for one in figures)
 
 
-def show(turns, programs):
-    shown = ("idle", "counting", "sampling")
-    medians = {column: [] for column in shown}
-    print(f"{'program':8} {'stock':>8} " + " ".join(f"{column:>19}" for column in shown) +
-          f" {'samples':>8} {'us each':>8} {'by timer':>8}")
+def costs(turn, programs, which):
+    """Microseconds that a sample costs, of ours above counting, and of stock's by its timer."""
+    programs = [program for program in programs if program != "boot"]
+    idle, counting, sampling, timer = (over_stock(turn, column, programs, which)
+                                       for column in ("idle", "counting", "sampling", "timer"))
+    plain = sum(turn["idle", program][-1] for program in programs) * 1e6
+    return ((sampling - counting) * plain / max(turn["sampling", "samples"][which + 1], 1),
+            (idle / timer - 1) * plain / max(turn["timer", "samples"][0], 1))
+
+
+def mean_of_turns(turns, column, programs, which):
+    """The geometric mean of all programs, "1.023 +-0.010" by turns."""
+    means = [statistics.geometric_mean(turn[column, program][which] for program in programs
+                                       if (column, program) in turn) for turn in turns]
+    text = f"{statistics.mean(means):5.3f}"
+    if len(means) > 1:
+        student = STUDENT[min(len(means) - 2, len(STUDENT) - 1)]
+        text += f" +-{student * statistics.stdev(means) / math.sqrt(len(means)):.3f}"
+    return text
+
+
+def show(turns, programs, which, shown):
+    print(f"{'program':8} {'stock':>8}" + "".join(f" {column:>19}" for column in shown))
     for program in programs:
-        line = f"{program:8} {min(turn['idle', program][1] for turn in turns):6.2f} s"
+        stock = min(turn[column, program][-1] for turn in turns for column in shown
+                    if (column, program) in turn)
+        line = f"{program:8} {stock:6.2f} s"
         for column in shown:
-            ratios = [turn[column, program][0] for turn in turns]
-            medians[column].append(statistics.median(ratios))
-            line += f" {medians[column][-1]:5.3f} ({min(ratios):5.3f}-{max(ratios):5.3f})"
-        each = zip(*(costs(turn, program) for turn in turns))
-        print(f"{line} {turns[0]['sampling', program][2]:8} " +
-              " ".join(f"{statistics.median(cost):8.0f}" for cost in each))
-    print(f"{'mean':8} {'':8}" + "".join(
-        f" {statistics.geometric_mean(medians[column]):5.3f}{'':14}" for column in shown))
+            if (column, program) not in turns[0]:
+                line += f" {'':19}"
+            else:
+                figures = [turn[column, program][which] for turn in turns]
+                line += (f" {statistics.median(figures):5.3f} "
+                         f"({min(figures):5.3f}-{max(figures):5.3f})")
+        print(line)
+    wide = [program for program in programs if program not in APART] or programs
+    print(f"{'mean':17}" + "".join(
+        f" {mean_of_turns(turns, column, wide, which):>19}" for column in shown))
+    if any((column, "samples") not in turns[0] for column in COLUMNS):
+        return
+    each = zip(*(costs(turn, programs, which) for turn in turns))
+    ours, timed = (statistics.median(cost) for cost in each)
+    print(f"A sample costs {ours:.0f} us above counting, one of stock's by its timer {timed:.0f} us.")
 
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--stock", required=True, help="the stock build's command")
-    options.add_argument("--unit", required=True, help="ours")
+    options.add_argument("--unit", required=True, action="append", help="ours; or several")
     options.add_argument("--turns", type=int, default=3)
     options.add_argument("--cpu", default="Skylake-Server")
     options.add_argument("--only", help="programs, with commas between them")
+    options.add_argument("--columns", default=",".join(COLUMNS), help="of %(default)s")
     chosen = options.parse_args()
-    programs = chosen.only.split(",") if chosen.only else PROGRAMS
+    programs = chosen.only.split(",") if chosen.only else ("boot",) + PROGRAMS
+    shown = [column for column in SHOWN if column in chosen.columns.split(",")]
     turns = []
     with tempfile.TemporaryDirectory() as image:
         subprocess.run([here + "/../tests/guest/image.sh", image, "amd64"], check=True)
         for turn in range(chosen.turns):
-            name = f"turn {turn + 1} of {chosen.turns}"
-            print(f"{name}: two guests boot", file=sys.stderr, flush=True)
-            guests = (Guest(chosen.stock, chosen.cpu, image),
-                      Guest(chosen.unit, chosen.cpu + ",pmu=on", image))
-            turns.append(measure(guests, name, programs))
-            for guest in guests:
-                guest.end()
-    show(turns, programs)
+            turns.append(measure(chosen, image, programs, f"turn {turn + 1} of {chosen.turns}"))
+    for which, unit in enumerate(chosen.unit):
+        if len(chosen.unit) > 1:
+            print(unit)
+        show(turns, programs, which, shown)
 
 
 main()

@@ -61,4 +61,4 @@ bench-guest: qemu deps-guest
 	@hosts/qemu/build.sh $(B) $(B)/stock-qemu-system-x86_64 stock
 	@bench/guest.py --unit $(abspath $(B))/softpmu-qemu-system-x86_64 \
 		--stock $(abspath $(B))/stock-qemu-system-x86_64 --turns $(BENCH_RUNS) \
-		$(if $(BENCH_ONLY),--only $(BENCH_ONLY))
+		$(if $(BENCH_ONLY),--only $(BENCH_ONLY)) $(if $(BENCH_COLUMNS),--columns $(BENCH_COLUMNS))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # early.sh: the units before architectural performance monitoring as a guest without a system programs them
 # (early.c): RDMSR, WRMSR, RDPMC, counts by ring, and the interrupt as a fixed vector, NMI and SMI
-# (Vol. 3A 10.5.1; Vol. 3B 18.15, 18.22, 18.23).
+# (Vol. 3A 10.5.1, 10.6.1; Vol. 3B 18.15, 18.22, 18.23).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
@@ -22,6 +22,7 @@ said() {
 		echo "RDMSR: $((2 * LOOPS)) $LOOPS"
 		echo "of the other rings: 0 0"
 		if $rdpmc; then echo "RDPMC: $((2 * LOOPS + 2)) $LOOPS"; else echo "no RDPMC"; fi
+		echo "sent to itself: 100 100"
 		if [[ $family != Pentium ]]; then
 			echo "interrupts: $OVERFLOWS 0"
 			echo "NMIs: $OVERFLOWS 0"

@@ -17,7 +17,7 @@ header:
 	.long header, image_start, image_data_end, image_end, start
 
 	.text
-	.global start, entry_ud, entry_gp, entry_nmi, entry_pmi, smi_handler, smi_handler_end
+	.global start, entry_ud, entry_gp, entry_nmi, entry_pmi, entry_self, smi_handler, smi_handler_end
 start:
 	cli
 	cld
@@ -51,6 +51,13 @@ entry_pmi:
 	pusha
 	cld
 	call on_pmi
+	popa
+	iret
+
+entry_self:
+	pusha
+	cld
+	call on_self
 	popa
 	iret
 

@@ -227,6 +227,8 @@ check_processors() {
 	read -r first second <<<"$(of processors)"
 	within "two processors: the one that ran the program" "$INSNS" $((2 * INSNS)) "$second"
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
+	within "two processors: one that is counted is interrupted" 1 3999999999 "$(of remote)"
+	same "two processors: and goes on" 1 "$(of runs)"
 	check_memory_by_instruction
 }
 

@@ -60,7 +60,7 @@ fetch "busybox-$arch" "$arch" download busybox-static
 cp "$kernel"/boot/vmlinuz-* "$out/vmlinuz"
 put_busybox
 [[ -e $root/usr/bin/perf ]] || ln -s "$perf" "$root/usr/bin/perf"
-for form in known:1000000 known-short:20000 known-mid:100000000 known-pause:"${3:-150000000}"; do
+for form in known:1000000 known-short:20000 known-mid:100000000 known-long:2000000000 known-pause:"${3:-150000000}"; do
 	build "${form%:*}" known.S -DLOOPS="${form#*:}"
 done
 build memory memory.S -no-pie -Wl,--section-start=.bss=0x10000000

@@ -23,13 +23,11 @@
 #define ROOM_MAX   (INT64_C(1) << 40)
 #define ROOM_OFTEN (INT64_C(1) << 20) /* reference clocks are looked at that often */
 
+/* What blocks see of the room at a time, the rest is kept in `reserve`. */
+#define ROOM_SEEN (INT32_MAX / 2)
+
 QEMU_BUILD_BUG_ON(SPMU_SIG_FAR >= SOFTPMU_KINDS);
 QEMU_BUILD_BUG_ON(ROOM_OFTEN >> SOFTPMU_FIELD_BITS); /* no field is filled before one looks */
-
-static unsigned cpl_of(const CPUX86State *env)
-{
-	return env->hflags & HF_CPL_MASK;
-}
 
 static uint64_t linear_ip(const CPUX86State *env)
 {
@@ -49,15 +47,28 @@ static void leave_soon(CPUX86State *env)
 	qatomic_set(&env_cpu(env)->neg.icount_decr.u16.high, -1);
 }
 
+int64_t softpmu_room(CPUX86State *env, unsigned ring)
+{
+	return env->softpmu.reserve[ring] + env_cpu(env)->neg.softpmu_room[ring];
+}
+
+void softpmu_set_room(CPUX86State *env, unsigned ring, int64_t room)
+{
+	int32_t seen = MIN(room, ROOM_SEEN);
+
+	env_cpu(env)->neg.softpmu_room[ring] = seen;
+	env->softpmu.reserve[ring] = room - seen;
+}
+
 static uint64_t field(uint64_t memory, uint64_t one)
 {
 	return memory / one & ((1u << SOFTPMU_FIELD_BITS) - 1);
 }
 
-/* How often a meter's signals occurred in a ring since the last time. */
-static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring)
+/* How often a meter's signals occurred in a ring since the last time, in so many instructions. */
+static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring, int64_t insns)
 {
-	int64_t n = (pmu->granted[ring] - pmu->room[ring]) * ctpop64(signals & EVERY);
+	int64_t n = insns * ctpop64(signals & EVERY);
 
 	if (signals & SPMU_SIGBIT(LOADS))
 		n += field(pmu->memory[ring], SOFTPMU_LOAD);
@@ -90,7 +101,7 @@ static void pass_time(struct softpmu *unit, const int64_t insns[2])
 }
 
 /* What blocks counted comes off the meters. */
-static void fold(struct softpmu *unit)
+static void fold(struct softpmu *unit, const int64_t insns[2])
 {
 	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
 
@@ -98,24 +109,26 @@ static void fold(struct softpmu *unit)
 		struct spmu_meter *meter = &unit->meters.meter[i];
 
 		if (meter->rings & SPMU_RING0)
-			meter->headroom -= passed(pmu, meter->signals, 0);
+			meter->headroom -= passed(pmu, meter->signals, 0, insns[0]);
 		if (meter->rings & SPMU_RINGX)
-			meter->headroom -= passed(pmu, meter->signals, 1);
+			meter->headroom -= passed(pmu, meter->signals, 1, insns[1]);
 	}
 	memset(pmu->count, 0, sizeof(pmu->count));
 	memset(pmu->memory, 0, sizeof(pmu->memory));
-	pmu->granted[0] = pmu->room[0];
-	pmu->granted[1] = pmu->room[1];
+	pmu->granted[0] -= insns[0];
+	pmu->granted[1] -= insns[1];
 }
 
 static void sync_thread(struct softpmu *unit)
 {
-	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
-	int64_t insns[2] = {pmu->granted[0] - pmu->room[0], pmu->granted[1] - pmu->room[1]};
+	CPUX86State *env = &unit->cpu->env;
+	int64_t insns[2];
 
-	spmu_set_ia32e(unit->core, unit->lp, (unit->cpu->env.hflags & HF_LMA_MASK) != 0);
+	for (unsigned ring = 0; ring < 2; ring++)
+		insns[ring] = env->softpmu.granted[ring] - softpmu_room(env, ring);
+	spmu_set_ia32e(unit->core, unit->lp, (env->hflags & HF_LMA_MASK) != 0);
 	if (insns[0] | insns[1])
-		fold(unit);
+		fold(unit, insns);
 	if (unit->timed)
 		pass_time(unit, insns);
 }
@@ -168,8 +181,10 @@ static void grant_thread(struct softpmu *unit)
 	if ((signals & SPMU_SIGBIT(REF_CYCLES)) && !unit->timed)
 		unit->tsc = softpmu_tsc(env);
 	unit->timed = (signals & SPMU_SIGBIT(REF_CYCLES)) != 0;
-	memcpy(pmu->room, room, sizeof(room));
-	memcpy(pmu->granted, room, sizeof(room));
+	for (unsigned ring = 0; ring < 2; ring++) {
+		softpmu_set_room(env, ring, room[ring]);
+		pmu->granted[ring] = room[ring];
+	}
 	if (!wanted)
 		pmu->need = pmu->pending_signals = 0;
 	if (pmu->need && room[cpl_of(env) != 0] >= pmu->need)
@@ -221,7 +236,7 @@ static unsigned retire_pending(CPUX86State *env)
 	return events;
 }
 
-static void set_pending(CPUX86State *env)
+void softpmu_set_pending(CPUX86State *env)
 {
 	env->softpmu.pending_signals = EVERY;
 	env->softpmu.pending_memory = 0;
@@ -230,18 +245,40 @@ static void set_pending(CPUX86State *env)
 	env->softpmu.pending_cpl = cpl_of(env);
 }
 
-/* A block of so many instructions does not fit the room. */
-void helper_softpmu_slow(CPUX86State *env, uint32_t insns)
+void softpmu_left(CPUX86State *env, uint32_t flags, uint32_t cflags, uint32_t insns)
 {
 	struct softpmu_env *pmu = &env->softpmu;
+	unsigned ring = (flags & HF_CPL_MASK) != 0;
+	int32_t *seen = &env_cpu(env)->neg.softpmu_room[ring];
 
+	if (!charged(flags))
+		return;
+	*seen += insns;
+	if (*seen >= (int32_t)insns) /* for a reason of QEMU's */
+		return;
 	softpmu_sync(pmu->unit);
 	softpmu_grant(pmu->unit);
-	if (pmu->room[cpl_of(env) != 0] < insns) {
+	if (softpmu_room(env, ring) < insns) {
 		pmu->need = insns;
 		pmu->flags |= HF_SOFTPMU_EXACT;
 	}
+	if (cflags & CF_NOIRQ) /* the same once more */
+		env_cpu(env)->cflags_next_tb = cflags & ~CF_INVALID;
 	leave_soon(env);
+}
+
+void softpmu_unwind(CPUX86State *env, uint32_t flags, uint32_t insns, uint64_t kept)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	unsigned ring = (flags & HF_CPL_MASK) != 0;
+
+	if (flags & HF_SOFTPMU_EXACT) {
+		pmu->pending_signals = 0;
+	} else if (flags & HF_SOFTPMU_COUNT) {
+		env_cpu(env)->neg.softpmu_room[ring] +=
+			insns - (kept & ((1u << SOFTPMU_INDEX_BITS) - 1));
+		pmu->memory[ring] -= kept >> SOFTPMU_INDEX_BITS;
+	}
 }
 
 /* Before an instruction of exact code.  Returns whether to leave instead of executing it. */
@@ -259,7 +296,7 @@ uint32_t helper_softpmu_step(CPUX86State *env)
 		leave_soon(env);
 		return 1;
 	}
-	set_pending(env);
+	softpmu_set_pending(env);
 	return 0;
 }
 
@@ -350,131 +387,6 @@ void softpmu_wake(CPUX86State *env)
 	softpmu_sync(unit);
 	spmu_set_halted(unit->core, unit->lp, false);
 	softpmu_grant(unit);
-}
-
-/* Whether a block with these flags has been charged for at its start. */
-static bool charged(uint32_t flags)
-{
-	return (flags & HF_SOFTPMU_COUNT) && !(flags & HF_SOFTPMU_EXACT);
-}
-
-/*
- * Around an access of the current instruction, which is the last of its block, to the
- * unit: it has been charged for, but retires behind the access.  So WRMSR is counted by what
- * it enables, and not by what it disables.  Hands on the flags that the block has.
- */
-static uint32_t access_begin(CPUX86State *env)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	uint32_t flags = pmu->flags;
-
-	pmu->room[cpl_of(env) != 0] += charged(flags);
-	softpmu_sync(pmu->unit);
-	return flags;
-}
-
-static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outcome, uintptr_t ra)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	int64_t *room = &pmu->room[cpl_of(env) != 0];
-
-	softpmu_grant(pmu->unit);
-	if (outcome == SPMU_GP || outcome == SPMU_UD)
-		*room -= charged(flags); /* given back when the block is left */
-	if (outcome == SPMU_GP)
-		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
-	if (outcome == SPMU_UD)
-		raise_exception_ra(env, EXCP06_ILLOP, ra);
-	if ((flags & HF_SOFTPMU_EXACT) || !(pmu->flags & HF_SOFTPMU_COUNT))
-		return;
-	if (*room > 0 && !(pmu->flags & HF_SOFTPMU_EXACT)) {
-		*room -= 1;
-		return;
-	}
-	set_pending(env);
-	pmu->flags |= HF_SOFTPMU_EXACT;
-}
-
-static void set_result(CPUX86State *env, uint64_t value)
-{
-	env->regs[R_EAX] = (uint32_t)value;
-	env->regs[R_EDX] = value >> 32;
-}
-
-/* The bits of IA32_MISC_ENABLE that are the unit's; the others are QEMU's. */
-#define MISC_ENABLE_UNIT (UINT64_C(1) << 7 | UINT64_C(1) << 11 | UINT64_C(1) << 12)
-
-bool softpmu_rdmsr(CPUX86State *env, uintptr_t ra)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	uint32_t msr = env->regs[R_ECX];
-	enum spmu_outcome outcome;
-	uint64_t value = 0;
-	uint32_t flags;
-
-	if (!pmu->unit)
-		return false;
-	flags = access_begin(env);
-	outcome = spmu_read_msr(pmu->unit->core, pmu->unit->lp, msr, &value);
-	access_end(env, flags, outcome, ra);
-	if (outcome == SPMU_NOT_OURS)
-		return false;
-	if (msr == MSR_IA32_MISC_ENABLE)
-		value |= env->msr_ia32_misc_enable & ~MISC_ENABLE_UNIT;
-	set_result(env, value);
-	return true;
-}
-
-bool softpmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	uint32_t msr = env->regs[R_ECX];
-	enum spmu_outcome outcome;
-	uint32_t flags;
-
-	if (!pmu->unit)
-		return false;
-	flags = access_begin(env);
-	outcome = spmu_write_msr(pmu->unit->core, pmu->unit->lp, msr, value);
-	access_end(env, flags, outcome, ra);
-	return outcome == SPMU_DONE && msr != MSR_IA32_MISC_ENABLE;
-}
-
-bool softpmu_rdpmc(CPUX86State *env, uintptr_t ra)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	enum spmu_outcome outcome;
-	uint64_t value = 0;
-	uint32_t flags;
-
-	if (!pmu->unit)
-		return false;
-	flags = access_begin(env);
-	outcome = spmu_rdpmc(pmu->unit->core, pmu->unit->lp, env->regs[R_ECX], cpl_of(env),
-			     (env->cr[4] & CR4_PCE_MASK) != 0, (env->cr[0] & CR0_PE_MASK) != 0,
-			     &value);
-	access_end(env, flags, outcome, ra);
-	set_result(env, value);
-	return true;
-}
-
-void softpmu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
-		   uint32_t *ecx, uint32_t *edx)
-{
-	struct spmu_cpuid regs = {*eax, *ebx, *ecx, *edx};
-
-	if (!env->softpmu.unit || !spmu_cpuid(env->softpmu.unit->core, leaf, subleaf, &regs))
-		return;
-	*eax = regs.eax;
-	*ebx = regs.ebx;
-	*ecx = regs.ecx;
-	*edx = regs.edx;
-}
-
-void softpmu_write_lvt(X86CPU *cpu, uint32_t value)
-{
-	if (cpu->env.softpmu.unit)
-		spmu_write_lvt(cpu->env.softpmu.unit->core, cpu->env.softpmu.unit->lp, value);
 }
 
 void softpmu_reset(X86CPU *cpu)

@@ -3,10 +3,16 @@
  * softpmu.h: what QEMU's code sees of the performance-monitoring unit of a virtual
  * processor.  Included by target/i386/cpu.h.
  *
- * Each ring (0: CPL 0, 1: the others) has `room`: how many instructions may still retire
+ * Each ring (0: CPL 0, 1: the others) has room: how many instructions may still retire
  * before the unit has to be asked.  A counting translation block takes its length off
  * at its start, and what it did not retire is given back when it leaves early.  Where some counter
  * wants them, its loads and stores are counted likewise, and branches by kind when they are taken.
+ *
+ * The room that blocks see stands beside QEMU's icount_decr (softpmu_room), and what is above
+ * 32 bits in `reserve`.  On x86-64 hosts blocks have it in a register and store it to memory, where
+ * it is read whenever the main loop enters a block: whoever changes it there leaves translated
+ * code.
+ *
  * When the room is too small for a block, or a recorder wants each branch, blocks are one
  * instruction long and exact: each begins by telling the unit of the instruction before it
  * (`pending`), whose outcome stands by then in the registers.
@@ -43,7 +49,7 @@ struct softpmu_env {
 	struct softpmu *unit; /* NULL: none */
 	uint32_t flags;	      /* HF_SOFTPMU_ of the blocks to run */
 	uint32_t need;	      /* exact until there is room for so many instructions; 0: no */
-	int64_t room[2], granted[2];
+	int64_t reserve[2], granted[2];
 	uint64_t count[2][SOFTPMU_KINDS];
 	uint64_t memory[2];	  /* loads and stores */
 	uint64_t pending_signals; /* 0: no instruction is pending */
@@ -55,19 +61,12 @@ struct softpmu_env {
 	bool init; /* the reset that follows is INIT's */
 };
 
-/* A block of `insns` instructions is left at one that does not retire; `kept` is what it has. */
-static inline void softpmu_unwind(struct softpmu_env *pmu, uint32_t flags, uint32_t insns,
-				  uint64_t kept)
-{
-	unsigned ring = (flags & 3) != 0;
-
-	if (flags & HF_SOFTPMU_EXACT) {
-		pmu->pending_signals = 0;
-	} else if (flags & HF_SOFTPMU_COUNT) {
-		pmu->room[ring] += insns - (kept & ((1u << SOFTPMU_INDEX_BITS) - 1));
-		pmu->memory[ring] -= kept >> SOFTPMU_INDEX_BITS;
-	}
-}
+/*
+ * A block of `insns` instructions is left, at its start, before anything but its charge was done,
+ * or at an instruction that does not retire; `kept` is what that has.
+ */
+void softpmu_left(struct CPUArchState *env, uint32_t flags, uint32_t cflags, uint32_t insns);
+void softpmu_unwind(struct CPUArchState *env, uint32_t flags, uint32_t insns, uint64_t kept);
 
 /* Its section of a snapshot. */
 extern const struct VMStateDescription vmstate_softpmu;
