@@ -54,6 +54,7 @@ help:
 	@echo 'make check-long     real programs and more random cases'
 	@echo 'make check-more     programs and servers that are large to install'
 	@echo 'make soak           servers and a compiler for SOAK_SECONDS (3600) each'
+	@echo 'make check-stress   signals, threads, changing code and children again and again, STRESS_SECONDS (3600)'
 	@echo 'make check-sanitize, check-clang, check-install, fuzz, fuzz-selftest'
 	@echo 'make lint           formatting, analysers, rules of the house;  make format'
 	@echo 'make docs           the pages of docs/reference'

@@ -6,7 +6,7 @@
 #   tests/decode/*.c     the translator's decoder against Zydis
 #   tests/examples/*.sh  examples/*.c as a stranger builds them
 #   tests/tool/*.sh      the command line
-#   tests/user/*.sh      programs under the translator
+#   tests/user/*.sh      programs under the translator; stress.sh: for an hour (check-stress)
 #   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
 #                        large to install (check-more), servers for an hour (soak)
 TESTS_QUICK := unit scenarios decode examples tool user
@@ -19,10 +19,12 @@ SCENARIO_OBJ := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/scenari
                 $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/family*.c))
 EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
-USER_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/user/*.sh))
+STRESS_TESTS := tests/user/stress.sh
+USER_TESTS   := $(filter-out %/lib.sh $(STRESS_TESTS),$(wildcard tests/user/*.sh))
 MORE_TESTS   := tests/programs/more.sh tests/programs/servers.sh tests/programs/glibc.sh
 LONG_TESTS   := $(filter-out %/lib.sh $(MORE_TESTS),$(wildcard tests/programs/*.sh))
 SOAK_SECONDS ?= 3600
+STRESS_SECONDS ?= 3600
 PROPERTY_TESTS := $(filter $(B)/tests/unit/property_%,$(UNIT_TESTS))
 REFERENCE_OBJ  := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/*.c))
 
@@ -39,7 +41,8 @@ $(B)/tests/obj/decode/%.o: tests/decode/%.c $(B)/gen/decode_table.inc
 	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
 
 # The decoder once more as ordinary code, so that sanitizers see it.
-$(B)/tests/obj/decoder.o: $(DECODE_SRC) $(B)/gen/decode_table.inc
+DECODER_OBJ := $(DECODE_SRC:%.c=$(B)/tests/obj/decoder/%.o)
+$(B)/tests/obj/decoder/%.o: %.c $(B)/gen/decode_table.inc
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
 
@@ -55,7 +58,7 @@ $(B)/tests/scenarios/run: $(SCENARIO_OBJ) $(B)/libsoftpmu.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^
 
-$(B)/tests/decode/%: $(B)/tests/obj/decode/%.o $(B)/tests/obj/decoder.o $(B)/libsoftpmu.a
+$(B)/tests/decode/%: $(B)/tests/obj/decode/%.o $(DECODER_OBJ) $(B)/libsoftpmu.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lZydis -lelf
 
@@ -99,6 +102,11 @@ check-more-run: all
 	@TEST_TIMEOUT=3600 $(RUN_TESTS) $(MORE_TESTS)
 soak: deps-more all
 	@SOAK_SECONDS=$(SOAK_SECONDS) TEST_TIMEOUT=$$((4 * $(SOAK_SECONDS) + 900)) $(RUN_TESTS) tests/programs/servers.sh
+
+# Signals, threads, code that changes and children, again and again for STRESS_SECONDS.
+.PHONY: check-stress
+check-stress: deps-test all
+	@STRESS_SECONDS=$(STRESS_SECONDS) TEST_TIMEOUT=$$(($(STRESS_SECONDS) + 300)) nice -n 19 env $(RUN_TESTS) $(STRESS_TESTS)
 
 check-sanitize: deps-test
 	@$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
