@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <hosts/user/decode/heads.h>
+
 #include "tests/decode/expected.h"
 
 #define RANDOM_STRINGS	10000000u
@@ -199,6 +201,35 @@ static bool cut_off(const uint8_t *code, const struct insn *whole)
 	return true;
 }
 
+/* By what has been decoded before: the same as without, here and with another last byte, which
+ * mostly is one that the head of the instruction does not include. */
+static bool by_head(const uint8_t *code, size_t available, uint64_t address)
+{
+	static struct heads heads;
+	uint8_t other[2 * INSN_BYTES_MAX];
+	struct insn insn, known;
+	bool done = insn_decode(code, available, address, &insn);
+
+	if (insn_decode_known(&heads, code, available, address, &known) !=
+		    (done ? insn.length : 0u) ||
+	    (done && memcmp(&insn, &known, sizeof insn) != 0)) {
+		show_difference(code, "known head", 0, 1);
+		return false;
+	}
+	if (!done || available < sizeof other)
+		return true;
+	memcpy(other, code, sizeof other);
+	other[insn.length - 1] ^= (uint8_t)(1 + address % 255);
+	done = insn_decode(other, sizeof other, ~address, &insn);
+	if (insn_decode_known(&heads, other, sizeof other, ~address, &known) !=
+		    (done ? insn.length : 0u) ||
+	    (done && memcmp(&insn, &known, sizeof insn) != 0)) {
+		show_difference(other, "known head, another end", 0, 1);
+		return false;
+	}
+	return true;
+}
+
 /* One string: false when anything differs.  Sets *length to go on with. */
 static bool check_one(const uint8_t *code, size_t available, bool cut, unsigned *length)
 {
@@ -208,6 +239,8 @@ static bool check_one(const uint8_t *code, size_t available, bool cut, unsigned 
 
 	ask_zydis(code, available, &e);
 	*length = e.valid ? e.insn.length : 1;
+	if (!by_head(code, available, (uint64_t)(uintptr_t)code))
+		return false;
 	if (!insn_decode(code, available, address, &insn)) {
 		/* only at the end of a section, where Zydis lacks bytes as well */
 		if (available >= INSN_BYTES_MAX || e.valid) {

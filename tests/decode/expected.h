@@ -113,6 +113,8 @@ static inline enum insn_kind expected_kind(const struct expected *e)
 		return INSN_CPUID;
 	if (expected_is(e, TWO_BYTE, 0x33, 0x33))
 		return INSN_RDPMC;
+	if (expected_is(e, TWO_BYTE, 0x31, 0x31) || e->insn.mnemonic == ZYDIS_MNEMONIC_RDTSCP)
+		return INSN_RDTSC;
 	if (expected_is(e, TWO_BYTE, 0xae, 0xae) && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_RDWRFSGS)
 		return e->insn.raw.modrm.reg & 1 ? INSN_GSBASE : INSN_PLAIN;
 	if (e->insn.mnemonic == ZYDIS_MNEMONIC_UIRET)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_decode.c: insn_decode() against Zydis: the same length wherever both
- * know the instruction, and never a read past the bytes that are there.
+ * know the instruction, and never a read past the bytes that are there.  insn_decode_known() says
+ * the same.
  */
 #include "fuzz.h"
-#include "hosts/user/decode/decode.h"
+#include "hosts/user/decode/heads.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
@@ -14,12 +15,17 @@ static ZydisDecoder decoder;
 /* In memory of just that size, so that the address sanitizer sees an overrun. */
 static bool decode_exactly(const uint8_t *data, size_t size, struct insn *insn)
 {
+	static struct heads heads;
 	uint8_t *copy = malloc(size);
+	struct insn known;
 	bool decoded;
 
 	FUZZ_HOLDS(copy);
 	memcpy(copy, data, size);
 	decoded = insn_decode(copy, size, 0x401000, insn);
+	FUZZ_HOLDS(insn_decode_known(&heads, copy, size, 0x401000, &known) ==
+		   (decoded ? insn->length : 0u));
+	FUZZ_HOLDS(!decoded || !memcmp(&known, insn, sizeof(known)));
 	free(copy);
 	return decoded;
 }

@@ -29,6 +29,7 @@ enum insn_kind {
 		    */
 	INSN_CPUID,
 	INSN_RDPMC,
+	INSN_RDTSC,  /* RDTSC, RDTSCP: run in place, too */
 	INSN_GSBASE, /* WRGSBASE, RDGSBASE */
 	INSN_XBEGIN, /* XBEGIN, XABORT */
 };

@@ -106,4 +106,13 @@ struct decode_prop {
 	uint8_t reserved;
 };
 
+/* For a legacy opcode without prefixes, in the map of one byte or behind 0FH (heads.c): nothing but
+ * addresses depends on what follows ModRM and SIB; whether there is ModRM; and how many bytes of
+ * immediate without REX.W, if any.  0: something does.
+ */
+#define HEAD_KNOWN	   1u
+#define HEAD_MODRM_BIT	   1
+#define HEAD_IMMEDIATE_BIT 2
+extern const uint8_t decode_heads[2][256];
+
 #endif

@@ -335,6 +335,50 @@ static void print_modrm(void)
 	printf("};\n");
 }
 
+/* Does no more than an address depend on what follows, and does ModRM mean what it mostly does? */
+static bool is_head(const struct decode_row *row)
+{
+	unsigned count = row->stride * (row->shape & ROW_BY_W ? 2u : 1u);
+	bool defined = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct decode_prop *prop = &props[leaves[row->leaf + i]];
+
+		if (prop->attr & (ATTR_NO_MEMORY | (ATTR_BY_IMMEDIATE & ~ATTR_RELATIVE)))
+			return false;
+		defined |= prop->kind != INSN_UNDEFINED;
+	}
+	return defined;
+}
+
+static unsigned head_class(const struct decode_row *row)
+{
+	bool modrm = row->shape & ROW_HAS_MODRM;
+	unsigned immediate = 0;
+
+	for (unsigned i = 0; i < row->stride; i++)
+		if (props[leaves[row->leaf + i]].immediate_bytes > immediate)
+			immediate = props[leaves[row->leaf + i]].immediate_bytes;
+	return HEAD_KNOWN | (unsigned)modrm << HEAD_MODRM_BIT | immediate << HEAD_IMMEDIATE_BIT;
+}
+
+static void print_heads(void)
+{
+	printf("const uint8_t decode_heads[2][256] = {\n");
+	for (unsigned map = 0; map < 2; map++) {
+		printf("{");
+		for (unsigned i = 0; i < 256; i++) {
+			const struct decode_row *row =
+				&rows[PAGE_LEGACY + map * LEGACY_PREFIXES][i];
+
+			printf("%u,%s", is_head(row) ? head_class(row) : 0,
+			       i % 32 == 31 ? "\n" : "");
+		}
+		printf("},\n");
+	}
+	printf("};\n");
+}
+
 /* Which bytes are opcodes behind 0F 0F. */
 static void print_3dnow(void)
 {
@@ -368,6 +412,7 @@ int main(void)
 	blank_prefixes();
 	print_table();
 	print_modrm();
+	print_heads();
 	print_3dnow();
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write");

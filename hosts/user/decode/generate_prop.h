@@ -70,6 +70,9 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 		return INSN_CPUID;
 	case ZYDIS_MNEMONIC_RDPMC:
 		return INSN_RDPMC;
+	case ZYDIS_MNEMONIC_RDTSC:
+	case ZYDIS_MNEMONIC_RDTSCP:
+		return INSN_RDTSC;
 	case ZYDIS_MNEMONIC_RDGSBASE:
 	case ZYDIS_MNEMONIC_WRGSBASE:
 		return INSN_GSBASE;
