@@ -148,13 +148,12 @@ fi
 setsid env --default-signal=INT "$SOFTPMU" record -e instructions:upp -c 1000003 -o "$SCRATCH/interrupted" -- \
 	"$BUILT/unusual" forever >"$SCRATCH/int.out" 2>"$SCRATCH/int.err" </dev/null &
 group=$!
-for _ in {1..100}; do
+for _ in {1..600}; do
 	sleep 0.1
-	[[ -s $SCRATCH/int.out ]] && break
+	grep -qx on "$SCRATCH/int.out" && break
 done
-sleep 1
 kill -INT -- -$group
-for _ in {1..100}; do
+for _ in {1..600}; do
 	kill -0 $group 2>/dev/null || break
 	sleep 0.1
 done

@@ -114,8 +114,8 @@ like_native "bash" bash -c 'echo hi | tr a-z A-Z | cat; x=$(echo sub); echo "$x"
 like_native "make" make -f makefile
 like_native "make -j2" make -s -j2 -f makefile a
 if have perl; then
-	like_native "perl" perl -e '$| = 1; $SIG{CHLD} = sub { print "child\n" if waitpid(-1, 1) > 0 };
-		my $pid = fork; exit 7 unless $pid; select undef, undef, undef, 0.2; print `echo back`; print system("exit 3") >> 8, "\n";'
+	like_native "perl" perl -e '$| = 1; my $ended; $SIG{CHLD} = sub { print "child\n" if ($ended = waitpid(-1, 1)) > 0 };
+		my $pid = fork; exit 7 unless $pid; select undef, undef, undef, 0.01 until $ended; print `echo back`; print system("exit 3") >> 8, "\n";'
 else
 	not_run "perl" "no perl"
 fi

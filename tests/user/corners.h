@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* corners.h: what corners.c, filters.c and views.c share: programs that do what their argument
- * names. */
+/* corners.h: what corners.c, filters.c, jits.c, lists.c, rings.c and views.c share: programs that
+ * do what their argument names. */
 #ifndef SOFTPMU_TESTS_CORNERS_H
 #define SOFTPMU_TESTS_CORNERS_H
 

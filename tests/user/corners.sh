@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# corners.sh: what few programs do (corners.c), code that is not written where it runs (views.c), and
-# filters of system calls (filters.c): output and status are those of a native run, and there is a count.
+# corners.sh: what few programs do (corners.c), code that is not written where it runs (views.c) or
+# changes while it runs (jits.c; rings.c: by the kernel), lists of mappings (lists.c), and filters of system calls (filters.c):
+# output and status are those of a native run, and there is a count.
 # ROUNDS=N does it N times.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
@@ -9,6 +10,9 @@
 compile corners -pthread
 compile filters -pthread
 compile views -pthread
+compile lists -pthread
+compile rings
+compile jits -pthread
 cd "$SCRATCH" || exit 1
 ulimit -c 0
 
@@ -35,23 +39,57 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in killed clones elsewhere myself; do
 		like_native corners "$subject"
 	done
-	for subject in two protected doubled moved open calls memory itself threads seen; do
+	for subject in two protected doubled moved open calls memory itself threads seen listed refused; do
 		like_native views $subject
+	done
+	for subject in names memory rollup; do
+		like_native lists $subject
+	done
+	for subject in flips patches reuse handlers forks threads published moved spawns across beside; do
+		like_native jits $subject
 	done
 	if has_feature ospke && "$BUILT/views" keys >"$SCRATCH/said"; then
 		like_native views keys
 	else
 		not_run "views: keys" "the machine has no protection keys"
 	fi
+	"$BUILT/rings" registered >"$SCRATCH/said"
+	if (($? != 77)); then
+		like_native rings registered
+	else
+		not_run "rings" "the kernel has no io_uring"
+	fi
 	if "$BUILT/filters" refused >"$SCRATCH/said"; then
 		for subject in refused traps trap-default trap-blocked kills allowed threads strict executes \
-			executes-not errors; do
+			executes-not errors unprivileged long; do
 			like_native filters $subject
 		done
+		# What has to stand in front of it has no room.
+		same "filters longest: natively" "getppid 66" "$("$BUILT/filters" longest | head -n 1)"
+		run "$SCRATCH/soft" "$SOFTPMU" stat -o "$SCRATCH/stat" -e instructions:u -- "$BUILT/filters" longest
+		same "filters longest" "125 1" "$status $(grep -c '^softpmu: .*a filter of system calls that is too long' "$SCRATCH/soft.err")"
 	else
 		not_run "filters" "the kernel has none"
 	fi
 done 2>/dev/null # what the shell says about signals
+
+# Each change costs what the first ones do: user time that grows no faster than their number.  The least of
+# some runs, as other programs take their share of caches.
+for turn in 1 2 3; do
+	for subject in beside beside-more; do
+		run "$SCRATCH/often" "$SOFTPMU" stat -o "$SCRATCH/$subject.$turn" -e instructions:u -- "$BUILT/jits" $subject
+	done
+done
+# least SUBJECT
+least() {
+	sed -n 's/ seconds user$//p' "$SCRATCH/$1".[1-3] | sort -g | head -n 1 | tr -d ' '
+}
+same "changes of one page" "40000 times beside: 0 wrong" "$(<"$SCRATCH/often.out")"
+if awk -v few="$(least beside)" -v many="$(least beside-more)" 'BEGIN { exit !(few > 0 && many > 0 && many < 9 * few) }'; then
+	pass "four times as many changes"
+else
+	fail "four times as many changes" "$(least beside) s, $(least beside-more) s"
+fi
 
 # The kernel aborts a restartable sequence by the address where it runs, which is not the program's
 # here (rseq(2)).

@@ -233,13 +233,62 @@ static void errors(void)
 	INSTALL(0, NUMBER); /* no RET at its end */
 }
 
+/* Who may not install one is told so before it is looked at. */
+static void unprivileged(void)
+{
+	struct sock_fprog program = {5, NULL};
+
+	need(!setuid(65534) || errno == EPERM, "setuid");
+	say("nowhere", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? errno : 0);
+}
+
+/* What it does stands at its end, but for a jump over all the rest. */
+static void of_length(unsigned n)
+{
+	static struct sock_filter filter[BPF_MAXINSNS];
+	const struct sock_filter end[] = {IS(SYS_getppid, SECCOMP_RET_ERRNO | 66),
+					  ELSE(SECCOMP_RET_ALLOW)};
+	const unsigned ends = sizeof(end) / sizeof(end[0]);
+
+	filter[0] = (struct sock_filter)NUMBER;
+	filter[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1);
+	filter[2] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, n - 4); /* the last one */
+	for (unsigned i = 3; i < n - ends; i++)
+		filter[i] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 0);
+	memcpy(filter + n - ends, end, sizeof(end));
+	install(filter, n, 0);
+	say("getppid", syscall(SYS_getppid) < 0 ? errno : 0);
+	say("getpid", syscall(SYS_getpid) == getpid());
+}
+
+static void is_long(void)
+{
+	of_length(BPF_MAXINSNS - 16);
+}
+
+static void longest(void)
+{
+	of_length(BPF_MAXINSNS);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"refused", refused},		{"traps", traps},   {"trap-default", trap_default},
-		{"trap-blocked", trap_blocked}, {"kills", kills},   {"allowed", allowed},
-		{"threads", threads},		{"strict", strict}, {"executes", executes},
-		{"executes-not", executes_not}, {"errors", errors}, {NULL, NULL},
+		{"refused", refused},
+		{"traps", traps},
+		{"trap-default", trap_default},
+		{"trap-blocked", trap_blocked},
+		{"kills", kills},
+		{"allowed", allowed},
+		{"threads", threads},
+		{"strict", strict},
+		{"executes", executes},
+		{"unprivileged", unprivileged},
+		{"executes-not", executes_not},
+		{"errors", errors},
+		{"long", is_long},
+		{"longest", longest},
+		{NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);

@@ -41,4 +41,34 @@ for period in 997 100003; do
 	got=$("$SOFTPMU" report -i "$SCRATCH/perf.data" -n 2>/dev/null | awk '/^ /{n += $2} END {print n}')
 	same "samples each $period" $(((17 * rounds + others) / period)) "$got"
 done
+
+# A counter that is far from its overflow is not checked in each block, one that is near is: samples of
+# another event are the same far from it, near it, and where it comes near on the way.  Then all is
+# translated once more.
+have perf || stop "perf" "is not installed"
+far=$((1 << 43)) loads=$((3 * rounds + 1048576 + 32 * 2))
+for period in $((4 * far)) $((far / 2)) $((far + 20000000)); do
+	run "$SCRATCH/rec" "$SOFTPMU" record -v --no-cache -e "instructions/period=$period/u" \
+		-e mem_inst_retired.all_loads/period=10007/upp -o "$SCRATCH/perf.data" -- "$BUILT/hot"
+	same "places passed, period $period" "$places" "$(od -An -t u8 -w24 "$SCRATCH/rec.out" | xargs)"
+	blocks=$(sed -n 's/.* \([0-9]*\) blocks.*/\1/p' "$SCRATCH/rec.err")
+	run "$SCRATCH/script" perf script -i "$SCRATCH/perf.data" -F event,ip
+	same "samples of loads, period $period" $((loads / 10007)) "$(wc -l <"$SCRATCH/script.out")"
+	[[ -e $SCRATCH/first ]] || { cp "$SCRATCH/script.out" "$SCRATCH/first" && first=$blocks; }
+	same_file "where they are, period $period" "$SCRATCH/first" "$SCRATCH/script.out"
+done
+# The last one began far from it and came near.
+if ((blocks > first)); then
+	pass "checked from the middle on"
+else
+	fail "checked from the middle on" "$blocks blocks, far from an overflow $first"
+fi
+# Far from it loops are checked all the same: they come back, and become traces beside the program's 19 blocks.
+run "$SCRATCH/hot" "$SOFTPMU" stat -v --no-cache -e instructions:u -- "$BUILT/hot"
+blocks=$(sed -n 's/.* blocks: \([0-9]*\), bytes.*/\1/p' "$SCRATCH/hot.err")
+if ((blocks > 19)); then
+	pass "loops come back"
+else
+	fail "loops come back" "$blocks blocks"
+fi
 finish

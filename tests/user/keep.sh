@@ -145,10 +145,18 @@ END
 	chmod +x "$SCRATCH/program"
 }
 rm -f "$kept"/*
-program "+="
-count "$SCRATCH/program"
-count "$SCRATCH/program"
-same "a file that has just been written is not kept" 0 "$old"
+for turn in {1..20}; do # within the time of "just"
+	program "+="
+	began=$EPOCHSECONDS
+	count "$SCRATCH/program"
+	count "$SCRATCH/program"
+	((EPOCHSECONDS - began > 2)) || break
+done
+if ((turn < 20)); then
+	same "a file that has just been written is not kept" 0 "$old"
+else
+	not_run "a file that has just been written" "two runs take more than two seconds here"
+fi
 sleep 4
 is_kept "a program" "$SCRATCH/program"
 program "^="
@@ -170,6 +178,12 @@ for turn in first second; do
 	same "sort with $(basename "$library") before the others, $turn run: counts" "$expected" "$counts"
 done
 unset LD_PRELOAD
+
+# What a program reads of its own mappings does not tell (proc(5)).
+expected=$("$SOFTPMU" stat --no-cache -o "$SCRATCH/stat" wc -l /proc/self/maps)
+for turn in first second; do
+	same "the list of mappings, $turn run" "$expected" "$("$SOFTPMU" stat -o "$SCRATCH/stat" wc -l /proc/self/maps)"
+done
 
 # The folder stays small.
 rm -f "$kept"/*

@@ -297,12 +297,12 @@ static int ignores(void)
 	return 1;
 }
 
+/* It says when it has come far enough for some samples. */
 static int forever(void)
 {
-	volatile int yes = 1;
-
-	while (yes)
-		;
+	for (volatile unsigned long n = 1; n; n++)
+		if (n == 50000000 && write(STDOUT_FILENO, "on\n", 3) != 3)
+			break;
 	return 1;
 }
 

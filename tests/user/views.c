@@ -2,8 +2,8 @@
 /*
  * views.c: code that is not written where it runs: through a second mapping of the same memory
  * (mmap(2), mremap(2)), or by a system call (pwrite(2), proc(5)'s mem, process_vm_writev(2)), or
- * by who has other rights (Vol. 3A, 4.6.2: protection keys).  One subject for each argument; each
- * writes a function many times and runs what it wrote.
+ * by who has other rights (Vol. 3A, 4.6.2: protection keys); and what proc(5) says of it.  One
+ * subject for each argument; each writes a function many times and runs what it wrote.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -158,12 +159,72 @@ static void by_write(int n)
 	need(lseek(fd, 4093, SEEK_SET) == 4093 && write(fd, code, 6) == 6, "write");
 }
 
+/* The code in a file of its own. */
+static int source_of(int n)
+{
+	uint8_t code[6];
+	int source = memfd_create("source", 0);
+
+	code_of(code, n);
+	need(source >= 0 && pwrite(source, code, 6, 0) == 6, "memfd_create");
+	return source;
+}
+
+static void by_sendfile(int n)
+{
+	int source = source_of(n);
+	off_t from = 0;
+
+	need(lseek(fd, 4093, SEEK_SET) == 4093 && sendfile(fd, source, &from, 6) == 6, "sendfile");
+	close(source);
+}
+
+static void by_copy(int n)
+{
+	int source = source_of(n);
+	off_t from = 0, to = 4093;
+
+	need(copy_file_range(source, &from, fd, &to, 6, 0) == 6, "copy_file_range");
+	close(source);
+}
+
+static void *feed(void *argument)
+{
+	int *ends = argument;
+	uint8_t code[6];
+
+	usleep(200);
+	code_of(code, ends[2]);
+	need(write(ends[1], code, 6) == 6, "pipe");
+	return NULL;
+}
+
+/* It waits for another thread. */
+static void by_splice(int n)
+{
+	int ends[3] = {0, 0, n};
+	off_t to = 4093;
+	pthread_t other;
+
+	need(!pipe(ends), "pipe");
+	pthread_create(&other, NULL, feed, ends);
+	need(splice(ends[0], NULL, fd, &to, 6, 0) == 6, "splice");
+	pthread_join(other, NULL);
+	need(splice(ends[0], NULL, fd, &to, 6, SPLICE_F_NONBLOCK) < 0 && errno == EAGAIN, "empty");
+	close(ends[1]);
+	need(!splice(ends[0], NULL, fd, &to, 6, 0), "end of the pipe");
+	close(ends[0]);
+}
+
 static void calls(void)
 {
 	two_views();
 	rounds("by read", by_read);
 	rounds("by write", by_write);
 	rounds("by pwrite", by_pwrite);
+	rounds("by sendfile", by_sendfile);
+	rounds("by copy_file_range", by_copy);
+	rounds("by splice", by_splice);
 	rounds("by store again", by_store);
 }
 
@@ -266,22 +327,28 @@ static void *run_when_seen(void *argument)
 	return (void *)wrong;
 }
 
-static void seen(void)
+static void seen_by(const char *name, void (*put)(int n))
 {
 	pthread_t other;
 	void *wrong;
 
-	two_views();
-	by_pwrite(0);
+	put(0);
 	turn = 0;
 	pthread_create(&other, NULL, run_when_seen, NULL);
 	for (int n = 1; n <= ROUNDS; n++) {
-		by_pwrite(n);
+		put(n);
 		while (turn != n)
 			sched_yield();
 	}
 	pthread_join(other, &wrong);
-	printf("seen: %ld wrong\n", (long)wrong);
+	printf("seen %s: %ld wrong\n", name, (long)wrong);
+}
+
+static void seen(void)
+{
+	two_views();
+	seen_by("by pwrite", by_pwrite);
+	seen_by("by splice", by_splice);
 }
 
 /* Code that may not be read, or not be written to, by those who run it: protection keys. */
@@ -345,6 +412,70 @@ static void keys(void)
 	printf("handler with %d: %d, afterwards %d\n", rights_there, in_handler, pkey_get(key));
 }
 
+/* --- what proc(5)'s list says of them --- */
+
+static void say_mapping(const char *name, const void *address)
+{
+	FILE *list = fopen("/proc/self/maps", "r");
+	unsigned long start, end, at = (unsigned long)(uintptr_t)address;
+	char line[512], rights[5];
+
+	need(list != NULL, "/proc/self/maps");
+	while (fgets(line, sizeof(line), list))
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, rights) == 3 && at >= start &&
+		    at < end)
+			printf("%s: %s, %lu bytes\n", name, rights, end - start);
+	fclose(list);
+}
+
+/* Without neighbours that it could be one mapping with. */
+static uint8_t *alone(int protection, int flags)
+{
+	uint8_t *at = mmap(NULL, 5 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	need(at != MAP_FAILED &&
+		     mmap(at + 4096, BYTES, protection, flags | MAP_FIXED, fd, 0) == at + 4096,
+	     "mmap");
+	return at + 4096;
+}
+
+static void listed(void)
+{
+	char line[512];
+	int strange = 0, lines = 0;
+	FILE *list;
+
+	fd = -1;
+	run = written = alone(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS);
+	rounds("one", by_store);
+	say_mapping("one", run);
+	need(!mprotect(run, 4096, PROT_READ | PROT_EXEC), "mprotect");
+	say_mapping("one's first page", run);
+	say_mapping("one's second page", run + 4096);
+	new_file();
+	written = alone(PROT_READ | PROT_WRITE, MAP_SHARED);
+	run = alone(PROT_READ | PROT_EXEC, MAP_SHARED);
+	rounds("two", by_store);
+	say_mapping("written", written);
+	say_mapping("run", run);
+	need((list = fopen("/proc/self/maps", "r")) != NULL, "/proc/self/maps");
+	for (; fgets(line, sizeof(line), list); lines++)
+		strange += strstr(line, "softpmu") != NULL || strstr(line, " rwx") != NULL;
+	printf("strange mappings: %d of %s\n", strange, lines > 10 ? "many" : "few");
+}
+
+/* --- ranges that are none --- */
+
+static void refused(void)
+{
+	printf("munmap: %s\n", munmap(NULL, SIZE_MAX) ? strerrorname_np(errno) : "done");
+	printf("mprotect: %s\n",
+	       mprotect(NULL, SIZE_MAX, PROT_READ) ? strerrorname_np(errno) : "done");
+	printf("mremap: %s\n", mremap(NULL, SIZE_MAX - 4095, 4096, 0) == MAP_FAILED
+				       ? strerrorname_np(errno)
+				       : "done");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
@@ -359,6 +490,8 @@ int main(int argc, char **argv)
 		{"threads", threads},
 		{"seen", seen},
 		{"keys", keys},
+		{"listed", listed},
+		{"refused", refused},
 		{NULL, NULL},
 	};
 

@@ -27,7 +27,6 @@
 
 #define CODE_BYTES	  (28u << 20)
 #define COLD_BYTES	  (20u << 20)
-#define GATE_BYTES	  16
 #define GATES_BYTES	  4096
 #define CACHE_BYTES	  (GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define COLD_ROOM	  (2u << 20) /* the most that the cold code of two blocks takes */
@@ -61,13 +60,8 @@ static const char *const gate[] = {
 	[EXIT_STEP_NEXT] = exit_step_next, [EXIT_STEP_TAKEN] = exit_step_taken,
 	[EXIT_STEP_JUMP] = exit_step_jump, [EXIT_HEADROOM_EDGE] = exit_headroom_edge,
 	[EXIT_STEP_ME] = exit_step_me,	   [EXIT_LOG_FULL] = exit_log_full,
-	[EXIT_RETURN] = exit_return,
+	[EXIT_RETURN] = exit_return,	   [EXIT_HEADROOM_FLAGS] = exit_headroom_flags,
 };
-
-const uint8_t *blocks_gate(unsigned reason)
-{
-	return cache_base + reason * GATE_BYTES;
-}
 
 static void write_gates(void)
 {
@@ -251,13 +245,11 @@ bool block_drop(struct block *b)
 {
 	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
 	struct emit e = {cache_base + b->code};
-	uint8_t *rel32;
 
 	if (b->code_bytes < DROP_BYTES || blocks_full())
 		return false;
 	b->gone = true;
-	rel32 = emit_jmp(&e, 0);
-	emit_patch(rel32, exit_slot_new(key, (uint64_t)rel32, false));
+	emit_jmp(&e, exit_slot_dropped(key));
 	lookup_drop(key);
 	return true;
 }
@@ -336,18 +328,18 @@ void blocks_forget(uint64_t start, uint64_t end)
 	threads_go();
 }
 
-bool block_append(uint64_t patch, uint64_t key)
+uint64_t block_append(uint64_t patch, uint64_t key)
 {
-	uint64_t flushes = blocks_flushes;
+	uint64_t flushes = blocks_flushes, code;
 
 	if (!threads_alone() || (uint8_t *)patch + 4 != cache_at || !blocks || blocks_full() ||
 	    cache_at[-5] != 0xe9 || keep_parts(block[blocks - 1].pc, key & ~CAREFUL_KEY) ||
-	    !memory_code_end(key & ~CAREFUL_KEY))
-		return false;
+	    !memory_code_end(key & ~CAREFUL_KEY) || memory_is_volatile(key & ~CAREFUL_KEY))
+		return 0;
 	cache_at -= 5;
 	block[blocks - 1].code_bytes -= 5;
-	translate_block(key);
-	return blocks_flushes == flushes;
+	code = translate_block(key);
+	return blocks_flushes == flushes ? code : 0;
 }
 
 /* --- all of it, as it is kept between runs (keep.c) --- */

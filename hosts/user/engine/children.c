@@ -208,8 +208,6 @@ static void take_back(const struct put_away *p)
 	memcpy(current->gpr, p->gpr, sizeof(p->gpr));
 	current->rflags = p->rflags;
 	current->pc = p->pc;
-	current->pid = p->pid;
-	current->tid = p->tid;
 	current->borrowed = p->borrowed;
 	current->observed = p->observed;
 	current->strict = p->strict;
@@ -224,6 +222,7 @@ static long lend(const struct wish *w)
 		.parent = {.ppid = current->pid, .ptid = current->tid},
 	};
 	struct put_away mine;
+	uint32_t childs;
 	bool killed;
 	long pid;
 
@@ -234,10 +233,15 @@ static long lend(const struct wish *w)
 	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
 			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
 			    run_borrower);
+	/* Whoever wants the thread to stand still asks it again, not what the child has executed.
+	 */
+	childs = current->tid;
+	current->pid = mine.pid;
+	current->tid = mine.tid;
 	thread_inside(); /* a child that is gone may have left from outside */
 	killed = !is_error(pid) && !current->left;
 	if (killed) {
-		ring_end_turn_of(current->tid);
+		ring_end_turn_of(childs);
 		branches_end();
 		counting_begin_again();
 	} else if (engine_link->want & LINK_WANT_ONE) {

@@ -6,11 +6,12 @@
  * run's first event, a microsecond with each reading, and as much as was asked for with a call that
  * has waited until its time was over.  All clocks of clock_gettime(2) that have a fixed number, and
  * gettimeofday(2) and time(2), tell this time; they do so in the C library too, as there is no
- * vDSO.
+ * vDSO.  The time-stamp counter counts its nanoseconds since the machine began to run, each reading
+ * a few of them, and the processor that RDTSCP names is always the first (Vol. 2B, RDTSC, RDTSCP).
  *
  * The system is not told.  A deadline on one of these clocks is past for it, so a wait with one
  * ends at once, and then it is as late as the deadline.  Timers, times of files, the processor time
- * of getrusage(2) and times(2), and RDTSC tell the machine's time.
+ * of getrusage(2) and times(2) tell the machine's time.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
@@ -23,6 +24,7 @@
 #define DATE	   INT64_C(1577836800) /* 2020-01-01 00:00 UTC: before the machine's */
 #define UP_SINCE   INT64_C(1)	       /* seconds that the machine runs then */
 #define READING_NS 1000
+#define TSC_NS	   25 /* of reading the time-stamp counter */
 #define SECOND_NS  UINT64_C(1000000000)
 #define LONGEST_S  INT64_C(1000000000)
 
@@ -94,6 +96,17 @@ static long tell_seconds(uint64_t to)
 		memcpy((void *)to, &told, sizeof(told));
 	pass(READING_NS);
 	return told;
+}
+
+void clocks_tsc(bool with_processor)
+{
+	uint64_t tsc = (uint64_t)UP_SINCE * SECOND_NS + now();
+
+	current->gpr[0] = (uint32_t)tsc;
+	current->gpr[2] = tsc >> 32;
+	if (with_processor)
+		current->gpr[1] = 0;
+	pass(TSC_NS);
 }
 
 /* --- waits --- */

@@ -28,8 +28,6 @@
 #define CTX_REASON	0xa4  /* 32 bits: enum exit_reason */
 #define CTX_SPILL_RCX	0xb0  /* across an indirect branch */
 #define CTX_SPILL_FLAGS 0xb8  /* RAX while flags are kept in AX */
-#define CTX_WANTED	0xc0  /* 32 bits: occurrences that a meter had no room for */
-#define CTX_CHECK_AT	0xc4  /* 32 bits: address of the check that failed */
 #define CTX_LOG		0xc8  /* where the next taken branch is logged */
 #define CTX_SPILL_LOG	0xd0  /* RAX while it is */
 #define CTX_PENDING	0xd8  /* 32 bits: a signal waits for the next instruction boundary */
@@ -42,17 +40,18 @@
 #define LANED_METERS 192
 
 /* Why translated code came back. */
-#define EXIT_LINK	   1  /* a direct branch whose target is not linked yet; site: exit slot */
-#define EXIT_INDIRECT	   2  /* no translation known for the program address in PC */
-#define EXIT_HEADROOM	   3  /* a meter ran out; site: block number */
-#define EXIT_SYSCALL	   4  /* site: block number; pc is behind it */
-#define EXIT_STEP_NEXT	   5  /* single instruction done, continues behind it */
-#define EXIT_STEP_TAKEN	   6  /* single instruction done, its direct branch was taken */
-#define EXIT_STEP_JUMP	   7  /* single instruction done, PC holds where it went */
-#define EXIT_HEADROOM_EDGE 8  /* as HEADROOM, behind a branch; site: exit slot with its target */
-#define EXIT_STEP_ME	   9  /* the block has to be run as a single step; site: block */
-#define EXIT_LOG_FULL	   10 /* the log of taken branches is full */
-#define EXIT_RETURN	   11 /* as INDIRECT, of a RET */
+#define EXIT_LINK	    1  /* a direct branch whose target is not linked yet; site: exit slot */
+#define EXIT_INDIRECT	    2  /* no translation known for the program address in PC */
+#define EXIT_HEADROOM	    3  /* a meter ran out; site: block number, number of its charge << 24 */
+#define EXIT_SYSCALL	    4  /* site: block number; pc is behind it */
+#define EXIT_STEP_NEXT	    5  /* single instruction done, continues behind it */
+#define EXIT_STEP_TAKEN	    6  /* single instruction done, its direct branch was taken */
+#define EXIT_STEP_JUMP	    7  /* single instruction done, PC holds where it went */
+#define EXIT_HEADROOM_EDGE  8  /* as HEADROOM, behind a branch; site: exit slot with its target */
+#define EXIT_STEP_ME	    9  /* the block has to be run as a single step; site: block */
+#define EXIT_LOG_FULL	    10 /* the log of taken branches is full */
+#define EXIT_RETURN	    11 /* as INDIRECT, of a RET */
+#define EXIT_HEADROOM_FLAGS 12 /* HEADROOM, with the flags in AX: they are put back on the way */
 
 #ifndef __ASSEMBLER__
 #include <softpmu/unit.h>
@@ -126,8 +125,7 @@ struct context {
 	uint32_t site;
 	uint32_t reason;
 	uint64_t reserved_a8, spill_rcx, spill_flags;
-	uint32_t wanted;
-	uint32_t check;
+	uint64_t reserved_c0;
 	uint64_t log;
 	uint64_t spill_log;
 	uint32_t pending;
@@ -186,8 +184,6 @@ CTX_CHECK(site, CTX_SITE);
 CTX_CHECK(reason, CTX_REASON);
 CTX_CHECK(spill_rcx, CTX_SPILL_RCX);
 CTX_CHECK(spill_flags, CTX_SPILL_FLAGS);
-CTX_CHECK(wanted, CTX_WANTED);
-CTX_CHECK(check, CTX_CHECK_AT);
 CTX_CHECK(log, CTX_LOG);
 CTX_CHECK(spill_log, CTX_SPILL_LOG);
 CTX_CHECK(pending, CTX_PENDING);
@@ -226,7 +222,7 @@ extern const char probe_read_at[], probe_write_at[], probe_failed[];
 /* Where translated code jumps to leave, one for each reason (enter.S). */
 extern const char exit_link[], exit_indirect[], exit_headroom[], exit_syscall[], exit_step_next[],
 	exit_step_taken[], exit_step_jump[], exit_headroom_edge[], exit_step_me[], exit_log_full[],
-	exit_return[];
+	exit_return[], exit_headroom_flags[];
 #endif
 
 #endif

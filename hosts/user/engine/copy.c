@@ -26,15 +26,13 @@ struct charge {
 };
 
 /*
- * A way out that is taken when a meter has run out.  From the block's charge: what is in
- * charged[first..last-1] is taken back.  From an edge, where the branch is done: that is
- * what is still to be charged.
+ * A way out from an edge that is taken when a meter has run out.  The branch is done: what is in
+ * charged[first..last-1] is still to be charged.
  */
 struct way_out {
 	uint8_t *check;
 	uint16_t first, last;
 	uint32_t site;
-	bool edge;
 	bool flags_kept;
 };
 
@@ -54,7 +52,7 @@ static unsigned ways_out, charges, sides;
 static const struct path *path;
 static uint64_t behind;
 static uint32_t number;
-static bool careful, aligned;
+static bool careful, aligned, upward;
 
 static unsigned lane_offset(unsigned m)
 {
@@ -86,34 +84,63 @@ static void log_taken(struct emit *e, unsigned i)
 
 /* --- charging --- */
 
-static void charge(struct emit *e, struct charge c, struct way_out out)
+static bool is_checked(unsigned m)
 {
-	charged[charges++] = c;
+	return !upward || !meter_is_distant(m);
+}
+
+static uint8_t *charge(struct emit *e, struct charge c, uint64_t target)
+{
 	emit_charge(e, c.offset, c.n);
 	if (aligned)
 		emit_clear_of_line(e, CHECK_BYTES);
-	out.check = emit_check(e); /* its target comes with the cold code */
-	way_out[ways_out++] = out;
+	return emit_check(e, target);
 }
 
-/* Charge the whole path.  Each way out takes back what has been charged up to it. */
-static void charge_block(struct emit *e, bool keep_flags)
+/* The way out of the block's charge number i: maps.c has what is to be taken back. */
+static uint64_t headroom_exit(unsigned i, bool flags_kept)
 {
-	for (unsigned m = 0; m < meters; m++) {
-		unsigned n = 0;
+	struct emit e = {cold_at};
+	uint64_t at = (uint64_t)cold_at;
 
-		for (unsigned i = 0; i < path->n; i++)
-			n += path_occurrences(path, i, m);
-		if (!n)
+	emit_leave(&e, flags_kept ? EXIT_HEADROOM_FLAGS : EXIT_HEADROOM, number | i << 24);
+	cold_at = e.at;
+	return at;
+}
+
+/* What the whole path produces on meter m.  All but the last of its instructions retire. */
+static unsigned charge_of(unsigned m)
+{
+	unsigned n = 0, i = meter_signals[m] == SPMU_SIGBIT(INSTRUCTIONS) ? n = path->n - 1 : 0;
+
+	for (; i < path->n; i++)
+		n += path_occurrences(path, i, m);
+	return n;
+}
+
+/* Charge the whole path of the block, whose code begins at `start`. */
+static void charge_block(struct emit *e, bool keep_flags, const uint8_t *start)
+{
+	bool any_checked = !upward || !counting_all_distant();
+	unsigned done = 0;
+
+	for (unsigned m = 0; m < meters; m++) {
+		struct charge c = {(uint16_t)lane_offset(m), (uint16_t)charge_of(m)};
+		const uint8_t *check = e->at;
+
+		if (!c.n)
 			continue;
-		if (!charges && keep_flags)
+		if (!done && keep_flags)
 			emit_flags_save(e);
-		charge(e, (struct charge){(uint16_t)lane_offset(m), (uint16_t)n},
-		       (struct way_out){.last = (uint16_t)(charges + 1),
-					.site = number | m << 24,
-					.flags_kept = keep_flags});
+		if (is_checked(m))
+			check = charge(e, c, headroom_exit(done, keep_flags));
+		else
+			emit_charge(e, c.offset, c.n);
+		if (any_checked)
+			block_map_charge(m, c.n, (unsigned)(check - start));
+		done++;
 	}
-	if (charges && keep_flags)
+	if (done && keep_flags)
 		emit_flags_restore(e);
 }
 
@@ -164,11 +191,14 @@ static void settle_edge(struct emit *e, unsigned i, bool taken, uint64_t pc)
 			continue;
 		if (first == ways_out)
 			slot = exit_slot_keep(pc);
-		charge(e, (struct charge){(uint16_t)lane_offset(m), (uint16_t)n},
-		       (struct way_out){.first = (uint16_t)(charges + 1),
-					.site = slot,
-					.edge = true,
-					.flags_kept = keep});
+		charged[charges] = (struct charge){(uint16_t)lane_offset(m), (uint16_t)n};
+		way_out[ways_out++] = (struct way_out){
+			.check = charge(e, charged[charges], 0), /* the target comes with the way */
+			.first = (uint16_t)(charges + 1),
+			.site = slot,
+			.flags_kept = keep,
+		};
+		charges++;
 	}
 	if (keep)
 		emit_flags_restore(e);
@@ -184,52 +214,41 @@ static void emit_ways_out(void)
 		const struct way_out *out = &way_out[i];
 
 		emit_check_target((uint64_t)out->check, (uint64_t)e.at);
-		for (unsigned c = out->first; c < out->last; c++) {
-			if (out->edge)
-				emit_charge(&e, charged[c].offset, charged[c].n);
-			else
-				emit_refund(&e, charged[c].offset, charged[c].n);
-		}
-		if (!out->edge)
-			emit_note(&e, CTX_WANTED, charged[out->last - 1].n);
-		if (!out->edge)
-			emit_note(&e, CTX_CHECK_AT, (uint32_t)(uint64_t)out->check);
+		for (unsigned c = out->first; c < out->last; c++)
+			emit_charge(&e, charged[c].offset, charged[c].n);
 		if (out->flags_kept)
 			emit_flags_restore(&e);
-		emit_leave(&e, out->edge ? EXIT_HEADROOM_EDGE : EXIT_HEADROOM, out->site);
+		emit_leave(&e, EXIT_HEADROOM_EDGE, out->site);
 	}
 	cold_at = e.at;
 }
 
 /* --- leaving --- */
 
-/* Where a jump to program address pc goes for now: its code, or a slot.  The closing jump of a
- * loop goes to a slot first, so that the loop's head can become a trace. */
-static uint64_t jump_target(uint64_t pc, uint64_t rel32, bool closes_loop)
+/* Where a jump to program address pc goes for now: its code, or a slot. */
+static uint64_t jump_target(uint64_t pc, uint64_t rel32)
 {
 	uint64_t key = careful ? pc | CAREFUL_KEY : pc, code = translated_code(key);
 
 	keep_jump(rel32, key);
-	if (code && (careful || !closes_loop || !blocks_may_trace(pc)))
-		return code;
-	return exit_slot_new(key, rel32, closes_loop && !careful);
+	return code ? code : exit_slot_new(key, rel32);
 }
 
-static void emit_goto(struct emit *e, uint64_t pc, bool closes_loop)
+static void emit_goto(struct emit *e, uint64_t pc)
 {
 	uint8_t *rel32;
 
 	if (aligned)
 		emit_clear_of_line(e, JMP_BYTES);
 	rel32 = emit_jmp(e, 0);
-	emit_patch(rel32, jump_target(pc, (uint64_t)rel32, closes_loop));
+	emit_patch(rel32, jump_target(pc, (uint64_t)rel32));
 }
 
 /* At the end of a block: what comes behind it needs no jump. */
-static void emit_go_on(struct emit *e, uint64_t pc, bool closes_loop)
+static void emit_go_on(struct emit *e, uint64_t pc)
 {
 	if (pc != behind)
-		emit_goto(e, pc, closes_loop);
+		emit_goto(e, pc);
 }
 
 static void emit_outcome(struct emit *e, unsigned i, bool taken)
@@ -241,9 +260,9 @@ static void emit_outcome(struct emit *e, unsigned i, bool taken)
 		log_taken(e, i);
 	settle_edge(e, i, taken, pc);
 	if (taken)
-		emit_goto(e, pc, insn->target <= path->pc[i]);
+		emit_goto(e, pc);
 	else
-		emit_go_on(e, pc, false);
+		emit_go_on(e, pc);
 }
 
 static bool edge_is_free(unsigned i, bool taken)
@@ -269,8 +288,7 @@ static void emit_conditional(struct emit *e, unsigned i)
 	} else {
 		rel32 = emit_jcc(e, insn->opcode & 15, 0);
 		if (edge_is_free(i, true))
-			emit_patch(rel32, jump_target(insn->target, (uint64_t)rel32,
-						      insn->target <= path->pc[i]));
+			emit_patch(rel32, jump_target(insn->target, (uint64_t)rel32));
 		else
 			side[sides++] = (struct side){rel32, (uint8_t)i, true};
 	}
@@ -296,7 +314,7 @@ static void emit_indirect(struct emit *e, unsigned i)
 	emit_indirect_target(e, insn, path->pc[i]);
 	if (expected) {
 		side[sides++] = (struct side){emit_expect(e, expected), (uint8_t)i, true};
-		emit_goto(e, expected, false);
+		emit_goto(e, expected);
 		return;
 	}
 	if (is_logged(kind))
@@ -318,11 +336,11 @@ static void emit_last(struct emit *e)
 	case INSN_CALL_REL:
 		emit_push_address(e, pc + insn->length);
 		log_taken(e, i);
-		emit_goto(e, insn->target, false);
+		emit_goto(e, insn->target);
 		break;
 	case INSN_JMP_REL:
 		log_taken(e, i);
-		emit_go_on(e, insn->target, insn->target <= pc);
+		emit_go_on(e, insn->target);
 		break;
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
@@ -334,7 +352,7 @@ static void emit_last(struct emit *e)
 		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)pc, pc);
-		emit_go_on(e, pc + insn->length, false);
+		emit_go_on(e, pc + insn->length);
 	}
 }
 
@@ -384,11 +402,14 @@ static void emit_unexpected(struct emit *e, unsigned i)
 	emit_indirect_end(e, &path->insn[i]);
 }
 
-static void emit_sides(void)
+/* Of a trace each begins a line: some are taken every other time. */
+static void emit_sides(bool lines)
 {
 	struct emit e = {cold_at};
 
 	for (unsigned s = 0; s < sides; s++) {
+		if (lines)
+			emit_line(&e);
 		emit_patch(side[s].rel32, (uint64_t)e.at);
 		if (is_indirect(&path->insn[side[s].branch]))
 			emit_unexpected(&e, side[s].branch);
@@ -412,13 +433,19 @@ static void align_branch(struct emit *e, unsigned i)
 		emit_clear_of_line(e, JCC_BYTES);
 }
 
+static bool is_copied(const struct insn *insn)
+{
+	return insn->kind == INSN_PLAIN && !insn->rip_offset;
+}
+
 /*
  * The whole block, with the lengths of its parts in its map: two bytes for the charge,
- * one for each instruction, and for a trace the address of each.
+ * one for each instruction, for a trace the address of each, and what is charged.
  */
 static void emit_path(struct emit *e, struct block *b)
 {
-	int point = path_dead_flags(path, careful ? 0 : CHECK_INSNS_MAX);
+	int point = path_dead_flags(path, careful ? 0 : path_charge_limit(path));
+	const uint8_t *code = e->at;
 	uint8_t *map = block_map_space(2 + path->n + (b->trace ? 4 * (path->n + 1) : 0));
 
 	b->check_at = point < 0 ? 0 : (uint8_t)point;
@@ -428,14 +455,16 @@ static void emit_path(struct emit *e, struct block *b)
 		uint8_t *start = e->at;
 
 		if (i == b->check_at) {
-			charge_block(e, point < 0);
+			charge_block(e, point < 0, code);
 			map[0] = (uint8_t)(e->at - start);
 			map[1] = (uint8_t)((e->at - start) >> 8);
 			start = e->at;
 		}
 		if (aligned)
 			align_branch(e, i);
-		if (i + 1 < path->n)
+		if (i + 1 < path->n && is_copied(&path->insn[i]))
+			emit_program(e, (const uint8_t *)path->pc[i], path->insn[i].length);
+		else if (i + 1 < path->n)
 			emit_inner(e, i);
 		else
 			emit_last(e);
@@ -455,11 +484,12 @@ void copy_block(struct emit *e, struct block *b, const struct copy_how *how)
 	behind = how->behind;
 	number = block_number(b);
 	careful = b->careful;
+	upward = !careful && !b->trace && path_goes_upward(path);
 	aligned = how->aligned;
 	ways_out = charges = sides = 0;
 	emit_path(e, b);
 	aligned = false; /* what seldom runs is not */
 	behind = 0;
-	emit_sides();
+	emit_sides(how->aligned);
 	emit_ways_out();
 }

@@ -4,6 +4,9 @@
  *
  * Nothing here touches the program's stack below RSP, its vector registers or (but
  * for emit_charge) its flags.  Registers that are borrowed wait in the context.
+ *
+ * What is written often goes through a copy of *e: for the compiler a store of bytes may change
+ * what e points to, and it would read it again behind each.
  */
 #include "emit.h"
 
@@ -11,8 +14,7 @@
 #include "sys.h"
 #include "threads.h"
 
-/* At most 16 bytes, of which as many are read as there are. */
-static void emit_few(struct emit *e, const uint8_t *bytes, size_t n)
+void emit_few(struct emit *e, const uint8_t *bytes, size_t n)
 {
 	uint8_t *at = e->at;
 
@@ -74,12 +76,27 @@ static void emit64(struct emit *e, uint64_t value)
 	emit_bytes(e, (const uint8_t *)&value, sizeof(value));
 }
 
-/* opcode r64, gs:[offset] */
+/* The first 8 bytes of code that has the offset of a word of the context, which is below 2^24,
+ * behind `before` bytes. */
+static uint64_t with_offset(uint64_t code, unsigned before, unsigned offset)
+{
+	return code | (uint64_t)offset << 8 * before;
+}
+
+/* opcode r64, gs:[offset]: the last byte of the offset comes behind these. */
+static uint64_t gs_first(unsigned opcode, unsigned reg, unsigned offset)
+{
+	return with_offset(UINT64_C(0x2500004865) | (opcode | (0x04 | reg << 3) << 8) << 16, 5,
+			   offset);
+}
+
 static void emit_gs(struct emit *e, unsigned opcode, unsigned reg, unsigned offset)
 {
-	emit32(e, 0x4865 | opcode << 16 | (0x04 | reg << 3) << 24);
-	emit8(e, 0x25);
-	emit32(e, offset);
+	struct emit at = *e;
+
+	e->at += 9;
+	emit64(&at, gs_first(opcode, reg, offset));
+	emit8(&at, 0);
 }
 
 void emit_save(struct emit *e, unsigned reg, unsigned offset)
@@ -94,11 +111,16 @@ void emit_load(struct emit *e, unsigned reg, unsigned offset)
 
 static void emit_arithmetic(struct emit *e, unsigned operation, unsigned offset, unsigned n)
 {
-	emit_gs(e, n < 128 ? 0x83 : 0x81, operation, offset);
-	if (n < 128)
-		emit8(e, n);
-	else
+	if (n < 128) {
+		struct emit at = *e;
+
+		e->at += 10;
+		emit64(&at, gs_first(0x83, operation, offset));
+		emit16(&at, n << 8);
+	} else {
+		emit_gs(e, 0x81, operation, offset);
 		emit32(e, n);
+	}
 }
 
 void emit_charge(struct emit *e, unsigned offset, unsigned n)
@@ -111,27 +133,16 @@ void emit_refund(struct emit *e, unsigned offset, unsigned n)
 	emit_arithmetic(e, 0, offset, n);
 }
 
-void emit_note(struct emit *e, unsigned offset, uint32_t n)
-{
-	emit_bytes(e, (const uint8_t[]){0x65, 0xc7, 0x04, 0x25}, 4);
-	emit32(e, offset);
-	emit32(e, n);
-}
-
 void emit_flags_save(struct emit *e)
 {
 	emit_save(e, RAX, CTX_SPILL_FLAGS);
-	emit8(e, 0x9f); /* LAHF */
-	emit8(e, 0x0f); /* SETO AL */
-	emit8(e, 0x90);
-	emit8(e, 0xc0);
+	emit_bytes(e, (const uint8_t[]){0x9f, 0x0f, 0x90, 0xc0}, 4); /* LAHF; SETO AL */
 }
 
 void emit_flags_restore(struct emit *e)
 {
-	emit8(e, 0x04); /* ADD AL, 7FH: overflows when AL is 1 */
-	emit8(e, 0x7f);
-	emit8(e, 0x9e); /* SAHF */
+	/* ADD AL, 7FH: overflows when AL is 1; SAHF */
+	emit_bytes(e, (const uint8_t[]){0x04, 0x7f, 0x9e}, 3);
 	emit_load(e, RAX, CTX_SPILL_FLAGS);
 }
 
@@ -142,21 +153,29 @@ void emit_patch(uint8_t *rel32, uint64_t target)
 	__builtin_memcpy(rel32, &relative, 4);
 }
 
+static inline uint8_t *put_jmp(struct emit *e, uint64_t target)
+{
+	uint8_t *at = e->at;
+
+	e->at = at + 5;
+	*at = 0xe9;
+	emit_patch(at + 1, target);
+	return at + 1;
+}
+
 uint8_t *emit_jmp(struct emit *e, uint64_t target)
 {
-	emit8(e, 0xe9);
-	e->at += 4;
-	emit_patch(e->at - 4, target);
-	return e->at - 4;
+	return put_jmp(e, target);
 }
 
 uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target)
 {
-	emit8(e, 0x0f);
-	emit8(e, 0x80 | condition);
-	e->at += 4;
-	emit_patch(e->at - 4, target);
-	return e->at - 4;
+	struct emit at = *e;
+
+	e->at = at.at + 6;
+	emit16(&at, 0x800f | condition << 8);
+	emit_patch(at.at, target);
+	return at.at;
 }
 
 /* A check is JS rel32 at one of a few places among NOPs; where it never moves, without any. */
@@ -178,6 +197,10 @@ static void write_check(struct emit *e, unsigned place, uint64_t target)
 	static const uint8_t nop[CHECK_PLACES][CHECK_PLACES - 1] = {{0}, {0x90}, {0x66, 0x90}};
 	unsigned behind = check_places - 1 - place;
 
+	if (check_places == 1) {
+		emit_jcc(e, 8 /* S */, target);
+		return;
+	}
 	emit_few(e, nop[place], place);
 	emit_jcc(e, 8 /* S */, target);
 	emit_few(e, nop[behind], behind);
@@ -192,11 +215,11 @@ static unsigned check_place(const uint8_t *at)
 	return place;
 }
 
-uint8_t *emit_check(struct emit *e)
+uint8_t *emit_check(struct emit *e, uint64_t target)
 {
 	uint8_t *check = e->at;
 
-	write_check(e, 0, 0);
+	write_check(e, 0, target);
 	return check;
 }
 
@@ -232,54 +255,14 @@ void emit_jmp_far(struct emit *e, uint64_t target)
 	emit64(e, target);
 }
 
-/* MOV QWORD [RAX+at], value */
-static void emit_log_word(struct emit *e, unsigned at, uint64_t value)
-{
-	if (value <= INT32_MAX) {
-		emit_bytes(e, (const uint8_t[]){0x48, 0xc7, 0x40, (uint8_t)at}, 4);
-		emit32(e, value);
-		return;
-	}
-	for (unsigned half = 0; half < 2; half++) {
-		emit_bytes(e, (const uint8_t[]){0xc7, 0x40, (uint8_t)(at + 4 * half)}, 3);
-		emit32(e, value >> 32 * half);
-	}
-}
-
-/* The first word is stored first: at the end of the log that store faults, and nothing has
- * been written. */
-static void emit_log_end(struct emit *e, uint32_t kind)
-{
-	if (kind != LOG_NO_KIND)
-		emit_log_word(e, 16, kind);
-	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x40, LOG_RECORD_BYTES}, 4); /* LEA RAX */
-	emit_save(e, RAX, CTX_LOG);
-}
-
-void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind)
-{
-	emit_save(e, RAX, CTX_SPILL_LOG);
-	emit_load(e, RAX, CTX_LOG);
-	emit_log_word(e, 0, from);
-	emit_log_word(e, 8, to);
-	emit_log_end(e, kind);
-	emit_load(e, RAX, CTX_SPILL_LOG);
-}
-
-void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind)
-{
-	emit_save(e, RAX, CTX_SPILL_LOG);
-	emit_load(e, RAX, CTX_LOG);
-	emit_log_word(e, 0, from);
-	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x48, 0x08}, 4); /* MOV [RAX+8], RCX */
-	emit_log_end(e, kind);
-	emit_load(e, RAX, CTX_SPILL_LOG);
-}
-
 void emit_leave(struct emit *e, unsigned reason, uint32_t site)
 {
-	emit_note(e, CTX_SITE, site);
-	emit_jmp(e, (uint64_t)blocks_gate(reason));
+	struct emit at = *e;
+
+	emit64(&at, with_offset(UINT64_C(0x2504c765), 4, CTX_SITE)); /* MOV DWORD gs:[], site */
+	emit32(&at, site);
+	put_jmp(&at, (uint64_t)blocks_gate(reason));
+	*e = at;
 }
 
 void emit_push_address(struct emit *e, uint64_t address)
@@ -337,7 +320,8 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 	emit8(e, rex);
 	emit8(e, 0x8b); /* MOV RCX, r/m64 */
 	emit8(e, (modrm & 0xc7) | RCX << 3);
-	emit_few(e, bytes + insn->modrm_offset + 1, (size_t)insn->length - insn->modrm_offset - 1);
+	emit_program(e, bytes + insn->modrm_offset + 1,
+		     (size_t)insn->length - insn->modrm_offset - 1);
 	if (insn->rip_offset)
 		emit_patch(e->at - 4, rip_target(insn, pc));
 }
@@ -385,7 +369,7 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 		emit_copy_far(e, insn, bytes, pc);
 		return;
 	}
-	emit_few(e, bytes, insn->length);
+	emit_program(e, bytes, insn->length);
 	if (insn->rip_offset) {
 		uint32_t d = (uint32_t)(rip_target(insn, pc) - (uint64_t)e->at);
 
@@ -395,7 +379,7 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 
 uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes)
 {
-	emit_few(e, bytes, (size_t)insn->length - 1);
+	emit_program(e, bytes, (size_t)insn->length - 1);
 	return e->at++;
 }
 

@@ -7,6 +7,8 @@
 
 #include <hosts/user/decode/decode.h>
 
+#include "pages.h"
+
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
 
 struct emit {
@@ -25,6 +27,24 @@ static inline void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
 	e->at += n;
 }
 
+/* At most 16 bytes, of which as many are read as there are. */
+void emit_few(struct emit *e, const uint8_t *bytes, size_t n);
+
+/* Bytes of the program, whose code is followed by nothing yet: 16 are copied where they are in one
+ * page, so that no branch goes by how many there are. */
+static inline void emit_program(struct emit *e, const uint8_t *bytes, size_t n)
+{
+	uint8_t *at = e->at;
+
+	if ((uint64_t)bytes % PAGE > PAGE - 16) {
+		emit_few(e, bytes, n);
+		return;
+	}
+	e->at = at + n;
+	__builtin_memcpy(at, bytes, 8);
+	__builtin_memcpy(at + 8, bytes + 8, 8);
+}
+
 /*
  * NOPs, so that a branch at the end of the next n bytes does not touch the boundary of a line of
  * the cache of decoded instructions.  One that does is decoded each time it runs on Skylake and its
@@ -33,6 +53,13 @@ static inline void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
 void emit_clear_of_line(struct emit *e, unsigned n);
 /* NOPs up to such a boundary. */
 void emit_line(struct emit *e);
+
+static inline void emit16(struct emit *e, unsigned value)
+{
+	uint16_t low = (uint16_t)value;
+
+	emit_bytes(e, (const uint8_t *)&low, sizeof(low));
+}
 
 static inline void emit32(struct emit *e, uint64_t value)
 {
@@ -49,9 +76,6 @@ void emit_load(struct emit *e, unsigned reg, unsigned offset);
 void emit_charge(struct emit *e, unsigned offset, unsigned n);
 void emit_refund(struct emit *e, unsigned offset, unsigned n);
 
-/* MOV DWORD gs:[offset], n */
-void emit_note(struct emit *e, unsigned offset, uint32_t n);
-
 /* The six arithmetic flags into AX and back; RAX waits in the context meanwhile. */
 void emit_flags_save(struct emit *e);
 void emit_flags_restore(struct emit *e);
@@ -67,7 +91,7 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
  * what it costs to change code that is about to run: there the check stays.
  */
 void emit_start(void);
-uint8_t *emit_check(struct emit *e);
+uint8_t *emit_check(struct emit *e, uint64_t target);
 void emit_check_target(uint64_t check, uint64_t target);
 void emit_move_check(uint64_t check);
 

@@ -20,6 +20,7 @@
  *	maps.c       what is known of a block afterwards
  *	step.c       a few instructions in a form that comes back
  *	emit.c       the bytes that copy.c and step.c write
+ *	emit_log.c   those that log a taken branch
  *	run.c        the dispatcher: bulk and precise execution
  *	branches.c   taken branches, for last branch records and branch traces
  *	units.c      a thread's units, their drivers, samples
@@ -28,8 +29,10 @@
  *	self.c       the unit as the program sees it: CPUID, RDPMC
  *	ring.c       records to the tool
  *	views.c      shared memory that is mapped more than once
+ *	pinned.c     memory that the kernel may write to at any time
  *	syscalls.c   the program's system calls
  *	files.c      files that show the program itself
+ *	listing.c    the list of its mappings; figures.c: how much memory they have
  *	filters.c    filters of system calls (seccomp) that it installs
  *	signals.c    the program's signals: masks, arrival, delivery
  *	actions.c    what it wants done about each
@@ -115,7 +118,8 @@ void memory_mapped(uint64_t start, uint64_t bytes, int protection);
 void memory_unmapped(uint64_t start, uint64_t bytes);
 /* A stack that may be executed, as far down as it may grow. */
 void memory_stack(uint64_t start, uint64_t end);
-/* Code whose changes cannot be noticed (a stack): it runs as single steps, decoded each time. */
+/* Code whose changes cannot be noticed (a stack, a pinned page): it runs as single steps, decoded
+ * each time. */
 bool memory_is_volatile(uint64_t pc);
 /* The end of the executable region that holds pc; 0: pc cannot be executed. */
 uint64_t memory_code_end(uint64_t pc);
@@ -137,6 +141,11 @@ bool memory_watches(uint64_t start, uint64_t bytes);
 void memory_unwatch_range(uint64_t start, uint64_t bytes);
 /* The page is a stack: its code is not worth watching. */
 void memory_give_up(uint64_t address);
+/* Code there that may be written to is volatile from now on. */
+void memory_pin(uint64_t start, uint64_t bytes);
+/* What the program has asked for at a mapped address, whether as code, and whether writable beside
+ * what the kernel says; where that ends, before `end`. */
+uint64_t memory_as_mapped(uint64_t at, uint64_t end, bool *code, bool *writable);
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Is a change half done?  The lock is held: whoever held it before has left it so. */
 bool memory_is_changing(void);
@@ -156,7 +165,6 @@ struct block {
 	uint8_t check_at;    /* instructions before the meters are charged */
 	uint8_t check_bytes; /* bytes of them in the program */
 	bool trace;	     /* it goes on through branches; its map has the addresses */
-	bool recorded;	     /* along a way that was recorded */
 	bool careful;
 	bool spans;	   /* more than one module of the program (keep.c) */
 	uint8_t is_target; /* kept: bit 0: of indirect branches, bit 1: of returns */
@@ -177,7 +185,11 @@ extern uint64_t blocks_changes; /* how often code has changed, or that */
 void blocks_forget(uint64_t start, uint64_t end);
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
-const uint8_t *blocks_gate(unsigned reason);
+#define GATE_BYTES 16
+static inline const uint8_t *blocks_gate(unsigned reason)
+{
+	return cache_base + (size_t)reason * GATE_BYTES;
+}
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 /* Its code is complete. */
 void block_done(struct block *block);
@@ -191,17 +203,18 @@ const uint8_t *block_map(const struct block *block);
  * it is too short to jump from. */
 bool block_drop(struct block *block);
 /* Translate `key` in place of the jump at the end of the newest block: its rel32 is at
- * `patch`.  False: it is not there, or cannot be done. */
-bool block_append(uint64_t patch, uint64_t key);
+ * `patch`: its code.  0: the jump is not there, or it cannot be done. */
+uint64_t block_append(uint64_t patch, uint64_t key);
 
 /* slots.c */
 struct exit_slot {
 	uint64_t target; /* key */
 	uint32_t patch;	 /* address of the rel32 to set; 0: it is set */
-	bool closes_loop;
 };
 /* A slot for a jump whose rel32 is at `patch`: the address to jump to. */
-uint64_t exit_slot_new(uint64_t key, uint64_t patch, bool closes_loop);
+uint64_t exit_slot_new(uint64_t key, uint64_t patch);
+/* Where blocks of this key jump to when they are dropped. */
+uint64_t exit_slot_dropped(uint64_t key);
 /* A slot that only holds a target, for as long as the cache: its number. */
 uint32_t exit_slot_keep(uint64_t pc);
 struct exit_slot *exit_slot_at(uint32_t number);
@@ -220,9 +233,6 @@ void blocks_will_look(uint64_t key, bool of_return);
 void blocks_add(uint64_t key, uint64_t code);
 /* The table of careful targets is about to be used. */
 void blocks_start_careful(void);
-/* Has no trace been tried at this address yet?  It has now: there is code for it. */
-bool blocks_may_trace(uint64_t pc);
-void blocks_no_trace(uint64_t pc);
 /* The tables of indirect targets, below 2 GiB. */
 uint64_t blocks_targets(bool careful, bool of_returns);
 /* Indirect branches, or returns, find the code of this key from now on, if it can be executed. */
@@ -241,13 +251,19 @@ void target_set(uint64_t key, uint64_t thunk, bool of_return);
 /* Translate the block of this key, and some that most likely run after it, or return 0 when it
  * cannot be executed. */
 uint64_t translate_block(uint64_t key);
-/* The head of a loop that runs again: a trace, if it can be one; the code to jump to. */
-uint64_t translate_trace(uint64_t pc);
 /* A trace along the way that a thread has taken, in place of the block where it begins; false:
  * there is none. */
 bool translate_recorded(const uint64_t *pcs, unsigned n);
 
 /* maps.c */
+/* Noted in the map of the newest block: it charges so many of meter m, and checks that at `offset`
+ * in its code. */
+void block_map_charge(unsigned m, unsigned n, unsigned offset);
+/* The block's charge number `index` found no room: it and those before it are taken back. */
+struct block_charge {
+	unsigned meter, n;
+	uint64_t check; /* where it was checked */
+} block_take_back(const struct block *block, unsigned index);
 /* The occurrences that instructions first to last-1 of a block produce on meter m, without
  * the outcome of a final conditional branch. */
 unsigned block_occurrences(const struct block *block, unsigned first, unsigned last, unsigned m);
@@ -271,6 +287,7 @@ void hot_end(void);
 void hot_forget(void);
 /* A child that borrowed the thread's context began a record, and was killed. */
 void hot_abandon(void);
+#define HOT_PORTION_MAX (INT64_C(1) << 22)
 extern int64_t hot_portion; /* headroom that bulk code gets at a time, at most */
 
 /* step.c: a few instructions in a form that comes back. */
@@ -458,6 +475,8 @@ struct clocks_wait {
 struct clocks_wait clocks_wait_of(const struct syscall_arguments *c);
 /* The system call has been made: the time it tells, the time it took.  Its result. */
 long clocks_after(const struct syscall_arguments *c, struct clocks_wait wait, long result);
+/* RDTSC or RDTSCP has been executed: the registers tell this time. */
+void clocks_tsc(bool with_processor);
 /* The process is a new one, which counts from 0. */
 void clocks_begin_again(void);
 

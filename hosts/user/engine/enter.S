@@ -76,6 +76,14 @@ enter_end:
 	leave_by exit_step_me, EXIT_STEP_ME
 	leave_by exit_log_full, EXIT_LOG_FULL
 
+	.globl exit_headroom_flags
+	.balign 16
+exit_headroom_flags:
+	addb $0x7f, %al		/* as emit_flags_restore() does it */
+	sahf
+	movq %gs:CTX_SPILL_FLAGS, %rax
+	jmp exit_headroom
+
 	.globl exit_indirect
 	.balign 16
 exit_indirect:

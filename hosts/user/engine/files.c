@@ -2,12 +2,16 @@
 /*
  * files.c: system calls by which a file shows the program itself (proc(5)): its image,
  * /proc/self/exe, and its memory, /proc/self/mem, to which it may write whatever the pages'
- * protection.
+ * protection.  Calls that write to files of shared memory that may be executed are here, too.
  */
+#include <asm/errno.h>
+#include <asm/poll.h>
 #include <asm/unistd.h>
+#include <linux/fcntl.h>
 
 #include "engine.h"
 #include "files.h"
+#include "listing.h"
 #include "sys.h"
 #include "threads.h"
 #include "views.h"
@@ -43,6 +47,8 @@ long files_look_up(struct syscall_arguments *c, unsigned at)
 	return syscall_pass_on(c);
 }
 
+#define SPLICE_F_NONBLOCK 2
+
 static bool memory_file_opened; /* a process's memory, as /proc/self/mem */
 
 static bool is_memory_file(int fd)
@@ -53,6 +59,18 @@ static bool is_memory_file(int fd)
 	name_of_fd(fd, path, sizeof(path));
 	n = strlen(path);
 	return n > 10 && !memcmp(path, "/proc/", 6) && !memcmp(path + n - 4, "/mem", 4);
+}
+
+static void open_listing(int fd)
+{
+	char path[64];
+
+	name_of_fd(fd, path, sizeof(path));
+	if (!listing_is(path))
+		return;
+	engine_lock();
+	listing_open(fd, path);
+	engine_unlock();
 }
 
 long files_open(struct syscall_arguments *c)
@@ -66,6 +84,8 @@ long files_open(struct syscall_arguments *c)
 	n = strlen(name);
 	if (n >= 3 && !memcmp(name + n - 3, "mem", 3) && is_memory_file((int)result))
 		memory_file_opened = true;
+	if (n >= 4 && (!memcmp(name + n - 4, "maps", 4) || !memcmp(name + n - 4, "llup", 4)))
+		open_listing((int)result);
 	return result;
 }
 
@@ -84,37 +104,71 @@ static void forget_written(const struct syscall_arguments *c, int fd, bool memor
 	syscall_code_changes(end - bytes, bytes);
 }
 
+/* A call that does not wait for other threads.  The lock is held: nobody meets new bytes and runs
+ * the old ones. */
+static long write_while_stopped(const struct syscall_arguments *c, int fd, bool memory)
+{
+	long result;
+
+	threads_stop();
+	result = syscall_program(c->nr, c->a);
+	if (!is_error(result))
+		forget_written(c, fd, memory, (uint64_t)result);
+	threads_go();
+	return result;
+}
+
+static bool try_to_write(const struct syscall_arguments *c, int fd, bool memory, long *result)
+{
+	bool writes;
+
+	if (!memory && !views_have_code())
+		return false;
+	engine_lock();
+	writes = memory || views_file_has_code(fd);
+	if (writes)
+		*result = write_while_stopped(c, fd, memory);
+	engine_unlock();
+	return writes;
+}
+
 long files_write(const struct syscall_arguments *c, int fd)
 {
 	bool memory = memory_file_opened && is_memory_file(fd);
 	long result;
 
-	if (!memory && !views_have_code())
-		return syscall_pass_on(c);
-	engine_lock();
-	if (!memory && !views_file_has_code(fd)) {
-		engine_unlock();
-		return syscall_pass_on(c);
-	}
-	threads_stop(); /* nobody meets new bytes and runs the old ones */
-	result = syscall_program(c->nr, c->a);
-	if (!is_error(result))
-		forget_written(c, fd, memory, (uint64_t)result);
-	threads_go();
-	engine_unlock();
-	return result;
+	return try_to_write(c, fd, memory, &result) ? result : syscall_pass_on(c);
 }
 
-/* It may wait for another thread, which has to go on. */
-long files_copy(const struct syscall_arguments *c, int fd)
+/* Until the pipe has something, which may come from another thread of the program.  (A handler with
+ * SA_RESTART ends this with EINTR, which it would not do to splice.) */
+static long wait_for_pipe(const struct syscall_arguments *c)
 {
-	long result = syscall_pass_on(c);
+	struct pollfd pipe = {.fd = (int)c->a[0], .events = POLLIN};
+	const struct syscall_arguments wait = {__NR_poll, {(uint64_t)&pipe, 1, UINT64_MAX}};
 
-	if (is_error(result) || !views_have_code())
-		return result;
-	engine_lock();
-	views_file_written(fd);
-	engine_unlock();
+	return syscall_pass_on(&wait);
+}
+
+static bool may_wait(const struct syscall_arguments *c)
+{
+	return !(c->a[5] & SPLICE_F_NONBLOCK) &&
+	       !(syscall2(__NR_fcntl, (long)c->a[0], F_GETFL) & O_NONBLOCK);
+}
+
+long files_splice(const struct syscall_arguments *c)
+{
+	struct syscall_arguments at_once = *c;
+	long result;
+
+	at_once.a[5] |= SPLICE_F_NONBLOCK;
+	do {
+		if (!try_to_write(&at_once, (int)c->a[2], false, &result))
+			return syscall_pass_on(c);
+		if (result != -EAGAIN || !may_wait(c))
+			return result;
+		result = wait_for_pipe(c);
+	} while (result >= 0);
 	return result;
 }
 

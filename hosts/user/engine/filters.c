@@ -101,10 +101,10 @@ static long install(const struct syscall_arguments *c, unsigned at)
 	if (!memory_readable(c->a[at], sizeof(wanted)))
 		return -EFAULT;
 	memcpy(&wanted, (const void *)c->a[at], sizeof(wanted));
-	if (!wanted.length || wanted.length > MOST || !wanted.filter)
-		return -EINVAL;
-	if (!memory_readable((uint64_t)wanted.filter, wanted.length * sizeof(*wanted.filter)))
-		return -EFAULT;
+	/* The kernel knows in which order it looks at what is wrong. */
+	if (!wanted.length || wanted.length > MOST ||
+	    !memory_readable((uint64_t)wanted.filter, wanted.length * sizeof(*wanted.filter)))
+		return syscall_program(c->nr, c->a);
 	changed.filter = engine_memory(bytes);
 	n = allow_engine(changed.filter);
 	changed.length = (uint16_t)(n + wanted.length);

@@ -20,7 +20,6 @@
 #define RECORDED      (BLOCK_INSNS_MAX + 16) /* instructions */
 #define SEEN	      4096
 #define PORTION	      (INT64_C(1) << 16)
-#define PORTION_MAX   (INT64_C(1) << 22)
 #define PATIENCE      32 /* samples that find nothing new */
 #define TIMES	      2
 #define FIRST_RECORDS 32
@@ -59,7 +58,7 @@ static void nothing_new(void)
 	if (++in_vain < PATIENCE)
 		return;
 	in_vain = 0;
-	if (hot_portion < PORTION_MAX)
+	if (hot_portion < HOT_PORTION_MAX)
 		hot_portion *= 2;
 }
 
@@ -76,7 +75,7 @@ unsigned hot_sample(const struct block *b)
 	struct seen *s = seen_of(block_number(b));
 	struct context *nobody = NULL;
 
-	paid += b->recorded;
+	paid += b->trace;
 	handed_out += (uint64_t)hot_portion;
 	if (++s->times < s->wanted || b->pc > UINT32_MAX || !may_record()) {
 		nothing_new();
@@ -102,7 +101,7 @@ void hot_note(uint64_t pc)
 		recorded[count++] = pc;
 }
 
-/* Where the record first comes to a block that is no trace of this kind; `count`: nowhere. */
+/* Where the record first comes to a block that is no trace; `count`: nowhere. */
 static unsigned find_head(void)
 {
 	static struct path p; /* under the lock */
@@ -121,7 +120,7 @@ static unsigned find_head(void)
 		b = code ? block_of_code(code) : NULL;
 		if (!b)
 			return count;
-		if (!b->recorded)
+		if (!b->trace)
 			return i;
 		k = 0;
 	}

@@ -26,6 +26,7 @@
 #include "emit.h"
 #include "engine.h"
 #include "pages.h"
+#include "path.h"
 #include "sys.h"
 
 #define JUMPS_MAX 65536
@@ -47,7 +48,8 @@ uint64_t keep_key(void)
 	key = keep_mix(key, (uint64_t)b << 32 | c);
 	key = keep_mix(key, (uint64_t)cache_base);
 	key = keep_mix(key, branch_signals);
-	key = keep_mix(key, branch_kinds);
+	key = keep_mix(key, branch_kinds | clocks_wanted() << 1 /* RDTSC */ |
+				    counting_is_distant() << 2);
 	return keep_sum(key, meter_signals, meters * sizeof(*meter_signals));
 }
 

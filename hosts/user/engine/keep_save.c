@@ -56,7 +56,7 @@ static bool separate(void)
 		if (blocks_full())
 			return false;
 		emit_patch((uint8_t *)(uint64_t)keep.jump[i].rel32,
-			   exit_slot_new(keep.jump[i].key, keep.jump[i].rel32, false));
+			   exit_slot_new(keep.jump[i].key, keep.jump[i].rel32));
 	}
 	return true;
 }

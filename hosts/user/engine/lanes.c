@@ -16,8 +16,17 @@
 #define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
 #define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
 
+/*
+ * Where only counts are wanted, room is for hours.  Then blocks that go upward are not checked, as
+ * a check costs as much as a charge and more.  Each way round a loop, and each return, comes
+ * through one that is.  So bulk code comes back after so many checks at the most as it has portions
+ * of room, with UPWARD_SPAN instructions before each: all of that is kept back.
+ */
+#define DISTANT_INSNS (INT64_C(2) * HOT_PORTION_MAX * UPWARD_SPAN)
+
 uint64_t meter_signals[LANED_METERS];
 unsigned meters;
+static bool distant; /* all threads have room for that */
 
 /* Take over the units' lists; true when they are not those that code was translated for. */
 static bool refresh_meters(void)
@@ -73,13 +82,13 @@ static void share_out(unsigned m, int64_t all)
 	memcpy(c->meter[m].granted, lane, sizeof(c->meter[m].granted));
 }
 
-/* Little room: n for one lane and as much as the others get. */
-static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t room)
+/* Little room, or little for this lane: n for it and as much as the others get. */
+static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t each = (room - n) / LANES;
+	int64_t room = all < hot_portion ? all : hot_portion, each = (room - n) / LANES;
 
-	c->meter[m].held = 0;
+	c->meter[m].held = all - room;
 	for (unsigned i = 0; i < LANES; i++)
 		current->lane[m][i] = each;
 	current->lane[m][lane] = room - each * (LANES - 1);
@@ -95,10 +104,22 @@ static void grant_first(unsigned m, int64_t room)
 	current->lane[m][0] = room;
 }
 
-/* What may happen without being charged, at the most: the instructions before a block's check; in
- * careful code the outcome of a branch. */
+/* Does whatever leaves a block that goes anywhere but upward count? */
+static bool is_frequent(uint64_t signals)
+{
+	return signals & SPMU_SIGBIT(INSTRUCTIONS) || !(~signals & SPMU_SIGSET_BRANCHES);
+}
+
+bool meter_is_distant(unsigned m)
+{
+	return distant && is_frequent(meter_signals[m]);
+}
+
+/* What may happen without being checked, at the most: the instructions before a block's check, or
+ * a distant one's; in careful code the outcome of a branch. */
 static int64_t reserve_of(uint64_t signals, enum counting_mode in)
 {
+	int64_t insns = distant && is_frequent(signals) ? DISTANT_INSNS : CHECK_INSNS_MAX;
 	unsigned each = 0;
 
 	if (in == COUNTING_PRECISE)
@@ -106,10 +127,10 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in)
 	if (in == COUNTING_CAREFUL)
 		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
 	if (!(signals & ~SPMU_SIGSET_BRANCHES))
-		return CHECK_INSNS_MAX; /* one kind of branch an instruction */
+		return insns; /* one kind of branch an instruction */
 	for (; signals; signals &= signals - 1)
 		each++;
-	return (int64_t)each * CHECK_INSNS_MAX;
+	return each * insns;
 }
 
 static int64_t room_of(unsigned m)
@@ -149,10 +170,23 @@ bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
 	return true;
 }
 
+bool counting_is_distant(void)
+{
+	return distant;
+}
+
+bool counting_all_distant(void)
+{
+	for (unsigned m = 0; m < meters; m++)
+		if (!meter_is_distant(m))
+			return false;
+	return true;
+}
+
 bool counting_low(void)
 {
 	for (unsigned m = 0; m < meters; m++)
-		if (room_of(m) < CAREFUL_ROOM)
+		if (!meter_is_distant(m) && room_of(m) < CAREFUL_ROOM)
 			return true;
 	return false;
 }
@@ -170,6 +204,23 @@ bool counting_portion_over(void)
 	return over;
 }
 
+/* Precise mode: do meters, or those alone that may be distant, have what bulk code keeps back?  The
+ * service routine may have changed the lists. */
+static bool has_reserves(bool all)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned u = 0; u < c->units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (m->rings & SPMU_RINGX && (all || is_frequent(m->signals)) &&
+			    m->headroom < reserve_of(m->signals, COUNTING_BULK))
+				return false;
+		}
+	return true;
+}
+
 void counting_mode(enum counting_mode to)
 {
 	struct counting *c = current->counting;
@@ -183,6 +234,8 @@ void counting_mode(enum counting_mode to)
 	if (c->mode == COUNTING_PRECISE && refresh_meters()) {
 		if (!threads_alone())
 			engine_unsupported("internal error: units of two threads differ");
+		distant = true;
+		distant = has_reserves(false);
 		blocks_flush();
 		keep_load();
 	}
@@ -206,25 +259,30 @@ void counting_mode(enum counting_mode to)
 	c->mode = to;
 }
 
+/* From now on all blocks are checked. */
+static void end_distance(void)
+{
+	engine_lock();
+	threads_stop();
+	if (distant)
+		blocks_flush();
+	distant = false;
+	threads_go();
+	engine_unlock();
+}
+
 bool counting_bulk_possible(void)
 {
 	struct counting *c = current->counting;
 
-	if (c->mode != COUNTING_PRECISE) {
-		for (unsigned m = 0; m < meters; m++)
-			if (room_of(m) < 0)
-				return false;
-		return true;
+	if (c->mode == COUNTING_PRECISE) {
+		if (distant && !has_reserves(false))
+			end_distance();
+		return has_reserves(true);
 	}
-	/* The service routine may have changed the lists. */
-	for (unsigned u = 0; u < c->units; u++)
-		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
-			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
-
-			if (m->rings & SPMU_RINGX &&
-			    m->headroom < reserve_of(m->signals, COUNTING_BULK))
-				return false;
-		}
+	for (unsigned m = 0; m < meters; m++)
+		if (room_of(m) < 0)
+			return false;
 	return true;
 }
 

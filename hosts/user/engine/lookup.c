@@ -24,6 +24,7 @@
 #define NEAR_MASK  (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
 #define LOW_PC	   INT32_MAX
 #define FIRST_SIZE (1u << 13) /* of the table */
+#define LARGE_SIZE (1u << 18) /* 2 MB */
 
 /* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
  * and in careful code others. */
@@ -47,7 +48,6 @@ static struct {
 #define PLACE(e)   ((uint32_t)((e) >> 32) & ((1u << PLACE_BITS) - 1))
 #define HIGH	   (UINT64_C(1) << 61) /* the place is one of `high` */
 #define GONE	   (UINT64_C(1) << 62) /* the block has been dropped */
-#define TRACED	   (UINT64_C(1) << 63) /* a trace has been tried there */
 
 struct table {
 	uint32_t size, used;
@@ -70,7 +70,7 @@ static size_t table_bytes(uint32_t size)
 static struct table *table_make(uint32_t size)
 {
 	size_t bytes = table_bytes(size);
-	struct table *t = engine_memory(bytes);
+	struct table *t = size < LARGE_SIZE ? engine_memory(bytes) : engine_memory_large(bytes);
 
 	if (size > FIRST_SIZE)
 		engine_populate(t, bytes);
@@ -235,7 +235,7 @@ void blocks_add(uint64_t key, uint64_t code)
 	table->used += !before;
 	if (now & HIGH)
 		place = high_place(before ? PLACE(before) : highs++, key, place);
-	now |= (before & TRACED) | (uint64_t)place << 32;
+	now |= (uint64_t)place << 32;
 	__atomic_store_n(e, now, __ATOMIC_RELEASE);
 }
 
@@ -244,35 +244,7 @@ void lookup_drop(uint64_t key)
 	uint64_t entry, *e = find(table, key, &entry);
 
 	if (entry)
-		__atomic_store_n(e, (entry & ~TRACED) | GONE, __ATOMIC_RELEASE);
-}
-
-bool blocks_may_trace(uint64_t pc)
-{
-	uint64_t entry;
-
-	find(table, pc, &entry);
-	if (!entry) {
-		const struct block *kept = keep_find(pc);
-
-		return !kept || !kept->trace;
-	}
-	return !(entry & TRACED);
-}
-
-void blocks_no_trace(uint64_t pc)
-{
-	uint64_t entry, *e = find(table, pc, &entry);
-
-	if (!entry) {
-		uint64_t code = kept_code(pc);
-
-		if (!code)
-			return;
-		blocks_add(pc, code);
-		e = find(table, pc, &entry);
-	}
-	__atomic_store_n(e, entry | TRACED, __ATOMIC_RELEASE);
+		__atomic_store_n(e, entry | GONE, __ATOMIC_RELEASE);
 }
 
 void target_set(uint64_t key, uint64_t thunk, bool of_return)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.c: what is known of a block afterwards.  Its map has the lengths of its parts; the program's
- * code, which is the same as when it was translated, says the rest.
+ * maps.c: what is known of a block afterwards.  Its map has the lengths of its parts and its
+ * charges; the program's code, which is the same as when it was translated, says the rest.
  */
 #include "path.h"
 #include "sys.h"
@@ -12,7 +12,7 @@ void block_path(struct path *p, const struct block *b)
 
 	if (!b->trace) {
 		path_of_block(p, b->pc, memory_block_end(b->pc),
-			      b->careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
+			      b->careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX, false);
 		return;
 	}
 	p->n = b->insns;
@@ -56,6 +56,32 @@ uint64_t block_pc_of(const struct block *b, unsigned index)
 	return p.pc[index < p.n ? index : p.n];
 }
 
+/* In the map, behind all else. */
+struct charge {
+	uint16_t n, offset;
+	uint8_t meter;
+} __attribute__((packed));
+
+void block_map_charge(unsigned m, unsigned n, unsigned offset)
+{
+	struct charge c = {(uint16_t)n, (uint16_t)offset, (uint8_t)m};
+
+	memcpy(block_map_space(sizeof(c)), &c, sizeof(c));
+}
+
+struct block_charge block_take_back(const struct block *b, unsigned index)
+{
+	const uint8_t *at = block_map(b) + 2 + b->insns + (b->trace ? 4 * (b->insns + 1) : 0);
+	unsigned lane = b->careful ? 0 : block_number(b) % LANES;
+	struct charge c;
+
+	for (unsigned i = 0; i <= index; i++) {
+		memcpy(&c, at + i * sizeof(c), sizeof(c));
+		current->lane[c.meter][lane] += c.n;
+	}
+	return (struct block_charge){c.meter, c.n, (uint64_t)cache_base + b->code + c.offset};
+}
+
 uint64_t block_check_code(const struct block *block)
 {
 	const uint8_t *map = block_map(block);
@@ -77,7 +103,7 @@ void block_leave_at_check(const struct block *b)
 			continue;
 		}
 		if (!decoded)
-			path_of_block(&p, b->pc, memory_block_end(b->pc), b->check_at);
+			path_of_block(&p, b->pc, memory_block_end(b->pc), b->check_at, false);
 		decoded = true;
 		for (unsigned i = 0; i < b->check_at; i++)
 			current->lane[m][0] -= path_occurrences(&p, i, m);

@@ -34,6 +34,7 @@ struct region {
 static struct region *region; /* executable memory, in order, not overlapping */
 static unsigned regions;
 static uint64_t place_below;
+static bool any_pinned;
 
 /*
  * All this is changed by the holder of the lock.  Others look up regions while they change: an odd
@@ -115,11 +116,14 @@ uint64_t memory_place_first(uint64_t bytes)
 	return 0;
 }
 
-/* The first region that ends behind `address`. */
+/* The first region that ends behind `address`: mostly the one that was found last. */
 static unsigned region_after(uint64_t address)
 {
-	unsigned low = 0, high = regions;
+	static unsigned last;
+	unsigned low = 0, high = regions, seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
 
+	if (seen < high && region[seen].start <= address && address < region[seen].end)
+		return seen;
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 
@@ -128,6 +132,7 @@ static unsigned region_after(uint64_t address)
 		else
 			low = middle + 1;
 	}
+	__atomic_store_n(&last, low, __ATOMIC_RELAXED);
 	return low;
 }
 
@@ -176,6 +181,7 @@ static void change(uint64_t start, uint64_t end, struct region new)
 
 void memory_unmapped(uint64_t start, uint64_t bytes)
 {
+	pages_clear(start, start + bytes, PAGE_PINNED);
 	change(start, start + ((bytes + PAGE - 1) & -PAGE), (struct region){0});
 }
 
@@ -250,15 +256,18 @@ static bool is_volatile(uint64_t address)
 {
 	unsigned i = region_after(address);
 
-	return i < regions && region[i].start <= address && region[i].writable &&
-	       (region[i].stack || page_has(address, PAGE_VOLATILE));
+	if (i >= regions || region[i].start > address)
+		return false;
+	return page_has(address, PAGE_PINNED) ||
+	       (region[i].writable && (region[i].stack || page_has(address, PAGE_VOLATILE)));
 }
 
 bool memory_is_constant(uint64_t pc)
 {
 	unsigned i = region_after(pc);
 
-	return i < regions && region[i].start <= pc && !region[i].writable && !views_of_code(pc);
+	return i < regions && region[i].start <= pc && !region[i].writable && !views_of_code(pc) &&
+	       !page_has(pc, PAGE_PINNED);
 }
 
 /* The last byte of the instruction may be in the next page. */
@@ -267,7 +276,7 @@ bool memory_is_volatile(uint64_t pc)
 	uint32_t seen;
 	bool is;
 
-	if (pc < LOW_END)
+	if (pc < LOW_END && !any_pinned)
 		return false;
 	do {
 		seen = look_begins();
@@ -282,7 +291,7 @@ uint64_t memory_block_end(uint64_t pc)
 {
 	uint64_t end = memory_code_end(pc), next = (pc & -PAGE) + PAGE;
 
-	if (pc < LOW_END || end <= next || !memory_is_volatile(next))
+	if ((pc < LOW_END && !any_pinned) || end <= next || !memory_is_volatile(next))
 		return end;
 	return next;
 }
@@ -317,6 +326,47 @@ void memory_give_up(uint64_t address)
 {
 	if (address >= LOW_END)
 		page_set(address, PAGE_VOLATILE);
+}
+
+static void pin_pages(uint64_t start, uint64_t end)
+{
+	memory_unwatch_range(start, end - start);
+	memory_forget(start, end - start);
+	for (uint64_t at = start & -PAGE; at < end; at += PAGE)
+		if (!page_set(at, PAGE_PINNED))
+			engine_unsupported("the program registers more code above 2 GiB as buffers "
+					   "than can be followed");
+}
+
+void memory_pin(uint64_t start, uint64_t bytes)
+{
+	uint64_t end = start + bytes;
+
+	threads_stop();
+	for (unsigned i = region_after(start); i < regions && region[i].start < end; i++) {
+		const struct region *r = &region[i];
+
+		if (!r->writable)
+			continue;
+		any_pinned = true;
+		pin_pages(start > r->start ? start : r->start, end < r->end ? end : r->end);
+	}
+	threads_go();
+}
+
+uint64_t memory_as_mapped(uint64_t at, uint64_t end, bool *code, bool *writable)
+{
+	unsigned i = region_after(at);
+
+	*code = i < regions && region[i].start <= at;
+	if (*code) {
+		*writable = region[i].writable;
+		return region[i].end < end ? region[i].end : end;
+	}
+	if (i < regions && region[i].start < end)
+		end = region[i].start;
+	*writable = page_has(at, PAGE_WATCHED);
+	return *writable ? at + PAGE : pages_next(at, end, PAGE_WATCHED);
 }
 
 bool memory_overlaps_engine(uint64_t start, uint64_t bytes)

@@ -11,6 +11,7 @@
 #define PAGE_TRANSLATED 1u
 #define PAGE_WATCHED	2u /* made read-only by us */
 #define PAGE_VOLATILE	4u /* code beside data that is written all the time: a stack */
+#define PAGE_PINNED	8u /* the kernel may write to this code at any time */
 
 void pages_start(void);
 /* Has the page this mark?  Asked without the lock, too. */

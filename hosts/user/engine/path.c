@@ -5,15 +5,16 @@
  */
 #include "path.h"
 
+#include <hosts/user/decode/heads.h>
+
 #include "keep.h"
 #include "sys.h"
 
-#define PEEK_INSNS	   6
-#define TURNS_INSNS_MAX	   32 /* of a loop that is copied several times */
-#define FLAGS_KNOWN	   32
-#define TRACE_BRANCHES_MAX 12
-#define CALLS_MAX	   16 /* that a path follows and has not returned from */
-#define MEMORY_SIGNALS	   (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
+#define PEEK_INSNS	6
+#define TURNS_INSNS_MAX 32 /* of a loop that is copied several times */
+#define FLAGS_KNOWN	32
+#define CALLS_MAX	16 /* that a path follows and has not returned from */
+#define MEMORY_SIGNALS	(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 bool is_conditional(const struct insn *insn)
 {
@@ -27,18 +28,26 @@ bool is_indirect(const struct insn *insn)
 
 static bool is_straight(const struct insn *insn)
 {
-	return insn->kind == INSN_PLAIN || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC;
+	return insn->kind == INSN_PLAIN || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC ||
+	       insn->kind == INSN_RDTSC;
 }
+
+/* Kinds as a set. */
+#define SPECIAL_KINDS (1u << INSN_FAR | 1u << INSN_GSBASE | 1u << INSN_XBEGIN)
+#define ENGINE_KINDS  (SPECIAL_KINDS | 1u << INSN_CPUID | 1u << INSN_RDPMC)
 
 bool is_special(const struct insn *insn)
 {
-	return insn->kind == INSN_FAR || insn->kind == INSN_GSBASE || insn->kind == INSN_XBEGIN ||
-	       insn->uses_gs;
+	return SPECIAL_KINDS >> insn->kind & 1 || insn->uses_gs;
 }
 
 bool path_needs_engine(const struct insn *insn)
 {
-	if (is_special(insn) || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC)
+	if (insn->kind == INSN_PLAIN && !insn->rep && !insn->uses_gs)
+		return false;
+	if (ENGINE_KINDS >> insn->kind & 1 || insn->uses_gs)
+		return true;
+	if (insn->kind == INSN_RDTSC && clocks_wanted())
 		return true;
 	if (insn->rep && insn->signals & MEMORY_SIGNALS)
 		for (unsigned m = 0; m < meters; m++)
@@ -47,34 +56,50 @@ bool path_needs_engine(const struct insn *insn)
 	return false;
 }
 
-bool path_decode(uint64_t pc, uint64_t end, struct insn *insn)
+static size_t available(uint64_t pc, uint64_t end)
 {
-	uint64_t available = end - pc;
-
-	if (available > INSN_BYTES_MAX + 1)
-		available = INSN_BYTES_MAX + 1;
-	return insn_decode((const uint8_t *)pc, available, pc, insn);
+	return end - pc > INSN_BYTES_MAX + 1 ? INSN_BYTES_MAX + 1 : end - pc;
 }
 
-void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit)
+bool path_decode(uint64_t pc, uint64_t end, struct insn *insn)
 {
-	p->n = 0;
-	while (p->n < limit && pc < end) {
-		struct insn *insn = &p->insn[p->n];
+	return insn_decode((const uint8_t *)pc, available(pc, end), pc, insn);
+}
 
-		if (!path_decode(pc, end, insn)) {
+/* The same, under the lock; the instruction's length, 0 for false. */
+static unsigned decode(uint64_t pc, uint64_t end, struct insn *insn)
+{
+	static struct heads heads;
+
+	return insn_decode_known(&heads, (const uint8_t *)pc, available(pc, end), pc, insn);
+}
+
+void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bool locked)
+{
+	bool goes_on = true;
+	unsigned length;
+
+	for (p->n = 0; goes_on && p->n < limit && pc < end; pc += length, p->n++) {
+		struct insn *insn = &p->insn[p->n];
+		bool needs_engine;
+
+		if (locked)
+			length = decode(pc, end, insn);
+		else
+			length = path_decode(pc, end, insn) ? insn->length : 0;
+		if (!length) {
 			/* Runs off the mapping: alone in its block it faults as it should. */
 			if (p->n)
 				break;
 			insn->kind = INSN_UNDEFINED;
 			insn->length = (uint8_t)(end - pc);
+			length = insn->length;
 		}
-		if (p->n && path_needs_engine(insn))
+		needs_engine = path_needs_engine(insn);
+		if (p->n && needs_engine)
 			break;
-		p->pc[p->n++] = pc;
-		pc += insn->length;
-		if (!is_straight(insn) || path_needs_engine(insn))
-			break;
+		p->pc[p->n] = pc;
+		goes_on = is_straight(insn) && !needs_engine;
 	}
 	p->pc[p->n] = pc;
 }
@@ -85,59 +110,6 @@ static bool is_on(const struct path *p, uint64_t pc)
 		if (p->pc[i] == pc)
 			return true;
 	return false;
-}
-
-/* Where a trace goes on after the instruction at pc; 0: it ends there. */
-static uint64_t follow(const struct path *p, const struct insn *insn, uint64_t pc)
-{
-	uint64_t behind = pc + insn->length, next;
-
-	if (is_straight(insn))
-		return behind;
-	switch (insn->kind) {
-	case INSN_JMP_REL:
-	case INSN_CALL_REL:
-		next = blocks_lookup(insn->target) ? insn->target : 0;
-		break;
-	case INSN_JCC:
-		if (insn->target <= pc)
-			return 0; /* the end of a loop */
-		if (blocks_lookup(behind))
-			next = behind;
-		else
-			next = blocks_lookup(insn->target) ? insn->target : 0;
-		break;
-	default:
-		return 0;
-	}
-	return is_on(p, next) || next == pc ? 0 : next;
-}
-
-bool path_of_trace(struct path *p, uint64_t pc)
-{
-	unsigned branches = 0;
-
-	p->n = 0;
-	while (p->n < BLOCK_INSNS_MAX) {
-		uint64_t end = memory_code_end(pc), next;
-		struct insn *insn = &p->insn[p->n];
-
-		if (!end || pc > UINT32_MAX || !path_decode(pc, end, insn) ||
-		    path_needs_engine(insn))
-			break;
-		p->pc[p->n] = pc;
-		next = follow(p, insn, pc);
-		p->pc[++p->n] = pc + insn->length;
-		if (!is_straight(insn))
-			branches++;
-		if (!next || branches == TRACE_BRANCHES_MAX)
-			break;
-		if (p->n == BLOCK_INSNS_MAX && !is_straight(insn))
-			break; /* the last instruction's way out is the ordinary one */
-		pc = next;
-		p->pc[p->n] = pc;
-	}
-	return branches > 1;
 }
 
 /* Return addresses of calls that the path has followed. */
@@ -212,7 +184,7 @@ bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 		struct insn *insn = &p->insn[p->n];
 
 		if (!end || pc > INT32_MAX || memory_is_volatile(pc) || is_on(p, pc) ||
-		    !path_decode(pc, end, insn) || path_needs_engine(insn))
+		    !decode(pc, end, insn) || path_needs_engine(insn))
 			break;
 		p->pc[p->n++] = pc;
 		if (!is_straight(insn))
@@ -251,6 +223,37 @@ unsigned path_occurrences(const struct path *p, unsigned i, unsigned m)
 	return n + ((meter_signals[m] & set) != 0);
 }
 
+bool path_goes_upward(const struct path *p)
+{
+	const struct insn *last = &p->insn[p->n - 1];
+	uint64_t at = p->pc[p->n - 1], behind = p->pc[p->n];
+	bool upward = behind / UPWARD_SPAN == p->pc[0] / UPWARD_SPAN;
+
+	switch (last->kind) {
+	case INSN_JCC:
+	case INSN_JCXZ:
+	case INSN_JMP_REL:
+	case INSN_CALL_REL:
+		return upward && last->target > at &&
+		       last->target / UPWARD_SPAN == at / UPWARD_SPAN;
+	case INSN_PLAIN:
+		return upward;
+	default:
+		return false;
+	}
+}
+
+unsigned path_charge_limit(const struct path *p)
+{
+	unsigned limit = CHECK_INSNS_MAX;
+
+	if (!counting_all_distant())
+		return limit;
+	while (limit < p->n && p->pc[limit + 1] - p->pc[0] <= UINT8_MAX)
+		limit++;
+	return limit;
+}
+
 static bool are_flags_dead(uint64_t pc)
 {
 	uint64_t end = memory_code_end(pc);
@@ -259,7 +262,7 @@ static bool are_flags_dead(uint64_t pc)
 	for (unsigned i = 0; end && i < PEEK_INSNS && pc < end; i++) {
 		struct insn insn;
 
-		if (!path_decode(pc, end, &insn) || !keep_is_with_block(pc, insn.length) ||
+		if (!decode(pc, end, &insn) || !keep_is_with_block(pc, insn.length) ||
 		    insn.flags_read & live)
 			return false;
 		live &= ~(unsigned)insn.flags_written;
@@ -345,8 +348,20 @@ static unsigned straight_part(const struct path *p, unsigned limit)
 
 int path_dead_flags(const struct path *p, unsigned limit)
 {
+	unsigned live = FLAGS_ALL, i;
 	int best;
 
+	/* Mostly they are overwritten within a few instructions, or a plain block does not read
+	 * them. */
+	for (i = 0; i < p->n && !(p->insn[i].flags_read & live); i++) {
+		live &= ~(unsigned)p->insn[i].flags_written;
+		if (!live)
+			return 0;
+		if (i + 1 < p->n && !is_straight(&p->insn[i]))
+			break;
+	}
+	if (i == p->n)
+		return live_behind(p, true) & live ? -1 : 0;
 	limit = straight_part(p, limit);
 	best = dead_flags(p, limit, false);
 

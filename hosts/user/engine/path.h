@@ -19,14 +19,9 @@ struct path {
 /* Decode one instruction that ends before `end`; false when it does not. */
 bool path_decode(uint64_t pc, uint64_t end, struct insn *insn);
 
-/* The path of a plain block: up to the first control transfer, at most `limit` instructions. */
-void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit);
-
-/*
- * The path of a trace that begins at pc, the head of a loop: through branches, as far as code
- * that has run before shows where they go.  False when it would be no longer than a block.
- */
-bool path_of_trace(struct path *p, uint64_t pc);
+/* The path of a plain block: up to the first control transfer, at most `limit` instructions.
+ * `locked`: the caller has the lock. */
+void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bool locked);
 
 /* The path that a thread has taken, from pcs[0], as far as one block may go. */
 bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n);
@@ -54,6 +49,16 @@ uint64_t path_side(const struct path *p, unsigned i);
 unsigned path_occurrences(const struct path *p, unsigned i, unsigned m);
 
 /*
+ * Does the program certainly go on at a higher address behind the path, inside the same UPWARD_SPAN
+ * aligned bytes?  So there are at most that many instructions until a path that does not.
+ */
+#define UPWARD_SPAN (1u << 20)
+bool path_goes_upward(const struct path *p);
+
+/* How many instructions may run before the path is charged. */
+unsigned path_charge_limit(const struct path *p);
+
+/*
  * The first point, at most `limit` instructions in, at which the arithmetic flags are certainly
  * overwritten before anything reads them; -1: there is none.
  */
@@ -63,6 +68,16 @@ int path_dead_flags(const struct path *p, unsigned limit);
  * being translated; another one begins with flags_forget(). */
 bool flags_dead_at(uint64_t pc);
 void flags_forget(void);
+
+/* lanes.c */
+/*
+ * Is meter m checked only by blocks that may go on elsewhere than upward?  Others charge it all the
+ * same: what they use up shows at the next check.
+ */
+bool meter_is_distant(unsigned m);
+/* May there be such meters?  Are all of them? */
+bool counting_is_distant(void);
+bool counting_all_distant(void);
 
 /* stable.c */
 /* Where an indirect branch is expected to go each time, 0: nowhere in particular. */

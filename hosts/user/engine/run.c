@@ -14,7 +14,8 @@
 #include "threads.h"
 
 #define SEEN	      16384
-#define CAREFUL_TIMES 8 /* what making it costs, in moves of room */
+#define RDTSC_OPCODE  0x31 /* RDTSCP ends in another byte */
+#define CAREFUL_TIMES 8	   /* what making it costs, in moves of room */
 
 static uint64_t key_of(uint64_t pc)
 {
@@ -79,22 +80,30 @@ static uint64_t code_here(void)
 	return code;
 }
 
-/* The lock is held. */
-static void link_slot(uint32_t number, struct exit_slot slot)
+/* The lock is held.  The code that is linked, 0: none. */
+static uint64_t link_slot(uint32_t number, struct exit_slot slot)
 {
 	uint64_t flushes = blocks_flushes, code;
 
-	code = slot.closes_loop ? translate_trace(slot.target) : blocks_lookup(slot.target);
-	if (!code && block_append(slot.patch, slot.target)) {
+	code = blocks_lookup(slot.target);
+	if (!code && (code = block_append(slot.patch, slot.target))) {
 		exit_slot_free(number);
-		return;
+		return code;
 	}
 	if (!code)
 		code = translate_block(slot.target);
 	if (!code || blocks_flushes != flushes)
-		return; /* cannot run, or the cache was emptied and the slot with it */
+		return 0; /* cannot run, or the cache was emptied and the slot with it */
 	exit_slot_link(number, code);
 	exit_slot_free(number);
+	return code;
+}
+
+/* Straight on, unless something is to be done at this boundary between two instructions. */
+static void resume_linked(uint64_t code)
+{
+	if (!current->pending && !current->stop && !current->signals.unwatches)
+		current->run.resume_at = code;
 }
 
 static void link_exit(uint32_t number)
@@ -113,7 +122,7 @@ static void link_exit(uint32_t number)
 	engine_lock();
 	/* Meanwhile it may have gone, or have been linked. */
 	if (blocks_flushes == flushes && slot->patch)
-		link_slot(number, *slot);
+		resume_linked(link_slot(number, *slot));
 	engine_unlock();
 }
 
@@ -139,20 +148,20 @@ static bool low_pays(struct block *b, uint64_t pc)
 }
 
 /*
- * Meter `which` had no room for the block, which has taken back its charges.  While there is
+ * A meter had no room for the block: its charges up to that one are taken back.  While there is
  * much, share it out anew; then go on with careful code, where that pays, or in the lanes with
  * what is left; when there is not enough for the block go on with single steps, or with careful
  * code if those would be many.
  */
-static void headroom_exit(struct block *b, unsigned which)
+static void headroom_exit(struct block *b, unsigned index)
 {
 	struct dispatch *run = &current->run;
-	unsigned lane = block_number(b) % LANES, n = current->wanted;
+	struct block_charge charge = block_take_back(b, index);
 	uint64_t pc = b->pc + b->check_bytes;
 	bool pays = false;
 
 	if (!b->careful) {
-		emit_move_check(current->check);
+		emit_move_check(charge.check);
 		run->steps_due = !counting_low() && counting_portion_over() ? hot_sample(b) : 0;
 		if (run->steps_due) {
 			block_leave_at_check(b);
@@ -160,14 +169,15 @@ static void headroom_exit(struct block *b, unsigned which)
 			return;
 		}
 		pays = counting_low() && low_pays(b, pc);
-		if (!pays && counting_rebalance(which, lane, n)) {
+		if (!pays && counting_rebalance(charge.meter, block_number(b) % LANES, charge.n)) {
 			run->resume_at = block_check_code(b);
 			return;
 		}
 		block_leave_at_check(b);
 	}
 	current->pc = pc;
-	if (pays || (!b->careful && b->insns - b->check_at > CAREFUL_INSNS_MAX))
+	if (pays || (!b->careful && !meter_is_distant(charge.meter) &&
+		     b->insns - b->check_at > CAREFUL_INSNS_MAX))
 		run->careful = run->careful_for_once = true;
 	else
 		run->steps_due = 1;
@@ -363,6 +373,14 @@ static void step_rdpmc(const struct step *s)
 	counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
 }
 
+/* It has run, and told the machine's time. */
+static void step_rdtsc(const struct step *s)
+{
+	READING_CODE;
+
+	clocks_tsc(((const uint8_t *)s->pc)[s->insn[0].bytes - 1] != RDTSC_OPCODE);
+}
+
 /* Run it, then report its instructions: none but the last makes the units look at anything. */
 static void step_plain(const struct step *s, const struct insn_addresses *at)
 {
@@ -381,6 +399,8 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 	current->pc = next;
 	if (s->kind == INSN_CPUID)
 		self_cpuid(leaf, subleaf);
+	else if (s->kind == INSN_RDTSC && clocks_wanted())
+		step_rdtsc(s);
 	ip = s->pc;
 	for (unsigned i = 0; i < last; i++) {
 		counting_retire_plain(ip, ip + s->insn[i].bytes, s->insn[i].signals);

@@ -23,9 +23,8 @@ long syscall6(long nr, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-#define ENGINE_MEMORY                                                                              \
-	UINT64_C(0x210000000000) /* 1 TiB above the image, whose end is the heap's begin */
 #define MEMORY_STEP 4096u
+#define LARGE_PAGE  (UINT64_C(1) << 21)
 #define SHORT_BYTES 512
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
@@ -115,14 +114,28 @@ uint64_t engine_place(size_t bytes)
 	return __atomic_fetch_add(&next, room, __ATOMIC_RELAXED);
 }
 
-void *engine_memory(size_t bytes)
+static void *memory_at(uint64_t place, size_t bytes)
 {
-	long at = map_memory(engine_place(bytes), bytes, PROT_READ | PROT_WRITE,
+	long at = map_memory(place, bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (is_error(at))
 		engine_fail(126, "no memory for the engine");
 	return (void *)at;
+}
+
+void *engine_memory(size_t bytes)
+{
+	return memory_at(engine_place(bytes), bytes);
+}
+
+void *engine_memory_large(size_t bytes)
+{
+	uint64_t place = engine_place(bytes + LARGE_PAGE);
+	void *memory = memory_at((place + LARGE_PAGE - 1) & -LARGE_PAGE, bytes);
+
+	syscall3(__NR_madvise, (long)memory, (long)bytes, MADV_HUGEPAGE);
+	return memory;
 }
 
 void engine_populate(const void *memory, size_t bytes)

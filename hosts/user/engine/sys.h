@@ -43,10 +43,14 @@ static inline bool is_error(long result)
 /* mmap(2); the result is tested with is_error(). */
 long map_memory(uint64_t address, size_t bytes, int protection, int flags, int fd, uint64_t offset);
 
-/* Where the engine's own mappings go. */
+/* Where the engine's own mappings go, one behind the other; of 0 bytes: where they end. */
+#define ENGINE_MEMORY                                                                              \
+	UINT64_C(0x210000000000) /* 1 TiB above the image, whose end is the heap's begin */
 uint64_t engine_place(size_t bytes);
 /* Anonymous memory for the engine itself; ends the run when there is none. */
 void *engine_memory(size_t bytes);
+/* The same in pages of 2 MB, where there are any: for what is looked at all over. */
+void *engine_memory_large(size_t bytes);
 void engine_release(void *memory, size_t bytes);
 /* All of this memory is going to be written to: at once that costs less than page by page. */
 void engine_populate(const void *memory, size_t bytes);

@@ -18,6 +18,7 @@
 #include "filters.h"
 #include "keep.h"
 #include "keys.h"
+#include "pinned.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -81,8 +82,11 @@ void syscall_code_changes(uint64_t start, uint64_t bytes)
 		memory_forget(start, bytes);
 }
 
+/* Ranges that end nowhere are refused by the kernel. */
 static void refuse_overlap(uint64_t start, uint64_t bytes)
 {
+	if (bytes > PROGRAM_END || start > PROGRAM_END - bytes)
+		return;
 	if (memory_overlaps_engine(start, bytes))
 		engine_unsupported("the program maps memory where the code cache is, which cannot "
 				   "be run yet");
@@ -96,7 +100,7 @@ static long do_mmap(struct syscall_arguments *c)
 	bool module = !(flags & MAP_ANONYMOUS) && flags & MAP_DENYWRITE_FLAG;
 	long at;
 
-	if (fixed)
+	if (flags & MAP_FIXED)
 		refuse_overlap(c->a[0], c->a[1]);
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
 		c->a[0] = placed = memory_place(c->a[1]);
@@ -337,12 +341,12 @@ static long run(struct syscall_arguments *c)
 	case __NR_pwritev2:
 	case __NR_ftruncate:
 	case __NR_fallocate:
-		return files_write(c, (int)c->a[0]);
 	case __NR_sendfile:
-		return files_copy(c, (int)c->a[0]);
-	case __NR_splice:
+		return files_write(c, (int)c->a[0]);
 	case __NR_copy_file_range:
-		return files_copy(c, (int)c->a[2]);
+		return files_write(c, (int)c->a[2]);
+	case __NR_splice:
+		return files_splice(c);
 	case __NR_open:
 	case __NR_openat:
 	case __NR_openat2:
@@ -400,6 +404,8 @@ static long run(struct syscall_arguments *c)
 		return exec_run(c);
 	case __NR_rseq:
 		return do_rseq(c);
+	case __NR_io_uring_register:
+		return pinned_register(c);
 	case __NR_close:
 	case __NR_close_range:
 	case __NR_dup2:

@@ -3,7 +3,8 @@
  * translate.c: which program code is translated, and when it is there for all threads.
  *
  * A block is what stands at an address up to the first branch.  What certainly runs behind it is
- * translated with it.  A trace is the block of a loop's head that goes on through branches.
+ * translated with it.  A trace is a block that goes on through branches, along a way that was
+ * recorded (hot.c).
  */
 #include "copy.h"
 #include "keep.h"
@@ -37,22 +38,39 @@ uint64_t translated_code(uint64_t key)
 	return blocks_lookup(key);
 }
 
-/* True: it has to be looked at again. */
+/* Its pages; true: it has to be looked at again. */
+static bool watch_range(uint64_t first, uint64_t last)
+{
+	bool again = memory_watch_page(first);
+
+	if (last / PAGE != first / PAGE)
+		again |= memory_watch_page(last);
+	return again;
+}
+
+/* The same for a path that goes through branches. */
 static bool watch_path(void)
 {
-	uint64_t page = ~UINT64_C(0);
 	bool again = false;
 
-	for (unsigned i = 0; i < d.n; i++) {
-		uint64_t last = d.pc[i] + d.insn[i].length - 1;
-
-		if (d.pc[i] / PAGE != page)
-			again |= memory_watch_page(d.pc[i]);
-		page = last / PAGE;
-		if (d.pc[i] / PAGE != page)
-			again |= memory_watch_page(last);
-	}
+	for (unsigned i = 0; i < d.n; i++)
+		again |= watch_range(d.pc[i], d.pc[i] + d.insn[i].length - 1);
 	return again;
+}
+
+static bool is_outside(uint64_t first, uint64_t last)
+{
+	return keep_outside(first) || keep_outside(last);
+}
+
+/* Does it leave the module that it begins in? */
+static bool path_spans(bool trace)
+{
+	bool spans = is_outside(d.pc[0], d.pc[d.n] - 1);
+
+	for (unsigned i = 0; trace && i < d.n; i++)
+		spans |= is_outside(d.pc[i], d.pc[i] + d.insn[i].length - 1);
+	return spans;
 }
 
 static void translate_path(bool trace, const struct copy_how *how)
@@ -65,8 +83,7 @@ static void translate_path(bool trace, const struct copy_how *how)
 	b->bytes = (uint16_t)(d.pc[d.n] - d.pc[0]);
 	b->careful = careful;
 	keep_begin(b->pc);
-	for (unsigned i = 0; i < d.n; i++)
-		b->spans |= keep_outside(d.pc[i]) || keep_outside(d.pc[i] + d.insn[i].length - 1);
+	b->spans = path_spans(trace);
 	made[mades].key = key_of(b->pc);
 	made[mades++].code = (uint64_t)cache_at;
 	if (path_needs_engine(&d.insn[0])) {
@@ -133,8 +150,12 @@ static bool is_call(const struct insn *insn)
 static void look_ahead(const struct insn *last)
 {
 	blocks_will_look(key_of(d.pc[d.n]), is_call(last));
-	if (is_conditional(last) || last->kind == INSN_CALL_REL || last->kind == INSN_JMP_REL)
+	__builtin_prefetch((const void *)(d.pc[d.n] + 64));
+	if (is_conditional(last) || last->kind == INSN_CALL_REL || last->kind == INSN_JMP_REL) {
 		blocks_will_look(key_of(last->target), false);
+		__builtin_prefetch((const void *)last->target);
+		__builtin_prefetch((const void *)(last->target + 64));
+	}
 }
 
 /* The block at pc; where to go on translating, 0: nowhere. */
@@ -146,8 +167,8 @@ static uint64_t translate_next(uint64_t pc)
 
 	do {
 		path_of_block(&d, pc, memory_block_end(pc),
-			      careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX);
-	} while (watch_path());
+			      careful ? CAREFUL_INSNS_MAX : PLAIN_INSNS_MAX, true);
+	} while (watch_range(pc, d.pc[d.n] - 1));
 	last = &d.insn[d.n - 1];
 	look_ahead(last);
 	next = goes_on();
@@ -182,21 +203,6 @@ uint64_t translate_block(uint64_t key)
 	return publish();
 }
 
-uint64_t translate_trace(uint64_t pc)
-{
-	uint64_t plain = blocks_lookup(pc);
-	READING_CODE;
-
-	if (!plain || !blocks_may_trace(pc) || blocks_full() || meters > CHARGED_METERS_MAX)
-		return plain;
-	blocks_no_trace(pc);
-	if (!path_of_trace(&d, pc) || watch_path())
-		return plain;
-	begin(false);
-	translate_path(true, &(struct copy_how){.path = &d});
-	return publish();
-}
-
 bool translate_recorded(const uint64_t *pcs, unsigned n)
 {
 	uint64_t plain = blocks_lookup(pcs[0]), code;
@@ -205,15 +211,12 @@ bool translate_recorded(const uint64_t *pcs, unsigned n)
 
 	if (meters > CHARGED_METERS_MAX || !path_of_record(&d, pcs, n) || watch_path())
 		return false;
-	blocks_no_trace(pcs[0]);
 	begin(false);
 	e.at = cache_at;
 	emit_line(&e);
 	cache_at = e.at;
 	translate_path(true, &(struct copy_how){.path = &d, .aligned = true});
 	code = publish();
-	blocks_no_trace(pcs[0]); /* if nothing was there before */
-	block_of_code(code)->recorded = true;
 	if (plain)
 		block_replace(plain, code);
 	return true;

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jits.c: what runtimes that make code do with it: write and run by turns (mprotect(2)), patch
+ * calls that others run, place new code where old was, move it, publish it to other threads, run it
+ * in handlers of signals and in children, and start programs meanwhile.  One subject for each
+ * argument. Code that another thread runs meanwhile is changed by aligned stores only (Vol.
+ * 3A 8.1.3, 9.1.3 in later editions).
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "corners.h"
+
+#define PAGE	4096
+#define SLOT	64
+#define ALL	(PROT_READ | PROT_WRITE | PROT_EXEC)
+#define THREADS 3
+
+typedef int function(void);
+
+static uint8_t *new_code(void *at, size_t bytes, int protection)
+{
+	int fixed = at ? MAP_FIXED_NOREPLACE : 0;
+	uint8_t *code = mmap(at, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+
+	need(code != MAP_FAILED && (!at || code == at), "mmap");
+	return code;
+}
+
+/* A function that counts down from `turns` and returns n + turns: a loop, so that it is hot. */
+static void write_function(uint8_t *at, uint32_t n, uint8_t turns)
+{
+	uint8_t code[] = {
+		0xb8, 0,    0, 0, 0, /* mov $n, %eax */
+		0xb9, 0,    0, 0, 0, /* mov $turns, %ecx */
+		0xff, 0xc0,	     /* 1: inc %eax */
+		0xff, 0xc9,	     /* dec %ecx */
+		0x75, 0xfa,	     /* jne 1b */
+		0xc3,		     /* ret */
+	};
+
+	memcpy(code + 1, &n, sizeof(n));
+	code[6] = turns;
+	memcpy(at, code, sizeof(code));
+}
+
+static int call(const uint8_t *at)
+{
+	return ((function *)at)();
+}
+
+/* --- either written or run --- */
+
+static void flips(void)
+{
+	uint8_t *code = new_code(NULL, 2 * PAGE, PROT_READ | PROT_WRITE);
+	int wrong = 0, runs = 0;
+
+	for (int n = 0; n < 400; n++) {
+		uint8_t *at = code + n * 40 % (2 * PAGE - SLOT);
+
+		need(!mprotect(code, 2 * PAGE, PROT_READ | PROT_WRITE), "mprotect");
+		write_function(at, (uint32_t)n, 3);
+		need(!mprotect(code, 2 * PAGE, PROT_READ | PROT_EXEC), "mprotect");
+		for (int again = 0; again < 3; again++, runs++)
+			wrong += call(at) != n + 3;
+	}
+	printf("flips: %d runs, %d wrong\n", runs, wrong);
+}
+
+/* --- a call that is patched while others are in it --- */
+
+static uint8_t *caller, *callees;
+static volatile int done;
+
+/* The displacement of `call` from caller + 3 is at caller + 4, aligned. */
+static void patch(int which)
+{
+	int32_t to = (int32_t)(callees + which * SLOT - (caller + 8));
+
+	__atomic_store_n((int32_t *)(caller + 4), to, __ATOMIC_RELEASE);
+}
+
+static void *call_patched(void *argument)
+{
+	long wrong = 0;
+
+	while (!done) {
+		int got = call(caller);
+
+		wrong += got < 10 || got > 13;
+	}
+	(void)argument;
+	return (void *)wrong;
+}
+
+static void patches(void)
+{
+	pthread_t threads[THREADS];
+	long wrong = 0, all = 0;
+	void *result;
+
+	caller = new_code(NULL, 2 * PAGE, ALL);
+	callees = caller + PAGE;
+	memset(caller, 0x90, SLOT);
+	caller[3] = 0xe8;
+	caller[8] = 0xc3;
+	for (int i = 0; i < 4; i++)
+		write_function(callees + i * SLOT, (uint32_t)i, 10);
+	patch(0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, call_patched, NULL);
+	for (int n = 0; n < 400; n++) {
+		patch(n & 3);
+		wrong += call(caller) != (n & 3) + 10;
+		if (n % 8 == 0)
+			usleep(50);
+	}
+	done = 1;
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &result);
+		all += (long)result;
+	}
+	printf("patches: %ld wrong here, %ld in others\n", wrong, all);
+}
+
+/* --- another code at an old one's place --- */
+
+static void reuse(void)
+{
+	uint8_t *at = new_code(NULL, PAGE, ALL);
+	int wrong = 0;
+
+	for (int n = 0; n < 200; n++) {
+		write_function(at + n % 5, (uint32_t)n, 5);
+		wrong += call(at + n % 5) != n + 5;
+		if (n % 3 == 0)
+			madvise(at, PAGE, MADV_DONTNEED);
+		need(!munmap(at, PAGE), "munmap");
+		need(new_code(at, PAGE, ALL) != NULL, "mmap");
+	}
+	printf("reuse: %d wrong\n", wrong);
+}
+
+/* --- code in handlers --- */
+
+static uint8_t *of_handler;
+static volatile int handled, handled_wrong;
+
+static void handler(int sig)
+{
+	int n = handled + 1;
+
+	(void)sig;
+	write_function(of_handler, (uint32_t)n, 2);
+	handled_wrong += call(of_handler) != n + 2;
+	handled = n;
+}
+
+static void handlers(void)
+{
+	struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	uint8_t *code = new_code(NULL, PAGE, ALL);
+	int wrong = 0;
+
+	of_handler = code + PAGE / 2; /* in the page that the program writes to */
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int n = 0; n < 300 || handled < 40; n++) {
+		write_function(code + n % 16, (uint32_t)n, 100);
+		wrong += call(code + n % 16) != n + 100;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("handlers: %d wrong, %d in handlers\n", wrong, handled_wrong);
+}
+
+/* --- children have code of their own --- */
+
+static void forks(void)
+{
+	uint8_t *code = new_code(NULL, PAGE, ALL);
+	int wrong = 0, status;
+
+	for (int n = 1; n <= 20; n++) {
+		pid_t pid;
+
+		write_function(code, (uint32_t)n, 4);
+		wrong += call(code) != n + 4;
+		pid = fork();
+		if (!pid) {
+			int bad = call(code) != n + 4;
+
+			write_function(code, 1000, 4);
+			_exit(bad + (call(code) != 1004));
+		}
+		wrong += call(code) != n + 4;
+		need(waitpid(pid, &status, 0) == pid, "waitpid");
+		wrong += status != 0;
+		wrong += call(code) != n + 4;
+	}
+	printf("forks: %d wrong\n", wrong);
+}
+
+/* --- threads that write code beside each other's, in the same pages --- */
+
+static uint8_t *shared;
+
+static void *write_own(void *argument)
+{
+	uint8_t *own = shared + (long)argument * SLOT;
+	long wrong = 0;
+
+	for (uint32_t n = 0; n < 150; n++) {
+		write_function(own, n, 9);
+		wrong += call(own) != (int)n + 9;
+	}
+	return (void *)wrong;
+}
+
+static void threads(void)
+{
+	pthread_t other[THREADS];
+	void *result;
+	long wrong = 0;
+
+	shared = new_code(NULL, PAGE, ALL);
+	for (long i = 0; i < THREADS; i++)
+		pthread_create(&other[i], NULL, write_own, (void *)i);
+	wrong += (long)write_own((void *)THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(other[i], &result);
+		wrong += (long)result;
+	}
+	printf("threads: %ld wrong\n", wrong);
+}
+
+/* --- code that is published: an address is set once the code is there --- */
+
+#define PUBLISHED 120
+
+static uint8_t *_Atomic published[PUBLISHED];
+
+static void *run_published(void *argument)
+{
+	long wrong = 0;
+
+	(void)argument;
+	for (int n = 0; n < PUBLISHED; n++) {
+		uint8_t *at;
+
+		while (!(at = published[n]))
+			;
+		for (int i = 0; i < 5; i++)
+			wrong += call(at) != n + 7;
+		wrong += call(published[n / 2]) != n / 2 + 7;
+	}
+	return (void *)wrong;
+}
+
+static void publishes(void)
+{
+	uint8_t *code = new_code(NULL, 2 * PAGE, ALL);
+	pthread_t other[THREADS];
+	void *result;
+	long wrong = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&other[i], NULL, run_published, NULL);
+	for (int n = 0; n < PUBLISHED; n++) {
+		uint8_t *at = code + n * SLOT;
+
+		write_function(at, (uint32_t)n, 7);
+		wrong += call(at) != n + 7;
+		published[n] = at;
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(other[i], &result);
+		wrong += (long)result;
+	}
+	printf("published: %ld wrong\n", wrong);
+}
+
+/* --- a collector moves it --- */
+
+static void moved(void)
+{
+	uint8_t *code = new_code(NULL, 4 * PAGE, ALL);
+	int wrong = 0;
+
+	for (int n = 0; n < 60; n++) {
+		for (int i = 0; i < 20; i++)
+			write_function(code + (2 * i + 1) * SLOT, (uint32_t)(n + i), 6);
+		for (int i = 0; i < 20; i++)
+			wrong += call(code + (2 * i + 1) * SLOT) != n + i + 6;
+		for (int i = 0; i < 20; i++) /* together, and over the old ones */
+			memmove(code + i * SLOT, code + (2 * i + 1) * SLOT, SLOT);
+		for (int i = 0; i < 20; i++)
+			wrong += call(code + i * SLOT) != n + i + 6;
+	}
+	printf("moved: %d wrong\n", wrong);
+}
+
+/* --- programs are started while code changes --- */
+
+static void *write_until_done(void *argument)
+{
+	uint8_t *code = new_code(NULL, PAGE, ALL);
+	long wrong = 0;
+
+	(void)argument;
+	for (int n = 0; !done; n++) {
+		write_function(code, (uint32_t)n, 1);
+		wrong += call(code) != n + 1;
+	}
+	return (void *)wrong;
+}
+
+static void spawns(void)
+{
+	char program[] = "/bin/true", *const arguments[] = {program, NULL};
+	pthread_t other;
+	void *result;
+	int wrong = 0;
+
+	pthread_create(&other, NULL, write_until_done, NULL);
+	for (int n = 0; n < 20; n++) {
+		int status = -1;
+		pid_t pid;
+
+		need(!posix_spawn(&pid, program, NULL, NULL, arguments, environ), "posix_spawn");
+		need(waitpid(pid, &status, 0) == pid, "waitpid");
+		wrong += status != 0;
+	}
+	done = 1;
+	pthread_join(other, &result);
+	printf("spawns: %d programs ended otherwise, %ld wrong\n", wrong, (long)result);
+}
+
+/* --- a word in the page of the code that reads it --- */
+
+static void write_beside(int times)
+{
+	uint8_t *code = new_code(NULL, PAGE, ALL);
+	const uint8_t load[] = {0x8b, 0x05, 0xfa, 0x07,
+				0,    0,    0xc3}; /* mov 0x800(%rip), %eax; ret */
+	int wrong = 0;
+
+	memcpy(code, load, sizeof(load));
+	for (int n = 0; n < times; n++) {
+		*(volatile int *)(code + 0x800) = n;
+		wrong += call(code) != n;
+	}
+	printf("%d times beside: %d wrong\n", times, wrong);
+}
+
+static void beside(void)
+{
+	write_beside(10000);
+}
+
+static void beside_more(void)
+{
+	write_beside(40000);
+}
+
+/* --- a block that ends in another page than it begins in --- */
+
+static void across(void)
+{
+	uint8_t *code = new_code(NULL, 2 * PAGE, ALL) + PAGE - 3;
+	int wrong = 0;
+
+	for (int n = 0; n < 100; n++) {
+		code[0] = 0xb8; /* mov $n << 16, %eax: half of the number is in the second page */
+		code[3] = (uint8_t)n;
+		code[5] = 0xc3; /* ret */
+		for (int again = 0; again < 2; again++)
+			wrong += call(code) != (code[3] << 16);
+		code[3]++; /* that page alone */
+		wrong += call(code) != (code[3] << 16);
+	}
+	printf("across: %d wrong\n", wrong);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct subject subjects[] = {
+		{"flips", flips},
+		{"patches", patches},
+		{"reuse", reuse},
+		{"handlers", handlers},
+		{"forks", forks},
+		{"threads", threads},
+		{"published", publishes},
+		{"moved", moved},
+		{"spawns", spawns},
+		{"across", across},
+		{"beside", beside},
+		{"beside-more", beside_more},
+		{NULL, NULL},
+	};
+
+	return run_subject(subjects, argc, argv);
+}
