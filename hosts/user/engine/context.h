@@ -35,8 +35,8 @@
 #define CTX_LANES	0x100 /* int64_t[LANED_METERS][LANES]: headroom of bulk code */
 
 /* A meter's headroom is spread over several words and each block uses one of them, so that
- * the subtractions of successive blocks do not wait for each other. */
-#define LANES	     2
+ * the subtractions of successive blocks do not wait for each other.  Not always all (lanes.c). */
+#define LANES	     4
 #define LANED_METERS 192
 
 /* Why translated code came back. */

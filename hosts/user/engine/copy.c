@@ -56,7 +56,7 @@ static bool careful, aligned, upward;
 
 static unsigned lane_offset(unsigned m)
 {
-	return CTX_LANES + (m * LANES + (careful ? 0 : number % LANES)) * 8;
+	return CTX_LANES + (m * LANES + (careful ? 0 : lane_of(number))) * 8;
 }
 
 /* --- the log of taken branches --- */

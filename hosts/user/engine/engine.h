@@ -331,9 +331,10 @@ _Noreturn void run_program(void);
 
 /* units.c, lanes.c, counting.c */
 /* The signals of the meters of all units for user code, as translated code charges them:
- * meter m, block b: the word current->lane[m][b % LANES]. */
+ * meter m, block b: the word current->lane[m][lane_of(b)]. */
 extern uint64_t meter_signals[LANED_METERS];
 extern unsigned meters;
+unsigned lane_of(uint32_t block_number);
 /* What these signals produce on meter m; few bits are ever set. */
 static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 {

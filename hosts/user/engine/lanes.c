@@ -24,6 +24,11 @@
  */
 #define DISTANT_INSNS (INT64_C(2) * HOT_PORTION_MAX * UPWARD_SPAN)
 
+/* Lanes that blocks use.  Each is one more move of room before an overflow, so more than two pay
+ * where all overflows are distant. */
+#define NEAR_LANES 2
+static unsigned lanes = NEAR_LANES;
+
 uint64_t meter_signals[LANED_METERS];
 unsigned meters;
 static bool distant; /* all threads have room for that */
@@ -67,13 +72,14 @@ static void share_out(unsigned m, int64_t all)
 	c->meter[m].held = all - room;
 	c->handed_out += m == 0 ? room : 0;
 	left = room;
-	for (unsigned i = 0; i < LANES; i++)
+	for (unsigned i = 0; i < lanes; i++)
 		most |= c->meter[m].used[i];
 	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
-	for (unsigned i = 0; i < LANES; i++)
+	for (unsigned i = 0; i < lanes; i++)
 		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
 	inverse = (1u << 31) / sum;
-	for (unsigned i = 0; i < LANES; i++) {
+	memset(lane, 0, sizeof(current->lane[m]));
+	for (unsigned i = 0; i < lanes; i++) {
 		lane[i] =
 			room * (int64_t)(weight[i] * inverse >> 15) >> 16; /* room is below 2^47 */
 		left -= lane[i];
@@ -86,12 +92,12 @@ static void share_out(unsigned m, int64_t all)
 static void share_evenly(unsigned m, unsigned lane, unsigned n, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t room = all < hot_portion ? all : hot_portion, each = (room - n) / LANES;
+	int64_t room = all < hot_portion ? all : hot_portion, each = (room - n) / lanes;
 
 	c->meter[m].held = all - room;
 	for (unsigned i = 0; i < LANES; i++)
-		current->lane[m][i] = each;
-	current->lane[m][lane] = room - each * (LANES - 1);
+		current->lane[m][i] = i < lanes ? each : 0;
+	current->lane[m][lane] = room - each * (lanes - 1);
 	memcpy(c->meter[m].granted, current->lane[m], sizeof(c->meter[m].granted));
 }
 
@@ -108,6 +114,11 @@ static void grant_first(unsigned m, int64_t room)
 static bool is_frequent(uint64_t signals)
 {
 	return signals & SPMU_SIGBIT(INSTRUCTIONS) || !(~signals & SPMU_SIGSET_BRANCHES);
+}
+
+unsigned lane_of(uint32_t block_number)
+{
+	return block_number & (lanes - 1);
 }
 
 bool meter_is_distant(unsigned m)
@@ -236,6 +247,7 @@ void counting_mode(enum counting_mode to)
 			engine_unsupported("internal error: units of two threads differ");
 		distant = true;
 		distant = has_reserves(false);
+		lanes = counting_all_distant() ? LANES : NEAR_LANES;
 		blocks_flush();
 		keep_load();
 	}
@@ -267,6 +279,7 @@ static void end_distance(void)
 	if (distant)
 		blocks_flush();
 	distant = false;
+	lanes = NEAR_LANES;
 	threads_go();
 	engine_unlock();
 }

@@ -72,7 +72,7 @@ void block_map_charge(unsigned m, unsigned n, unsigned offset)
 struct block_charge block_take_back(const struct block *b, unsigned index)
 {
 	const uint8_t *at = block_map(b) + 2 + b->insns + (b->trace ? 4 * (b->insns + 1) : 0);
-	unsigned lane = b->careful ? 0 : block_number(b) % LANES;
+	unsigned lane = b->careful ? 0 : lane_of(block_number(b));
 	struct charge c;
 
 	for (unsigned i = 0; i <= index; i++) {

@@ -169,7 +169,7 @@ static void headroom_exit(struct block *b, unsigned index)
 			return;
 		}
 		pays = counting_low() && low_pays(b, pc);
-		if (!pays && counting_rebalance(charge.meter, block_number(b) % LANES, charge.n)) {
+		if (!pays && counting_rebalance(charge.meter, lane_of(block_number(b)), charge.n)) {
 			run->resume_at = block_check_code(b);
 			return;
 		}
