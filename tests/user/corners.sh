@@ -73,24 +73,6 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	fi
 done 2>/dev/null # what the shell says about signals
 
-# Each change costs what the first ones do: user time that grows no faster than their number.  The least of
-# some runs, as other programs take their share of caches.
-for turn in 1 2 3; do
-	for subject in beside beside-more; do
-		run "$SCRATCH/often" "$SOFTPMU" stat -o "$SCRATCH/$subject.$turn" -e instructions:u -- "$BUILT/jits" $subject
-	done
-done
-# least SUBJECT
-least() {
-	sed -n 's/ seconds user$//p' "$SCRATCH/$1".[1-3] | sort -g | head -n 1 | tr -d ' '
-}
-same "changes of one page" "40000 times beside: 0 wrong" "$(<"$SCRATCH/often.out")"
-if awk -v few="$(least beside)" -v many="$(least beside-more)" 'BEGIN { exit !(few > 0 && many > 0 && many < 9 * few) }'; then
-	pass "four times as many changes"
-else
-	fail "four times as many changes" "$(least beside) s, $(least beside-more) s"
-fi
-
 # The kernel aborts a restartable sequence by the address where it runs, which is not the program's
 # here (rseq(2)).
 cd "$SCRATCH" || exit 1
