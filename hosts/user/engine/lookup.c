@@ -29,6 +29,7 @@
 /* Indirect targets: code by the low 16 bits of the program address; of returns behind them,
  * and in careful code others. */
 static uint32_t *target, *careful_target;
+static bool target_changed; /* since they were cleared */
 static bool careful_used;
 
 /* The thunk that was made last: of what is translated right behind it. */
@@ -96,6 +97,7 @@ void lookup_start(uint32_t *targets)
 {
 	target = targets;
 	careful_target = targets + 2 * TARGETS;
+	targets_clear(target);
 	table = table_make(FIRST_SIZE);
 	high = engine_memory(BLOCKS_MAX * sizeof(*high));
 }
@@ -106,9 +108,11 @@ void lookup_clear(void)
 		memset(table->entry, 0, table->size * sizeof(*table->entry));
 	table->used = 0;
 	highs = 0;
-	targets_clear(target);
+	if (target_changed)
+		targets_clear(target);
 	if (careful_used)
 		targets_clear(careful_target);
+	target_changed = false;
 }
 
 uint64_t blocks_targets(bool careful, bool of_returns)
@@ -249,6 +253,7 @@ void lookup_drop(uint64_t key)
 
 void target_set(uint64_t key, uint64_t thunk, bool of_return)
 {
+	target_changed = true;
 	__atomic_store_n(target_of(key, of_return), (uint32_t)thunk, __ATOMIC_RELEASE);
 	keep_target(key, of_return);
 }
@@ -304,6 +309,7 @@ uint64_t target_chain(struct block *b, bool of_return, uint64_t next)
 
 void targets_take(const struct kept_target *t, uint32_t count)
 {
+	target_changed |= count != 0;
 	for (; count; count--, t++) {
 		uint32_t *at = target + (t->of_return ? TARGETS : 0) + t->place;
 
