@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# late.sh: libraries that only some commands need are loaded by those (late.c): where they cannot be
+# loaded, programs are counted all the same, and what needs them says so.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+names=$(grep -aoE 'lib(elf|dw|Zydis)\.so\.[0-9.]+' "$SOFTPMU" | sort -u)
+same "libraries" 3 "$(wc -l <<<"$names")"
+mkdir broken
+for name in $names; do
+	: >"broken/$name"
+done
+run record -e instructions:u -c 1000 -o profile -- /bin/true
+same "record: status" 0 "$status"
+run report -i profile
+succeeds "report"
+
+export LD_LIBRARY_PATH=$SCRATCH/broken
+run stat -x, -e instructions:u -- /bin/true
+same "stat without the libraries: status" 0 "$status"
+has_line "count without the libraries" "$err" '[0-9]+,,instructions:u,.*'
+run report -i profile
+refuses "report without the libraries" 125 "$SCRATCH/broken/lib"
+finish
