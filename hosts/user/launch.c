@@ -144,7 +144,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;
-	link->want = request->want;
+	link->want = request->want | (request->sink ? 0 : LINK_WANT_MUTE);
 	link->lbr_select = request->lbr_select;
 	if (!(request->want & LINK_WANT_COLD) && !kept_folder(link->kept, sizeof(link->kept)))
 		link->kept[0] = '\0';

@@ -44,7 +44,7 @@ struct launch_request {
 	size_t events;
 	uint32_t want;	     /* LINK_WANT_ */
 	uint64_t lbr_select; /* MSR_LBR_SELECT */
-	launch_sink *sink;   /* NULL: records are dropped */
+	launch_sink *sink;   /* NULL: there are no records */
 	void *opaque;
 };
 

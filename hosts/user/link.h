@@ -54,8 +54,9 @@ struct link_event {
 #define LINK_WANT_ONE	8u  /* processes that the program starts are not counted */
 #define LINK_WANT_FIXED 16u /* what moves counts from run to run is made the same */
 
-#define LINK_WANT_COLD 32u /* no translations of earlier runs, and none kept for later ones */
-#define LINK_WANT_TIME 64u /* with LINK_WANT_FIXED: clocks are the same, too */
+#define LINK_WANT_COLD 32u  /* no translations of earlier runs, and none kept for later ones */
+#define LINK_WANT_TIME 64u  /* with LINK_WANT_FIXED: clocks are the same, too */
+#define LINK_WANT_MUTE 128u /* no records in the ring: nobody takes them */
 
 enum link_state {
 	LINK_STARTING = 0,

@@ -73,8 +73,7 @@ static struct table *table_make(uint32_t size)
 	size_t bytes = table_bytes(size);
 	struct table *t = size < LARGE_SIZE ? engine_memory(bytes) : engine_memory_large(bytes);
 
-	if (size > FIRST_SIZE)
-		engine_populate(t, bytes);
+	engine_populate(t, bytes);
 	t->size = size;
 	return t;
 }

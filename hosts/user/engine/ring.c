@@ -101,13 +101,18 @@ static bool wait_for_room(uint64_t bytes)
 	return true;
 }
 
+static bool is_mute(void)
+{
+	return !current->observed || engine_link->want & LINK_WANT_MUTE;
+}
+
 void ring_write(const struct link_record *record)
 {
 	struct link *l = engine_link;
 	uint32_t at, first;
 	uint64_t used;
 
-	if (!current->observed)
+	if (is_mute())
 		return;
 	take_turn();
 	while (!has_room(record->bytes)) {
@@ -152,6 +157,8 @@ void ring_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protect
 	struct text t;
 
 	counting_drain();
+	if (is_mute())
+		return;
 	memset(&r, 0, sizeof(r.m));
 	text_start(&t, r.m.path, PATH_ROOM);
 	if (name)

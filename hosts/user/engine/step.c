@@ -226,7 +226,8 @@ static bool decode(uint64_t pc, uint32_t budget, bool changes)
 
 static void forget(struct steps *steps)
 {
-	memset(steps->place, 0, steps->count * sizeof(*steps->place));
+	if (steps->at != steps->room + STEP_ALIGN) /* memory that nobody has used is not touched */
+		memset(steps->place, 0, steps->count * sizeof(*steps->place));
 	steps->at = steps->room + STEP_ALIGN;
 	steps->last = NULL;
 }
