@@ -45,7 +45,7 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in names memory rollup; do
 		like_native lists $subject
 	done
-	for subject in flips patches reuse handlers forks threads published moved spawns across beside; do
+	for subject in flips patches reuse handlers forks threads published moved spawns across beside far; do
 		like_native jits $subject
 	done
 	if has_feature ospke && "$BUILT/views" keys >"$SCRATCH/said"; then

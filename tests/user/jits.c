@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "corners.h"
@@ -382,13 +383,95 @@ static void across(void)
 	printf("across: %d wrong\n", wrong);
 }
 
+/* --- code high above reads what it may not: what its handler finds in registers --- */
+
+#define HIGH	((uint8_t *)0x600000000000)
+#define OF_RSI	0x5151
+#define OF_RDI	0xd1d1
+#define OF_RBP	0xb9b9
+#define FAR_OFF (4 * PAGE)
+
+static long as_expected;
+
+static void let_read(int sig, siginfo_t *info, void *context)
+{
+	const greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)sig;
+	as_expected += r[REG_RSI] == OF_RSI && r[REG_RDI] == OF_RDI && r[REG_RBP] == OF_RBP &&
+		       info->si_addr == HIGH + FAR_OFF;
+	mprotect(HIGH + FAR_OFF, PAGE, PROT_READ);
+}
+
+/* MOV r32, [RIP+distance] of EAX, or EBP, among numbers in registers that are no operands. */
+static void write_reader(uint8_t *code, unsigned reg)
+{
+	const uint8_t head[] = {
+		0x55,						     /* push %rbp */
+		0x48, 0xc7, 0xc6, OF_RSI & 0xff, OF_RSI >> 8, 0, 0,  /* mov $, %rsi */
+		0x48, 0xc7, 0xc7, OF_RDI & 0xff, OF_RDI >> 8, 0, 0,  /* mov $, %rdi */
+		0x48, 0xc7, 0xc5, OF_RBP & 0xff, OF_RBP >> 8, 0, 0}; /* mov $, %rbp */
+	const uint8_t tail[] = {0x89, (uint8_t)(0xc0 | reg << 3),    /* mov, %eax */
+				0x5d, 0xc3};			     /* pop %rbp; ret */
+	uint8_t *load = code + sizeof(head);
+	int32_t distance = (int32_t)(HIGH + FAR_OFF - (load + 6));
+
+	memcpy(code, head, sizeof(head));
+	load[0] = 0x8b;
+	load[1] = (uint8_t)(0x05 | reg << 3);
+	memcpy(load + 2, &distance, 4);
+	memcpy(load + 6, tail, sizeof(tail));
+}
+
+static void *read_far(void *code)
+{
+	long wrong = 0;
+
+	for (int n = 0; n < 500; n++) {
+		wrong += call((uint8_t *)code + n % 2 * SLOT) != 7;
+		if (n % 4 > 1)
+			mprotect(HIGH + FAR_OFF, PAGE, PROT_NONE);
+	}
+	return (void *)wrong;
+}
+
+/* By the only thread, by another, and by the first again. */
+static void far_faults(void)
+{
+	uint8_t *code = new_code(HIGH, PAGE, ALL);
+	struct sigaction action = {.sa_sigaction = let_read, .sa_flags = SA_SIGINFO};
+	pthread_t other;
+	void *wrong[3];
+
+	write_reader(code, 0);
+	write_reader(code + SLOT, 5);
+	*new_code(HIGH + FAR_OFF, PAGE, PROT_READ | PROT_WRITE) = 7;
+	mprotect(HIGH + FAR_OFF, PAGE, PROT_NONE);
+	sigaction(SIGSEGV, &action, NULL);
+	wrong[0] = read_far(code);
+	pthread_create(&other, NULL, read_far, code);
+	pthread_join(other, &wrong[1]);
+	wrong[2] = read_far(code);
+	printf("far: %ld faults as expected, %ld %ld %ld wrong\n", as_expected, (long)wrong[0],
+	       (long)wrong[1], (long)wrong[2]);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"flips", flips},	  {"patches", patches}, {"reuse", reuse},
-		{"handlers", handlers},	  {"forks", forks},	{"threads", threads},
-		{"published", publishes}, {"moved", moved},	{"spawns", spawns},
-		{"across", across},	  {"beside", beside},	{NULL, NULL},
+		{"flips", flips},
+		{"patches", patches},
+		{"reuse", reuse},
+		{"handlers", handlers},
+		{"forks", forks},
+		{"threads", threads},
+		{"published", publishes},
+		{"moved", moved},
+		{"spawns", spawns},
+		{"across", across},
+		{"beside", beside},
+		{"far", far_faults},
+		{NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);
