@@ -66,7 +66,22 @@ same "its files, too" 600 "$(stat -c %a "$kept"/*)"
 is_kept "sort" sort -S 1M --parallel=1 /etc/services
 moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
 have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
-have xz && moves=by_threads is_kept "two threads" xz -T2 --block-size=16KiB -c /etc/services
+
+# Code for one thread and for several is kept apart.  A program that starts threads begins with the
+# latter once that is there: so what runs before them comes with the second run.
+if have xz; then
+	single=(xz -T1 -c /etc/services) several=(xz -T2 --block-size=16KiB -c /etc/services)
+	rm -f "$kept"/*
+	is_kept "one thread" "${single[@]}"
+	same "one thread: files" 1 "$(find "$kept" -type f | wc -l)"
+	count "${several[@]}"
+	same "threads come: what was kept for one is used" yes "$(yes_or_no "old > 500")"
+	forms=$(grep -qE 'AuthenticAMD|HygonGenuine' /proc/cpuinfo && echo 2 || echo 1)
+	same "threads come: files" "$forms" "$(find "$kept" -type f | wc -l)"
+	count "${several[@]}"
+	moves=by_threads is_kept "two threads" "${several[@]}"
+	is_kept "one thread, as others may come" "${single[@]}"
+fi
 
 # Samples: the same instructions, in the same order.
 sampled() {

@@ -2,7 +2,8 @@
 /*
  * blocks.c: the code cache and what is known of the code in it.
  *
- * The cache is one mapping: gates to the engine, exit slots, then code, which only
+ * The cache is one mapping: the first thread's memory, which code names by its distance while there
+ * is no other (emit.h), gates to the engine, exit slots, then code, which only
  * grows; when it or a table is full everything is thrown away and begins
  * anew.  slots.c has the slots, lookup.c the tables.
  *
@@ -28,7 +29,7 @@
 #define CODE_BYTES	  (28u << 20)
 #define COLD_BYTES	  (20u << 20)
 #define GATES_BYTES	  4096
-#define CACHE_BYTES	  (GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
+#define CACHE_BYTES	  (GATES_AT + GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
 #define COLD_ROOM	  (2u << 20) /* the most that the cold code of two blocks takes */
 #define MAP_BYTES	  (16u << 20)
 #define CHAINS		  16384
@@ -66,13 +67,13 @@ static const char *const gate[] = {
 static void write_gates(void)
 {
 	for (unsigned i = 1; i < sizeof(gate) / sizeof(gate[0]); i++) {
-		struct emit e = {cache_base + i * GATE_BYTES};
+		struct emit e = {(uint8_t *)blocks_gate(i)};
 
 		emit_jmp_far(&e, (uint64_t)gate[i]);
 	}
 }
 
-void blocks_start(uint64_t program_end)
+void blocks_place(uint64_t program_end)
 {
 	uint64_t at = CACHE_BASE;
 	long got;
@@ -85,12 +86,19 @@ void blocks_start(uint64_t program_end)
 		engine_fail(126, "no room for the code cache below 2 GiB beside the program");
 	cache_base = (uint8_t *)at;
 	cache_end = cache_base + CACHE_BYTES;
-	code_start = cache_base + GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES;
-	cold_start = code_start + CODE_BYTES;
-	emit_start();
+}
+
+void blocks_start(void)
+{
+	uint8_t *at = cache_base + GATES_AT + GATES_BYTES;
+
+	emit_start((uint64_t)cache_base);
 	write_gates();
-	lookup_start((uint32_t *)(cache_base + GATES_BYTES));
-	slots_start(cache_base + GATES_BYTES + TARGETS_BYTES);
+	lookup_start((uint32_t *)at);
+	at += TARGETS_BYTES;
+	slots_start(at);
+	code_start = at + SLOTS_BYTES;
+	cold_start = code_start + CODE_BYTES;
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);
 	touch = engine_memory(TOUCHES_MAX * sizeof(*touch));
@@ -241,12 +249,20 @@ static bool is_in(const struct block *b, uint64_t start, uint64_t end)
 	return false;
 }
 
+/* Has it room for a jump where no exit slot has its displacement?  A charge is longer than one. */
+static bool can_begin_with_jump(const struct block *b)
+{
+	const uint8_t *charge = block_map(b);
+
+	return b->code_bytes >= DROP_BYTES || (b->insns && (charge[0] || charge[1]));
+}
+
 bool block_drop(struct block *b)
 {
 	uint64_t key = b->careful ? b->pc | CAREFUL_KEY : b->pc;
 	struct emit e = {cache_base + b->code};
 
-	if (b->code_bytes < DROP_BYTES || blocks_full())
+	if (!can_begin_with_jump(b) || blocks_full())
 		return false;
 	b->gone = true;
 	emit_jmp(&e, exit_slot_dropped(key));
@@ -259,7 +275,7 @@ void block_replace(uint64_t old_code, uint64_t code)
 	struct block *old = block_of_code(old_code);
 	struct emit e = {(uint8_t *)old_code};
 
-	if (!old || old->code_bytes < DROP_BYTES)
+	if (!old || !can_begin_with_jump(old))
 		return;
 	threads_stop();
 	old->gone = true;

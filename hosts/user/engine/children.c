@@ -16,7 +16,9 @@
 #include <linux/sched.h>
 
 #include "descriptors.h"
+#include "emit.h"
 #include "engine.h"
+#include "keep.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -294,6 +296,16 @@ static void inherit(struct context *c, const struct wish *w)
 	signals_inherit(&c->signals);
 }
 
+/* From now on code is for more than one thread.  None of it runs: the lock is held. */
+static void expect_threads(void)
+{
+	if (!emit_context)
+		return;
+	blocks_flush();
+	emit_context = 0;
+	keep_load_again();
+}
+
 /* Until it is inside it counts as stopped. */
 static long start_thread(const struct wish *w)
 {
@@ -303,6 +315,7 @@ static long start_thread(const struct wish *w)
 	if (w->flags & CLONE_VFORK || current->borrowed)
 		engine_unsupported("the program starts a thread in a way that cannot be followed");
 	engine_lock();
+	expect_threads();
 	c = thread_new();
 	inherit(c, w);
 	tid = clone_process(w->flags | w->exit_signal, (uint64_t)context_stack_end(c),

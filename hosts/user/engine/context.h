@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * context.h: the program's thread as the engine holds it while engine code runs, and
- * the words that translated code reaches through GS.
+ * the words that translated code reaches.
  *
- * GS holds the address of the thread's context, so translated code is the same for
- * every thread.  The offsets are shared with enter.S and with emitted code.
+ * GS holds the address of the thread's context, so code that goes through it is the same for
+ * every thread.  While there has been one thread, code names the words themselves (emit_words.c).
+ * The offsets are shared with enter.S and with emitted code.
  */
 #ifndef SOFTPMU_ENGINE_CONTEXT_H
 #define SOFTPMU_ENGINE_CONTEXT_H
@@ -58,6 +59,7 @@
 
 #include "frames.h"
 
+#define THREAD_BYTES (256u << 10) /* a thread's own memory, aligned to that */
 #define UNITS_MAX    8
 #define ARRIVALS_MAX 8
 #define SIGNALS	     65

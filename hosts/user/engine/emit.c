@@ -71,68 +71,6 @@ void emit_clear_of_line(struct emit *e, unsigned n)
 		emit_line(e);
 }
 
-static void emit64(struct emit *e, uint64_t value)
-{
-	emit_bytes(e, (const uint8_t *)&value, sizeof(value));
-}
-
-/* The first 8 bytes of code that has the offset of a word of the context, which is below 2^24,
- * behind `before` bytes. */
-static uint64_t with_offset(uint64_t code, unsigned before, unsigned offset)
-{
-	return code | (uint64_t)offset << 8 * before;
-}
-
-/* opcode r64, gs:[offset]: the last byte of the offset comes behind these. */
-static uint64_t gs_first(unsigned opcode, unsigned reg, unsigned offset)
-{
-	return with_offset(UINT64_C(0x2500004865) | (opcode | (0x04 | reg << 3) << 8) << 16, 5,
-			   offset);
-}
-
-static void emit_gs(struct emit *e, unsigned opcode, unsigned reg, unsigned offset)
-{
-	struct emit at = *e;
-
-	e->at += 9;
-	emit64(&at, gs_first(opcode, reg, offset));
-	emit8(&at, 0);
-}
-
-void emit_save(struct emit *e, unsigned reg, unsigned offset)
-{
-	emit_gs(e, 0x89, reg, offset);
-}
-
-void emit_load(struct emit *e, unsigned reg, unsigned offset)
-{
-	emit_gs(e, 0x8b, reg, offset);
-}
-
-static void emit_arithmetic(struct emit *e, unsigned operation, unsigned offset, unsigned n)
-{
-	if (n < 128) {
-		struct emit at = *e;
-
-		e->at += 10;
-		emit64(&at, gs_first(0x83, operation, offset));
-		emit16(&at, n << 8);
-	} else {
-		emit_gs(e, 0x81, operation, offset);
-		emit32(e, n);
-	}
-}
-
-void emit_charge(struct emit *e, unsigned offset, unsigned n)
-{
-	emit_arithmetic(e, 5, offset, n);
-}
-
-void emit_refund(struct emit *e, unsigned offset, unsigned n)
-{
-	emit_arithmetic(e, 0, offset, n);
-}
-
 void emit_flags_save(struct emit *e)
 {
 	emit_save(e, RAX, CTX_SPILL_FLAGS);
@@ -183,13 +121,15 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target)
 
 static unsigned check_places = 1;
 
-void emit_start(void)
+void emit_start(uint64_t context)
 {
 	uint32_t a = 0, b, c = 0, d;
 
 	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	if ((b == 0x68747541 && c == 0x444d4163) || (b == 0x6f677948 && c == 0x656e6975))
+	if ((b == 0x68747541 && c == 0x444d4163) || (b == 0x6f677948 && c == 0x656e6975)) {
 		check_places = CHECK_PLACES; /* "AuthenticAMD", "HygonGenuine" */
+		emit_context = context;
+	}
 }
 
 static void write_check(struct emit *e, unsigned place, uint64_t target)
@@ -257,12 +197,8 @@ void emit_jmp_far(struct emit *e, uint64_t target)
 
 void emit_leave(struct emit *e, unsigned reason, uint32_t site)
 {
-	struct emit at = *e;
-
-	emit64(&at, with_offset(UINT64_C(0x2504c765), 4, CTX_SITE)); /* MOV DWORD gs:[], site */
-	emit32(&at, site);
-	put_jmp(&at, (uint64_t)blocks_gate(reason));
-	*e = at;
+	emit_set_word(e, CTX_SITE, site);
+	put_jmp(e, (uint64_t)blocks_gate(reason));
 }
 
 void emit_push_address(struct emit *e, uint64_t address)
@@ -463,14 +399,13 @@ void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return)
 }
 
 /* What the thunk of an address below 2 GiB is made of: see emit_thunk(). */
-#define GS_BYTES      9u
 #define BEHIND_RETURN 5u
 #define COMPARE_BYTES 9u
 
 uint64_t emit_chain_thunk(uint64_t end, uint64_t next, bool of_return)
 {
-	uint64_t rel32 = end - GS_BYTES - 4;
+	uint64_t rel32 = end - emit_word_bytes() - 4;
 
 	emit_patch((uint8_t *)rel32, next);
-	return rel32 - 1 - COMPARE_BYTES - (of_return ? BEHIND_RETURN : GS_BYTES);
+	return rel32 - 1 - COMPARE_BYTES - (of_return ? BEHIND_RETURN : emit_word_bytes());
 }

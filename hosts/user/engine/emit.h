@@ -68,13 +68,35 @@ static inline void emit32(struct emit *e, uint64_t value)
 	emit_bytes(e, (const uint8_t *)&low, sizeof(low));
 }
 
-/* MOV between a register (0-7) and a word of the context. */
+static inline void emit64(struct emit *e, uint64_t value)
+{
+	emit_bytes(e, (const uint8_t *)&value, sizeof(value));
+}
+
+/*
+ * Words of the context: at this address, which all code has in reach; 0: code finds the context of
+ * each thread in GS.  It changes while no code is there.
+ */
+extern uint64_t emit_context;
+
+/* MOV between a register (0-7) and a word. */
+#define WORD_GS_BYTES	9u
+#define WORD_NEAR_BYTES 7u
+static inline unsigned emit_word_bytes(void)
+{
+	return emit_context ? WORD_NEAR_BYTES : WORD_GS_BYTES;
+}
 void emit_save(struct emit *e, unsigned reg, unsigned offset);
 void emit_load(struct emit *e, unsigned reg, unsigned offset);
+/* Is that an emit_save(), and of which register? */
+bool emit_is_save(const uint8_t *code, unsigned *reg);
 
-/* SUB and ADD QWORD gs:[offset], n: change the flags. */
+/* SUB and ADD QWORD, n: change the flags. */
 void emit_charge(struct emit *e, unsigned offset, unsigned n);
 void emit_refund(struct emit *e, unsigned offset, unsigned n);
+
+/* MOV DWORD, value */
+void emit_set_word(struct emit *e, unsigned offset, uint32_t value);
 
 /* The six arithmetic flags into AX and back; RAX waits in the context meanwhile. */
 void emit_flags_save(struct emit *e);
@@ -90,7 +112,8 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
  * new branch.  On other processors moving gained nothing (measured on Cascade Lake), and costs
  * what it costs to change code that is about to run: there the check stays.
  */
-void emit_start(void);
+/* The first thread's context is there. */
+void emit_start(uint64_t context);
 uint8_t *emit_check(struct emit *e, uint64_t target);
 void emit_check_target(uint64_t check, uint64_t target);
 void emit_move_check(uint64_t check);

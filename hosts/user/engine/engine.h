@@ -20,6 +20,7 @@
  *	maps.c       what is known of a block afterwards
  *	step.c       a few instructions in a form that comes back
  *	emit.c       the bytes that copy.c and step.c write
+ *	emit_words.c those that reach the context
  *	emit_log.c   those that log a taken branch
  *	run.c        the dispatcher: bulk and precise execution
  *	branches.c   taken branches, for last branch records and branch traces
@@ -100,7 +101,8 @@ struct loaded {
 	uint64_t interpreter;			    /* base of the interpreter, 0: none */
 };
 /* The file is open already when fd is not -1. */
-void load_program(const char *path, int fd, struct loaded *out);
+void load_open(const char *path, int fd); /* the code cache has its place then */
+void load_program(struct loaded *out);
 void load_vdso(uint64_t base);
 extern bool program_stack_executable;	 /* its file asks for that */
 extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
@@ -174,10 +176,12 @@ struct block {
 	uint32_t next;	   /* of those that begin in pages like this one's */
 	uint32_t low;	   /* careful code from its charge on; 0: none, or not known */
 };
-extern uint8_t *cache_base, *cache_end;
-extern uint8_t *cache_at; /* where the next block's code goes */
-extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
-void blocks_start(uint64_t program_end);
+extern uint8_t *cache_base, *cache_end; /* it begins with the first thread's memory (threads.h) */
+extern uint8_t *cache_at;		/* where the next block's code goes */
+extern uint8_t *cold_at;		/* where code that rarely runs, and thunks, go */
+/* Find room for it: for a program that ends there, at a fixed address; 0: that can be anywhere. */
+void blocks_place(uint64_t program_end);
+void blocks_start(void);
 void blocks_flush(void);
 extern uint64_t blocks_flushes; /* how often the cache has been emptied */
 extern uint64_t blocks_changes; /* how often code has changed, or that */
@@ -185,10 +189,11 @@ extern uint64_t blocks_changes; /* how often code has changed, or that */
 void blocks_forget(uint64_t start, uint64_t end);
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
+#define GATES_AT   THREAD_BYTES
 #define GATE_BYTES 16
 static inline const uint8_t *blocks_gate(unsigned reason)
 {
-	return cache_base + (size_t)reason * GATE_BYTES;
+	return cache_base + GATES_AT + (size_t)reason * GATE_BYTES;
 }
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 /* Its code is complete. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keep.c: translations are kept between runs, in a file for each program and each set of meters.
+ * keep.c: translations are kept between runs, in a file for each program and each set of meters; in
+ * one more where the program has had several threads, whose code is another (emit.h).
  *
  * What is kept is the code cache as it is: it stands at the same address in each run, and so do the
  * program's modules, whose places below 2 GiB are chosen by memory.c in the same order each time.
@@ -41,12 +42,17 @@ static uint64_t here_start, here_end; /* of its module, or 0 */
 
 uint64_t keep_key(void)
 {
+	static uint64_t processor; /* asking may take long */
 	uint32_t a = 0, b, c = 0, d;
 	uint64_t key = keep_sum(engine_link->image_sum, program_path, strlen(program_path));
 
-	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	key = keep_mix(key, (uint64_t)b << 32 | c);
+	if (!processor) {
+		__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+		processor = (uint64_t)b << 32 | c;
+	}
+	key = keep_mix(key, processor);
 	key = keep_mix(key, (uint64_t)cache_base);
+	key = keep_mix(key, emit_context);
 	key = keep_mix(key, branch_signals);
 	key = keep_mix(key, branch_kinds | clocks_wanted() << 1 /* RDTSC */ |
 				    counting_is_distant() << 2);
@@ -275,25 +281,52 @@ static bool load(long fd, uint64_t key)
 	return true;
 }
 
-void keep_load(void)
+static long open_kept(void)
 {
 	char name[LINK_PATH_MAX];
-	uint64_t key;
-	long fd;
 
-	if (keep.loaded || keep.off || !engine_link->kept[0])
-		return;
-	keep.loaded = true;
-	keep.owner = current->pid;
-	key = keep_key();
-	keep_name(name, engine_link->kept, key);
-	fd = syscall4(__NR_openat, AT_FDCWD, (long)name,
-		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	keep_name(name, engine_link->kept, keep_key());
+	return syscall4(__NR_openat, AT_FDCWD, (long)name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+static void take_over(long fd)
+{
 	if (is_error(fd))
 		return;
-	if (!load(fd, key))
+	if (!load(fd, keep_key()))
 		blocks_flush();
 	syscall1(__NR_close, fd);
 	for (unsigned i = 0; i < keep.mappeds; i++)
 		take_if_kept(&keep.mapped[i]);
+}
+
+/* A program that has had several threads before begins as if it had them at once: so nothing is
+ * thrown away when they come. */
+static long open_first(void)
+{
+	uint64_t context = emit_context;
+	long fd;
+
+	emit_context = 0;
+	fd = open_kept();
+	if (!is_error(fd) || !context)
+		return fd;
+	emit_context = context;
+	return open_kept();
+}
+
+void keep_load(void)
+{
+	if (keep.loaded || keep.off || !engine_link->kept[0])
+		return;
+	keep.loaded = true;
+	keep.owner = current->pid;
+	take_over(open_first());
+}
+
+void keep_load_again(void)
+{
+	if (keep.loaded && !keep.off)
+		take_over(open_kept());
 }

@@ -52,6 +52,8 @@ uint32_t lookup_hash(uint64_t key);
 
 /* The cache is empty, and what is counted is known: take over what was kept, once. */
 void keep_load(void);
+/* The same of code for several threads (emit_context), when there was code for one. */
+void keep_load_again(void);
 /* Some of it is there. */
 bool keep_is_used(void);
 /* At the end of the process; no other thread runs. */

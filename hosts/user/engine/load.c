@@ -163,13 +163,20 @@ static uint64_t program_headers(const struct image *image)
 	return 0;
 }
 
-void load_program(const char *path, int fd, struct loaded *out)
-{
-	static struct image program, interpreter;
+static struct image program;
 
+void load_open(const char *path, int fd)
+{
 	image_open(&program, path, fd);
 	name_of_fd(program.fd, program_path, sizeof(program_path));
-	blocks_start(program.header.e_type == ET_EXEC ? program.high : 0);
+	blocks_place(program.header.e_type == ET_EXEC ? program.high : 0);
+}
+
+void load_program(struct loaded *out)
+{
+	static struct image interpreter;
+
+	blocks_start();
 	steps_start();
 	image_map(&program, true);
 	program_stack_executable = program.stack_executable;

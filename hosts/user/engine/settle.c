@@ -10,6 +10,8 @@
 #include "settle.h"
 #include "sys.h"
 
+#define MOVABS_BYTES 10
+
 /* A place in a block's code. */
 struct place {
 	unsigned index; /* of the instruction */
@@ -79,21 +81,22 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn)
 	}
 }
 
-/* An operand that is out of reach goes through a register (emit_copy() in emit.c): MOV
- * gs:[CTX_SPILL_FLAGS], reg; MOV reg, imm64; the instruction. */
+/* An operand that is out of reach goes through a register (emit_copy() in emit.c): it is saved; MOV
+ * reg, imm64; the instruction. */
 static void restore_far(struct sigcontext *regs, const struct insn *insn)
 {
-	static const uint8_t save[] = {0x65, 0x48, 0x89};
-	const uint8_t *code = (const uint8_t *)regs->rip - 19;
+	const uint8_t *load = (const uint8_t *)regs->rip - MOVABS_BYTES;
+	unsigned reg;
 
-	if (insn->kind != INSN_PLAIN || !insn->rip_offset || memcmp(code, save, sizeof(save)) ||
-	    code[4] != 0x25 || code[9] != 0x48 || (code[10] & 0xf8) != 0xb8)
+	if (insn->kind != INSN_PLAIN || !insn->rip_offset ||
+	    !emit_is_save(load - emit_word_bytes(), &reg) || load[0] != 0x48 ||
+	    (load[1] & 0xf8) != 0xb8)
 		return; /* or NOPs stand in front of it */
-	if (code[3] == (0x04 | RSI << 3))
+	if (reg == RSI)
 		regs->rsi = current->spill_flags;
-	else if (code[3] == (0x04 | RDI << 3))
+	else if (reg == RDI)
 		regs->rdi = current->spill_flags;
-	else if (code[3] == (0x04 | RBP << 3))
+	else if (reg == RBP)
 		regs->rbp = current->spill_flags;
 }
 

@@ -173,8 +173,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	file = executed ? executed->file : engine_link->file;
 	memory_start();
 	name_program(file);
-	load_program(executed ? executed->program : engine_link->program,
-		     executed ? (int)executed->program_fd : -1, &program);
+	load_program(&program);
 	if (program_stack_executable) {
 		at = find_aux(aux, AT_EXECFN);
 		memory_stack((uint64_t)stack, at ? *at : (uint64_t)stack);
@@ -220,7 +219,9 @@ void engine_start(uint64_t *stack)
 	const uint64_t *at = find_aux(aux_behind(stack), AT_EXECFN);
 
 	map_link(at ? (const char *)*at : "");
-	threads_start();
+	load_open(executed ? executed->program : engine_link->program,
+		  executed ? (int)executed->program_fd : -1);
+	threads_start((struct context *)cache_base);
 	if (fixed_wanted())
 		stack = fixed_start(stack);
 	become_program(stack, aux_behind(stack));

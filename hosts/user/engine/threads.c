@@ -386,10 +386,8 @@ void threads_forget_others(void)
 	lock = 0;
 }
 
-void threads_start(void)
+void threads_start(struct context *c)
 {
-	struct context *c = map_context();
-
 	enlist(c);
 	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)c)))
 		engine_fail(126, "the GS base cannot be set");

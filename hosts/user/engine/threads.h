@@ -8,8 +8,7 @@
 
 #include "context.h"
 
-/* A thread's own memory, aligned to its size: context, the engine's signal stack, its stack. */
-#define THREAD_BYTES   (256u << 10)
+/* A thread's own memory, of THREAD_BYTES: context, the engine's signal stack, its stack. */
 #define CONTEXT_BYTES  (32u << 10)
 #define ALTSTACK_BYTES (64u << 10)
 #define LINE_BYTES     64
@@ -38,8 +37,8 @@ static inline bool threads_alone(void)
 	return __atomic_load_n(&threads_live, __ATOMIC_RELAXED) == 1;
 }
 
-/* The first thread's context, in GS from then on. */
-void threads_start(void);
+/* The first thread's context, whose memory is mapped: in GS from then on. */
+void threads_start(struct context *c);
 
 /* Memory for a thread that is going to start; it counts as one from now on.  The lock is held. */
 struct context *thread_new(void);
