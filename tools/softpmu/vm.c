@@ -445,8 +445,10 @@ static void add_machine(const struct vm *vm, struct vm_run *run)
 {
 	char *processors = tool_print("%llu", (unsigned long long)vm->processors);
 	/* Nothing here is worth a mitigation, and each makes a translated kernel slower; on a
-	 * loaded machine the timer would fail the kernel's test of it. */
-	char *words = tool_print("console=ttyS0 panic=-1 mitigations=off no_timer_check %s%s%s",
+	 * loaded machine the timer would fail the kernel's test of it, and so would the time-stamp
+	 * counter, without which perf takes short programs for not counted. */
+	char *words = tool_print("console=ttyS0 panic=-1 mitigations=off no_timer_check "
+				 "tsc=reliable %s%s%s",
 				 vm->verbose ? "loglevel=7" : "quiet", vm->append ? " " : "",
 				 vm->append ? vm->append : "");
 

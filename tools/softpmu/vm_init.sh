@@ -19,9 +19,15 @@ mount -t tracefs trace /sys/kernel/tracing 2>/dev/null
 ln -s /proc/self/fd /dev/fd
 echo 0 >/proc/sys/kernel/kptr_restrict
 echo -1 >/proc/sys/kernel/perf_event_paranoid
-# A guest is slow; the kernel would take that for too many samples and drop some.
-echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+# A guest is slow; the kernel would take that for too many samples and drop some.  It may lower the rate in
+# between, and takes none when it is told not to.
+rate=/proc/sys/kernel/perf_event_max_sample_rate
+for _ in 1 2 3 4 5; do
+	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
+	echo 100000 >$rate
+	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+	[ "$(cat $rate)" != 100000 ] || break
+done
 hostname softpmu
 # Those of Debian's kernel; others have them built in, or not.
 for module in msr cpuid virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci \
