@@ -37,13 +37,13 @@ watch() {
 	done
 }
 
-# boot LOG IMAGE CPU WORDS OPTION...  A loaded machine would fail the kernel's test of its timer.
+# boot LOG IMAGE CPU WORDS OPTION...
 boot() {
 	local log=$1 image=$SCRATCH/$2 cpu=$3 words=$4
 	shift 4
 	"$QEMU" -M q35 -m 1024 -nodefaults -display none -no-reboot -serial "file:$log" -cpu "$cpu" \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd" \
-		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check nmi_watchdog=1 nopti $words" "$@" \
+		-append "console=ttyS0 loglevel=7 panic=-1 $SLOW_MACHINE nmi_watchdog=1 nopti $words" "$@" \
 		</dev/null >"$log.said" 2>&1 &
 	watch $! "$log"
 	wait $! || cat "$log.said" >>"$log"
@@ -80,6 +80,13 @@ within() {
 	else
 		fail "$1" "expected $2 to $3, got '$4'"
 	fi
+}
+
+# right NAME RESULT TIMES: of the tries for a result (init.sh, until_right) so many were right; else what they
+# said is shown.
+right() {
+	same "$1" "$3" "$(of "right-$2")"
+	[[ $(of "right-$2") == "$3" ]] || grep -B 50 "RESULT right-$2: " "$log"
 }
 
 # The few samples that interrupts of the kernel's own delay move the number by a little.
@@ -152,18 +159,23 @@ check_memory() {
 }
 
 # More pairs of events than counters: each pair was counted a part of the time, and is scaled.  How
-# much that estimate is off lies with the machine; that the two of a pair count together does not.
+# much that estimate is off lies with the machine.  That the two of a pair count together does not, and as
+# the same number of pairs counts at any time, neither does what all have counted by their shares of it.
 check_multiplexed() {
-	local i=0 branches percent instructions
+	local i=0 branches percent instructions part counted=0 shares=0
 	while IFS=': ' read -r branches percent instructions _; do
 		i=$((i + 1))
-		within "$cpu: multiplexed, pair $i" 40000000 250000000 "$branches"
-		((branches > 0)) || branches=1
+		percent=$((10#${percent/./}))
+		part=$((branches * percent / 10000))
+		within "$cpu: multiplexed, pair $i: percent of the time, by a hundred" 1 9999 $percent
+		within "$cpu: multiplexed, pair $i: branches in its part" 1 100100000 $part
 		within "$cpu: multiplexed, pair $i: instructions to a thousand branches" 1998 2002 \
-			$((instructions * 1000 / branches))
-		within "$cpu: multiplexed, pair $i: percent of the time" 5 95 "${percent%.*}"
+			$((instructions * 1000 / (branches + !branches)))
+		counted=$((counted + part)) shares=$((shares + percent))
 	done < <(of multiplexed | xargs -n 2)
 	same "$cpu: multiplexed: pairs" 6 $i
+	within "$cpu: multiplexed: branches" 98000000 102000000 \
+		$((counted * 10000 / (shares + !shares)))
 }
 
 # The parts of the driver's line, whose order is not the same in all kernels.
@@ -227,7 +239,7 @@ check_processors() {
 	read -r first second <<<"$(of processors)"
 	within "two processors: the one that ran the program" "$INSNS" $((2 * INSNS)) "$second"
 	within "two processors: the other" 0 $((INSNS / 2)) "$first"
-	within "two processors: one that is counted is interrupted" 1 3999999999 "$(of remote)"
+	right "two processors: one that is counted is interrupted" remote 1
 	same "two processors: and goes on" 1 "$(of runs)"
 	check_memory_by_instruction
 }
@@ -278,11 +290,11 @@ check_netburst() {
 		"$(parts "$(sed -n 's/^.*Performance Events: //p' "$log" | head -n 1)")"
 	same "$1: watchdog" 1 "$(grep -c 'NMI watchdog: Enabled' "$log")"
 	for mask in $2; do
-		same "$1: right counts on $mask" 3 "$(of "right-counts-$mask")"
-		same "$1: right samples on $mask" 1 "$(of "right-sampled-$mask")"
+		right "$1: right counts on $mask" "counts-$mask" 3
+		right "$1: right samples on $mask" "sampled-$mask" 1
 	done
-	same "$1: samples beside the watchdog" 1 "$(of right-clocks)" # by another event (18.17.2)
-	same "$1: right clocks" 1 "$(of right-cycles)"
+	right "$1: samples beside the watchdog" clocks 1 # by another event (18.17.2)
+	right "$1: right clocks" cycles 1
 }
 
 # Perf reads a frequency out of the processor's name.
@@ -332,10 +344,10 @@ if $others; then
 	later tools tools Denverton,pmu=on "job=tools watchdog=0"
 	later more-tools tools Skylake-Server,pmu=on "job=more-tools watchdog=0"
 	netburst="job=netburst right=$((2 * 20000 + 5 * PAIRS + 9)),$((20000 + 3 * PAIRS))"
-	later netburst i386 kvm32,pmu=on,pmu-model=netburst "$netburst"
-	later prescott amd64 kvm64,pmu=on,pmu-model=prescott "$netburst"
-	later prescott-threads amd64 kvm64,pmu=on,pmu-model=prescott "$netburst second=2" \
-		-smp 2,threads=2 -accel tcg,thread=single
+	later netburst i386 kvm32,pmu=on,pmu-model=netburst "$netburst masks=2" -smp 2
+	later prescott amd64 kvm64,pmu=on,pmu-model=prescott "$netburst masks=2" -smp 2
+	later prescott-threads amd64 kvm64,pmu=on,pmu-model=prescott "$netburst masks=4,8" \
+		-smp 4,sockets=2,threads=2 -accel tcg,thread=single
 	boot_perf_test pmu
 	later steps amd64 Skylake-Server,pmu=on job=steps
 fi
@@ -345,9 +357,9 @@ for family in ${chosen[@]+"${chosen[@]}"}; do check_family "$family"; done
 if $others; then
 	check_processors
 	check_threads
-	check_netburst netburst 1
-	check_netburst prescott 1
-	check_netburst prescott-threads "1 2"
+	check_netburst netburst 2
+	check_netburst prescott 2
+	check_netburst prescott-threads "4 8"
 	check_steps
 	check_tools
 	check_perf_test pmu 15

@@ -60,10 +60,12 @@ fetch "busybox-$arch" "$arch" download busybox-static
 cp "$kernel"/boot/vmlinuz-* "$out/vmlinuz"
 put_busybox
 [[ -e $root/usr/bin/perf ]] || ln -s "$perf" "$root/usr/bin/perf"
-for form in known:1000000 known-short:20000 known-mid:100000000 known-long:2000000000 known-pause:"${3:-150000000}"; do
+for form in known:1000000 known-short:20000 known-mid:100000000 known-pause:"${3:-150000000}"; do
 	build "${form%:*}" known.S -DLOOPS="${form#*:}"
 done
 build memory memory.S -no-pie -Wl,--section-start=.bss=0x10000000
+build realtime realtime.S
+build endless endless.S
 build faults faults.S -Wl,-N,--no-warn-rwx-segments
 if [[ $arch == amd64 ]]; then
 	build calls calls.S

@@ -19,7 +19,7 @@ mkfifo "$SCRATCH/keys"
 timeout "$SECONDS_MAX" "$QEMU" -M q35 -m 512 -nodefaults -display none -no-reboot -monitor stdio \
 	-serial "file:$SCRATCH/said" -cpu Skylake-Server,pmu=on -kernel "$SCRATCH/vmlinuz" \
 	-initrd "$SCRATCH/initrd" \
-	-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check watchdog=0 job=machine-check" \
+	-append "console=ttyS0 loglevel=7 panic=-1 $SLOW_MACHINE watchdog=0 job=machine-check" \
 	<"$SCRATCH/keys" >"$SCRATCH/monitor" 2>&1 &
 guest=$!
 exec 7>"$SCRATCH/keys"
