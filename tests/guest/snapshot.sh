@@ -35,8 +35,9 @@ stands_in() {
 	local lines ip i
 	lines=$(grep -c 'R\?IP=' monitor)
 	tell info registers
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 10 * SECONDS_MAX; i++)); do
 		(($(grep -c 'R\?IP=' monitor) == lines)) || break
+		kill -0 "$guest" 2>/dev/null || return
 		sleep 0.1
 	done
 	ip=$(grep -o 'IP=[0-9a-f]*' monitor | tail -n 1)
@@ -56,21 +57,32 @@ stop_in() {
 	return 1
 }
 
+# On a loaded machine the guest has less of it than who is to stop it.
 start() {
 	local serial=$1
 	shift
 	rm -f keys && mkfifo keys && : >monitor
-	timeout "$SECONDS_MAX" "${machine[@]}" -serial "file:$serial" -monitor stdio "$@" <keys >monitor 2>&1 &
+	timeout "$SECONDS_MAX" nice -n 10 "${machine[@]}" -serial "file:$serial" -monitor stdio "$@" <keys >monitor 2>&1 &
 	guest=$!
 	exec 7>keys
 }
 
-# suspended HOW FROM TO: it is stopped between the addresses, saved and restored, and ends.
+# missed: the guest has ended before it was suspended; fails when it did so by itself.
+missed() {
+	local status=0
+	wait "$guest" || status=$?
+	exec 7>&-
+	((status)) && cat monitor >>said
+}
+
+# suspended HOW FROM TO: it is stopped between the addresses, saved and restored, and ends.  Fails when it was too
+# late for that.
 suspended() {
 	local how=$1 from=$2 to=$3
 	trap '' PIPE
+	rm -f forgotten
 	start before -drive if=none,format=qcow2,file=disk
-	stop_in "$from" "$to" || { echo "it did not get there" >>said; return; }
+	stop_in "$from" "$to" || { missed; return; }
 	cp before mid
 	case $how in
 	loadvm) # what it counts, and perhaps says, after savevm is to be forgotten
@@ -79,13 +91,14 @@ suspended() {
 		sleep 0.3
 		tell stop
 		stands_in 0 0 # has stopped
+		kill -0 "$guest" 2>/dev/null || { missed; return; }
 		wc -c <before >forgotten
 		tell loadvm here
 		;;
 	*)
 		tell migrate "$([[ $how == exec ]] && echo '"exec:gzip -1 >state"' || echo file:state)"
 		until grep -q 'igration status: completed' monitor; do
-			kill -0 "$guest" 2>/dev/null || return
+			kill -0 "$guest" 2>/dev/null || { cat monitor >>said; return 0; }
 			sleep 0.2
 			tell info migrate
 		done
@@ -105,14 +118,18 @@ suspended() {
 
 # later NAME HOW FROM TO MACHINE...
 later() {
-	local name=$1 how=$2 from=$3 to=$4
+	local name=$1 how=$2 from=$3 to=$4 i
 	[[ -z $chosen || $chosen == *" $name "* ]] || return
 	shift 4
 	while (($(jobs -pr | wc -l) >= JOBS)); do wait -n; done
 	{
 		local machine=("$QEMU" -M q35 -m 256 -nodefaults -display none -no-reboot "$@")
 		mkdir -p "$SCRATCH/$name"
-		cd "$SCRATCH/$name" && put_disk disk && suspended "$how" $((from)) $((to))
+		cd "$SCRATCH/$name" || exit
+		for ((i = 0; i < 5; i++)); do
+			put_disk disk && ! suspended "$how" $((from)) $((to)) || break
+		done
+		((i < 5)) || echo "it was not stopped in time" >>said
 	} &
 	names+=("$name")
 }
@@ -125,7 +142,7 @@ linux() {
 	local program=$SCRATCH/$3/root/bin/known-pause
 	later "$1" "$2" "$(symbol "$program" _start)" "$(symbol "$program" pairs)" -cpu "$4" \
 		-kernel "$SCRATCH/$3/vmlinuz" -initrd "$SCRATCH/$3/initrd" \
-		-append "console=ttyS0 loglevel=7 panic=-1 no_timer_check watchdog=0 job=pause"
+		-append "console=ttyS0 loglevel=7 panic=-1 $SLOW_MACHINE watchdog=0 job=pause"
 }
 
 # early NAME HOW CPU: in its function of three instructions.
