@@ -63,7 +63,7 @@ static void share_out(unsigned m, int64_t all)
 {
 	struct counting *c = current->counting;
 	int64_t *lane = current->lane[m], room = all, left;
-	uint32_t sum = 0, weight[LANES], inverse;
+	uint32_t sum = 1, weight[LANES] = {0}, inverse;
 	uint64_t most = 0;
 	unsigned shift;
 
@@ -78,8 +78,7 @@ static void share_out(unsigned m, int64_t all)
 	for (unsigned i = 0; i < lanes; i++)
 		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
 	inverse = (1u << 31) / sum;
-	memset(lane, 0, sizeof(current->lane[m]));
-	for (unsigned i = 0; i < lanes; i++) {
+	for (unsigned i = 0; i < LANES; i++) {
 		lane[i] =
 			room * (int64_t)(weight[i] * inverse >> 15) >> 16; /* room is below 2^47 */
 		left -= lane[i];
