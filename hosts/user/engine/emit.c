@@ -134,16 +134,16 @@ void emit_start(uint64_t context)
 
 static void write_check(struct emit *e, unsigned place, uint64_t target)
 {
-	static const uint8_t nop[CHECK_PLACES][CHECK_PLACES - 1] = {{0}, {0x90}, {0x66, 0x90}};
-	unsigned behind = check_places - 1 - place;
+	static const uint64_t nops[CHECK_PLACES] = {UINT64_C(0x9066) << 48,
+						    UINT64_C(0x9000000000000090), UINT64_C(0x9066)};
+	uint64_t from = (uint64_t)e->at + place + 6, jcc;
 
 	if (check_places == 1) {
 		emit_jcc(e, 8 /* S */, target);
 		return;
 	}
-	emit_few(e, nop[place], place);
-	emit_jcc(e, 8 /* S */, target);
-	emit_few(e, nop[behind], behind);
+	jcc = 0x880f | (uint64_t)(uint32_t)(target - from) << 16;
+	emit64(e, nops[place] | jcc << 8 * place); /* one store, as it is code that runs */
 }
 
 static unsigned check_place(const uint8_t *at)

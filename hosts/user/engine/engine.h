@@ -174,7 +174,7 @@ struct block {
 	uint8_t module;	   /* kept: number in the file */
 	bool gone;	   /* dropped */
 	uint32_t next;	   /* of those that begin in pages like this one's */
-	uint32_t low;	   /* careful code from its charge on; 0: none, or not known */
+	uint32_t low;	   /* careful code from its charge on; or how often that was missed */
 };
 extern uint8_t *cache_base, *cache_end; /* it begins with the first thread's memory (threads.h) */
 extern uint8_t *cache_at;		/* where the next block's code goes */
@@ -353,6 +353,8 @@ static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n);
 /* Is so little headroom left on some meter that lanes do not pay? */
 bool counting_low(void);
+/* Is so little left on meter m that it is used up in two or three steps? */
+bool counting_few(unsigned m);
 /* Has bulk code used up as much as is handed out at a time (hot_portion)? */
 bool counting_portion_over(void);
 enum counting_mode {

@@ -12,9 +12,12 @@
 #include "threads.h"
 #include "units.h"
 
-#define CAREFUL_ROOM 128 /* with less, careful code runs if there is some */
-#define LANES_ROOM   128 /* with less, nothing is learnt of the use of lanes */
-#define WEIGHT_LEAST 8	 /* of a lane; the others have up to 2^13 */
+#define CAREFUL_ROOM 256		  /* with less, careful code runs if there is some */
+#define STEPS_ROOM   (2 * STEP_INSNS_MAX) /* with less, steps */
+#define LANES_ROOM   128		  /* with less, nothing is learnt of the use of lanes */
+#define WEIGHT_LEAST 8			  /* of a lane; the others have up to 2^13 */
+#define UNDIVIDED    (INT64_C(1) << 17)	  /* for a rest of it nothing comes back */
+#define LEARNT_MOST  (UINT64_C(1) << 18)  /* occurrences: what came before these counts for less */
 
 /*
  * Where only counts are wanted, room is for hours.  Then blocks that go upward are not checked, as
@@ -67,7 +70,7 @@ static void share_out(unsigned m, int64_t all)
 	uint64_t most = 0;
 	unsigned shift;
 
-	if (room > hot_portion) /* code is to come back now and then */
+	if (room > hot_portion && room > UNDIVIDED) /* code is to come back now and then */
 		room = hot_portion;
 	c->meter[m].held = all - room;
 	c->handed_out += m == 0 ? room : 0;
@@ -157,12 +160,17 @@ static int64_t room_of(unsigned m)
 static void learn(unsigned m)
 {
 	struct counting *c = current->counting;
+	uint64_t all = 0;
 
 	for (unsigned i = 0; i < LANES; i++) {
 		int64_t used = c->meter[m].granted[i] - current->lane[m][i];
 
-		c->meter[m].used[i] = c->meter[m].used[i] / 8 + (used > 0 ? (uint64_t)used : 0);
+		c->meter[m].used[i] += used > 0 ? (uint64_t)used : 0;
+		all += c->meter[m].used[i];
 	}
+	for (; all > LEARNT_MOST; all /= 2)
+		for (unsigned i = 0; i < LANES; i++)
+			c->meter[m].used[i] /= 2;
 }
 
 bool counting_rebalance(unsigned m, unsigned lane, unsigned n)
@@ -199,6 +207,11 @@ bool counting_low(void)
 		if (!meter_is_distant(m) && room_of(m) < CAREFUL_ROOM)
 			return true;
 	return false;
+}
+
+bool counting_few(unsigned m)
+{
+	return is_frequent(meter_signals[m]) && room_of(m) <= STEPS_ROOM;
 }
 
 /* Where a period is shorter than a portion many of them are one. */

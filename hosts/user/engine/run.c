@@ -15,7 +15,7 @@
 
 #define SEEN	      16384
 #define RDTSC_OPCODE  0x31 /* RDTSCP ends in another byte */
-#define CAREFUL_TIMES 8	   /* what making it costs, in moves of room */
+#define CAREFUL_TIMES 2	   /* what making it costs, in moves of room */
 
 static uint64_t key_of(uint64_t pc)
 {
@@ -137,14 +137,21 @@ static void indirect_exit(bool of_return)
 	engine_unlock();
 }
 
-/* Careful code from the block's charge on: noted in the block, where it is found at less cost. */
+/* The same from the block's charge on, noted in the block itself: most code is there once, and a
+ * look into the table for that finds its memory in no cache. */
 static bool low_pays(struct block *b, uint64_t pc)
 {
-	if (!b->low && careful_pays(pc))
-		b->low = (uint32_t)blocks_lookup(pc | CAREFUL_KEY);
-	else if (!b->low)
-		return false;
-	return true;
+	uint32_t low = __atomic_load_n(&b->low, __ATOMIC_RELAXED);
+	uint64_t code;
+
+	if (low > CAREFUL_TIMES)
+		return true;
+	code = low % CAREFUL_TIMES ? 0 : blocks_lookup(pc | CAREFUL_KEY);
+	if (code)
+		b->low = (uint32_t)code;
+	else if (low < CAREFUL_TIMES)
+		b->low = low + 1;
+	return code || low == CAREFUL_TIMES;
 }
 
 /*
@@ -177,11 +184,11 @@ static void headroom_exit(struct block *b, unsigned index)
 	}
 	current->pc = pc;
 	if (pays || (!b->careful && !meter_is_distant(charge.meter) &&
-		     b->insns - b->check_at > CAREFUL_INSNS_MAX))
+		     b->insns - b->check_at > CAREFUL_INSNS_MAX && !counting_few(charge.meter)))
 		run->careful = run->careful_for_once = true;
 	else
 		run->steps_due = 1;
-	if (!pays || !b->low)
+	if (!pays || b->low <= CAREFUL_TIMES)
 		return;
 	blocks_start_careful();
 	counting_mode(COUNTING_CAREFUL);

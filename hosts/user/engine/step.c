@@ -19,8 +19,8 @@
 #include "sys.h"
 #include "threads.h"
 
-#define FIRST_STEPS 8192 /* places in the table of the first thread */
-#define FIRST_BYTES (1u << 20)
+#define FIRST_STEPS 32768 /* places in the table of the first thread */
+#define FIRST_BYTES (4u << 20)
 #define OTHER_STEPS 1024
 #define OTHER_BYTES (128u << 10)
 #define CHUNK_BYTES (16 * OTHER_BYTES)
