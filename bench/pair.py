@@ -61,8 +61,18 @@ def compare(program, builds, pairs):
         quotients.append(taken[builds[1]] / taken[builds[0]])
     quotients.sort()
     low, high = quotients[pairs // 4], quotients[pairs - 1 - pairs // 4]
-    print(f"{program.name:<11} {statistics.median(quotients):.3f}  (half of the pairs: {low:.3f} to {high:.3f})",
+    print(f"{program.name:<13} {statistics.median(quotients):.3f}  (half of the pairs: {low:.3f} to {high:.3f})",
           flush=True)
+
+
+def programs(folder):
+    """By name; those that only start have "-start" behind it where the other benchmark has the name."""
+    out = {p.name: p for p in run.programs(folder)}
+    for program in cold.programs(folder):
+        if program.name in out:
+            program.name += "-start"
+        out[program.name] = program
+    return out
 
 
 def main():
@@ -71,22 +81,22 @@ def main():
     parser.add_argument("other", help="a file softpmu, whose CPU time is divided by that of the first")
     parser.add_argument("--way", choices=WAYS, default="warm")
     parser.add_argument("--folder", default="build/bench", help="where inputs are kept")
-    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--pairs", type=int, default=15, help="at least 1")
     parser.add_argument("--only", default="cc1plus", help="program names, separated by commas")
     options = parser.parse_args()
     folder = os.path.abspath(options.folder)
 
     os.makedirs(folder, exist_ok=True)
+    there = programs(folder)
     only = options.only.split(",")
-    chosen = [p for p in cold.programs(folder) + run.programs(folder) if p.name in only]
-    if len({p.name for p in chosen}) != len(only):
-        sys.exit(f"no program of that name; there are {', '.join(p.name for p in cold.programs(folder) + run.programs(folder))}")
+    if not set(only) <= set(there):
+        sys.exit(f"no program of that name; there are {', '.join(there)}")
     os.sched_setaffinity(0, {PROCESSOR})
     kept = tempfile.mkdtemp(prefix="softpmu-bench.")
     try:
         builds = [Build(name, options.way, kept) for name in (options.base, options.other)]
-        for program in chosen:
-            compare(program, builds, options.pairs)
+        for name in only:
+            compare(there[name], builds, options.pairs)
     finally:
         shutil.rmtree(kept, True)
     return 0
