@@ -14,7 +14,7 @@ qemu: deps-qemu $(B)/libsoftpmu.a $(B)/softpmu.pc
 # at a time.
 deps-guest: deps-qemu
 	@tools/install-deps.sh linux-perf cpio binutils
-check-guest: qemu deps-guest
+check-guest: qemu deps-guest all
 	@B='$(abspath $(B))' tests/guest/guest.sh $(GUEST)
 
 # QEMU with the unit and its firmware, below $(DESTDIR)$(PREFIX); not part of `make install`.
