@@ -79,13 +79,17 @@ static inline void emit64(struct emit *e, uint64_t value)
  */
 extern uint64_t emit_context;
 
-/* MOV between a register (0-7) and a word. */
+/* The first thread's context is there: which form pays on this processor? */
+void emit_start(uint64_t context);
+
+/* MOV between a register (0-7) and a word: the bytes that it takes in the two forms. */
 #define WORD_GS_BYTES	9u
 #define WORD_NEAR_BYTES 7u
 static inline unsigned emit_word_bytes(void)
 {
 	return emit_context ? WORD_NEAR_BYTES : WORD_GS_BYTES;
 }
+
 void emit_save(struct emit *e, unsigned reg, unsigned offset);
 void emit_load(struct emit *e, unsigned reg, unsigned offset);
 /* Is that an emit_save(), and of which register? */
@@ -112,8 +116,6 @@ uint8_t *emit_jcc(struct emit *e, unsigned condition, uint64_t target);
  * new branch.  On other processors moving gained nothing (measured on Cascade Lake), and costs
  * what it costs to change code that is about to run: there the check stays.
  */
-/* The first thread's context is there. */
-void emit_start(uint64_t context);
 uint8_t *emit_check(struct emit *e, uint64_t target);
 void emit_check_target(uint64_t check, uint64_t target);
 void emit_move_check(uint64_t check);
