@@ -21,6 +21,12 @@ export LD_LIBRARY_PATH=$SCRATCH/broken
 run stat -x, -e instructions:u -- /bin/true
 same "stat without the libraries: status" 0 "$status"
 has_line "count without the libraries" "$err" '[0-9]+,,instructions:u,.*'
+for command in "record -o lost" "trace --summary -o lost"; do # whose results need them: before the program runs
+	# shellcheck disable=SC2086 # words
+	run $command -- sh -c 'echo >ran'
+	refuses "$command without the libraries" 125 "$SCRATCH/broken/lib"
+	same "$command without the libraries: files" "" "$(compgen -G ran; compgen -G 'lost*')"
+done
 run report -i profile
 refuses "report without the libraries" 125 "$SCRATCH/broken/lib"
 finish

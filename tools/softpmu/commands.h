@@ -42,6 +42,10 @@ int tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Load the libraries of late.c, or end with a line and EXIT_TOOL: before a program is run whose
+ * results need them. */
+void tool_load_libraries(void);
+
 /* For getopt_long()'s '?' and ':' (the option string begins with "+:", opterr is 0). */
 int tool_bad_option(const char *command, int option, char **argv);
 

@@ -99,17 +99,28 @@ LATE(LIBZYDIS, ZydisFormatterFormatInstruction);
 LATE(LIBZYDIS, ZydisFormatterInit);
 LATE(LIBZYDIS, ZydisFormatterSetProperty);
 
+static void *library_of(enum library which)
+{
+	static void *opened[LIBRARIES];
+
+	if (!opened[which])
+		opened[which] = dlopen(soname[which], RTLD_LAZY);
+	if (!opened[which])
+		exit(tool_error("%s", dlerror()));
+	return opened[which];
+}
+
 /* Called by late_first. */
 const void *late_find(struct late *function)
 {
-	static void *opened[LIBRARIES];
-	void **library = &opened[function->library];
-
-	if (!*library)
-		*library = dlopen(soname[function->library], RTLD_LAZY);
-	if (*library)
-		function->code = dlsym(*library, function->name);
-	if (!*library || !function->code)
+	function->code = dlsym(library_of(function->library), function->name);
+	if (!function->code)
 		exit(tool_error("%s", dlerror()));
 	return function->code;
+}
+
+void tool_load_libraries(void)
+{
+	for (enum library i = 0; i < LIBRARIES; i++)
+		library_of(i);
 }

@@ -463,6 +463,7 @@ int cmd_record(int argc, char **argv)
 		goto out;
 	if (!run_find(&program, argv + optind, &status))
 		goto out;
+	tool_load_libraries();
 	for (size_t i = 0; i < record.events.count; i++)
 		record.addresses |= record.events.event[i].data_address;
 	if (!record_create(&record, argc, argv)) {

@@ -206,6 +206,7 @@ int cmd_trace(int argc, char **argv)
 	}
 	if (status >= 0 || !run_find(&program, argv + optind, &status))
 		goto out;
+	tool_load_libraries();
 	if (!open_output(&trace)) {
 		status = EXIT_TOOL;
 		goto out;
