@@ -1,6 +1,6 @@
 # The engine of hosts/user: a freestanding static image that becomes the
 # observed process.  It uses no vector register, so the program's stay untouched.
-ENGINE_BASE := 0x200000000000
+ENGINE_BASE := 0x551000000000
 # Sanitizer builds check the library and the tool; the engine has no runtime for them.
 # memcpy and the like are written here, and a loop in them must not become a call of themselves; clang
 # has no such option and leaves loops with an asm barrier alone.

@@ -43,9 +43,15 @@ static inline bool is_error(long result)
 /* mmap(2); the result is tested with is_error(). */
 long map_memory(uint64_t address, size_t bytes, int protection, int flags, int fd, uint64_t offset);
 
-/* Where the engine's own mappings go, one behind the other; of 0 bytes: where they end. */
-#define ENGINE_MEMORY                                                                              \
-	UINT64_C(0x210000000000) /* 1 TiB above the image, whose end is the heap's begin */
+/*
+ * Where the engine's own mappings go, one after the other.  They and the engine's image
+ * (mk/engine.mk) are between 0x550000000000 and 0x555555554000: the memory that sanitizers leave to
+ * programs, below where Linux maps a position-independent program.  AddressSanitizer,
+ * ThreadSanitizer, MemorySanitizer and DataFlowSanitizer have their shadows elsewhere, and the race
+ * detector of Go has, too.
+ */
+#define ENGINE_MEMORY UINT64_C(0x553000000000) /* the heap is between the image's end and this */
+/* The place of the next mapping.  0 bytes: the end of the last one. */
 uint64_t engine_place(size_t bytes);
 /* Anonymous memory for the engine itself; ends the run when there is none. */
 void *engine_memory(size_t bytes);
