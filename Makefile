@@ -20,9 +20,10 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef 
 BASE := -std=gnu11 -Iinclude -I. $(WARN) $(CFLAGS) -MMD -MP
 
 # The library is freestanding and leaves vector registers alone, so that one
-# build serves programs, emulators and the engine of hosts/user.
+# build serves programs, emulators and the engine of hosts/user.  Its objects are machine code, whatever
+# CFLAGS say, so that their names can be made local (mk/library.mk).
 LIB_FLAGS := -std=c11 -Iinclude -I. $(WARN) $(CFLAGS) -MMD -MP -ffreestanding -fPIC \
-             -fvisibility=hidden -fno-stack-protector
+             -fvisibility=hidden -fno-stack-protector -fno-lto
 ifeq ($(SANITIZE),)
 LIB_FLAGS += -mgeneral-regs-only
 else

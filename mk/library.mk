@@ -5,7 +5,18 @@ $(B)/lib/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(LIB_FLAGS) -c $< -o $@
 
-$(B)/libsoftpmu.a: $(LIB_OBJ)
+# One object: functions that the library's files share with each other become local in it, so that
+# a program may use their names.
+$(B)/lib/libsoftpmu.o: $(LIB_OBJ)
+	$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
+	objcopy --localize-hidden $@
+
+# For tests of what is not public.
+$(B)/lib/objects.a: $(LIB_OBJ)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/libsoftpmu.a: $(B)/lib/libsoftpmu.o
 	rm -f $@
 	$(AR) rcs $@ $^
 

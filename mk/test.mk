@@ -4,7 +4,7 @@
 #   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
 #   tests/scenarios/     what the manual says, as small texts for all models
 #   tests/decode/*.c     the translator's decoder against Zydis
-#   tests/examples/*.sh  examples/*.c as a stranger builds them
+#   tests/examples/*.sh  examples/*.c as a stranger builds them; the library in C++
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator; stress.sh: for an hour (check-stress)
 #   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
@@ -46,11 +46,11 @@ $(B)/tests/obj/decoder/%.o: %.c $(B)/gen/decode_table.inc
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
 
-$(B)/tests/unit/property_%: $(B)/tests/obj/unit/property_%.o $(REFERENCE_OBJ) $(B)/libsoftpmu.a
+$(B)/tests/unit/property_%: $(B)/tests/obj/unit/property_%.o $(REFERENCE_OBJ) $(B)/lib/objects.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
 
-$(B)/tests/unit/%: $(B)/tests/obj/unit/%.o $(B)/libsoftpmu.a
+$(B)/tests/unit/%: $(B)/tests/obj/unit/%.o $(B)/lib/objects.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
 

@@ -24,7 +24,7 @@ struct pebs_group {
 	const struct pebs_field *field;
 };
 
-struct pebs_layout {
+struct spmu_pebs_layout {
 	uint8_t format;	    /* IA32_PERF_CAPABILITIES.PEBS_REC_FMT */
 	uint8_t word_bytes; /* 4 or 8: of each field; a record of 4 holds low halves */
 	bool straight;	    /* one group whose fields stand as the members do */
@@ -46,7 +46,7 @@ enum ds_area_number { DS_AREA(DS_AREA_NUMBER) DS_AREA_NUMBERS };
 #define PEBS_FORMAT_SIZE       48	     /* and bytes of the record, 16 bits */
 #define PEBS_DATA_CFG_WRITABLE (PEBS_FORMAT_GROUPS | UINT64_C(0xff) << PEBS_FORMAT_ENTRIES)
 
-extern const struct pebs_layout pebs_format_0_32, pebs_format_0, pebs_format_1, pebs_format_2,
+extern const struct spmu_pebs_layout pebs_format_0_32, pebs_format_0, pebs_format_1, pebs_format_2,
 	pebs_format_3, pebs_format_4;
 
 #define DS_LAYOUT_DECLARE(name, ...) extern const struct spmu_ds_layout name;

@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_VERSION_MAJOR  0
 #define SPMU_VERSION_MINOR  1
 #define SPMU_VERSION_PATCH  0
@@ -35,7 +39,7 @@ enum spmu_status {
 	SPMU_E_ARGUMENT,    /* a pointer or number outside what the call takes */
 	SPMU_E_MODEL,	    /* no model of that name */
 	SPMU_E_SPACE,	    /* the memory given is too small */
-	SPMU_E_VERSION,	    /* a saved state of another version or of another model */
+	SPMU_E_VERSION,	    /* a saved state of another version, model, set of errata or threads */
 	SPMU_E_CORRUPT,	    /* a saved state that contradicts itself */
 	SPMU_E_EVENT,	    /* an event that the model does not have */
 	SPMU_E_COUNTER,	    /* no free counter can count the event */
@@ -57,5 +61,9 @@ SPMU_API const char *spmu_status_text(enum spmu_status status);
 
 /* The version of the library that is linked, as "major.minor.patch". */
 SPMU_API const char *spmu_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

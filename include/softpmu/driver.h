@@ -28,6 +28,10 @@
 
 #include <softpmu/ds.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_DRIVER_COUNTERS 18
 
 /*
@@ -217,7 +221,8 @@ struct spmu_driver {
 
 /*
  * Detect the facilities and prepare the driver; nothing is programmed.
- * SPMU_E_UNAVAILABLE when there is no architectural unit.
+ * SPMU_E_UNAVAILABLE when the processor has no unit that the driver serves; SPMU_E_ARGUMENT when
+ * a pointer is NULL, or a callback of the port is.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_detect(struct spmu_driver *driver,
 							   const struct spmu_port *port,
@@ -329,5 +334,9 @@ SPMU_API void spmu_driver_drain(struct spmu_driver *driver);
 SPMU_API void spmu_driver_set_sink(struct spmu_driver *driver, spmu_sink *sink, void *opaque);
 SPMU_API void spmu_driver_set_bts_sink(struct spmu_driver *driver, spmu_bts_sink *sink,
 				       void *opaque);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

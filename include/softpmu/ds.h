@@ -10,6 +10,10 @@
 
 #include <softpmu/lbr.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_DS_RESETS_MAX	 8 /* counter-reset slots of general counters */
 #define SPMU_DS_FIXED_RESETS_MAX 4 /* and of fixed counters */
 
@@ -21,7 +25,7 @@ struct spmu_ds_area {
 	uint64_t fixed_reset[SPMU_DS_FIXED_RESETS_MAX];
 };
 
-struct pebs_layout; /* opaque */
+struct spmu_pebs_layout; /* opaque */
 
 /*
  * The DS save area of a model in one mode: its management area, its BTS records and its PEBS
@@ -34,8 +38,8 @@ struct spmu_ds_layout {
 	uint8_t bts_bytes;    /* of a BTS record: 12 or 24; 0 when the model has no BTS */
 	uint16_t reset_offset;
 	uint16_t fixed_reset_offset;
-	uint16_t bytes;			/* of the management area */
-	const struct pebs_layout *pebs; /* NULL: no PEBS */
+	uint16_t bytes;			     /* of the management area */
+	const struct spmu_pebs_layout *pebs; /* NULL: no PEBS */
 };
 
 /*
@@ -114,5 +118,9 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_pebs_decode(const struct spmu_ds_la
 							 const void *from, size_t bytes,
 							 struct spmu_pebs_record *record,
 							 size_t *used);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include <softpmu/unit.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_LBR_DEPTH_MAX 32
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT (17.4.8.1). */
@@ -65,5 +69,9 @@ SPMU_API void spmu_lbr_encode(const struct spmu_lbr_layout *layout,
 			      const struct spmu_branch *branch, struct spmu_lbr_entry *entry);
 SPMU_API void spmu_lbr_decode(const struct spmu_lbr_layout *layout,
 			      const struct spmu_lbr_entry *entry, struct spmu_branch *branch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

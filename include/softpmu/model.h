@@ -12,6 +12,10 @@
 
 #include <softpmu/signals.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct spmu_model; /* opaque; static lifetime */
 
 /* The number of models, and one of them (NULL when index is out of range). */
@@ -119,5 +123,9 @@ SPMU_API bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, 
 /* The fidelity of an event on a host that supplies these signals. */
 SPMU_API enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 						const struct spmu_supply *supply);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

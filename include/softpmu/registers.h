@@ -13,6 +13,10 @@
 
 #include <softpmu/model.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum spmu_access {
 	SPMU_RW,       /* software reads what it wrote */
 	SPMU_RO,       /* a write that would change it raises #GP or is ignored; see the register */
@@ -43,5 +47,9 @@ struct spmu_register {
 /* Register number `index` of the model, false past the last.  In order of address. */
 SPMU_API bool spmu_register_at(const struct spmu_model *model, size_t index,
 			       struct spmu_register *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -20,6 +20,10 @@
 
 #include <softpmu/base.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * X(name, meaning).  The order is the bit position and part of the ABI: add at
  * the end only.
@@ -101,5 +105,9 @@ struct spmu_supply {
 
 /* "instructions retired; ..." for a signal below SPMU_SIGNALS, else NULL. */
 SPMU_API const char *spmu_signal_meaning(enum spmu_signal signal);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,7 @@
 #include <softpmu/base.h>
 #include <softpmu/driver.h>
 #include <softpmu/ds.h>
+#include <softpmu/lbr.h>
 #include <softpmu/model.h>
 #include <softpmu/registers.h>
 #include <softpmu/signals.h>

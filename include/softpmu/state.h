@@ -13,6 +13,10 @@
 
 #include <softpmu/unit.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_STATE_VERSION 6u
 
 /* Bytes that spmu_save() writes for this core. */
@@ -35,5 +39,9 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_load(struct spmu_core *core, const 
  */
 SPMU_API const char *spmu_state_difference(const void *a, const void *b, size_t bytes,
 					   unsigned *lp);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -39,6 +39,10 @@
 
 #include <softpmu/model.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SPMU_METERS_MAX	 32
 #define SPMU_THREADS_MAX 2
 
@@ -300,5 +304,9 @@ SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t sign
 
 /* Fold what passed in bulk into the counters and grant headroom anew. */
 SPMU_API void spmu_settle(struct spmu_core *core);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

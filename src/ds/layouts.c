@@ -34,7 +34,7 @@
 #define FORMAT(object, LIST, number, words, end)                                                   \
 	FIELDS(LIST, 0, words, end)                                                                \
 	static const struct pebs_group group_##LIST = GROUP(LIST, 0, end);                         \
-	const struct pebs_layout object = {                                                        \
+	const struct spmu_pebs_layout object = {                                                   \
 		.format = (number),                                                                \
 		.word_bytes = (words),                                                             \
 		.straight = (words) == 8 LIST(SAME_PLACE),                                         \
@@ -56,7 +56,7 @@ static const struct pebs_group format_4_groups[] = {
 	GROUP(PEBS_MEMORY, SPMU_PEBS_MEMORY, 32),
 	GROUP(PEBS_GPRS, SPMU_PEBS_GPRS, 144),
 };
-const struct pebs_layout pebs_format_4 = {
+const struct spmu_pebs_layout pebs_format_4 = {
 	.format = 4,
 	.word_bytes = 8,
 	.adaptive = true,

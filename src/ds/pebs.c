@@ -38,7 +38,7 @@ static unsigned branches_of(uint64_t format)
 	return (unsigned)(format >> PEBS_FORMAT_ENTRIES & 0xff) + 1;
 }
 
-static size_t bytes_of(const struct pebs_layout *pebs, uint64_t format)
+static size_t bytes_of(const struct spmu_pebs_layout *pebs, uint64_t format)
 {
 	size_t bytes = 0;
 
@@ -59,7 +59,7 @@ size_t spmu_pebs_record_bytes(const struct spmu_ds_layout *layout, uint64_t data
 	return bytes_of(layout->pebs, format_of(data_cfg));
 }
 
-static void put_fields(const struct pebs_layout *pebs, const struct pebs_group *group,
+static void put_fields(const struct spmu_pebs_layout *pebs, const struct pebs_group *group,
 		       const struct spmu_pebs_record *record, uint8_t *out)
 {
 	for (unsigned i = 0; i < group->field_count; i++)
@@ -68,7 +68,7 @@ static void put_fields(const struct pebs_layout *pebs, const struct pebs_group *
 }
 
 /* `record` is 0 where a field is not as wide as its member. */
-static void get_fields(const struct pebs_layout *pebs, const struct pebs_group *group,
+static void get_fields(const struct spmu_pebs_layout *pebs, const struct pebs_group *group,
 		       const uint8_t *in, struct spmu_pebs_record *record)
 {
 	for (unsigned i = 0; i < group->field_count; i++)
@@ -96,7 +96,7 @@ static void get_branch(const uint8_t *in, struct spmu_branch *branch)
 	spmu_lbr_decode(&entries, &entry, branch);
 }
 
-static void put_adaptive(const struct pebs_layout *pebs, uint64_t format,
+static void put_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format,
 			 const struct spmu_pebs_record *record, uint8_t *out)
 {
 	uint64_t word = format | (uint64_t)bytes_of(pebs, format) << PEBS_FORMAT_SIZE;
@@ -122,7 +122,7 @@ static void put_adaptive(const struct pebs_layout *pebs, uint64_t format,
 	}
 }
 
-static void get_adaptive(const struct pebs_layout *pebs, uint64_t format, const uint8_t *in,
+static void get_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format, const uint8_t *in,
 			 struct spmu_pebs_record *record)
 {
 	for (unsigned g = 0; g < pebs->group_count; g++) {
@@ -155,7 +155,7 @@ enum spmu_status spmu_pebs_encode(const struct spmu_ds_layout *layout, uint64_t 
 				  const struct spmu_pebs_record *record, void *to, size_t bytes)
 {
 	enum spmu_status status = check(layout, to, record);
-	const struct pebs_layout *pebs;
+	const struct spmu_pebs_layout *pebs;
 
 	if (status != SPMU_OK)
 		return status;
@@ -172,8 +172,8 @@ enum spmu_status spmu_pebs_encode(const struct spmu_ds_layout *layout, uint64_t 
 }
 
 /* What an adaptive record says of itself; its length must be what its groups add up to. */
-static enum spmu_status read_format(const struct pebs_layout *pebs, const uint8_t *in, size_t bytes,
-				    uint64_t *format, size_t *need)
+static enum spmu_status read_format(const struct spmu_pebs_layout *pebs, const uint8_t *in,
+				    size_t bytes, uint64_t *format, size_t *need)
 {
 	uint64_t word;
 
@@ -191,7 +191,7 @@ enum spmu_status spmu_pebs_decode(const struct spmu_ds_layout *layout, const voi
 				  size_t bytes, struct spmu_pebs_record *record, size_t *used)
 {
 	enum spmu_status status = check(layout, from, record);
-	const struct pebs_layout *pebs;
+	const struct spmu_pebs_layout *pebs;
 	uint64_t format = 0;
 	size_t need;
 

@@ -58,7 +58,7 @@ const struct spmu_model *spmu_model_find(const char *name)
 struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 {
 	const struct counter_layout *counters = model->counters;
-	const struct pebs_layout *pebs = model->ds ? model->ds->pebs : NULL;
+	const struct spmu_pebs_layout *pebs = model->ds ? model->ds->pebs : NULL;
 
 	return (struct spmu_model_info){
 		.name = model->name,

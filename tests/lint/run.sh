@@ -143,6 +143,9 @@ symbols() {
 	refuses 'a declaration without definition' 'spmu_a is declared' symbols "$tree/build"
 	libraries 'int spmu_a(void) { return 1; }' 'int spmu_b(void) { return 1; }'
 	refuses 'an undeclared export' 'spmu_b is exported' symbols "$tree/build"
+	libraries '__attribute__((visibility("hidden"))) int helper(void) { return 2; }' \
+		'int spmu_a(void) { return helper(); }'
+	refuses 'a name of the static library without prefix' 'helper is either' symbols "$tree/build"
 	libraries 'int puts(const char *);' 'int spmu_a(void) { return puts(""); }'
 	refuses 'a use of libc' 'puts is needed' symbols "$tree/build"
 	libraries 'static int count;' 'int spmu_a(void) { return ++count; }'
@@ -187,7 +190,7 @@ others() {
 	put include/softpmu/a.h 'uint32_t spmu_a(uint32_t bits);'
 	refuses 'a header that needs another' 'uint32_t' headers
 	put include/softpmu/a.h 'int spmu_a(int class, int new);' 'struct spmu_b { int private; };'
-	refuses 'a header that C++ cannot read' 'in C++' headers
+	refuses 'a header that C++ cannot read' 'in c++11' headers
 
 	licence='#!/bin/bash' put a.sh "printf '%s\n' \"\$1\""
 	accepts 'a sound script' shell

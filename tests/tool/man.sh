@@ -64,14 +64,38 @@ done
 same "statuses" \
 	"$(grep -oE 'SPMU_E_[A-Z]+' "$ROOT/include/softpmu/base.h" | sort -u)" \
 	"$(sed -nE 's/^\.It Bq Er //p' "$pages/libsoftpmu.3" | sort -u)"
-# Every function of the page is one of the headers.
-while read -r function; do
-	if grep -q "$function(" "$ROOT"/include/softpmu/*.h; then
-		pass "$function"
-	else
-		fail "$function" "no header declares it"
-	fi
-done < <(sed -nE 's/^\.F[no] (spmu_[a-z_]+).*/\1/p' "$pages/libsoftpmu.3" | sort -u)
+# The page's synopsis has each function of the headers, with the same types and parameters.
+header_prototypes() {
+	local header
+	for header in "$ROOT"/include/softpmu/*.h; do
+		printf '#define SPMU_API @\n#define SPMU_MUST_USE\n' |
+			cat - <(sed '/^#/d' "$header") | "$CC" -E -P -x c -
+	done | tr '\n' ' ' | tr ';' '\n' | sed -nE 's/.*@ *//p' | tr -s ' ' | sort
+}
+page_prototypes() {
+	awk '
+		/^\.Sh/ { on = /SYNOPSIS/ }
+		!on { next }
+		{ line = $0; sub(/^\.[A-Z][a-z] ?/, "", line) }
+		/^\.Ft/ { gsub(/"/, "", line); type = line; if (type !~ /\*$/) type = type " " }
+		/^\.Fn/ {
+			name = line; sub(/ .*/, "", name); sub(/^[^ ]* /, "", line)
+			gsub(/" "/, ", ", line); gsub(/"/, "", line)
+			print type name "(" line ")"
+		}
+		/^\.Fo/ { name = line; list = "" }
+		/^\.Fa/ { gsub(/"/, "", line); list = list (list == "" ? "" : ", ") line }
+		/^\.Fc/ { print type name "(" list ")" }
+	' "$1" | sort
+}
+page_prototypes "$pages/libsoftpmu.3" >"$SCRATCH/page"
+header_prototypes >"$SCRATCH/headers"
+same "functions of the headers" yes "$([[ $(grep -c '^.*spmu_.*(' "$SCRATCH/headers") -gt 60 ]] && echo yes)"
+expect "libsoftpmu(3) and the headers declare the same" diff "$SCRATCH/headers" "$SCRATCH/page"
+for header in "$ROOT"/include/softpmu/*.h; do
+	name=$(basename "$header")
+	[[ $name == softpmu.h ]] || has_line "libsoftpmu(3) has $name" "$(<"$pages/libsoftpmu.3")" "\.It Pa $name"
+done
 {
 	printf '#include <softpmu/softpmu.h>\n#include <stdio.h>\n#include <stdlib.h>\n'
 	printf 'void example(struct spmu_host host, size_t bytes);\n'

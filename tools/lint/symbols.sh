@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # symbols.sh [TREE [FOLDER]]: what the libraries in FOLDER (the build folder) export and need: the
 # shared one exports exactly the functions that the headers of TREE declare, all spmu_; the static one
-# needs nothing but mem*.
+# defines the same, and needs nothing but mem*.
 # shellcheck source=tools/lint/lib.sh
 . "$(dirname "$0")/lib.sh"
 folder=${2:-$build}
@@ -27,6 +27,9 @@ check libsoftpmu.so "$(comm -13 <(echo "$declared") <(echo "$exported") | grep .
 check libsoftpmu.so "$(objdump -p "$folder/libsoftpmu.so" | grep -qE 'SONAME +libsoftpmu\.so\.[0-9]+$' ||
 	echo "no versioned soname")"
 
+check libsoftpmu.a "$(nm -g --defined-only "$folder/libsoftpmu.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort |
+	comm -3 <(echo "$declared") - | tr -d '\t' |
+	sed 's/$/ is either defined for other files or declared in a public header, and not both/')"
 defined=$(nm --defined-only "$folder/libsoftpmu.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u)
 needed=$(nm -u "$folder/libsoftpmu.a" | awk '$1 == "U" { print $2 }' | sort -u)
 check libsoftpmu.a "$(comm -13 <(echo "$defined") <(echo "$needed") |
