@@ -45,7 +45,8 @@ struct replay_tag {
 
 /* What ESCRs and CCCRs bring with them. */
 struct escr_layout {
-	const struct escr *escr;	/* ESCR_MAX of them, by address; a model may lack some */
+	const struct escr *escr;	/* ESCR_MAX of them, by address */
+	uint64_t absent;		/* bit n: the model lacks ESCR n */
 	uint32_t cascade[GENERAL_MAX];	/* counters that CCCRn.CASCADE lets start counter n */
 	uint32_t extended[GENERAL_MAX]; /* the same of CCCRn[11] */
 	uint32_t front_end, execution, replay; /* events that count tags: codes without a mask */

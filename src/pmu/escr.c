@@ -60,7 +60,8 @@ static bool connected(const struct escr_layout *layout, unsigned n, uint64_t ccc
 		(unsigned)((cccr & FIELD(CCCR, ESCR_SELECT)) >> FIELD_LOW(CCCR, ESCR_SELECT));
 
 	for (*escr = 0; *escr < ESCR_MAX; ++*escr)
-		if (layout->escr[*escr].select == select && (layout->escr[*escr].counters >> n & 1))
+		if (layout->escr[*escr].select == select &&
+		    (layout->escr[*escr].counters >> n & 1) && !(layout->absent >> *escr & 1))
 			return true;
 	return false;
 }

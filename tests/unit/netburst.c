@@ -397,13 +397,22 @@ static void rdpmc(struct unit_host *host)
 	CHECK_EQ(spmu_rdpmc(host->core, 0, 26, 0, true, true, &value), SPMU_GP);
 }
 
-/* 18.15.1: models 0 to 2 alone have MSR_IQ_ESCR0 and 1. */
+/*
+ * Table 18-63: models 0 to 2 alone have MSR_IQ_ESCR0 and 1.  On later ones a CCCR that selects them
+ * connects nothing, so its counter does not even count clocks.
+ */
 static void iq_escrs(struct unit_host *host)
 {
 	bool there = !strcmp(spmu_model_info(host->model).name, "netburst");
 
 	for (unsigned i = 0; i < 2; i++)
 		CHECK_EQ(spmu_write_msr(host->core, 0, IQ_ESCR0 + i, T0_USR) == SPMU_DONE, there);
+	for (unsigned n = 12; n < COUNTERS; n++) {
+		WRMSR(host, CCCR0 + n, COUNTS(0) | COMPARE | COMPLEMENT | THRESHOLD(15));
+		(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 100, 3);
+		CHECK_EQ(RDMSR(host, COUNTER0 + n), there ? 100 : 0);
+		WRMSR(host, CCCR0 + n, 0);
+	}
 }
 
 /* A saved state knows of the interrupt that is still to come. */
