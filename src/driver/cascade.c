@@ -6,15 +6,14 @@
  * The starter counts up to its period and interrupts nobody.  Its overflow enables the other
  * counter, whose CCCR asks for that instead of being enabled: by CASCADE between the two pairs of a
  * block, by bit 11 from the third pair of IQ, which CASCADE only leads to.  FORCE_OVF
- * makes each count of that an overflow.  The hardware sets its enable bit and never clears it, so
- * the service routine does, by writing it anew: a starter that is still on its way to 0
- * has a value below it, and then the other one waits.
+ * makes each count of that an overflow.  The other counter counts while that bit of its own CCCR
+ * and OVF of the starter's are set (18.15.5.5).  So the driver stops it by its own bit, and
+ * clears the starter's OVF with the sample, not before.
  */
 #include "internal.h"
 
-#define CCCR_EXTENDED  DRV_BIT(11)
-#define CCCR_FORCE_OVF DRV_BIT(25)
-#define CCCR_CASCADE   DRV_BIT(30)
+#define CCCR_EXTENDED DRV_BIT(11)
+#define CCCR_CASCADE  DRV_BIT(30)
 
 #define IQ_LAST_PAIR 16u /* and 17: CASCADE does not lead away from them */
 
@@ -35,23 +34,13 @@ uint64_t spmu_drv_cascade_link(const struct spmu_driver *driver, unsigned from, 
 	return 0;
 }
 
-uint64_t spmu_drv_cascade_bits(const struct spmu_driver *driver, unsigned slot)
+uint64_t spmu_drv_cascade_bit(const struct spmu_driver *driver, unsigned slot)
 {
 	unsigned starter = driver->counter[slot].starter;
 
-	if (!starter)
-		return 0;
-	return CCCR_FORCE_OVF | spmu_drv_cascade_link(driver, driver->counter[starter - 1].index,
-						      driver->counter[slot].index);
-}
-
-bool spmu_drv_cascade_waits(const struct spmu_driver *driver, unsigned slot)
-{
-	unsigned starter = driver->counter[slot].starter;
-	uint64_t value;
-
-	return starter && (!spmu_drv_read_counter(driver, starter - 1, &value) ||
-			   (value & (drv_counter_mask(driver, starter - 1) / 2 + 1)));
+	return starter ? spmu_drv_cascade_link(driver, driver->counter[starter - 1].index,
+					       driver->counter[slot].index)
+		       : 0;
 }
 
 /* Both on these counters, or neither. */

@@ -23,6 +23,7 @@
 #define CCCR_COMPLEMENT DRV_BIT(19)
 #define CCCR_THRESHOLD	20
 #define CCCR_EDGE	DRV_BIT(24)
+#define CCCR_FORCE_OVF	DRV_BIT(25)
 #define CCCR_OVF_PMI_T0 DRV_BIT(26)
 #define CCCR_OVF_PMI_T1 DRV_BIT(27)
 #define CCCR_OVF	DRV_BIT(31)
@@ -154,7 +155,8 @@ static uint64_t cccr_value(const struct spmu_driver *driver, unsigned slot)
 		value |= CCCR_COMPARE | (uint64_t)(at_least - 1) << CCCR_THRESHOLD;
 	if (DRV_SELECT_CMASK(request->select) && (request->select & DRV_SELECT_INV))
 		value |= CCCR_COMPLEMENT;
-	value |= spmu_drv_cascade_bits(driver, slot);
+	if (driver->counter[slot].starter)
+		value |= CCCR_FORCE_OVF | spmu_drv_cascade_bit(driver, slot);
 	/* The other counter interrupts. */
 	if (driver->counter[slot].starts)
 		return value;
@@ -323,15 +325,20 @@ bool spmu_drv_escr_enable(const struct spmu_driver *driver, uint64_t counters)
 	/* A starter, which has the lower slot, is the first to stop and the last to go on. */
 	for (unsigned i = 0; i < driver->slots; i++) {
 		unsigned slot = counters ? driver->slots - 1 - i : i;
-		uint64_t enable = counters & drv_counter_bit(driver, slot) ? CCCR_ENABLE : 0;
-		uint64_t value;
+		uint64_t enable = CCCR_ENABLE, value;
 
 		if (!driver->counter[slot].used)
 			continue;
-		if (spmu_drv_cascade_waits(driver, slot))
-			enable = 0;
-		done &= drv_read(driver, cccr_of(driver, slot), &value) &&
-			drv_write(driver, cccr_of(driver, slot), (value & ~CCCR_ENABLE) | enable);
+		if (driver->counter[slot].starter)
+			enable = spmu_drv_cascade_bit(driver, slot);
+		if (!drv_read(driver, cccr_of(driver, slot), &value)) {
+			done = false;
+			continue;
+		}
+		value &= ~(CCCR_ENABLE | enable);
+		if (counters & drv_counter_bit(driver, slot))
+			value |= enable;
+		done &= drv_write(driver, cccr_of(driver, slot), value);
 	}
 	return done;
 }

@@ -214,12 +214,11 @@ bool spmu_drv_escr_clear(const struct spmu_driver *driver, uint64_t counters);
 uint64_t spmu_drv_escr_replay(const struct spmu_driver *driver);
 
 /*
- * NetBurst's cascades: the CCCR bits by which counter `from` starts counter `to`, 0 when it cannot;
- * those of the slot's own cascade; whether the slot waits to be started; cascade.c
+ * NetBurst's cascades: the CCCR bit by which counter `from` starts counter `to`, 0 when it cannot;
+ * that of the slot's own cascade, 0 when nothing starts it; cascade.c
  */
 uint64_t spmu_drv_cascade_link(const struct spmu_driver *driver, unsigned from, unsigned to);
-uint64_t spmu_drv_cascade_bits(const struct spmu_driver *driver, unsigned slot);
-bool spmu_drv_cascade_waits(const struct spmu_driver *driver, unsigned slot);
+uint64_t spmu_drv_cascade_bit(const struct spmu_driver *driver, unsigned slot);
 
 /* Take a counter for the request, which slot `starter` - 1 starts (0: none), and program it; take
  * it back; program.c */

@@ -109,12 +109,14 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 
 		if (!driver->counter[slot].used || drv_is_pebs(driver, slot))
 			continue;
-		seen |= bit;
-		if (!(status & bit) || !account_overflow(driver, slot))
+		/* What starts a cascade stays overflowed until the other counter's sample. */
+		if (!driver->counter[slot].starts)
+			seen |= bit;
+		if (!(status & bit) || !account_overflow(driver, slot) ||
+		    driver->counter[slot].starts)
 			continue;
-		/* What starts a cascade goes on until the other counter's sample. */
-		if (driver->counter[slot].starts)
-			continue;
+		if (driver->counter[slot].starter)
+			seen |= drv_counter_bit(driver, driver->counter[slot].starter - 1u);
 		if (driver->counter[slot].request.period || driver->counter[slot].starter)
 			samples |= UINT32_C(1) << slot;
 		else if (!drv_has_global(driver))

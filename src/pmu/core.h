@@ -86,7 +86,7 @@ struct counter {
 	bool adaptive, data_address; /* what its records hold ... */
 	bool of_store, store_status; /* ... the address of the store, and its status */
 	bool edge, invert;	     /* of at_least */
-	uint32_t starts;	     /* counters that its overflow enables */
+	bool starts;		     /* its status bit, once it is set, enables other counters */
 };
 
 struct meter {
@@ -185,7 +185,6 @@ void cesr_update(const struct spmu_core *core, struct thread *thread);
 uint32_t cesr_clocked(const struct spmu_core *core, const struct thread_state *state);
 void escr_update(const struct spmu_core *core, struct thread *thread);
 uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state);
-void escr_start(struct spmu_core *core, uint32_t counters);
 uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state);
 
 /* What an ESCR selects. */

@@ -8,9 +8,11 @@
  * which no host reports as well, those that are reported count.
  *
  * Overflow sets the sticky CCCRn.OVF; the interrupt comes with the next count (18.15.3).  With PEBS
- * OVF_PMI asks for that of the buffer's threshold instead (table 18-11).  A counter
- * that cascades is enabled by the overflow of its partner: here its CCCR then says so.  All
- * of it stands once a core, so thread 0 has the counters of both.
+ * OVF_PMI asks for that of the buffer's threshold instead (table 18-11).
+ *
+ * A cascaded counter counts while its CASCADE flag and its partner's OVF flag are set: clearing
+ * either halts it (18.15.5.5).  So the two flags are all there is to know of a cascade, and its
+ * ENABLE flag stays 0.  A core has all of this once, so thread 0 has the counters of both.
  */
 #include "src/pmu/core.h"
 
@@ -155,6 +157,19 @@ static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n
 	       (cccr & FIELD(CCCR_IQ_0, CASCNT4INTO0) ? layout->extended[n] : 0);
 }
 
+/* Whether counter n is enabled, by its own flag or by the overflow of a starter (18.15.5.3). */
+static bool enabled(const struct spmu_core *core, const struct thread *thread, unsigned n)
+{
+	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
+
+	if (cccr & FIELD(CCCR, ENABLE))
+		return true;
+	for (uint32_t set = starters(core, cccr, n); set;)
+		if (thread->state.reg[SLOT_PERFEVTSEL + take_lowest(&set)] & FIELD(CCCR, OVF))
+			return true;
+	return false;
+}
+
 /* Make one counter; false when it neither counts nor would if another one started it. */
 static bool update(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
@@ -195,31 +210,25 @@ void escr_update(const struct spmu_core *core, struct thread *thread)
 	if (thread_number(core, thread) != 0)
 		return;
 	for (unsigned n = 0; n < core->general; n++) {
-		uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
-
 		if (!update(core, thread, n))
 			continue;
 		programmed |= 1u << n;
-		if (cccr & FIELD(CCCR, ENABLE))
+		if (enabled(core, thread, n))
 			thread->active |= 1u << n;
 	}
-	for (unsigned n = 0; n < core->general; n++) {
-		uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
-		uint32_t set = cccr & FIELD(CCCR, ENABLE) ? 0 : starters(core, cccr, n);
+	for (uint32_t waiting = programmed & ~thread->active; waiting;) {
+		unsigned n = take_lowest(&waiting);
+		uint32_t set = starters(core, thread->state.reg[SLOT_PERFEVTSEL + n], n);
 
 		set &= thread->active;
 		if (set)
-			thread->ready |= programmed & 1u << n;
-		while (set)
-			thread->counter[take_lowest(&set)].starts |= 1u << n;
-	}
-}
+			thread->ready |= 1u << n;
+		while (set) {
+			struct counter *starter = &thread->counter[take_lowest(&set)];
 
-void escr_start(struct spmu_core *core, uint32_t counters)
-{
-	while (counters)
-		core->thread[0].state.reg[SLOT_PERFEVTSEL + take_lowest(&counters)] |=
-			FIELD(CCCR, ENABLE);
+			starter->starts |= starter->status != 0;
+		}
+	}
 }
 
 uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state)

@@ -146,10 +146,7 @@ static void overflow(struct spmu_core *core, struct thread *thread, unsigned c,
 		thread->state.pmi_due |= 1u << c;
 	else
 		then->pmi |= counter->pmi;
-	if (counter->starts) {
-		escr_start(core, counter->starts);
-		then->lists = true;
-	}
+	then->lists |= counter->starts;
 	counter_pin(core, thread, c, PIN_OVERFLOW, 1);
 }
 

@@ -127,7 +127,5 @@ bool reference_count(struct reference *unit, unsigned owner, unsigned n,
 		*interrupts |= v->interrupts;
 	else if (v->interrupts)
 		v->counter->due = true;
-	if (unit->family->programming == BY_ESCRS)
-		reference_cascade(unit, n);
 	return true;
 }

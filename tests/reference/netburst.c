@@ -283,11 +283,48 @@ static void set_clocks(struct reference *unit, struct reference_view *v, uint64_
 	v->invert = false;
 }
 
+/* Which counter starts n through CCCRn.CASCADE: 18.15.2, the partner in the other pair. */
+static bool is_partner(unsigned n, unsigned by)
+{
+	if (n >= 16) /* of the third pair, which starts nothing that way (18.15.5.7) */
+		return by == n - 2;
+	return by == (n ^ 2);
+}
+
+/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
+static bool is_extended(unsigned n, unsigned by)
+{
+	return (n == 12 && by == 16) || (n == 15 && by == 17) || (n == 16 && by == 17) ||
+	       (n == 17 && by == 16);
+}
+
+/*
+ * 18.15.5.5: CASCADE of the counter and OVF of the one that starts it, of which each halts it when
+ * it is cleared.  Reading: ENABLE stays 0.
+ */
+static bool cascaded(const struct reference *unit, unsigned n)
+{
+	const struct reference_thread *t = &unit->thread[0];
+
+	for (unsigned by = 0; by < unit->generals; by++) {
+		if (!(t->select[by] & CCCR_OVF))
+			continue;
+		if ((t->select[n] & CCCR_CASCADE) && is_partner(n, by) &&
+		    unit->defect != REFERENCE_CASCADE_IGNORED)
+			return true;
+		if ((t->select[n] & CCCR_EXTENDED) && is_extended(n, by) &&
+		    unit->defect != REFERENCE_EXTENDED_CASCADE_IGNORED)
+			return true;
+	}
+	return false;
+}
+
 struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[0];
 	uint64_t cccr = t->select[n];
-	const struct family_escr *escr = cccr & CCCR_ENABLE ? connected(unit, n, cccr) : NULL;
+	bool enabled = (cccr & CCCR_ENABLE) || cascaded(unit, n);
+	const struct family_escr *escr = enabled ? connected(unit, n, cccr) : NULL;
 	struct reference_view v = {
 		.counter = &t->general[n],
 		.bits = unit->family->bits,
@@ -329,36 +366,4 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 	v.user = s.user & tags.user;
 	set_clocks(unit, &v, cccr);
 	return v;
-}
-
-/* Which counter starts n through CCCRn.CASCADE: 18.15.2, the partner in the other pair. */
-static bool is_partner(unsigned n, unsigned by)
-{
-	if (n >= 16) /* of the third pair, which starts nothing that way (18.15.5.7) */
-		return by == n - 2;
-	return by == (n ^ 2);
-}
-
-/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
-static bool is_extended(unsigned n, unsigned by)
-{
-	return (n == 12 && by == 16) || (n == 15 && by == 17) || (n == 16 && by == 17) ||
-	       (n == 17 && by == 16);
-}
-
-/* Counter `by` overflowed.  Reading: what it starts has its ENABLE flag set. */
-void reference_cascade(struct reference *unit, unsigned by)
-{
-	struct reference_thread *t = &unit->thread[0];
-
-	for (unsigned n = 0; n < unit->generals; n++) {
-		bool starts = (t->select[n] & CCCR_CASCADE) && is_partner(n, by) &&
-			      unit->defect != REFERENCE_CASCADE_IGNORED;
-
-		if ((t->select[n] & CCCR_EXTENDED) && is_extended(n, by) &&
-		    unit->defect != REFERENCE_EXTENDED_CASCADE_IGNORED)
-			starts = true;
-		if (starts)
-			t->select[n] |= CCCR_ENABLE;
-	}
 }

@@ -209,7 +209,6 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n);
 bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t *value);
 bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t value,
 			   enum spmu_outcome *outcome);
-void reference_cascade(struct reference *unit, unsigned by);
 /* gain.c: what a counter gains of an instruction of thread `source`, or of clocks. */
 uint64_t reference_gain(const struct reference_view *v, unsigned source,
 			const struct spmu_insn *insn, bool *occurred);

@@ -171,6 +171,37 @@ static void samples(const char *name, uint64_t starting, uint64_t started, uint6
 	host_free(&host);
 }
 
+/*
+ * 18.15.5.5: the starter's OVF keeps the other counter counting, whose ENABLE flag is 0.  Stopped,
+ * the driver holds it by its own bit; started again it goes on, as its sample is still to come.
+ */
+static void stops(void)
+{
+	struct spmu_request starter, request;
+	struct host host;
+	unsigned slots[2], pmis;
+	uint64_t total;
+
+	make(&host, "prescott");
+	starter = host_watch(&host, host_instructions(&host), USR | OS, 5, false);
+	request =
+		host_watch(&host, host_event(&host, SPMU_SIGBIT(COND_NTAKEN)), USR | OS, 0, false);
+	CHECK_EQ(spmu_driver_add_cascade(&host.driver, &starter, &request, slots), SPMU_OK);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	host_run(&host, 5);
+	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
+	pmis = host.pmis;
+	total = spmu_driver_read(&host.driver, slots[1]);
+	host_run(&host, 1000);
+	CHECK(host.watch[1].count > 2);
+	CHECK_EQ(host.pmis, pmis);
+	CHECK_EQ(spmu_driver_read(&host.driver, slots[1]), total);
+	CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
+	host_run(&host, 1000);
+	CHECK(host.takens > 0);
+	host_free(&host);
+}
+
 /* The starter's slot has the period. */
 static void changes_period(void)
 {
@@ -241,6 +272,7 @@ int main(void)
 		samples(model, conditional, SPMU_SIGBIT(RET_NEAR), period, 0);
 		samples(model, SPMU_SIGBIT(RET_NEAR), conditional, period, 11);
 	}
+	stops();
 	changes_period();
 	refuses();
 	return test_summary();

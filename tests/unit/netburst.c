@@ -250,10 +250,9 @@ static void cascade_example(struct unit_host *host)
 		retire(host, 0x1000, SPMU_SIGBIT(CALL_REL));
 	retire(host, 0x1000, SPMU_SIGBIT(RET_NEAR));
 	CHECK_EQ(RDMSR(host, COUNTER0 + 6), (0 - UINT64_C(400)) & MAX40);
-	CHECK(!(RDMSR(host, CCCR0 + 6) & ENABLE));
 	CHECK(!(retire(host, 0x1000, SPMU_SIGBIT(CALL_REL)) & SPMU_EV_METERS));
 	CHECK_EQ(RDMSR(host, COUNTER0 + 4), 0);
-	CHECK(RDMSR(host, CCCR0 + 6) & ENABLE);
+	CHECK_EQ(RDMSR(host, CCCR0 + 6), ANY_ACTIVE | SELECT(2) | CASCADE);
 	CHECK_EQ(host->meters[0].count, 2);
 	CHECK_EQ(host->meters[0].meter[1].headroom, 399);
 	for (unsigned i = 0; i < 400; i++) {
@@ -312,29 +311,86 @@ static uint64_t any_event(struct unit_host *host, unsigned n)
 	return SELECT(6);
 }
 
+/* The bit by which counter n waits for another; 0: it is reserved there. */
+static uint64_t waits_by(unsigned n, bool extended)
+{
+	if (!extended)
+		return CASCADE;
+	return n == 12 || n >= 15 ? EXTENDED : 0;
+}
+
+/* One event for each counter; the counters other than n that it moved. */
+static uint32_t moved(struct unit_host *host, unsigned n)
+{
+	uint64_t before[COUNTERS];
+	uint32_t set = 0;
+
+	for (unsigned c = 0; c < COUNTERS; c++)
+		before[c] = RDMSR(host, COUNTER0 + c);
+	retire(host, 0x1000, SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(FP_128_SINGLE));
+	(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 1, 3);
+	for (unsigned c = 0; c < COUNTERS; c++)
+		if (c != n && RDMSR(host, COUNTER0 + c) != before[c])
+			set |= 1u << c;
+	return set;
+}
+
+/* Counter n counts and overflows, the others wait for it. */
+static void cascade_all(struct unit_host *host, unsigned n, bool extended)
+{
+	spmu_reset(host->core, 0);
+	for (unsigned c = 0; c < COUNTERS; c++)
+		WRMSR(host, CCCR0 + c,
+		      ANY_ACTIVE | any_event(host, c) | (c == n ? ENABLE : waits_by(c, extended)));
+	WRMSR(host, COUNTER0 + n, MAX40);
+	CHECK_EQ(moved(host, n), 0);
+	CHECK(RDMSR(host, CCCR0 + n) & OVF);
+}
+
 static void cascade_pairs(struct unit_host *host)
 {
 	for (unsigned extended = 0; extended < 2; extended++)
 		for (unsigned n = 0; n < COUNTERS; n++) {
-			uint32_t started = 0, bit;
+			cascade_all(host, n, extended);
+			CHECK_EQ(moved(host, n), started_by(n, extended));
+			for (unsigned c = 0; c < COUNTERS; c++)
+				CHECK_EQ(RDMSR(host, CCCR0 + c) & ENABLE, c == n ? ENABLE : 0);
+		}
+}
 
-			spmu_reset(host->core, 0);
-			for (unsigned other = 0; other < COUNTERS; other++) {
-				bit = extended ? EXTENDED : CASCADE;
-				if (extended && other != 12 && other < 15)
-					bit = 0; /* reserved there */
-				if (other != n)
-					WRMSR(host, CCCR0 + other, ANY_ACTIVE | bit);
+/*
+ * 18.15.5.5: clearing OVF of the counter that started them halts cascaded counters, and clearing
+ * the CASCADE flag (or that of extended cascading) of one halts it.  The next overflow starts those
+ * that still wait.  A saved state goes on with what has been started.
+ */
+static void cascade_halts(struct unit_host *host)
+{
+	static uint8_t saved[16384];
+	size_t bytes = spmu_state_bytes(host->core);
+
+	for (unsigned extended = 0; extended < 2; extended++)
+		for (unsigned n = 0; n < COUNTERS; n++) {
+			uint32_t started = started_by(n, extended);
+
+			cascade_all(host, n, extended);
+			CHECK_EQ(spmu_save(host->core, saved, sizeof(saved)), SPMU_OK);
+			WRMSR(host, CCCR0 + n, RDMSR(host, CCCR0 + n) & ~(uint64_t)OVF);
+			CHECK_EQ(moved(host, n), 0);
+			CHECK_EQ(spmu_load(host->core, saved, bytes), SPMU_OK);
+			CHECK_EQ(moved(host, n), started);
+			for (unsigned c = 0; c < COUNTERS; c++) {
+				if (!(started >> c & 1))
+					continue;
+				WRMSR(host, CCCR0 + c,
+				      RDMSR(host, CCCR0 + c) & ~waits_by(c, extended));
+				started &= ~(1u << c);
+				CHECK_EQ(moved(host, n), started);
 			}
-			WRMSR(host, CCCR0 + n, ENABLE | ANY_ACTIVE | any_event(host, n));
+			cascade_all(host, n, extended);
+			WRMSR(host, CCCR0 + n, RDMSR(host, CCCR0 + n) & ~(uint64_t)OVF);
 			WRMSR(host, COUNTER0 + n, MAX40);
-			retire(host, 0x1000, SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(FP_128_SINGLE));
-			(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 1, 3);
-			CHECK(RDMSR(host, CCCR0 + n) & OVF);
-			for (unsigned other = 0; other < COUNTERS; other++)
-				if (other != n && (RDMSR(host, CCCR0 + other) & ENABLE))
-					started |= 1u << other;
-			CHECK_EQ(started, started_by(n, extended));
+			CHECK_EQ(moved(host, n), 0);
+			CHECK_EQ(moved(host, n), started_by(n, extended));
 		}
 }
 
@@ -448,6 +504,7 @@ int main(void)
 	each_model(forced);
 	each_model(cascade_example);
 	each_model(cascade_pairs);
+	each_model(cascade_halts);
 	each_model(extended_bits);
 	each_model(masks);
 	each_model(rdpmc);
