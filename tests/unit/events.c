@@ -258,9 +258,21 @@ static void check_constraints(void)
 	}
 }
 
+/* 18.21: "not supported in Intel Xeon processor 7100 series", though in other parts of model 6. */
+static void check_queue_events(void)
+{
+	static const uint32_t codes[] = {0x00010603, 0x80000603, 0x0001061a, 0x8000061a};
+
+	for (size_t i = 0; i < COUNT(codes); i++) {
+		CHECK(spmu_event_by_code(spmu_model_find("cedar-mill"), codes[i]) != NULL);
+		CHECK(spmu_event_by_code(spmu_model_find("xeon-7100"), codes[i]) == NULL);
+	}
+}
+
 int main(void)
 {
 	check_models();
+	check_queue_events();
 	check_same_names();
 	check_constraints();
 	return test_summary();
