@@ -324,6 +324,16 @@ static bool load(struct file *file)
 	return file->lines < LINES_MAX || refuse_file(file, LINES_MAX, "file too long", "");
 }
 
+/* Prints the counts of the scenario in line `start`, for tests/conformance. */
+static void print_case(const struct file *file, unsigned start, unsigned passed, unsigned failed)
+{
+	const char *title = file->text[start] + strlen("scenario");
+
+	title += strspn(title, " \t");
+	printf("case %.*s: %u passed, %u failed\n", (int)strcspn(title, "#\n"), title,
+	       file->passed - passed, file->failed - failed);
+}
+
 static void run_file(struct file *file)
 {
 	unsigned first = 0, scenarios = 0;
@@ -331,10 +341,11 @@ static void run_file(struct file *file)
 	if (!load(file) || !take_head(file, &first))
 		return;
 	for (unsigned i = first; i < file->lines; scenarios++) {
-		unsigned next = i;
+		unsigned next = i, passed = file->passed, failed = file->failed;
 
 		for (unsigned m = 0; m < file->models; m++)
 			next = run_scenario(file, i, file->model[m]);
+		print_case(file, i, passed, failed);
 		i = next;
 	}
 	printf("%-44s %2u scenarios, %2u models, %4u passed, %u failed\n", file->name, scenarios,

@@ -588,22 +588,22 @@ static void stored_wrongly(void)
 
 int main(void)
 {
-	formats();
-	flags();
-	kinds();
-	circular();
-	circular_threshold();
-	interrupting();
-	freezes();
-	hostile();
-	refused();
-	refused_at_threshold();
-	odd_threshold();
-	no_area();
-	narrow();
-	many();
-	tap();
-	stored_by_host();
-	stored_wrongly();
+	RUN(formats());
+	RUN(flags());
+	RUN(kinds());
+	RUN(circular());
+	RUN(circular_threshold());
+	RUN(interrupting());
+	RUN(freezes());
+	RUN(hostile());
+	RUN(refused());
+	RUN(refused_at_threshold());
+	RUN(odd_threshold());
+	RUN(no_area());
+	RUN(narrow());
+	RUN(many());
+	RUN(tap());
+	RUN(stored_by_host());
+	RUN(stored_wrongly());
 	return test_summary();
 }

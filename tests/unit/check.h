@@ -45,6 +45,25 @@ static inline bool check_equal_at(const char *file, int line, uint64_t a, uint64
 #define CHECK_ROW_EQ(line, a, b)                                                                   \
 	check_equal_at(__FILE__, line, (uint64_t)(a), (uint64_t)(b), #a, #b)
 
+/* Prints the counts of one test case since its start. */
+static inline void check_case(const char *name, unsigned passed, unsigned failed)
+{
+	printf("case %s: %u passed, %u failed\n", name, check_passed - passed,
+	       check_failed - failed);
+}
+
+/*
+ * Runs a test case.  Its counts are printed under the text of the call, so that
+ * tests/conformance can tell which statements of the manual passed.
+ */
+#define RUN(call)                                                                                  \
+	do {                                                                                       \
+		unsigned run_passed = check_passed, run_failed = check_failed;                     \
+                                                                                                   \
+		call;                                                                              \
+		check_case(#call, run_passed, run_failed);                                         \
+	} while (0)
+
 /* A run without a single check is a failure too. */
 static inline int test_summary(void)
 {

@@ -315,14 +315,14 @@ static void check_idle(void)
 
 int main(void)
 {
-	check_events();
-	check_rings();
-	check_fixed();
-	check_overflow();
-	check_meters();
-	check_any();
-	check_clocks();
-	check_gaps();
-	check_idle();
+	RUN(check_events());
+	RUN(check_rings());
+	RUN(check_fixed());
+	RUN(check_overflow());
+	RUN(check_meters());
+	RUN(check_any());
+	RUN(check_clocks());
+	RUN(check_gaps());
+	RUN(check_idle());
 	return test_summary();
 }

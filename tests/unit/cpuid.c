@@ -426,10 +426,10 @@ static void check_rdpmc(unsigned threads)
 
 int main(void)
 {
-	check_parts();
-	check_others();
-	check_hidden();
-	check_rdpmc(1);
-	check_rdpmc(2);
+	RUN(check_parts());
+	RUN(check_others());
+	RUN(check_hidden());
+	RUN(check_rdpmc(1));
+	RUN(check_rdpmc(2));
 	return test_summary();
 }

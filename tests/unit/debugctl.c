@@ -254,13 +254,13 @@ static void saved_clocks(const char *model, bool sleeps)
 
 int main(void)
 {
-	steps();
-	debug_exception();
-	freezes_by_pmi();
-	freezes_trace();
-	in_smm();
-	saved();
-	saved_clocks("skylake", true);
-	saved_clocks("haswell", false);
+	RUN(steps());
+	RUN(debug_exception());
+	RUN(freezes_by_pmi());
+	RUN(freezes_trace());
+	RUN(in_smm());
+	RUN(saved());
+	RUN(saved_clocks("skylake", true));
+	RUN(saved_clocks("haswell", false));
 	return test_summary();
 }

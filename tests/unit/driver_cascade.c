@@ -259,21 +259,22 @@ int main(void)
 	const uint64_t conditional = SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN);
 	static const uint64_t periods[] = {1, 2, 7, 30, 97};
 
-	links("netburst", 0xf12, false);
-	links("netburst", 0xf29, true);
-	links("prescott", 0xf34, true);
+	RUN(links("netburst", 0xf12, false));
+	RUN(links("netburst", 0xf29, true));
+	RUN(links("prescott", 0xf34, true));
 	for (unsigned i = 0; i < 15; i++) {
 		const char *model = models[i % 3];
 		uint64_t period = periods[i / 3];
 
-		samples(model, SPMU_SIGBIT(INSTRUCTIONS), SPMU_SIGSET_BRANCHES, period, 0);
-		samples(model, SPMU_SIGBIT(INSTRUCTIONS), SPMU_SIGBIT(COND_NTAKEN), period, 13);
-		samples(model, SPMU_SIGSET_BRANCHES, SPMU_SIGBIT(INSTRUCTIONS), period, 0);
-		samples(model, conditional, SPMU_SIGBIT(RET_NEAR), period, 0);
-		samples(model, SPMU_SIGBIT(RET_NEAR), conditional, period, 11);
+		RUN(samples(model, SPMU_SIGBIT(INSTRUCTIONS), SPMU_SIGSET_BRANCHES, period, 0));
+		RUN(samples(model, SPMU_SIGBIT(INSTRUCTIONS), SPMU_SIGBIT(COND_NTAKEN), period,
+			    13));
+		RUN(samples(model, SPMU_SIGSET_BRANCHES, SPMU_SIGBIT(INSTRUCTIONS), period, 0));
+		RUN(samples(model, conditional, SPMU_SIGBIT(RET_NEAR), period, 0));
+		RUN(samples(model, SPMU_SIGBIT(RET_NEAR), conditional, period, 11));
 	}
-	stops();
-	changes_period();
-	refuses();
+	RUN(stops());
+	RUN(changes_period());
+	RUN(refuses());
 	return test_summary();
 }

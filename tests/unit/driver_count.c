@@ -329,17 +329,17 @@ static void counts_in_bulk(void)
 
 int main(void)
 {
-	assigns();
-	respects_others();
-	releases();
-	programs();
-	refuses_requests();
-	knows_legacy_writes();
-	counts();
+	RUN(assigns());
+	RUN(respects_others());
+	RUN(releases());
+	RUN(programs());
+	RUN(refuses_requests());
+	RUN(knows_legacy_writes());
+	RUN(counts());
 	for (int fixed = -1; fixed <= 0; fixed++) {
-		check_wraps(fixed, false);
-		check_wraps(fixed, true);
+		RUN(check_wraps(fixed, false));
+		RUN(check_wraps(fixed, true));
 	}
-	counts_in_bulk();
+	RUN(counts_in_bulk());
 	return test_summary();
 }

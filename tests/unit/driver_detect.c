@@ -142,10 +142,10 @@ static void refuses_half_a_port(void)
 
 int main(void)
 {
-	finds_skylake(1, 8);
-	finds_skylake(2, 4);
-	refuses_without_unit();
-	does_without();
-	refuses_half_a_port();
+	RUN(finds_skylake(1, 8));
+	RUN(finds_skylake(2, 4));
+	RUN(refuses_without_unit());
+	RUN(does_without());
+	RUN(refuses_half_a_port());
 	return test_summary();
 }

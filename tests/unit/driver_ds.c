@@ -133,16 +133,16 @@ static void fills_reset_slots(void)
 
 int main(void)
 {
-	makes_areas();
-	check_threshold(16, 1, 1);
-	check_threshold(16, 15, 15);
-	check_threshold(16, 16, 15);
-	check_threshold(16, 4000000000u, 15);
-	check_threshold(16, 0, 14);
-	check_threshold(2, 0, 1);
-	check_threshold(2, 2, 1);
-	refuses_memory();
-	refuses_while_in_use();
-	fills_reset_slots();
+	RUN(makes_areas());
+	RUN(check_threshold(16, 1, 1));
+	RUN(check_threshold(16, 15, 15));
+	RUN(check_threshold(16, 16, 15));
+	RUN(check_threshold(16, 4000000000u, 15));
+	RUN(check_threshold(16, 0, 14));
+	RUN(check_threshold(2, 0, 1));
+	RUN(check_threshold(2, 2, 1));
+	RUN(refuses_memory());
+	RUN(refuses_while_in_use());
+	RUN(fills_reset_slots());
 	return test_summary();
 }

@@ -595,37 +595,37 @@ int main(void)
 {
 	static const char *const netbursts[] = {"netburst", "prescott", "cedar-mill"};
 
-	finds();
-	finds_threads();
-	finds_nothing();
+	RUN(finds());
+	RUN(finds_threads());
+	RUN(finds_nothing());
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		unsigned before = check_failed;
 
 		if (spmu_model_info(spmu_model_at(i)).perfmon_version)
 			continue;
-		check_model(spmu_model_at(i));
+		RUN(check_model(spmu_model_at(i)));
 		if (check_failed != before)
 			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,
 			       check_failed - before);
 	}
-	pentium_refuses();
-	pentium_programs();
-	pentium_wraps(false);
-	pentium_wraps(true);
-	p6_enables(1);
-	p6_enables(2);
-	netburst_programs();
-	netburst_counts_x87();
-	netburst_shares();
-	netburst_tags();
+	RUN(pentium_refuses());
+	RUN(pentium_programs());
+	RUN(pentium_wraps(false));
+	RUN(pentium_wraps(true));
+	RUN(p6_enables(1));
+	RUN(p6_enables(2));
+	RUN(netburst_programs());
+	RUN(netburst_counts_x87());
+	RUN(netburst_shares());
+	RUN(netburst_tags());
 	for (unsigned i = 0; i < sizeof(netbursts) / sizeof(netbursts[0]); i++) {
 		for (uint64_t period = 0; period < 30; period += 7) {
-			netburst_counts_tagged(netbursts[i], NB_TAG_LOADS, SPMU_SIGBIT(LOADS),
-					       period, (unsigned)period % 4);
-			netburst_counts_tagged(netbursts[i], NB_TAG_STORES, SPMU_SIGBIT(STORES),
-					       period, (unsigned)period % 5);
+			RUN(netburst_counts_tagged(netbursts[i], NB_TAG_LOADS, SPMU_SIGBIT(LOADS),
+						   period, (unsigned)period % 4));
+			RUN(netburst_counts_tagged(netbursts[i], NB_TAG_STORES, SPMU_SIGBIT(STORES),
+						   period, (unsigned)period % 5));
 		}
 	}
-	netburst_second_thread();
+	RUN(netburst_second_thread());
 	return test_summary();
 }

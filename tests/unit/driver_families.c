@@ -386,7 +386,7 @@ int main(void)
 
 		if (spmu_model_info(spmu_model_at(i)).programming != SPMU_PROGRAM_PERFEVTSEL)
 			continue; /* driver_early.c */
-		check_model(spmu_model_at(i));
+		RUN(check_model(spmu_model_at(i)));
 		if (check_failed != before)
 			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,
 			       check_failed - before);

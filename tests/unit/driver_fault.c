@@ -273,9 +273,9 @@ int main(void)
 	while (recovers(n))
 		n++;
 	CHECK(n > 15 && n < 100);
-	stops_despite(0x38f, 0x3f1);
-	stops_despite(0x3f1, 0x38f);
-	serves_despite();
+	RUN(stops_despite(0x38f, 0x3f1));
+	RUN(stops_despite(0x3f1, 0x38f));
+	RUN(serves_despite());
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		const struct spmu_model *model = spmu_model_at(i);
 
@@ -283,8 +283,8 @@ int main(void)
 			n++;
 		CHECK(n > 5 && n < 400);
 		for (n = 0; n < 100; n++) {
-			runs_despite(model, n, false);
-			runs_despite(model, n, true);
+			RUN(runs_despite(model, n, false));
+			RUN(runs_despite(model, n, true));
 		}
 	}
 	return test_summary();

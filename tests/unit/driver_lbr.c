@@ -312,13 +312,13 @@ int main(void)
 		unsigned before = check_failed;
 
 		for (unsigned k = 0; k < sizeof(selects) / sizeof(selects[0]); k++)
-			samples(model, selects[k]);
+			RUN(samples(model, selects[k]));
 		for (unsigned threshold = 0; threshold < 4; threshold++)
-			samples_precisely(model, threshold);
-		samples_together(model);
-		tells_missing(model);
-		follows_calls(model);
-		chooses_groups(model);
+			RUN(samples_precisely(model, threshold));
+		RUN(samples_together(model));
+		RUN(tells_missing(model));
+		RUN(follows_calls(model));
+		RUN(chooses_groups(model));
 		if (check_failed != before)
 			printf("%s: %u failed\n", spmu_model_info(model).name,
 			       check_failed - before);

@@ -170,15 +170,15 @@ int main(void)
 
 	for (unsigned p = 0; p < 5; p++) {
 		for (unsigned m = 0; m < 4; m++)
-			beside_branches(models[m], periods[p]);
-		beside_fixed(periods[p]);
+			RUN(beside_branches(models[m], periods[p]));
+		RUN(beside_fixed(periods[p]));
 	}
 	for (unsigned m = 0; m < 4; m++)
-		full_buffer(models[m]);
-	full_buffer("sandybridge");
-	alone("sandybridge", true);
-	alone("sandybridge-server", true);
-	alone("ivybridge", false);
-	alone("skylake", false);
+		RUN(full_buffer(models[m]));
+	RUN(full_buffer("sandybridge"));
+	RUN(alone("sandybridge", true));
+	RUN(alone("sandybridge-server", true));
+	RUN(alone("ivybridge", false));
+	RUN(alone("skylake", false));
 	return test_summary();
 }

@@ -452,37 +452,37 @@ int main(void)
 
 	for (unsigned i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
 		for (unsigned legacy = 0; legacy < 2; legacy++) {
-			samples_one(periods[i], false, -1, legacy, 0);
-			samples_one(periods[i], false, 0, legacy, 0);
+			RUN(samples_one(periods[i], false, -1, legacy, 0));
+			RUN(samples_one(periods[i], false, 0, legacy, 0));
 			for (unsigned threshold = 1; threshold < 20; threshold += 6)
-				samples_one(periods[i], true, -1, legacy, threshold);
+				RUN(samples_one(periods[i], true, -1, legacy, threshold));
 		}
 	}
-	records_data_addresses();
+	RUN(records_data_addresses());
 	for (uint64_t seed = 0; seed < 20; seed++)
-		samples_many(1 + (unsigned)seed % 6, seed);
+		RUN(samples_many(1 + (unsigned)seed % 6, seed));
 	for (uint64_t seed = 0; seed < 20; seed++)
-		samples_precisely(1 + (unsigned)seed % 6, seed);
-	survives_stops();
-	survives_late_interrupts();
-	survives_full_buffer();
-	reads_in_sink(1);
-	reads_in_sink(6);
-	changes_periods(1, true);
-	changes_periods(6, true);
-	changes_periods(1, false);
-	changes_periods(6, false);
-	stops_in_sink(false);
-	stops_in_sink(true);
-	survives_freezing();
-	survives_scribbles();
-	check_index(0, 0);
-	check_index(1, 0);
-	check_index(200, 1);
-	check_index(399, 1);
-	check_index(UINT64_C(0) - 200, 0);
-	check_index(20 * 200, 20);
-	check_index(20 * 200 + 1, 20);
-	check_index(UINT64_C(1) << 40, 20);
+		RUN(samples_precisely(1 + (unsigned)seed % 6, seed));
+	RUN(survives_stops());
+	RUN(survives_late_interrupts());
+	RUN(survives_full_buffer());
+	RUN(reads_in_sink(1));
+	RUN(reads_in_sink(6));
+	RUN(changes_periods(1, true));
+	RUN(changes_periods(6, true));
+	RUN(changes_periods(1, false));
+	RUN(changes_periods(6, false));
+	RUN(stops_in_sink(false));
+	RUN(stops_in_sink(true));
+	RUN(survives_freezing());
+	RUN(survives_scribbles());
+	RUN(check_index(0, 0));
+	RUN(check_index(1, 0));
+	RUN(check_index(200, 1));
+	RUN(check_index(399, 1));
+	RUN(check_index(UINT64_C(0) - 200, 0));
+	RUN(check_index(20 * 200, 20));
+	RUN(check_index(20 * 200 + 1, 20));
+	RUN(check_index(UINT64_C(1) << 40, 20));
 	return test_summary();
 }

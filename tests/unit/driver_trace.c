@@ -406,17 +406,17 @@ int main(void)
 		unsigned before = check_failed;
 
 		for (unsigned rotates = 0; rotates < 2; rotates++) {
-			traces(model, true, true, rotates);
-			traces(model, true, false, rotates);
-			traces(model, false, true, rotates);
-			serves_all_causes(model, rotates);
+			RUN(traces(model, true, true, rotates));
+			RUN(traces(model, true, false, rotates));
+			RUN(traces(model, false, true, rotates));
+			RUN(serves_all_causes(model, rotates));
 		}
-		goes_round(model);
-		tells_full(model);
-		survives_answers(model);
-		survives_scribbles(model);
-		stops_in_sink(model);
-		refuses(model);
+		RUN(goes_round(model));
+		RUN(tells_full(model));
+		RUN(survives_answers(model));
+		RUN(survives_scribbles(model));
+		RUN(stops_in_sink(model));
+		RUN(refuses(model));
 		if (check_failed != before)
 			printf("%s: %u failed\n", spmu_model_info(model).name,
 			       check_failed - before);

@@ -302,11 +302,11 @@ static void arguments(void)
 
 int main(void)
 {
-	fixed_formats();
-	adaptive_groups();
-	adaptive_branches();
-	adaptive_decode();
-	areas();
-	arguments();
+	RUN(fixed_formats());
+	RUN(adaptive_groups());
+	RUN(adaptive_branches());
+	RUN(adaptive_decode());
+	RUN(areas());
+	RUN(arguments());
 	return test_summary();
 }

@@ -389,15 +389,15 @@ static void check_misc_enable(void)
 
 int main(void)
 {
-	check_masks();
-	check_l3();
-	check_foreign();
-	check_numbers();
-	check_escrs();
-	check_resets();
-	check_rdpmc();
-	check_fast();
-	check_counter_writes();
-	check_misc_enable();
+	RUN(check_masks());
+	RUN(check_l3());
+	RUN(check_foreign());
+	RUN(check_numbers());
+	RUN(check_escrs());
+	RUN(check_resets());
+	RUN(check_rdpmc());
+	RUN(check_fast());
+	RUN(check_counter_writes());
+	RUN(check_misc_enable());
 	return test_summary();
 }

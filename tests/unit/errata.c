@@ -141,11 +141,11 @@ static void far_in_bulk(void)
 
 int main(void)
 {
-	listed();
-	switched_on();
-	saved();
-	without_transactions(false);
-	without_transactions(true);
-	far_in_bulk();
+	RUN(listed());
+	RUN(switched_on());
+	RUN(saved());
+	RUN(without_transactions(false));
+	RUN(without_transactions(true));
+	RUN(far_in_bulk());
 	return test_summary();
 }

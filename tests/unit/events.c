@@ -271,9 +271,9 @@ static void check_queue_events(void)
 
 int main(void)
 {
-	check_models();
-	check_queue_events();
-	check_same_names();
-	check_constraints();
+	RUN(check_models());
+	RUN(check_queue_events());
+	RUN(check_same_names());
+	RUN(check_constraints());
 	return test_summary();
 }

@@ -436,9 +436,9 @@ int main(void)
 		printf("libpfm4 does not start\n");
 		return 1;
 	}
-	check_models();
-	check_complete();
-	check_typed();
-	check_exceptions();
+	RUN(check_models());
+	RUN(check_complete());
+	RUN(check_typed());
+	RUN(check_exceptions());
 	return test_summary();
 }

@@ -174,13 +174,13 @@ static void freezes_at_threshold(void)
 
 int main(void)
 {
-	delivery();
-	masks_itself();
-	lvt_bits();
-	one_for_all();
-	without_int();
-	freezes();
-	freezes_lbr();
-	freezes_at_threshold();
+	RUN(delivery());
+	RUN(masks_itself());
+	RUN(lvt_bits());
+	RUN(one_for_all());
+	RUN(without_int());
+	RUN(freezes());
+	RUN(freezes_lbr());
+	RUN(freezes_at_threshold());
 	return test_summary();
 }

@@ -619,21 +619,21 @@ static void many(void)
 
 int main(void)
 {
-	formats();
-	every_stack();
-	filters();
-	retired();
-	info();
-	call_stack();
-	deep_calls();
-	frozen();
-	writes();
-	writes_by_format();
-	last_exception();
-	last_exception_32();
-	shared_filter();
-	threads();
-	tap();
-	many();
+	RUN(formats());
+	RUN(every_stack());
+	RUN(filters());
+	RUN(retired());
+	RUN(info());
+	RUN(call_stack());
+	RUN(deep_calls());
+	RUN(frozen());
+	RUN(writes());
+	RUN(writes_by_format());
+	RUN(last_exception());
+	RUN(last_exception_32());
+	RUN(shared_filter());
+	RUN(threads());
+	RUN(tap());
+	RUN(many());
 	return test_summary();
 }

@@ -198,10 +198,10 @@ static void check_fidelity(void)
 
 int main(void)
 {
-	check_models();
-	check_unique();
-	check_counters();
-	check_names();
-	check_fidelity();
+	RUN(check_models());
+	RUN(check_unique());
+	RUN(check_counters());
+	RUN(check_names());
+	RUN(check_fidelity());
 	return test_summary();
 }

@@ -492,23 +492,23 @@ static void state(struct unit_host *host)
 
 int main(void)
 {
-	each_model(binding);
-	each_model(clocks);
-	each_model(rings);
-	each_model(enable);
-	each_model(filter);
-	each_model(clocks_by_threshold);
-	each_model(width);
-	each_model(interrupt);
-	each_model(no_interrupt);
-	each_model(forced);
-	each_model(cascade_example);
-	each_model(cascade_pairs);
-	each_model(cascade_halts);
-	each_model(extended_bits);
-	each_model(masks);
-	each_model(rdpmc);
-	each_model(iq_escrs);
-	each_model(state);
+	RUN(each_model(binding));
+	RUN(each_model(clocks));
+	RUN(each_model(rings));
+	RUN(each_model(enable));
+	RUN(each_model(filter));
+	RUN(each_model(clocks_by_threshold));
+	RUN(each_model(width));
+	RUN(each_model(interrupt));
+	RUN(each_model(no_interrupt));
+	RUN(each_model(forced));
+	RUN(each_model(cascade_example));
+	RUN(each_model(cascade_pairs));
+	RUN(each_model(cascade_halts));
+	RUN(each_model(extended_bits));
+	RUN(each_model(masks));
+	RUN(each_model(rdpmc));
+	RUN(each_model(iq_escrs));
+	RUN(each_model(state));
 	return test_summary();
 }

@@ -224,11 +224,11 @@ static void state(void)
 
 int main(void)
 {
-	control();
-	predicted();
-	by_level();
-	small_stack();
-	large_stack();
-	state();
+	RUN(control());
+	RUN(predicted());
+	RUN(by_level());
+	RUN(small_stack());
+	RUN(large_stack());
+	RUN(state());
 	return test_summary();
 }

@@ -353,15 +353,15 @@ static void by_execution(void)
 
 int main(void)
 {
-	front_end();
-	uop_type_counts_nothing();
-	execution();
-	tag_enable();
-	replay();
-	split();
-	records();
-	where();
-	threshold();
-	by_execution();
+	RUN(front_end());
+	RUN(uop_type_counts_nothing());
+	RUN(execution());
+	RUN(tag_enable());
+	RUN(replay());
+	RUN(split());
+	RUN(records());
+	RUN(where());
+	RUN(threshold());
+	RUN(by_execution());
 	return test_summary();
 }

@@ -384,20 +384,20 @@ static void bus(void)
 
 int main(void)
 {
-	qualification();
-	bulk();
-	active_thread();
-	halting_changes_lists();
-	interrupts();
-	sharing();
-	rdpmc();
-	enable_views();
-	records();
-	extended_cascade();
-	clocks();
-	state();
-	reset();
-	dual_core();
-	bus();
+	RUN(qualification());
+	RUN(bulk());
+	RUN(active_thread());
+	RUN(halting_changes_lists());
+	RUN(interrupts());
+	RUN(sharing());
+	RUN(rdpmc());
+	RUN(enable_views());
+	RUN(records());
+	RUN(extended_cascade());
+	RUN(clocks());
+	RUN(state());
+	RUN(reset());
+	RUN(dual_core());
+	RUN(bus());
 	return test_summary();
 }

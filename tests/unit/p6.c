@@ -286,17 +286,17 @@ static void trace(void)
 
 int main(void)
 {
-	each_model(one_enable);
-	each_model(rings);
-	each_model(sign_extension);
-	each_model(conditions);
-	each_model(interrupt);
-	each_model(pins);
-	each_model(bound);
-	each_model(rdpmc);
-	each_model(not_architectural);
-	last_branch();
-	stack();
-	trace();
+	RUN(each_model(one_enable));
+	RUN(each_model(rings));
+	RUN(each_model(sign_extension));
+	RUN(each_model(conditions));
+	RUN(each_model(interrupt));
+	RUN(each_model(pins));
+	RUN(each_model(bound));
+	RUN(each_model(rdpmc));
+	RUN(each_model(not_architectural));
+	RUN(last_branch());
+	RUN(stack());
+	RUN(trace());
 	return test_summary();
 }

@@ -503,25 +503,25 @@ static void quiet_overflow(void)
 
 int main(void)
 {
-	clocks_by_retirement();
-	quiet_overflow();
-	no_clocks();
-	overflow_arms();
-	record_contents();
-	data_address();
-	clears_and_reloads();
-	wraps_again();
-	reload_is_cut();
-	others_not_reloaded();
-	shared_record();
-	threshold_interrupts();
-	bounds_skip();
-	bounds_do_not_wrap();
-	room_again();
-	memory_refuses();
-	who_is_precise();
-	disabled_disarms();
-	overflow_interrupts();
-	rings_filter();
+	RUN(clocks_by_retirement());
+	RUN(quiet_overflow());
+	RUN(no_clocks());
+	RUN(overflow_arms());
+	RUN(record_contents());
+	RUN(data_address());
+	RUN(clears_and_reloads());
+	RUN(wraps_again());
+	RUN(reload_is_cut());
+	RUN(others_not_reloaded());
+	RUN(shared_record());
+	RUN(threshold_interrupts());
+	RUN(bounds_skip());
+	RUN(bounds_do_not_wrap());
+	RUN(room_again());
+	RUN(memory_refuses());
+	RUN(who_is_precise());
+	RUN(disabled_disarms());
+	RUN(overflow_interrupts());
+	RUN(rings_filter());
 	return test_summary();
 }

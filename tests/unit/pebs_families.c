@@ -655,24 +655,24 @@ static void adaptive_sizes(void)
 
 int main(void)
 {
-	enable_bits();
-	records();
-	counters();
-	all_cycles();
-	imprecise_never();
-	imprecise_next();
-	status_set_precise();
-	fixed_counters();
-	threads_apart();
-	fixed_disabled();
-	status_field();
-	collision();
-	thirty_two_bits();
-	precise_store();
-	latency_and_stores();
-	adaptive_registers();
-	adaptive_groups();
-	adaptive_vectors();
-	adaptive_sizes();
+	RUN(enable_bits());
+	RUN(records());
+	RUN(counters());
+	RUN(all_cycles());
+	RUN(imprecise_never());
+	RUN(imprecise_next());
+	RUN(status_set_precise());
+	RUN(fixed_counters());
+	RUN(threads_apart());
+	RUN(fixed_disabled());
+	RUN(status_field());
+	RUN(collision());
+	RUN(thirty_two_bits());
+	RUN(precise_store());
+	RUN(latency_and_stores());
+	RUN(adaptive_registers());
+	RUN(adaptive_groups());
+	RUN(adaptive_vectors());
+	RUN(adaptive_sizes());
 	return test_summary();
 }

@@ -173,10 +173,10 @@ static void not_in_smm(void)
 
 int main(void)
 {
-	who_has_it();
-	headroom();
-	in_bulk();
-	fixed_counter();
-	not_in_smm();
+	RUN(who_has_it());
+	RUN(headroom());
+	RUN(in_bulk());
+	RUN(fixed_counter());
+	RUN(not_in_smm());
 	return test_summary();
 }

@@ -177,13 +177,13 @@ static void state(void)
 
 int main(void)
 {
-	control();
-	levels();
-	clocks();
-	width();
-	pins();
-	rdpmc();
-	two_meanings();
-	state();
+	RUN(control());
+	RUN(levels());
+	RUN(clocks());
+	RUN(width());
+	RUN(pins());
+	RUN(rdpmc());
+	RUN(two_meanings());
+	RUN(state());
 	return test_summary();
 }

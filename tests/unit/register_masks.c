@@ -333,10 +333,10 @@ int main(void)
 		unsigned family = family_index(models[i].family);
 
 		if (CHECK_ROW(models[i].line, family < FAMILIES))
-			check_model(models[i].model, family, models[i].capabilities);
+			RUN(check_model(models[i].model, family, models[i].capabilities));
 	}
-	check_servers();
-	check_two_threads();
-	check_outside();
+	RUN(check_servers());
+	RUN(check_two_threads());
+	RUN(check_outside());
 	return test_summary();
 }

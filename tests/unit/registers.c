@@ -250,6 +250,6 @@ int main(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++)
 		for (unsigned threads = 1; threads <= 2; threads++)
-			check_model(spmu_model_at(m), threads);
+			RUN(check_model(spmu_model_at(m), threads));
 	return test_summary();
 }

@@ -224,11 +224,11 @@ static void creation(void)
 
 int main(void)
 {
-	round_trip();
-	saves_settled();
-	names_differences();
-	refuses();
-	refuses_lvt();
-	creation();
+	RUN(round_trip());
+	RUN(saves_settled());
+	RUN(names_differences());
+	RUN(refuses());
+	RUN(refuses_lvt());
+	RUN(creation());
 	return test_summary();
 }

@@ -354,16 +354,16 @@ static void misc_enable(void)
 
 int main(void)
 {
-	version_1_registers();
-	version_1_enables();
-	version_1_overflows();
-	forty_bits();
-	full_width();
-	global_registers();
-	freezes();
-	any_thread();
-	slots();
-	rdpmc();
-	misc_enable();
+	RUN(version_1_registers());
+	RUN(version_1_enables());
+	RUN(version_1_overflows());
+	RUN(forty_bits());
+	RUN(full_width());
+	RUN(global_registers());
+	RUN(freezes());
+	RUN(any_thread());
+	RUN(slots());
+	RUN(rdpmc());
+	RUN(misc_enable());
 	return test_summary();
 }
