@@ -3,13 +3,14 @@
 #
 #   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
 #   tests/scenarios/     what the manual says, as small texts for all models
+#   tests/conformance/   the manual's statements and the test cases that cover each
 #   tests/decode/*.c     the translator's decoder against Zydis
 #   tests/examples/*.sh  examples/*.c as a stranger builds them; the library in C++
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator; stress.sh: for an hour (check-stress)
 #   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
 #                        large to install (check-more), servers for an hour (soak)
-TESTS_QUICK := unit scenarios decode examples tool user
+TESTS_QUICK := unit scenarios conformance decode examples tool user
 PROPERTY_LONG_SEEDS ?= 200
 
 UNIT_TESTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c))
@@ -17,6 +18,7 @@ DECODE_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/decode/*.c))
 SCENARIO_TESTS := $(wildcard tests/scenarios/*.sh)
 SCENARIO_OBJ := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/scenarios/*.c)) \
                 $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/family*.c))
+CONFORMANCE_TESTS := $(wildcard tests/conformance/*.sh)
 EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 STRESS_TESTS := tests/user/stress.sh
@@ -75,7 +77,7 @@ check: deps-test
 check-run: all tests
 	@for group in $(TESTS_QUICK); do ls tests/$$group/*.c tests/$$group/*.sh 2>/dev/null | \
 		grep -qv '/lib\.sh$$' || { echo "no tests in tests/$$group" >&2; exit 1; }; done
-	@$(RUN_TESTS) $(UNIT_TESTS) $(SCENARIO_TESTS) $(DECODE_TESTS) $(EXAMPLE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
+	@$(RUN_TESTS) $(UNIT_TESTS) $(SCENARIO_TESTS) $(CONFORMANCE_TESTS) $(DECODE_TESTS) $(EXAMPLE_TESTS) $(TOOL_TESTS) $(USER_TESTS)
 
 check-unit: $(UNIT_TESTS)
 	@$(RUN_TESTS) $(UNIT_TESTS)

@@ -2,7 +2,7 @@
 /*
  * reference.c: writes the reference pages of docs/reference into a folder, from the library's own
  * lists: every register of a model with its fields, every event of its table.  Models
- * whose lists are the same share a page, which has the first one's name.  conformance.md
+ * whose lists are the same share a page, which has the first one's name.  facilities.md
  * holds the models against the facilities: what is done, partial and absent of each.
  *
  * usage: reference FOLDER
@@ -236,7 +236,7 @@ static bool first_of_facilities(size_t index)
 	return true;
 }
 
-static void print_conformance(FILE *page, const char *const *rows, unsigned count)
+static void print_facilities(FILE *page, const char *const *rows, unsigned count)
 {
 	fprintf(page, "| facility |");
 	for (size_t m = 0; m < spmu_model_count(); m++)
@@ -329,7 +329,7 @@ static void print_errata(FILE *page)
 			print_erratum(page, m, spmu_erratum_at(spmu_model_at(m), i));
 }
 
-static bool write_conformance(const char *folder)
+static bool write_facilities(const char *folder)
 {
 	const char *rows[FACILITIES_MAX];
 	unsigned count = collect_facilities(rows);
@@ -337,7 +337,7 @@ static bool write_conformance(const char *folder)
 	FILE *page;
 	bool good;
 
-	if (snprintf(path, sizeof(path), "%s/conformance.md", folder) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/facilities.md", folder) >= (int)sizeof(path))
 		return false;
 	page = fopen(path, "w");
 	if (!page)
@@ -360,7 +360,7 @@ static bool write_conformance(const char *folder)
 		fprintf(page, "\n");
 	}
 	fprintf(page, "\n");
-	print_conformance(page, rows, count);
+	print_facilities(page, rows, count);
 	print_partial(page, rows, count);
 	print_errata(page);
 	good = !ferror(page) && count < FACILITIES_MAX;
@@ -383,8 +383,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	if (!write_conformance(argv[1])) {
-		fprintf(stderr, "reference: cannot write conformance.md below %s\n", argv[1]);
+	if (!write_facilities(argv[1])) {
+		fprintf(stderr, "reference: cannot write facilities.md below %s\n", argv[1]);
 		return 1;
 	}
 	return 0;
