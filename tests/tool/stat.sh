@@ -104,9 +104,9 @@ run stat -j -e instructions:u,cycles:u -- ./count
 number='[0-9]+(\.[0-9]+)?'
 tail="\"event-runtime\" : $number, \"pcnt-running\" : 100\.00, \"metric-value\" : $number, \"metric-unit\" : \"[a-z %]*\""
 has_line "JSON" "$err" \
-	"\{\"counter-value\" : \"2004\.000000\", \"unit\" : \"\", \"event\" : \"instructions:u\", $tail, \"fidelity\" : \"exact\", \"model\" : \"skylake\"\}"
+	"\{\"counter-value\" : \"2004\.000000\", \"unit\" : \"\", \"event\" : \"instructions:u\", $tail, \"fidelity\" : \"exact\", \"model\" : \"skylake\", \"version\" : \"[0-9.]+\", \"command\" : \"./count\"\}"
 has_line "JSON of what is absent" "$err" \
-	"\{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles:u\", $tail, \"fidelity\" : \"absent\", \"model\" : \"skylake\"\}"
+	"\{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles:u\", $tail, \"fidelity\" : \"absent\", \"model\" : \"skylake\", \"version\" : \"[0-9.]+\", \"command\" : \"./count\"\}"
 same "JSON: an object a line" 2 "$(grep -c '^{.*}$' <<<"$err")"
 
 # Repeated, into a file, appended to it.

@@ -10,7 +10,7 @@ _softpmu_options() {
 	case $1 in
 	stat)
 		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
-			-o --output --append --baseline --write-baseline --threshold --deterministic --no-cache \
+			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache \
 			-v --verbose -h --help"
 		;;
 	record)
@@ -63,7 +63,7 @@ _softpmu_program() {
 			;;
 		-e | -M | -r | -x | -o | -c | -F | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
-			--baseline | --write-baseline | --threshold) ((i++)) ;;
+			--baseline | --write-baseline | --threshold | --label) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.
@@ -150,7 +150,7 @@ _softpmu() {
 		return
 		;;
 	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
-		--threshold | --cpu | --smp | --mem | --append) return ;;
+		--threshold | --label | --cpu | --smp | --mem | --append) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")

@@ -2,25 +2,27 @@
 /*
  * baseline.c: counts of an earlier run, as `stat -j` wrote them, to compare with.
  *
- * A JSON object a line; of its keys "event", "counter-value" and "model" matter, so that what
- * perf's own `stat -j` wrote can be a baseline, too.  A count that is missing on one side
- * only is a mistake of the gate and not a change of 0: it is refused.
+ * A file has the lines of one or more benchmarks, each with a label of its own, and of at most one
+ * without a label.  A line tells the program, the model and softpmu's version.  Where it does not
+ * (perf's own `stat -j`, softpmu before 0.1.0), that is not checked.  A count that is missing on
+ * one side only is a mistake of the gate and not a change of 0: it is refused.
  */
 #define _GNU_SOURCE
 #include "tools/softpmu/baseline.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "tools/softpmu/baseline_line.h"
 #include "tools/softpmu/commands.h"
-
-/* A line of the file; texts to free(). */
-struct line {
-	char *event, *value, *model;
-};
 
 bool threshold_parse(const char *text, struct stat_threshold *threshold)
 {
@@ -36,131 +38,17 @@ bool threshold_parse(const char *text, struct stat_threshold *threshold)
 	return !*end && isfinite(threshold->percent);
 }
 
-/* --- one JSON object ------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------- */
 
-static const char *skip_blanks(const char *at)
-{
-	while (isspace((unsigned char)*at))
-		at++;
-	return at;
-}
-
-/* The character that an escape stands for; of \u the low byte, which names need no more than. */
-static char unescape(const char **at)
-{
-	char digits[5] = "";
-
-	switch (**at) {
-	case 'n':
-		return '\n';
-	case 't':
-		return '\t';
-	case 'u':
-		if (strspn(*at + 1, "0123456789abcdefABCDEF") < 4)
-			return '?';
-		memcpy(digits, *at + 1, 4);
-		*at += 4;
-		return (char)strtoul(digits, NULL, 16);
-	default:
-		return **at;
-	}
-}
-
-/* A string behind its first quote; NULL when it does not end.  *at is left behind it. */
-static char *take_string(const char **at)
-{
-	char *text = tool_alloc(strlen(*at) + 1);
-	size_t length = 0;
-
-	for (; **at && **at != '"'; ++*at) {
-		if (**at == '\\' && (*at)[1]) {
-			++*at;
-			text[length++] = unescape(at);
-		} else {
-			text[length++] = **at;
-		}
-	}
-	if (**at != '"') {
-		free(text);
-		return NULL;
-	}
-	++*at;
-	return text;
-}
-
-/* A string, a number or a word; nothing that holds others. */
-static char *take_value(const char **at)
-{
-	size_t length = strcspn(*at, ",} \t\r\n");
-	char *text;
-
-	if (**at == '"') {
-		++*at;
-		return take_string(at);
-	}
-	if (!length || strpbrk(*at, "[{") == *at)
-		return NULL;
-	text = tool_print("%.*s", (int)length, *at);
-	*at += length;
-	return text;
-}
-
-/* Put the value where it belongs, or away. */
-static void keep(struct line *line, const char *key, char *value)
-{
-	char **place = NULL;
-
-	if (!strcmp(key, "event"))
-		place = &line->event;
-	else if (!strcmp(key, "counter-value"))
-		place = &line->value;
-	else if (!strcmp(key, "model"))
-		place = &line->model;
-	if (place && !*place)
-		*place = value;
-	else
-		free(value);
-}
-
-static bool parse_line(const char *at, struct line *line)
-{
-	at = skip_blanks(at);
-	if (*at++ != '{')
-		return false;
-	do {
-		char *key, *value = NULL;
-
-		at = skip_blanks(at);
-		if (*at++ != '"')
-			return false;
-		key = take_string(&at);
-		if (!key)
-			return false;
-		at = skip_blanks(at);
-		if (*at == ':') {
-			at = skip_blanks(at + 1);
-			value = take_value(&at);
-		}
-		if (value)
-			keep(line, key, value);
-		free(key);
-		if (!value)
-			return false;
-		at = skip_blanks(at);
-	} while (*at++ == ',');
-	return at[-1] == '}' && !*skip_blanks(at) && line->event && line->value;
-}
-
-static void forget(struct line *line)
-{
-	free(line->event);
-	free(line->value);
-	free(line->model);
-	*line = (struct line){0};
-}
-
-/* --- the file ----------------------------------------------------------------------------------
- */
+/* The lines of a file that the table is compared with, and the labels of others. */
+struct reading {
+	struct stat_table *table;
+	const char *path;
+	char *others;	  /* labels of other benchmarks, for a message */
+	char *last_label; /* the newest of them */
+	bool found;
+	bool unlabelled; /* there are lines without a label */
+};
 
 /* Its number, false when it has none: "<not supported>". */
 static bool number_of(const struct line *line, double *number)
@@ -173,16 +61,82 @@ static bool number_of(const struct line *line, double *number)
 	return !*end && isfinite(*number);
 }
 
-/* Every event of that name gets it. */
-static bool take_line(struct stat_table *table, const char *path, const struct line *line)
+static bool same_label(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The command without the folder of its program: a program is the same wherever it was built. */
+static const char *without_folder(const char *command)
+{
+	size_t word = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', word);
+
+	return slash ? slash + 1 : command;
+}
+
+/* A label says which benchmark is meant, so its arguments may be others; the program may not. */
+static bool same_program(const struct stat_table *table, const char *command)
+{
+	const char *now = without_folder(table->command), *then = without_folder(command);
+	size_t length = strcspn(now, " ");
+
+	if (table->label)
+		return strcspn(then, " ") == length && !strncmp(now, then, length);
+	return !strcmp(now, then);
+}
+
+static bool is_of_this_run(const struct stat_table *table, const char *path,
+			   const struct line *line)
 {
 	const char *model = spmu_model_info(table->model).name;
-	double number;
 
 	if (line->model && strcmp(line->model, model)) {
 		tool_error("%s: counts of the model '%s', not of %s", path, line->model, model);
 		return false;
 	}
+	if (line->command && !same_program(table, line->command)) {
+		tool_error("%s: counts of the program '%s', not of '%s'", path, line->command,
+			   table->command);
+		return false;
+	}
+	return true;
+}
+
+/* Remembers the label of another benchmark. */
+static void note_other(struct reading *reading, const char *label)
+{
+	char *longer;
+
+	if (!label) {
+		reading->unlabelled = true;
+		return;
+	}
+	if (reading->last_label && !strcmp(reading->last_label, label))
+		return;
+	free(reading->last_label);
+	reading->last_label = tool_copy(label);
+	longer = tool_print("%s%s%s", reading->others ? reading->others : "",
+			    reading->others ? ", " : "", label);
+	free(reading->others);
+	reading->others = longer;
+}
+
+/* Every event of that name gets it. */
+static bool take_line(struct reading *reading, const struct line *line)
+{
+	struct stat_table *table = reading->table;
+	double number;
+
+	if (!same_label(line->label, table->label)) {
+		note_other(reading, line->label);
+		return true;
+	}
+	reading->found = true;
+	if (!is_of_this_run(table, reading->path, line))
+		return false;
+	if (line->version && !table->baseline_version)
+		table->baseline_version = tool_copy(line->version);
 	for (size_t i = 0; i < table->events.count; i++) {
 		struct stat_count *count = &table->counts[i];
 
@@ -220,30 +174,66 @@ static bool is_complete(const struct stat_table *table, const char *path)
 	return some;
 }
 
-static bool read_lines(struct stat_table *table, const char *path, FILE *file)
+/* The benchmark is in the file, else says what is there. */
+static bool is_there(const struct reading *reading)
+{
+	const char *label = reading->table->label;
+
+	if (reading->found)
+		return true;
+	if (label && reading->others)
+		tool_error("%s: has no benchmark '%s'; it has %s", reading->path, label,
+			   reading->others);
+	else if (label && reading->unlabelled)
+		tool_error("%s: has no benchmark '%s'; its counts were written without --label",
+			   reading->path, label);
+	else if (reading->others)
+		tool_error("%s: say with --label which of its benchmarks is meant: %s",
+			   reading->path, reading->others);
+	else
+		tool_error("%s: there are no counts in it", reading->path);
+	return false;
+}
+
+typedef bool line_sink(void *opaque, const char *text, const struct line *line);
+
+/* Hand each line of the file to the sink, until it returns false. */
+static bool read_lines(const char *path, FILE *file, line_sink *sink, void *opaque)
 {
 	struct line line = {0};
 	char *text = NULL;
 	size_t room = 0, number = 0;
 	bool good = true;
 
+	errno = 0;
 	while (good && getline(&text, &room, file) >= 0) {
 		number++;
-		if (!*skip_blanks(text))
+		if (!*line_skip_blanks(text))
 			continue;
-		good = parse_line(text, &line);
+		good = line_parse(text, &line);
 		if (!good)
 			tool_error("%s:%zu: not a line of 'softpmu stat -j'", path, number);
 		else
-			good = take_line(table, path, &line);
-		forget(&line);
+			good = sink(opaque, text, &line);
+		line_forget(&line);
+	}
+	if (good && ferror(file)) {
+		tool_error("cannot read %s: %s", path, strerror(errno));
+		good = false;
 	}
 	free(text);
 	return good;
 }
 
+static bool take_for_table(void *opaque, const char *text, const struct line *line)
+{
+	(void)text;
+	return take_line(opaque, line);
+}
+
 bool baseline_read(struct stat_table *table, const char *path)
 {
+	struct reading reading = {.table = table, .path = path};
 	FILE *file = fopen(path, "re");
 	bool good;
 
@@ -251,13 +241,129 @@ bool baseline_read(struct stat_table *table, const char *path)
 		tool_error("cannot read %s: %s", path, strerror(errno));
 		return false;
 	}
-	errno = 0;
-	good = read_lines(table, path, file);
-	if (good && ferror(file)) {
-		tool_error("cannot read %s: %s", path, strerror(errno));
-		good = false;
-	}
+	good = read_lines(path, file, take_for_table, &reading) && is_there(&reading);
 	fclose(file);
+	free(reading.others);
+	free(reading.last_label);
 	table->baseline = path;
 	return good && is_complete(table, path);
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static bool cannot_write(const char *path, int error)
+{
+	tool_error("cannot write %s: %s", path, strerror(error));
+	return false;
+}
+
+/* The lines of other benchmarks stay. */
+struct keeping {
+	const char *label;
+	FILE *to; /* NULL: only look whether the file can be read */
+};
+
+static bool keep_line(void *opaque, const char *text, const struct line *line)
+{
+	const struct keeping *keeping = opaque;
+	size_t length = strcspn(text, "\n");
+
+	if (keeping->to && !same_label(line->label, keeping->label))
+		fprintf(keeping->to, "%.*s\n", (int)length, text);
+	return true;
+}
+
+static bool keep_others(const char *path, struct keeping *keeping)
+{
+	FILE *file = fopen(path, "re");
+	bool good;
+
+	if (!file && errno == ENOENT)
+		return true;
+	if (!file)
+		return cannot_write(path, errno);
+	good = read_lines(path, file, keep_line, keeping);
+	fclose(file);
+	return good;
+}
+
+/* The file that a link leads to, and beside it the one that is written first. */
+static void name_files(const char *given, char **path, char **new_path)
+{
+	char *real = realpath(given, NULL);
+
+	*path = tool_copy(real ? real : given);
+	*new_path = tool_print("%s.new", *path);
+	free(real);
+}
+
+/* Open the new file, empty, and keep other runs from writing it meanwhile; -1 with errno. */
+static int open_locked(const char *new_path)
+{
+	for (;;) {
+		struct stat ours, there;
+		int fd = open(new_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+		if (fd < 0)
+			return -1;
+		/* Who had the lock before may have renamed or removed what was opened. */
+		if (!flock(fd, LOCK_EX) && !fstat(fd, &ours) && !stat(new_path, &there) &&
+		    ours.st_ino == there.st_ino && ours.st_dev == there.st_dev && !ftruncate(fd, 0))
+			return fd;
+		close(fd);
+	}
+}
+
+bool baseline_can_write(const struct stat_table *table, const char *given)
+{
+	struct keeping nothing = {.label = table->label};
+	struct stat status;
+	char *path, *new_path;
+	bool good = true;
+	int fd = -1;
+
+	name_files(given, &path, &new_path);
+	if (!stat(path, &status) && !S_ISREG(status.st_mode)) {
+		tool_error("cannot write %s: not a regular file", given);
+		good = false;
+	}
+	if (good) {
+		fd = open_locked(new_path);
+		good = fd >= 0 || cannot_write(given, errno);
+	}
+	if (good) {
+		good = keep_others(path, &nothing);
+		unlink(new_path);
+		close(fd);
+	}
+	free(path);
+	free(new_path);
+	return good;
+}
+
+bool baseline_write(const struct stat_table *table, const char *given)
+{
+	char *path, *new_path;
+	struct keeping keeping = {.label = table->label};
+	bool good;
+	int fd;
+
+	name_files(given, &path, &new_path);
+	fd = open_locked(new_path);
+	keeping.to = fd >= 0 ? fdopen(fd, "w") : NULL;
+	good = keeping.to || cannot_write(given, errno);
+	if (good && keep_others(path, &keeping)) {
+		stat_print_json(table, keeping.to);
+		good = (!fflush(keeping.to) && !ferror(keeping.to) && !rename(new_path, path)) ||
+		       cannot_write(given, errno);
+	} else {
+		good = false;
+	}
+	if (!good && keeping.to)
+		unlink(new_path);
+	if (keeping.to)
+		fclose(keeping.to);
+	free(path);
+	free(new_path);
+	return good;
 }

@@ -39,7 +39,7 @@ static const char *const default_events[] = {
 
 struct stat_options {
 	const char *model_name, *output, *separator;
-	const char *baseline, *write_baseline, *threshold;
+	const char *baseline, *write_baseline, *threshold, *label;
 	bool json, append, verbose, one_process;
 	uint32_t fixed; /* --deterministic: LINK_WANT_ */
 	bool cold;	/* --no-cache */
@@ -71,6 +71,7 @@ static void print_help(void)
 	       "upwards\n"
 	       "      --write-baseline FILE\n"
 	       "                         write the counts for --baseline, besides the output\n"
+	       "      --label NAME       the benchmark's name in a baseline that holds several\n"
 	       "  -v, --verbose          say what the unit and the translator did\n"
 	       "  -h, --help             this text\n\n"
 	       "The exit status is the program's; 125 when it cannot be counted; 121 when the\n"
@@ -82,6 +83,7 @@ enum {
 	OPTION_BASELINE,
 	OPTION_WRITE_BASELINE,
 	OPTION_THRESHOLD,
+	OPTION_LABEL,
 	OPTION_DETERMINISTIC,
 	OPTION_NO_CACHE
 };
@@ -98,6 +100,7 @@ static const struct option options[] = {
 	{"baseline", required_argument, NULL, OPTION_BASELINE},
 	{"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
+	{"label", required_argument, NULL, OPTION_LABEL},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", optional_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
@@ -143,6 +146,9 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case OPTION_THRESHOLD:
 		stat->threshold = optarg;
+		return -1;
+	case OPTION_LABEL:
+		stat->label = optarg;
 		return -1;
 	case 'v':
 		stat->verbose = true;
@@ -192,6 +198,8 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
 		return tool_usage_error("stat", "--threshold needs --baseline");
+	if (stat->label && !stat->baseline && !stat->write_baseline && !stat->json)
+		return tool_usage_error("stat", "--label needs --baseline, --write-baseline or -j");
 	if (stat->threshold && !threshold_parse(stat->threshold, &table->threshold))
 		return tool_usage_error("stat", "'%s' is no threshold in percent", stat->threshold);
 	return -1;
@@ -333,26 +341,6 @@ static int run_all(const struct stat_options *stat, struct stat_table *table,
 	return status;
 }
 
-/* As a whole or not at all, and only of a program that has done what it should. */
-static int write_baseline(const struct stat_options *stat, const struct stat_table *table)
-{
-	char *path = tool_print("%s.new", stat->write_baseline);
-	FILE *file = fopen(path, "we");
-	bool good = file;
-
-	if (good) {
-		stat_print_json(table, file);
-		good = !fflush(file) && !ferror(file);
-		good = !fclose(file) && good && !rename(path, stat->write_baseline);
-	}
-	if (!good) {
-		tool_error("cannot write %s: %s", stat->write_baseline, strerror(errno));
-		unlink(path);
-	}
-	free(path);
-	return good ? 0 : EXIT_TOOL;
-}
-
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_options stat = {.runs = 1};
@@ -365,7 +353,10 @@ int cmd_stat(int argc, char **argv)
 	if (status >= 0)
 		goto out;
 	stat_table_start(&table);
-	if (stat.baseline && !baseline_read(&table, stat.baseline)) {
+	table.command = run_command_text(argv + optind);
+	table.label = stat.label;
+	if ((stat.baseline && !baseline_read(&table, stat.baseline)) ||
+	    (stat.write_baseline && !baseline_can_write(&table, stat.write_baseline))) {
 		status = EXIT_TOOL;
 		goto out;
 	}
@@ -376,12 +367,11 @@ int cmd_stat(int argc, char **argv)
 		status = EXIT_TOOL;
 		goto out;
 	}
-	table.command = run_command_text(argv + optind);
 	status = run_all(&stat, &table, &program, file);
 	if (!close_output(&stat, file) && !status)
 		status = EXIT_TOOL;
 	if (stat.write_baseline && table.runs && (!status || status == EXIT_CHANGED) &&
-	    write_baseline(&stat, &table))
+	    !baseline_write(&table, stat.write_baseline))
 		status = EXIT_TOOL;
 	/* Nothing was counted: nothing is left behind. */
 	if (created && !table.runs)

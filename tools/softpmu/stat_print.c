@@ -74,6 +74,7 @@ void stat_table_free(struct stat_table *table)
 	events_free(&table->events);
 	free(table->counts);
 	free(table->command);
+	free(table->baseline_version);
 }
 
 static const char *fidelity_name(enum spmu_fidelity fidelity)
@@ -264,17 +265,16 @@ static void print_reasons(const struct stat_table *table, FILE *file)
 
 static void print_change(const struct stat_table *table, size_t index, int width, FILE *file)
 {
-	double before = table->counts[index].baseline, change = change_of(table, index);
+	const struct stat_count *count = &table->counts[index];
+	double before = count->baseline, change = change_of(table, index);
 	double more = value_of(table, index) - before;
-	char number[64], sign = '+';
+	char then[64], now[64], number[64];
 
-	if (more < 0)
-		sign = '-';
-	fprintf(file, "%18s      %-*s ", with_commas(before, 0, false, number), width,
-		table->events.event[index].name);
-	number[0] = sign;
+	number[0] = more < 0 ? '-' : '+';
 	with_commas(fabs(more), 0, false, number + 1);
-	fprintf(file, "%18s  ", more == 0 ? "0" : number);
+	fprintf(file, "%18s %18s      %-*s %18s  ", with_commas(before, 0, false, then),
+		with_commas(count->values.mean, count->value, table->runs == 1, now), width,
+		table->events.event[index].name, more == 0 ? "0" : number);
 	if (isfinite(change))
 		fprintf(file, "%+10.4f %%", change);
 	else
@@ -284,10 +284,19 @@ static void print_change(const struct stat_table *table, size_t index, int width
 
 static void print_changes(const struct stat_table *table, int width, FILE *file)
 {
+	const char *version = table->baseline_version;
+
 	if (!table->baseline)
 		return;
-	fprintf(file, " Baseline %s, threshold %s%g %%:\n\n", table->baseline,
-		table->threshold.only_more ? "+" : "", table->threshold.percent);
+	fprintf(file, " Baseline %s", table->baseline);
+	if (table->label)
+		fprintf(file, ", benchmark '%s'", table->label);
+	fprintf(file, ", threshold %s%g %%", table->threshold.only_more ? "+" : "",
+		table->threshold.percent);
+	if (version && strcmp(version, SPMU_VERSION_STRING))
+		fprintf(file, " (written by softpmu %s, this is %s)", version, SPMU_VERSION_STRING);
+	fprintf(file, ":\n\n%18s %18s      %-*s %18s  %12s\n", "baseline", "now", width, "event",
+		"change", "in percent");
 	for (size_t i = 0; i < table->events.count; i++) {
 		if (can_compare(table, i))
 			print_change(table, i, width, file);
@@ -344,6 +353,18 @@ static double runtime_of(const struct stat_table *table, size_t index)
 	return no_number(table, index) ? 0 : (table->user.mean + table->system.mean) * 1e9;
 }
 
+/* What a baseline is checked by. */
+static void print_json_origin(const struct stat_table *table, FILE *file)
+{
+	fprintf(file, ", \"model\" : \"%s\", \"version\" : \"%s\", \"command\" : ",
+		spmu_model_info(table->model).name, SPMU_VERSION_STRING);
+	print_json_text(table->command, file);
+	if (!table->label)
+		return;
+	fputs(", \"label\" : ", file);
+	print_json_text(table->label, file);
+}
+
 static void print_json_change(const struct stat_table *table, size_t index, FILE *file)
 {
 	double change = change_of(table, index);
@@ -381,9 +402,9 @@ void stat_print_json(const struct stat_table *table, FILE *file)
 		fprintf(file,
 			", \"event-runtime\" : %.0f, \"pcnt-running\" : 100.00, "
 			"\"metric-value\" : %.6f, \"metric-unit\" : \"%s\", "
-			"\"fidelity\" : \"%s\", \"model\" : \"%s\"",
-			runtime_of(table, i), metric, unit, fidelity_name(event->fidelity),
-			spmu_model_info(table->model).name);
+			"\"fidelity\" : \"%s\"",
+			runtime_of(table, i), metric, unit, fidelity_name(event->fidelity));
+		print_json_origin(table, file);
 		if (can_compare(table, i))
 			print_json_change(table, i, file);
 		fputs("}\n", file);

@@ -36,9 +36,11 @@ struct stat_table {
 	struct event_list events;
 	struct stat_count *counts; /* one an event */
 	char *command;
+	const char *label; /* which benchmark of a baseline it is; NULL: without a label */
 	uint64_t runs;
 	struct spread elapsed, user, system; /* seconds */
 	const char *baseline;		     /* the file that it is compared with, NULL: none */
+	char *baseline_version;		     /* of the softpmu that wrote it; NULL: not known */
 	struct stat_threshold threshold;
 };
 
