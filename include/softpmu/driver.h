@@ -211,8 +211,8 @@ struct spmu_driver {
 	uint64_t records;     /* PEBS records drained */
 	uint64_t buffer_full; /* times the buffer-overflow bit was seen */
 	uint64_t collisions;  /* records of formats 0 to 2 that name none or several of the
-				 counters with PEBS: no sample is made of them.  Totals stay exact
-				 as long as each record is served before the next. */
+				 counters with PEBS: no sample is made of them.  Each can leave the
+				 total of a counter that it names one too high (18.8.1.1). */
 	uint64_t damaged;     /* times the rest of the PEBS buffer could not be read */
 	uint64_t bts_records; /* BTS records handed out */
 	uint64_t bts_full;    /* times the BTS buffer was found full to its end: records of branches

@@ -10,12 +10,11 @@
  * takes the record at the P-th itself (18.9.4.4).
  *
  * From format 3 on a record names the counters that caused it.  Formats 1 and 2 have
- * IA32_PERF_GLOBAL_STATUS of before the record instead, which also names counters that have
- * overflowed and still wait for theirs, and format 0 has nothing.  With one PEBS counter
- * that does not matter.  With several a record that names one is that counter's; what
- * names several is a collision, of which no sample is made.  For the totals
- * a counter took part in it when it no longer waits afterwards: the next record does not name
- * it, or at the end it holds a new period.
+ * IA32_PERF_GLOBAL_STATUS of before the record instead, and format 0 has nothing.  With one PEBS
+ * counter that does not matter.  With several the record reloads each that has overflowed
+ * (18.8.1.1), also one that still waits for its event.  A record that names one counter is that
+ * counter's.  One that names several is a collision, of which no sample is made.  A counter
+ * that waited had one occurrence less than the driver adds for it, and nothing tells which did.
  */
 #include "internal.h"
 
@@ -41,32 +40,12 @@ static bool is_one(uint64_t bits)
 	return bits && !(bits & (bits - 1));
 }
 
-bool spmu_drv_may_collide(const struct spmu_driver *driver)
-{
-	return driver->facilities.pebs_format < 3 && (driver->pebs_bits & (driver->pebs_bits - 1));
-}
-
-/* Of the PEBS counters in use those that the record names. */
+/* Of the PEBS counters in use those that the record names, and so reloaded. */
 static uint64_t named(const struct spmu_driver *driver, const struct spmu_pebs_record *record)
 {
 	if (driver->facilities.pebs_format < 3 && is_one(driver->pebs_bits))
 		return driver->pebs_bits;
 	return record->applicable & driver->pebs_bits;
-}
-
-/*
- * Of the counters that a record names those that it reloaded.  `next` is where the record
- * after it stands, `armed` the counters that wait now.
- */
-static uint64_t caused(const struct spmu_driver *driver, const struct spmu_pebs_record *record,
-		       uint64_t next, uint64_t end, uint64_t armed)
-{
-	uint64_t set = named(driver, record);
-	struct spmu_pebs_record after;
-
-	if (!spmu_drv_may_collide(driver) || is_one(set))
-		return set;
-	return set & ~(decode_at(driver, next, end, &after) ? named(driver, &after) : armed);
 }
 
 /* Account for one record; the period that led to it. */
@@ -97,15 +76,16 @@ static void add_branches(struct spmu_driver *driver, const struct spmu_pebs_reco
 }
 
 static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *record,
-		     uint64_t set, uint64_t tsc)
+		     uint64_t tsc)
 {
+	uint64_t set = named(driver, record);
 	struct spmu_sample sample = {
 		.precise = true,
 		.record = record,
 		.ip = driver->facilities.pebs_format < 2 ? record->regs.rip : record->eventing_ip,
 		.tsc = driver->facilities.pebs_format < 3 ? tsc : record->tsc,
 	};
-	bool collision = driver->facilities.pebs_format < 3 && !is_one(named(driver, record));
+	bool collision = driver->facilities.pebs_format < 3 && !is_one(set);
 	uint64_t period[SPMU_DRIVER_COUNTERS];
 	unsigned slots = driver->slots; /* the sink may add to them */
 
@@ -196,14 +176,13 @@ static uint64_t time_now(const struct spmu_driver *driver)
 	return tsc;
 }
 
-static void drain_records(struct spmu_driver *driver, uint64_t index, uint64_t armed)
+static void drain_records(struct spmu_driver *driver, uint64_t index)
 {
 	uint64_t tsc = time_now(driver);
 
 	while (driver->pebs_next < index) {
 		struct spmu_pebs_record record;
 		size_t bytes = decode_at(driver, driver->pebs_next, index, &record);
-		uint64_t set;
 
 		if (!bytes) {
 			driver->damaged++;
@@ -211,8 +190,7 @@ static void drain_records(struct spmu_driver *driver, uint64_t index, uint64_t a
 		}
 		driver->pebs_next += bytes;
 		driver->records++;
-		set = caused(driver, &record, driver->pebs_next, index, armed);
-		hand_out(driver, &record, set, tsc);
+		hand_out(driver, &record, tsc);
 	}
 }
 
@@ -226,7 +204,7 @@ void spmu_drv_drain_pebs(struct spmu_driver *driver)
 	armed = driver->in_service ? driver->armed : spmu_drv_armed(driver);
 	index = spmu_drv_pebs_index(driver);
 	if (index > driver->pebs_next)
-		drain_records(driver, index, armed);
+		drain_records(driver, index);
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		if (drv_is_pebs(driver, slot))
 			driver->counter[slot].reload = driver->counter[slot].request.period;
@@ -244,7 +222,7 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	uint64_t total = driver->counter[slot].total;
 	uint64_t start = driver->counter[slot].start;
 	uint64_t bit = drv_counter_bit(driver, slot);
-	uint64_t at = driver->pebs_next, index, value, armed;
+	uint64_t at = driver->pebs_next, index, value;
 	struct spmu_pebs_record record;
 	size_t bytes;
 
@@ -255,9 +233,8 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 			return total;
 	} while (spmu_drv_pebs_index(driver) != index);
 
-	armed = spmu_drv_may_collide(driver) && at < index ? spmu_drv_armed(driver) : 0;
 	for (; (bytes = decode_at(driver, at, index, &record)); at += bytes) {
-		if (!(caused(driver, &record, at + bytes, index, armed) & bit))
+		if (!(named(driver, &record) & bit))
 			continue;
 		total += drv_to_record(driver, slot, (0 - start) & mask);
 		start = drv_start_value(driver, slot, driver->counter[slot].reload);

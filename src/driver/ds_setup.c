@@ -94,16 +94,15 @@ void spmu_drv_map_interrupt(struct spmu_driver *driver)
 }
 
 /*
- * How many records stand before the threshold.  One, whatever was asked for, when more could
- * not be told apart: the stack of last branch records belongs to one, and a record that may be
- * of several counters is settled by what these hold now.
+ * Returns how many records come before the threshold.  With a stack of last branch records that is
+ * not in the record it is one, whatever was asked for, because the stack belongs to one record.
  */
 static uint64_t threshold_records(const struct spmu_driver *driver, uint64_t records)
 {
 	uint64_t spare = records / 8 ? records / 8 : 1;
 	unsigned wanted = driver->pebs_wanted;
 
-	if ((driver->lbr && !driver->facilities.pebs_baseline) || spmu_drv_may_collide(driver))
+	if (driver->lbr && !driver->facilities.pebs_baseline)
 		wanted = 1;
 	if (wanted == 0)
 		return records - spare;

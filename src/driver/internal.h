@@ -285,7 +285,4 @@ void spmu_drv_drain_bts(struct spmu_driver *driver);
 /* PEBS counters that have overflowed and wait for their record, or missed it; drain.c */
 uint64_t spmu_drv_armed(const struct spmu_driver *driver);
 
-/* Whether records cannot always name their counter; drain.c */
-bool spmu_drv_may_collide(const struct spmu_driver *driver);
-
 #endif

@@ -78,7 +78,6 @@ struct counter {
 	uint8_t precise;		 /* threads for which its overflow arms PEBS */
 	uint8_t record_pmi;		 /* threads that the threshold of the buffer interrupts */
 	uint8_t pin;			 /* enum pin */
-	bool sticky;			 /* a PEBS record leaves the status bit */
 	bool late;			 /* the next count interrupts, not the overflow */
 	bool force;			 /* each count is an overflow */
 	bool at_once; /* the instruction that overflows it makes the record (18.9.4.4) */
@@ -295,7 +294,7 @@ uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable);
 uint64_t pebs_applicable(uint32_t counters);
 uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
-			    const struct spmu_insn *insn, uint32_t counters);
+			    const struct spmu_insn *insn, uint32_t *counters);
 
 /* lbr.c */
 #define LBR_CLOCKS_MAX	   0xffffu  /* what an entry can hold */

@@ -107,7 +107,6 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 {
 	counter->status = has_erratum(core, ERRATUM_OVERFLOW_UNFLAGGED) ? 0 : FIELD(CCCR, OVF);
 	counter->status_slot = (uint16_t)(SLOT_PERFEVTSEL + n);
-	counter->sticky = true;
 	counter->late = true;
 	counter->force = (cccr & FIELD(CCCR, FORCE_OVF)) != 0;
 	counter->pmi = cccr & FIELD(CCCR, OVF_PMI_T0) ? 1 : 0;

@@ -6,6 +6,12 @@
  * index, reload the counters.  When any access is refused or the bounds fail,
  * nothing that software can see has changed but bytes past the index.
  * The area is read and the index written in one access each, so a refusal is whole.
+ *
+ * Formats 0 to 2 reload each counter that has overflowed and is enabled for PEBS, whether or not
+ * its own event made the record (18.8.1.1).  Their records show the overflow status, so software
+ * sees which counters a record is for.  A record of format 3 or 4 names the applicable counters,
+ * those whose event made it, and the status is cleared "according to Applicable Counters"
+ * (18.7.1.3): so it reloads these alone.
  */
 #include <string.h>
 
@@ -68,6 +74,20 @@ uint64_t pebs_applicable(uint32_t counters)
 {
 	return (counters & ((1u << GENERAL_MAX) - 1)) |
 	       (uint64_t)(counters >> GENERAL_MAX) << FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0);
+}
+
+/*
+ * Returns the counters that are done with a record that `triggered` made.  Those of NetBurst
+ * have no common status, and each thread has one with PEBS.
+ */
+static uint32_t covered(const struct spmu_core *core, const struct spmu_ds_layout *layout,
+			const struct thread_state *state, uint32_t triggered)
+{
+	uint32_t overflowed = (uint32_t)state->reg[SLOT_GLOBAL_STATUS];
+
+	if (core->model->counters->version < 2 || layout->pebs->format >= 3)
+		return triggered;
+	return triggered | (overflowed & pebs_enabled(core, state->reg[SLOT_PEBS_ENABLE]));
 }
 
 /*
@@ -240,15 +260,18 @@ static void reload(const struct spmu_core *core, struct thread_state *state,
 	}
 }
 
-/* Into the area of thread lp, by counters that `holder` has. */
+/*
+ * Writes a record into the area of thread lp, which the counters of `holder` in *counters made.
+ * After a record *counters has those that it reloaded.
+ */
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
-			    const struct spmu_insn *insn, uint32_t counters)
+			    const struct spmu_insn *insn, uint32_t *counters)
 {
 	struct thread_state *state = &core->thread[lp].state;
 	const struct spmu_ds_layout *layout = thread_ds(core, &core->thread[lp]);
 	/* A record has the basic group alone unless its counter is adaptive. */
 	uint64_t data_cfg =
-		core->thread[lp].adaptive & counters ? state->reg[SLOT_PEBS_DATA_CFG] : 0;
+		core->thread[lp].adaptive & *counters ? state->reg[SLOT_PEBS_DATA_CFG] : 0;
 	uint8_t bytes[PEBS_RECORD_BYTES_MAX];
 	size_t record_bytes = spmu_pebs_record_bytes(layout, data_cfg);
 	struct spmu_pebs_record record;
@@ -258,7 +281,7 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *
 		return PEBS_SKIPPED;
 	if (!fits(&area, record_bytes))
 		return refused(core, &area);
-	fill(core, lp, layout, insn, counters, data_cfg, &record);
+	fill(core, lp, layout, insn, *counters, data_cfg, &record);
 	if (spmu_pebs_encode(layout, data_cfg, &record, bytes, sizeof(bytes)) != SPMU_OK ||
 	    !core->host.write(core->host.opaque, lp, area.pebs_index, bytes, record_bytes))
 		return PEBS_SKIPPED;
@@ -268,6 +291,7 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *
 				      (uint64_t)DS_AREA_pebs_index * layout->field_bytes,
 			      &area.pebs_index, layout->field_bytes))
 		return PEBS_SKIPPED;
-	reload(core, &holder->state, layout, &area, counters);
+	*counters = covered(core, layout, &holder->state, *counters);
+	reload(core, &holder->state, layout, &area, *counters);
 	return reached(core, &area, record_bytes) ? PEBS_THRESHOLD : PEBS_WRITTEN;
 }

@@ -11,12 +11,14 @@
  *	  PEBS when it is enabled for that;
  *	- a counter that was armed before and has this instruction for its event takes part in
  *	  its record; so does one with precise distribution that wraps (18.9.4.4);
- *	- a record that is written clears the counters' status and reloads them; one
+ *	- a record that is written clears the counters' status and reloads them, and before
+ *	  format 3 those of all counters with PEBS that have overflowed (pebs.c); one
  *	  that is skipped leaves both, and the counters armed, so that software which makes
  *	  room again goes on capturing; one that Goldmont drops because the index is not in the
  *	  buffer clears the status alone (18.7.1.3);
- *	- at most one PMI comes out of it, last.  Of a record at the threshold and an overflow at
- *	  the same time the manual makes two, but delivery masks the LVT entry before the second.
+ *	- at most one PMI comes out of it, last.  For a record at the threshold and an overflow at
+ *	  the same time the manual has two (18.8.1.1).  The first sets the mask of the LVT entry,
+ *	  which the service routine clears at its end (17.4.9.5), so the second is never delivered.
  */
 #include "src/pmu/core.h"
 
@@ -105,7 +107,8 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 			    const struct spmu_insn *insn, struct outcome *outcome, unsigned *pmi)
 {
 	struct thread_state *state = &holder->state;
-	enum pebs_result result = pebs_write(core, lp, holder, insn, outcome->triggered);
+	uint32_t done = outcome->triggered;
+	enum pebs_result result = pebs_write(core, lp, holder, insn, &done);
 
 	if (result != PEBS_SKIPPED && result != PEBS_WRITTEN)
 		buffer_status(core, &core->thread[lp]);
@@ -113,14 +116,11 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 		*pmi |= record_interrupts(holder, outcome->triggered);
 	if (result == PEBS_SKIPPED || result == PEBS_FULL || result == PEBS_LATE)
 		return 0;
-	for (uint32_t set = outcome->triggered; set;) {
-		const struct counter *counter = &holder->counter[take_lowest(&set)];
-
-		if (!counter->sticky)
-			state->reg[counter->status_slot] &= ~counter->status;
-	}
-	state->pebs_armed &= ~outcome->triggered;
-	outcome->overflowed &= ~outcome->triggered;
+	/* CCCR.OVF is sticky (18.15.3). */
+	if (core->model->counters->programming == SPMU_PROGRAM_PERFEVTSEL)
+		state->reg[SLOT_GLOBAL_STATUS] &= ~pebs_applicable(done);
+	state->pebs_armed &= ~done;
+	outcome->overflowed &= ~done;
 	return result == PEBS_OUTSIDE ? 0 : SPMU_EV_RECORD;
 }
 

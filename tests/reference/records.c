@@ -298,6 +298,20 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
 		t->global_status &= ~applicable;
 }
 
+/* The counters that a record of these is good for. */
+static uint64_t reloaded(const struct reference *unit, unsigned lp, uint64_t applicable)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+	bool all = unit->family->pebs_format < 3 && unit->family->version >= 2;
+
+	if (unit->defect == REFERENCE_RELOAD_TRIGGERED_ALONE)
+		all = false;
+	if (unit->defect == REFERENCE_RELOAD_ALL_OVERFLOWED)
+		all = unit->family->version >= 2;
+	return all ? applicable | (t->global_status & t->pebs_enable & unit->family->pebs_generals)
+		   : applicable;
+}
+
 /*
  * 18.7.1.3: an index outside the buffer is told by OvfDSBuffer; the applicable counters lose their
  * overflow and keep their value.  Reading: they are no longer armed.
@@ -322,10 +336,11 @@ static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
  * that the host refuses is like a bounds check that fails, but says nothing
  * about the buffer.
  *
- * Reading of "reload" (18.4.2 "the counter", 18.8.1.1 "each counter that
- * overflowed", 18.13.1 "applicable counters"): the counters whose event made
- * the record are reloaded.  One that passes to 0 by the same instruction, or
- * waits for its event, keeps its overflow and its claim to a record.
+ * "Reload" is of "the counter" in 18.4.2, of "each counter" that "overflowed and was enabled for
+ * PEBS" in 18.8.1.1 and 18.9.4.1.  Reading of 18.7.1.3 ("according to Applicable Counters") and
+ * 18.13.1.1: from format 3 on it is of the counters whose event made the record.  Another one
+ * that passes to 0 by the same instruction, or waits for its event, keeps its overflow and its
+ * claim to a record there.
  */
 unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			  uint64_t applicable, unsigned interrupts)
@@ -365,7 +380,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 		return 0;
 	if (!host->write(host->opaque, lp, t->ds_area + 5u * area->field, next, area->field))
 		return 0;
-	reload(unit, lp, image, applicable);
+	reload(unit, lp, image, reloaded(unit, lp, applicable));
 
 	a.index += record.bytes;
 	if (unit->defect == REFERENCE_THRESHOLD_LATE ? a.index > a.threshold

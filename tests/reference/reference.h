@@ -28,6 +28,8 @@
 	X(ARM_ONE_EVENT_LATE, "the second event after the overflow makes the record")              \
 	X(OVERFLOW_ONE_LATE, "the overflow is seen at 1 instead of 0")                             \
 	X(RELOAD_MISSING, "the counter is not reloaded after the record")                          \
+	X(RELOAD_TRIGGERED_ALONE, "before format 3: other counters that overflowed are left")      \
+	X(RELOAD_ALL_OVERFLOWED, "from format 3 on: other counters that overflowed are reloaded")  \
 	X(STATUS_KEPT, "the overflow status stays set after the record")                           \
 	X(BOUNDS_LOOSE, "a record that ends past the absolute maximum is written")                 \
 	X(BOUNDS_TIGHT, "a record that ends at the absolute maximum is skipped")                   \

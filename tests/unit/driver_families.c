@@ -251,23 +251,24 @@ static void samples_on_fixed(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* Each sample stands where its period ends; how many there are. */
+/*
+ * Checks that each sample is of an occurrence that comes a period or more after the one before.
+ * Collisions make it more.  Returns how many there are.
+ */
 static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 {
 	const struct watch *w = &host->watch[tag];
-	uint64_t samples = 0;
+	uint64_t samples = 0, n = period;
 
 	for (uint64_t i = 0; i < host->takens; i++) {
 		const struct taken *t = &host->taken[i];
 
 		if (t->tag != tag)
 			continue;
-		if (!CHECK(t->rax >= (w->ip[0] - HOST_CODE) / 4))
-			continue;
-		for (uint64_t n = period; n < w->count; n += period + 1) {
-			if (w->ip[n] + 4 == t->rip)
-				samples++;
-		}
+		while (n < w->count && w->ip[n] + 4 != t->rip)
+			n++;
+		samples += n < w->count;
+		n += period + 1;
 		CHECK_EQ(t->period, period);
 	}
 	return samples;
@@ -285,7 +286,7 @@ static uint64_t collisions;
 
 /*
  * Several counters with PEBS side by side.  Where a record cannot say whose it is (formats 1
- * and 2) it makes a sample of one counter or a collision; totals are exact in any case.
+ * and 2) it makes a sample of one counter or a collision.
  */
 static void samples_together(const struct spmu_model *model, uint64_t seed, bool changing)
 {

@@ -28,7 +28,7 @@ static void run(struct host *host, unsigned pieces)
 	host_check_totals(host);
 }
 
-/* The samples of watch 0 stand at ends of periods; with collisions not at all of them. */
+/* Each sample of watch 0 comes a period or, with collisions, more after the one before. */
 static void check_ends(struct host *host, uint64_t period)
 {
 	const struct watch *w = &host->watch[0];
@@ -37,9 +37,9 @@ static void check_ends(struct host *host, uint64_t period)
 	for (uint64_t i = 0; i < host->takens; i++) {
 		if (host->taken[i].tag != 0)
 			continue;
-		do
-			end += period;
-		while (end <= w->count && w->ip[end - 1] + 4 != host->taken[i].rip);
+		end += period;
+		while (end <= w->count && w->ip[end - 1] + 4 != host->taken[i].rip)
+			end++;
 		CHECK(end <= w->count);
 	}
 }

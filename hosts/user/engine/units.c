@@ -5,7 +5,8 @@
  * interrupt; samples go to the ring.
  *
  * Events that do not fit the counters of one unit go to another one that sees the same
- * instructions, so nothing is multiplexed and every count is exact.
+ * instructions, so nothing is multiplexed and every count is exact.  So do events with PEBS where
+ * one record can be for several (18.8.1.1), as long as there are units.
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -362,6 +363,12 @@ static enum spmu_status add_event(struct spmu_driver *driver, const struct link_
 	return status;
 }
 
+/* Returns true if a record of the event could also be one of another event of that unit. */
+static bool would_collide(const struct link_event *asked, const struct spmu_driver *driver)
+{
+	return asked->precise && driver->pebs_bits && driver->facilities.pebs_format < 3;
+}
+
 static bool place_event(unsigned e, unsigned u)
 {
 	struct counting *c = current->counting;
@@ -379,6 +386,8 @@ static bool place_event(unsigned e, unsigned u)
 	enum spmu_status status;
 	unsigned slot = 0;
 
+	if (c->units < UNITS_MAX && would_collide(asked, &c->unit[u].driver))
+		return false;
 	status = add_event(&c->unit[u].driver, asked, &request, &slot);
 	if (status == SPMU_E_COUNTER)
 		return false;
