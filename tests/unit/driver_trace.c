@@ -18,6 +18,7 @@ static struct {
 	unsigned buffer; /* that the sink goes on with */
 	bool rotates;
 	uint64_t answer; /* instead, when not 0 */
+	uint64_t tr;	 /* the TR flag in the register at 1D9H */
 	struct host *host;
 } trace;
 
@@ -31,6 +32,9 @@ static uint64_t take_trace(void *opaque, const void *records, size_t count, uint
 	struct host *host = opaque;
 	const struct spmu_ds_layout *layout = host->driver.layout;
 
+	/* 17.4.9.5: nothing is traced while the service routine reads the buffer. */
+	if (host->driver.in_service)
+		CHECK_EQ(host_msr(host, 0x1d9) & trace.tr, 0);
 	/* In place. */
 	CHECK(records == host->area + (linear - HOST_AREA));
 	trace.calls++;
@@ -51,6 +55,12 @@ static uint64_t take_trace(void *opaque, const void *records, size_t count, uint
 	return buffer_linear(trace.buffer);
 }
 
+/* NetBurst has TR to BTS_OFF_USR lower in its debug control (17.11.1). */
+static unsigned shift(const struct spmu_model *model)
+{
+	return spmu_model_info(model).programming == SPMU_PROGRAM_ESCR ? 4 : 0;
+}
+
 /* Unit, driver and a DS save area with both buffers; false when the model has no BTS. */
 static bool ready(struct host *host, const struct spmu_model *model, bool circular, bool rotates,
 		  unsigned records_per_interrupt)
@@ -68,6 +78,7 @@ static bool ready(struct host *host, const struct spmu_model *model, bool circul
 	memset(&trace, 0, sizeof(trace));
 	trace.rotates = rotates;
 	trace.host = host;
+	trace.tr = 0x40u >> shift(model);
 	spmu_driver_set_bts_sink(&host->driver, take_trace, host);
 	memory.memory = host->area;
 	memory.bts_bytes =
@@ -104,12 +115,6 @@ static void check_trace(const struct host *host, uint64_t first, uint64_t end, b
 		n++;
 	}
 	CHECK_EQ(n, trace.records);
-}
-
-/* NetBurst has TR to BTS_OFF_USR lower in its debug control (17.11.1). */
-static unsigned shift(const struct spmu_model *model)
-{
-	return spmu_model_info(model).programming == SPMU_PROGRAM_ESCR ? 4 : 0;
 }
 
 static void traces(const struct spmu_model *model, bool user, bool kernel, bool rotates)
