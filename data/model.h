@@ -51,9 +51,10 @@ struct escr_layout {
 	uint32_t extended[GENERAL_MAX]; /* the same of CCCRn[11] */
 	uint32_t front_end, execution, replay; /* events that count tags: codes without a mask */
 	uint32_t untagged, tagged;	       /* instructions, apart by whether they have a tag */
+	const uint16_t *independent;	       /* classes without a thread (table 19-34: TI) */
 	const struct front_end_tag *front_end_tag;
 	const struct replay_tag *replay_tag;
-	uint8_t front_end_tags, replay_tags;
+	uint8_t independents, front_end_tags, replay_tags;
 };
 
 /* Counters and their capabilities (18.2). */

@@ -34,6 +34,19 @@ static uint32_t code_of(const struct escr *escr, uint64_t value)
 	       (uint32_t)((value & FIELD(ESCR, EVENT_SELECT)) >> FIELD_LOW(ESCR, EVENT_SELECT));
 }
 
+/*
+ * Table 18-67: an event that cannot be qualified by thread counts for both in the rings that the
+ * flags name for either.
+ */
+static void ignore_threads(const struct spmu_core *core, struct escr_selection *selection)
+{
+	const struct escr_layout *layout = core->model->counters->escrs;
+
+	for (unsigned i = 0; i < layout->independents; i++)
+		if (layout->independent[i] == selection->code)
+			selection->rings[0] = selection->rings[1] |= selection->rings[0];
+}
+
 struct escr_selection escr_selection(const struct spmu_core *core, unsigned number)
 {
 	uint64_t value = core->thread[0].state.reg[SLOT_ESCR + number];
@@ -52,6 +65,8 @@ struct escr_selection escr_selection(const struct spmu_core *core, unsigned numb
 			(uint8_t)((value & FIELD(ESCR, TAG_VALUE)) >> FIELD_LOW(ESCR, TAG_VALUE));
 	if (core->threads < 2)
 		selection.rings[1] = 0;
+	else
+		ignore_threads(core, &selection);
 	return selection;
 }
 

@@ -31,6 +31,13 @@ struct selection {
 	uint32_t counters;
 };
 
+/* Table 19-34: TI.  All events of MSR_FIRM_ESCR0 and 1, and four classes of other ESCRs. */
+static bool has_no_thread(unsigned code)
+{
+	return (code & 0x3700) == 0x2100 || code == 0x0617 || code == 0x0401 || code == 0x1101 ||
+	       code == 0x2505;
+}
+
 static struct selection selection_of(const struct reference *unit, const struct family_escr *escr)
 {
 	uint64_t value = unit->thread[0].escr[escr->msr - FAMILY_ESCR_FIRST];
@@ -52,6 +59,10 @@ static struct selection selection_of(const struct reference *unit, const struct 
 	}
 	s.user &= both;
 	s.system &= both;
+	if (has_no_thread(s.code) && unit->threads == 2 && unit->defect != REFERENCE_THREAD_ASKED) {
+		s.user = s.user ? both : 0; /* table 18-67 */
+		s.system = s.system ? both : 0;
+	}
 	return s;
 }
 

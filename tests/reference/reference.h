@@ -70,6 +70,7 @@
 	X(FORCE_IGNORED, "NetBurst: FORCE_OVF has no effect")                                      \
 	X(CASCADE_IGNORED, "NetBurst: CASCADE starts nothing")                                     \
 	X(EXTENDED_CASCADE_IGNORED, "NetBurst: CCCR bit 11 starts nothing")                        \
+	X(THREAD_ASKED, "NetBurst: an event without a thread is qualified by thread")              \
 	X(CLOCKS_BY_EVENT, "NetBurst: at most 15 of the event, in its rings, for each clock")      \
 	X(THRESHOLD_INCLUSIVE, "NetBurst: the threshold compares with >= instead of >")            \
 	X(ESCR_SELECT_IGNORED, "NetBurst: a CCCR finds the ESCR whatever it selects")              \

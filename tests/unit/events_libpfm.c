@@ -106,8 +106,10 @@ static struct {
 	{"netburst", "uop_type.TAGLOADS", "uops_type:TAGLOADS", false},
 	{"netburst", "uop_type.TAGSTORES", "uops_type:TAGSTORES", false},
 	{"netburst", "mispred_branch_retired.NBOGUS", "mispred_branch_retired:BOGUS", false},
-	{"netburst", "b2b_cycles.BIT5", NULL, false}, /* libpfm4: bit 4 */
-	{"netburst", "b2b_cycles.BIT6", NULL, false}, /* libpfm4: bit 4 */
+	{"netburst", "x87_SIMD_moves_uop.ALLP0", NULL, false}, /* in table 19-34 and Linux */
+	{"netburst", "x87_SIMD_moves_uop.ALLP2", NULL, false}, /* the same */
+	{"netburst", "b2b_cycles.BIT5", NULL, false},	       /* libpfm4: bit 4 */
+	{"netburst", "b2b_cycles.BIT6", NULL, false},	       /* libpfm4: bit 4 */
 	/* Needs a register of its own, which libpfm4 asks for. */
 	{NULL, "FRONTEND_RETIRED", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_0", NULL, false},

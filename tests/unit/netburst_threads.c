@@ -42,6 +42,45 @@ static void qualification(void)
 	}
 }
 
+/*
+ * Table 18-67: an event without a thread (table 19-34: TI) counts for both threads at the levels
+ * that the flags name for either.  A tag that such an event puts on is put on for both.
+ */
+static void independent(void)
+{
+	static const struct {
+		int line;
+		unsigned select;
+		uint64_t signal;
+	} rows[] = {
+		{__LINE__, 0x08, SPMU_SIGBIT(FP_128_SINGLE)},
+		{__LINE__, 0x0c, SPMU_SIGBIT(FP_128_DOUBLE)},
+		{__LINE__, 0x0a, SPMU_SIGBIT(FP_SCALAR_SINGLE)},
+		{__LINE__, 0x0e, SPMU_SIGBIT(FP_SCALAR_DOUBLE)},
+		{__LINE__, 0x04, SPMU_SIGBIT(X87)},
+	};
+
+	for (size_t i = 0; i < COUNT(rows) * 16; i++) {
+		const unsigned row = (unsigned)i / 16, flags = i % 16;
+		uint64_t event = EVENT(rows[row].select, 0x8000) | flags;
+		unsigned want =
+			(flags & (T0_USR | T1_USR) ? 6 : 0) + (flags & (T0_OS | T1_OS) ? 2 : 0);
+		struct unit_host host;
+
+		create(&host, "prescott");
+		WRMSR(&host, FIRM_ESCR0, event | TAG(1));
+		WRMSR(&host, CCCR0 + 8, COUNTS(1));
+		WRMSR(&host, CRU_ESCR2, EXECUTION(1) | T1_USR | T1_OS);
+		WRMSR(&host, CCCR0 + 12, COUNTS(5));
+		for (unsigned lp = 0; lp < 2; lp++)
+			for (unsigned cpl = 0; cpl <= 3; cpl++)
+				retire_lp(&host, lp, 0x1000, rows[row].signal, cpl, 1);
+		CHECK_ROW_EQ(rows[row].line, RDMSR(&host, COUNTER0 + 8), want);
+		CHECK_ROW_EQ(rows[row].line, RDMSR(&host, COUNTER0 + 12), want / 2);
+		host_destroy(&host);
+	}
+}
+
 /* In bulk: a counter that both threads move grants each half of what is left. */
 static void bulk(void)
 {
@@ -385,6 +424,7 @@ static void bus(void)
 int main(void)
 {
 	RUN(qualification());
+	RUN(independent());
 	RUN(bulk());
 	RUN(active_thread());
 	RUN(halting_changes_lists());
