@@ -35,6 +35,9 @@ counted "both sides of a branch" br_inst_retired.conditional:u 1000 exact
 counted "letters for precision count the same" instructions:upp 2004 exact
 counted "absent" cycles:u "<not supported>" absent
 counted "the kernel's" instructions:k "<not supported>" absent
+counted "the user's with the kernel's" instructions:uk "<not supported>" absent
+counted "all levels" instructions:ukhp "<not supported>" absent
+counted "the hypervisor's level is the kernel's" instructions:uh 2004 exact
 counted "known to libpfm4 only" resource_stalls.all:u "<not supported>" absent
 counted "a threshold depends on the clock" inst_retired.any_p:c=1:u 2004 modelled
 counted "all 1s threshold" inst_retired.any_p:c=2:u 0 modelled

@@ -25,6 +25,8 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 
 	if (levels && !modifiers->user)
 		return "no kernel code runs here";
+	if (modifiers->kernel)
+		return "its kernel part is not observed; :u counts the program's part";
 	if (modifiers->guest && !modifiers->host)
 		return "no guest runs here";
 	if (code->extra)

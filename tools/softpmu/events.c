@@ -11,7 +11,9 @@
  *name part     = perf's letters (u k h p P G H D W I), libpfm4's c=N i e t, or a unit mask's name
  *
  * Only code at CPL 3 runs here: a list without privilege letters counts that, and its name gets the
- * "u" that perf adds where the kernel may not be counted.
+ * "u" that perf adds where the kernel may not be counted.  With "k" an event is absent, "u" or not,
+ * as a count without the kernel's part is not what was asked for.  "h" adds nothing: x86 counters
+ * know no hypervisor's level.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -215,7 +217,7 @@ static bool add_trace(struct parser *parser, const char *text, const struct modi
 	event = &parser->list->event[parser->list->count - 1];
 	event->trace = true;
 	event->fidelity = SPMU_ABSENT; /* as a count; who takes traces looks at `trace` first */
-	if (!event->exclude_user)
+	if (!event->exclude_user && event->exclude_kernel)
 		event->absent_reason = "it is a trace, which can be recorded but not counted";
 	return true;
 }

@@ -336,7 +336,7 @@ static int check_events(struct record *record)
 	for (size_t i = 0; i < record->events.count; i++) {
 		struct event *event = &record->events.event[i];
 
-		if (event->trace && !event->exclude_user) {
+		if (event->trace && !event->exclude_user && event->exclude_kernel) {
 			if (record->traces)
 				return tool_error("there can be one branch trace only");
 			if (!stores_traces(record->model))
