@@ -12,7 +12,8 @@ done
 has_line "generic name" "$out" '  instructions +r00c0 +exact +.*INST_RETIRED\.ANY_P'
 has_line "generic name without a signal" "$out" '  branch-misses +r00c5 +absent .*'
 has_line "event of the model" "$out" '  BR_INST_RETIRED\.NEAR_TAKEN +r20c4 +exact +precise .*'
-has_line "generic event with a precise twin" "$out" '  instructions +r00c0 +exact +precise .*'
+has_line "generic event whose precise code is another" "$out" '  branches +r00c4 +exact +r04c4 .*'
+has_line "generic event that is precise itself" "$out" '  instructions +r00c0 +exact +precise .*'
 has_line "generic event without" "$out" '  cycles +r003c +absent +- .*'
 has_line "imprecise event" "$out" '  BR_INST_RETIRED\.ALL_BRANCHES +r00c4 +exact +- .*'
 has_line "event that only libpfm4 knows" "$out" '  RESOURCE_STALLS\.ALL +r01a2 +absent .*'
@@ -40,6 +41,10 @@ has_line "two patterns: second" "$out" '  ref-cycles .*'
 run list NoSuchEvent
 refuses "pattern without a match" 1 "softpmu: no event of skylake matches 'NoSuchEvent'"
 
+# What a generic name cannot be precise by its own code is told with the code that can.
+run list -j branches
+has "precise code" "$out" '"code": "r00c4", "group": "generic", "fidelity": "exact", "precise": false, "precise-code": "r04c4"'
+
 # JSON: every line is an object of its own, and says the same as the table.
 run list -j
 succeeds "JSON"
@@ -66,15 +71,30 @@ else
 fi
 
 # The generic events' codes, which before architectural performance monitoring are a family's own.
+# With each what its column of precision holds: "precise", "-", or the code that precise samples take
+# (18.4.4, 18.6.1.1, 18.7.1, 18.8.1.1, 18.9.4: the tables of precise events).
 codes_of() {
-	instructions=r00c0 branches="r00c4 +exact" cycles=r003c
+	instructions="r00c0 +exact +-" branches="r00c4 +exact +-" cycles=r003c misses="r00c5 +absent +-"
 	case $1 in
-	pentium) instructions=r0016 branches="r0012 +modelled" cycles=- ;;
-	pentium-mmx) instructions=r0016 branches="r0012 +modelled" cycles=r0030 ;;
+	pentium) instructions="r0016 +exact +-" branches="r0012 +modelled +-" cycles=- misses="- +absent +-" ;;
+	pentium-mmx) instructions="r0016 +exact +-" branches="r0012 +modelled +-" cycles=r0030 misses="- +absent +-" ;;
 	pentium-*) cycles=r0079 ;;
 	netburst | prescott* | cedar-mill | xeon-7100 | xeon-mp*)
-		instructions=r00013402 branches="r000f3506 +exact" cycles=r00010613
+		instructions="r00013402 +exact +-" branches="r000f3506 +exact +-" cycles=r00010613
+		misses="r00013403 +absent +-"
 		;;
+	core) ;;
+	core2* | xeon-7400 | bonnell)
+		instructions="r00c0 +exact +precise" misses="r00c5 +absent +precise"
+		;;
+	nehalem*) instructions="r00c0 +exact +precise" branches="r00c4 +exact +precise" ;;
+	sandybridge* | ivybridge* | haswell* | broadwell*)
+		instructions="r00c0 +exact +r01c0" branches="r00c4 +exact +r04c4" misses="r00c5 +absent +r04c5"
+		;;
+	skylake* | kabylake | coffeelake | cascadelake)
+		instructions="r00c0 +exact +precise" branches="r00c4 +exact +r04c4" misses="r00c5 +absent +r04c5"
+		;;
+	*) instructions="r00c0 +exact +precise" branches="r00c4 +exact +precise" misses="r00c5 +absent +precise" ;;
 	esac
 }
 
@@ -99,8 +119,9 @@ for model in $models; do
 		;;
 	esac
 	codes_of "$model"
-	has_line "$model: instructions" "$out" "  instructions +$instructions +exact .*"
+	has_line "$model: instructions" "$out" "  instructions +$instructions .*"
 	has_line "$model: branches" "$out" "  branches +$branches .*"
+	has_line "$model: branch misses" "$out" "  branch-misses +$misses .*"
 	has_line "$model: cycles" "$out" "  cycles +$cycles +absent .*"
 	same "$model: a name stands once" "" "$(awk '/^  name/ || !/^  / { next } { print $1 }' <<<"$out" | sort | uniq -d)"
 	same "$model: columns are aligned" "" "$(awk '/^  name / { at = index($0, "code"); next }

@@ -20,6 +20,7 @@
 #define CODE_CLASS	UINT32_C(0x373f) /* select, ESCR select, block of counters */
 #define CODE_MASK(code) ((code) >> 16)
 #define CODE_FRONT_END	UINT32_C(0x3508)
+#define CODE_REPLAY	UINT32_C(0x3509)
 #define CODE_EXECUTION	UINT32_C(0x350c)
 #define CODE_UOP_TYPE	UINT32_C(0x3202)
 #define TAG_LOADS	2u /* of uop_type's mask */
@@ -288,7 +289,7 @@ bool event_wants_tag(const struct spmu_model *model, const struct event_code *co
 	uint32_t class = code->code & CODE_CLASS;
 
 	return programming(model) == SPMU_PROGRAM_ESCR && !code->tagger &&
-	       (class == CODE_FRONT_END || class == CODE_EXECUTION);
+	       (class == CODE_FRONT_END || class == CODE_EXECUTION || class == CODE_REPLAY);
 }
 
 bool event_find_early(const struct spmu_model *model, const char *name, struct event_code *code)

@@ -49,13 +49,22 @@ static const struct generic {
 
 #define GENERICS (sizeof(generics) / sizeof(generics[0]))
 
-/* The first row that counts just this; NULL: none. */
+/* The row that counts just this without a tag, the first exact one before modelled ones; NULL:
+ * none.
+ */
 static const struct spmu_event *row_of_signals(const struct spmu_model *model, uint64_t signals)
 {
-	for (size_t i = 0; signals && i < spmu_event_count(model); i++)
-		if (spmu_event_at(model, i)->signals == signals)
-			return spmu_event_at(model, i);
-	return NULL;
+	const struct spmu_event *found = NULL;
+
+	for (size_t i = 0; signals && i < spmu_event_count(model); i++) {
+		const struct spmu_event *row = spmu_event_at(model, i);
+		const struct event_code code = {.code = row->code};
+
+		if (row->signals == signals && !event_wants_tag(model, &code) &&
+		    (!found || row->fidelity > found->fidelity))
+			found = row;
+	}
+	return found;
 }
 
 /* Architectural events have codes of their own; units before them have events that count the same.

@@ -48,8 +48,12 @@ const struct spmu_event *events_precise_twin(const struct spmu_model *model,
 {
 	for (size_t i = 0; row && row->signals && i < spmu_event_count(model); i++) {
 		const struct spmu_event *twin = spmu_event_at(model, i);
+		const struct event_code code = {.code = twin->code};
 
-		if (twin->signals == row->signals && twin->pebs_counters)
+		if (event_wants_tag(model, &code))
+			continue;
+		if (twin->signals == row->signals && twin->fidelity == row->fidelity &&
+		    twin->pebs_counters)
 			return twin;
 	}
 	return NULL;

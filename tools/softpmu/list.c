@@ -33,6 +33,7 @@ struct row {
 	uint64_t select; /* event, unit mask and, for some of libpfm4's, E, ANY, INV, CMASK */
 	enum spmu_fidelity fidelity;
 	bool precise, shown;
+	const struct spmu_event *twin;	/* takes the event's place in precise samples; NULL: none */
 	bool wide;			/* codes of 32 bits */
 	bool own;			/* a family with codes of its own for generic events */
 	const char *reason;		/* of being absent */
@@ -59,12 +60,26 @@ static void help(void)
 	     "  -j, --json             one JSON object a line");
 }
 
+static void select_text(const struct row *row, uint64_t select, char text[24])
+{
+	snprintf(text, 24, row->wide ? "r%08" PRIx64 : "r%04" PRIx64, select);
+}
+
 static void code_text(const struct row *row, char text[24])
 {
 	if (row->group == GROUP_GENERIC && !row->event && row->own)
 		snprintf(text, 24, "-"); /* no event of the family counts it */
 	else
-		snprintf(text, 24, row->wide ? "r%08" PRIx64 : "r%04" PRIx64, row->select);
+		select_text(row, row->select, text);
+}
+
+/* Whether the code is precise, or which one a generic name takes instead. */
+static void precise_text(const struct row *row, char text[24])
+{
+	if (row->twin)
+		select_text(row, row->twin->code, text);
+	else
+		snprintf(text, 24, "%s", row->precise ? "precise" : "-");
 }
 
 /* Lower case, and libpfm4's ':' as the manual's '.', so that either way of writing matches. */
@@ -119,6 +134,18 @@ static void add(struct list *list, const struct row *row, const char *name, cons
 	new->description = tool_copy(description);
 }
 
+/* Fixed counters have PEBS on some models; the row of such an event has no other. */
+static bool precise_on_fixed(const struct spmu_model *model, const struct spmu_event *event)
+{
+	return !event->counters && event->fixed >= 0 &&
+	       (spmu_model_info(model).pebs_fixed >> event->fixed & 1);
+}
+
+static bool is_precise(const struct spmu_model *model, const struct spmu_event *event)
+{
+	return event && (event->pebs_counters || precise_on_fixed(model, event));
+}
+
 static void add_generic(struct list *list)
 {
 	const char *name;
@@ -129,17 +156,11 @@ static void add_generic(struct list *list)
 	for (i = 0; (name = events_generic(list->model, i, &event, &code)) != NULL; i++) {
 		struct row row = {.group = GROUP_GENERIC, .select = code, .event = event};
 
-		/* A generic name takes the code that can be precise. */
-		row.precise = events_precise_twin(list->model, event) != NULL;
+		row.precise = is_precise(list->model, event);
+		if (!row.precise)
+			row.twin = events_precise_twin(list->model, event);
 		add(list, &row, name, event ? event->name : "not in the model's table");
 	}
-}
-
-/* Fixed counters have PEBS on some models; the row of such an event has no other. */
-static bool precise_on_fixed(const struct spmu_model *model, const struct spmu_event *event)
-{
-	return !event->counters && event->fixed >= 0 &&
-	       (spmu_model_info(model).pebs_fixed >> event->fixed & 1);
 }
 
 /* NetBurst's names for events with what tags them. */
@@ -168,8 +189,7 @@ static void add_model(struct list *list)
 		struct row row = {.group = GROUP_MODEL,
 				  .select = event->code,
 				  .event = event,
-				  .precise = event->pebs_counters != 0 ||
-					     precise_on_fixed(list->model, event)};
+				  .precise = is_precise(list->model, event)};
 
 		add(list, &row, event->name, event->description);
 	}
@@ -231,6 +251,10 @@ static void print_json(const struct spmu_model *model, const struct row *row)
 	printf(", \"code\": \"%s\", \"group\": \"%s\", \"fidelity\": \"%s\", \"precise\": %s", code,
 	       group_names[row->group], catalog_fidelity_text(row->fidelity),
 	       row->precise ? "true" : "false");
+	if (row->twin) {
+		precise_text(row, code);
+		printf(", \"precise-code\": \"%s\"", code);
+	}
 	if (row->event && row->group != GROUP_LIBPFM) {
 		printf(", \"data-address\": %s, \"counters\": %u, \"precise-counters\": %u",
 		       row->event->data_address ? "true" : "false",
@@ -276,7 +300,7 @@ static bool print_group(const struct list *list, enum group group, size_t column
 						   "More events, known to libpfm4"};
 	size_t name_width = 0, code_width = strlen("code"), i;
 	bool any = false;
-	char code[24];
+	char code[24], precise[24];
 
 	for (i = 0; i < list->count; i++) {
 		const struct row *row = &list->rows[i];
@@ -301,8 +325,9 @@ static bool print_group(const struct list *list, enum group group, size_t column
 		if (row->group != group || !row->shown)
 			continue;
 		code_text(row, code);
+		precise_text(row, precise);
 		printf("  %-*s  %-*s  %-8s  %-7s  ", (int)name_width, row->name, (int)code_width,
-		       code, catalog_fidelity_text(row->fidelity), row->precise ? "precise" : "-");
+		       code, catalog_fidelity_text(row->fidelity), precise);
 		print_wrapped(row->description, name_width + code_width + 25, columns);
 	}
 	return true;

@@ -237,7 +237,8 @@ static int find_model(struct record *record)
 
 static bool instructions_precise(const struct record *record)
 {
-	const struct spmu_event retired = {.signals = SPMU_SIGBIT(INSTRUCTIONS)};
+	const struct spmu_event retired = {.signals = SPMU_SIGBIT(INSTRUCTIONS),
+					   .fidelity = SPMU_EXACT};
 
 	return events_precise_twin(record->model, &retired);
 }
