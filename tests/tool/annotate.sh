@@ -28,12 +28,12 @@ run annotate hot
 succeeds "annotate"
 first=$(sed '/^$/,$d' <<<"$out")
 # The instructions as an assembler would be given them, at their addresses (hot.S).
-same "instructions of hot" "0.00 $(printf %x "$hot") xor %eax, %eax
-0.00 $(printf %x $((hot + 2))) mov \$0x3e8, %ecx
-75.00 $(printf %x $((hot + 7))) add \$0x1, %rax
-0.00 $(printf %x $((hot + 0xb))) lea 0xfee(%rip), %rdx  # $(printf %x "$(address hot table)")
+same "instructions of hot" "0.00 $(printf %x "$hot") xor %eax,%eax
+0.00 $(printf %x $((hot + 2))) mov \$0x3e8,%ecx
+75.00 $(printf %x $((hot + 7))) add \$0x1,%rax
+0.00 $(printf %x $((hot + 0xb))) lea 0xfee(%rip),%rdx  # $(printf %x "$(address hot table)")
 25.00 $(printf %x $((hot + 0x12))) dec %ecx
-0.00 $(printf %x $((hot + 0x14))) jnz $(printf 0x%x $((hot + 7))) <hot+0x7>
+0.00 $(printf %x $((hot + 0x14))) jne $(printf 0x%x $((hot + 7))) <hot+0x7>
 0.00 $(printf %x $((hot + 0x16))) call $(printf 0x%x "$warm") <warm>
 0.00 $(printf %x $((hot + 0x1b))) ret" "$(instructions "$first")"
 has "heading" "$first" "hot in hot for instructions:upp (60 samples, 60.00% of all"
@@ -44,13 +44,21 @@ same "source lines stand before their instruction" "$line" \
 	"$(grep -B 1 -E '^ +75\.00' <<<"$first" | sed -nE 's/^ +: +([0-9]+) .*/\1/p')"
 second=$(sed '1,/^$/d' <<<"$out")
 has "the other event" "$second" "hot in hot for branches:u (5 samples, 100.00% of all"
-has_line "its sample" "$(instructions "$second")" "100\.00 $(printf %x $((hot + 0x14))) jnz .*"
+has_line "its sample" "$(instructions "$second")" "100\.00 $(printf %x $((hot + 0x14))) jne .*"
 
 # perf puts the same shares on the same addresses.
 perf annotate --stdio -i perf.data hot 2>/dev/null >perf.out
 same "perf says the same" "$(sed -nE 's/^ +([0-9.]+) : +([0-9a-f]+): .*/\1 \2/p' perf.out | head -n 8)" \
 	"$(instructions "$first" | cut -d' ' -f1,2)"
 
+run annotate --intel hot
+by_long=$out
+run annotate -M intel hot
+same "-M intel" "$by_long" "$out"
+run annotate --disassembler-style att hot
+same "--disassembler-style att" "$first" "$(sed '/^$/,$d' <<<"$out")"
+run annotate -M nasm hot
+refuses "another syntax" 129 "-M is att or intel, not 'nasm'"
 run annotate --intel hot
 has "Intel's syntax" "$out" "add rax, 0x1"
 has "Intel's syntax, relative" "$out" "lea rdx, [rip+0xfee]  # $(printf %x "$(address hot table)")"
@@ -77,7 +85,7 @@ strip -g -o plain hot
 } | make_perfdata plain.data
 run annotate -i plain.data
 succeeds "no debug information"
-same "no debug information" "100.00 $(printf %x "$warm") imul %rax, %rax
+same "no debug information" "100.00 $(printf %x "$warm") imul %rax,%rax
 0.00 $(printf %x $((warm + 4))) ret" "$(instructions "$out")"
 has_not "no source lines" "$out" "hot.S"
 

@@ -62,8 +62,8 @@ same "dump: shares" "50% [JIT] later
 5% [JIT] ten" "$(shares "$out")"
 run annotate later
 has_line "dump: annotate, the loop's first" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +dec +%ecx"
-has_line "dump: annotate, the loop's second" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +jnz .*"
-has_line "dump: annotate, before the loop" "$out" " +0\.[0-9]+ : +[0-9a-f]+: +mov +[$]0x2710, %ecx"
+has_line "dump: annotate, the loop's second" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +jne .*"
+has_line "dump: annotate, before the loop" "$out" " +0\.[0-9]+ : +[0-9a-f]+: +mov +[$]0x2710,%ecx"
 # perf makes a file of each function of it.
 if perf inject --jit -i perf.data -o injected.data >inject.out 2>&1; then
 	pass "dump: perf inject --jit"

@@ -29,15 +29,15 @@ between "three" 73 76 "$(share '\[\.\] three')"
 between "one" 23 26 "$(share '\[\.\] one')"
 same "the hottest stands first" "three" "$(awk '/%/ { print $NF; exit }' <<<"$out")"
 
-# Every taken branch but the calls, the returns and the outer loop's is one of two jnz: precise samples stand
+# Every taken branch but the calls, the returns and the outer loop's is one of two jne: precise samples stand
 # on the jump itself.
 run record -q -e BR_INST_RETIRED.NEAR_TAKEN:upp -c 101 -o branches.data ./spots
 same "record branches" 0 "$status"
 run annotate -i branches.data three
 succeeds "annotate"
-jump=$(awk '/^ +[0-9.]+ :/ && / jnz / { print $1 }' <<<"$out")
+jump=$(awk '/^ +[0-9.]+ :/ && / jne / { print $1 }' <<<"$out")
 between "samples stand on the jump" 99 100 "${jump%.*}"
-others=$(awk '/^ +[0-9.]+ :/ && !/ jnz | ret/ && $1 != "0.00"' <<<"$out")
+others=$(awk '/^ +[0-9.]+ :/ && !/ jne | ret/ && $1 != "0.00"' <<<"$out")
 same "and on no other instruction" "" "$others"
 
 # perf shows the same functions with the same shares.

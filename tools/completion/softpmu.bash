@@ -26,7 +26,7 @@ _softpmu_options() {
 		echo "-i --input -s --sort -b --branch-stack -n --show-nr-samples --percent-limit --header --symfs --stdio \
 			-h --help"
 		;;
-	annotate) echo "-i --input --intel --percent-limit --symfs --stdio -h --help" ;;
+	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --symfs --stdio -h --help" ;;
 	list) echo "-M --model -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
@@ -114,6 +114,12 @@ _softpmu() {
 		fi
 	fi
 	case $previous in
+	--disassembler-style | -M)
+		[[ $previous == -M && $command != annotate ]] || {
+			mapfile -t COMPREPLY < <(compgen -W "att intel" -- "$current")
+			return
+		}
+		;;&
 	-M | --model)
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current")
 		return

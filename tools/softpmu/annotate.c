@@ -57,7 +57,8 @@ static void help(void)
 	     "source\n"
 	     "lines where there is debug information.\n\n"
 	     "  -i, --input FILE            the file (default perf.data)\n"
-	     "      --intel                 Intel's syntax instead of AT&T's\n"
+	     "  -M, --disassembler-style S  syntax: att (the default) or intel\n"
+	     "      --intel                 the same as -M intel\n"
 	     "      --percent-limit N       functions with at least N percent (default 10)\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"
 	     "      --stdio                 accepted: there is no other way");
@@ -339,6 +340,7 @@ int cmd_annotate(int argc, char **argv)
 	enum { OPTION_INTEL = 256, OPTION_LIMIT, OPTION_STDIO, OPTION_SYMFS };
 	static const struct option options[] = {
 		{"input", required_argument, NULL, 'i'},
+		{"disassembler-style", required_argument, NULL, 'M'},
 		{"intel", no_argument, NULL, OPTION_INTEL},
 		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 		{"stdio", no_argument, NULL, OPTION_STDIO},
@@ -351,10 +353,16 @@ int cmd_annotate(int argc, char **argv)
 	char *end;
 	int option;
 
-	while ((option = getopt_long(argc, argv, ":i:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:M:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
 			input = optarg;
+			break;
+		case 'M':
+			intel = !strcmp(optarg, "intel");
+			if (!intel && strcmp(optarg, "att"))
+				return tool_usage_error("annotate", "-M is att or intel, not '%s'",
+							optarg);
 			break;
 		case OPTION_INTEL:
 			intel = true;

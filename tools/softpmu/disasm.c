@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disasm.c: disassembly with Zydis.  Addresses that an instruction names (branch targets
- * and RIP-relative operands) get their symbol behind them.
+ * disasm.c: disassembly with Zydis, in Intel's syntax as Zydis has it or in AT&T's (disasm_att.c).
+ * Addresses that an instruction names (branch targets and RIP-relative operands) get their symbol
+ * after them.
  */
 #include "tools/softpmu/disasm.h"
 
@@ -12,12 +13,14 @@
 #include <string.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/disasm_att.h"
 
 struct disasm {
 	ZydisDecoder decoder;
 	ZydisFormatter formatter;
 	disasm_name *name;
 	void *opaque;
+	bool intel;
 };
 
 /*
@@ -61,11 +64,10 @@ struct disasm *disasm_new(bool intel, disasm_name *name, void *opaque)
 
 	disasm->name = name;
 	disasm->opaque = opaque;
+	disasm->intel = intel;
 	made = ZYAN_SUCCESS(ZydisDecoderInit(&disasm->decoder, ZYDIS_MACHINE_MODE_LONG_64,
 					     ZYDIS_STACK_WIDTH_64)) &&
-	       ZYAN_SUCCESS(
-		       ZydisFormatterInit(&disasm->formatter, intel ? ZYDIS_FORMATTER_STYLE_INTEL
-								    : ZYDIS_FORMATTER_STYLE_ATT)) &&
+	       ZYAN_SUCCESS(ZydisFormatterInit(&disasm->formatter, ZYDIS_FORMATTER_STYLE_INTEL)) &&
 	       ZYAN_SUCCESS(ZydisFormatterSetProperty(
 		       &disasm->formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, 1)) &&
 	       ZYAN_SUCCESS(ZydisFormatterSetProperty(&disasm->formatter,
@@ -96,11 +98,16 @@ size_t disasm_one(struct disasm *disasm, const uint8_t *code, size_t room, uint6
 	ZydisDecodedInstruction instruction;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 
-	if (!ZYAN_SUCCESS(
-		    ZydisDecoderDecodeFull(&disasm->decoder, code, room, &instruction, operands)) ||
-	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-		    &disasm->formatter, &instruction, operands, instruction.operand_count_visible,
-		    text, text_bytes, address, disasm))) {
+	bool good = ZYAN_SUCCESS(
+		ZydisDecoderDecodeFull(&disasm->decoder, code, room, &instruction, operands));
+
+	if (good && disasm->intel)
+		good = ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+			&disasm->formatter, &instruction, operands,
+			instruction.operand_count_visible, text, text_bytes, address, disasm));
+	else if (good)
+		disasm_att(&instruction, operands, address, text, text_bytes);
+	if (!good) {
 		snprintf(text, text_bytes, ".byte 0x%02x", code[0]);
 		return 1;
 	}

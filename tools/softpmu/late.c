@@ -98,6 +98,8 @@ LATE(LIBZYDIS, ZydisDecoderInit);
 LATE(LIBZYDIS, ZydisFormatterFormatInstruction);
 LATE(LIBZYDIS, ZydisFormatterInit);
 LATE(LIBZYDIS, ZydisFormatterSetProperty);
+LATE(LIBZYDIS, ZydisMnemonicGetString);
+LATE(LIBZYDIS, ZydisRegisterGetString);
 
 static void *library_of(enum library which)
 {
