@@ -70,4 +70,4 @@ help:
 	@echo 'make deps           packages that the above need'
 	@echo 'variables: B, CC, CFLAGS, SANITIZE, PREFIX, DESTDIR, V, FUZZ_SECONDS, BENCH_ONLY, BENCH_SLOW'
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/tests/programs-built -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -96,7 +96,8 @@ complete() {
 }
 
 ran=0
-for folder in $(sed -E '/^#|^$/d;s/^(omit|except) //;s/ .*//' "$LIST" | sort -u); do
+mapfile -t folders < <(sed -E '/^#|^$/d;s/^(omit|except) //;s/ .*//' "$LIST" | sort -u)
+for folder in "${folders[@]}"; do
 	[[ -z $only || $only == "$folder" || $only == "$folder"/* ]] || continue
 	build "$folder"
 	complete "$folder"
