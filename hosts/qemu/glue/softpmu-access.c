@@ -20,7 +20,7 @@ static uint32_t access_begin(CPUX86State *env)
 	uint32_t flags = pmu->flags;
 	unsigned ring = cpl_of(env) != 0;
 
-	softpmu_set_room(env, ring, softpmu_room(env, ring) + charged(flags));
+	softpmu_set_room(env, ring, softpmu_room(env, ring) + softpmu_bulk(flags));
 	softpmu_sync(pmu->unit);
 	return flags;
 }
@@ -34,14 +34,14 @@ static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outco
 	softpmu_grant(pmu->unit);
 	room = softpmu_room(env, ring);
 	if (outcome == SPMU_GP || outcome == SPMU_UD) /* given back when the block is left */
-		softpmu_set_room(env, ring, room - charged(flags));
+		softpmu_set_room(env, ring, room - softpmu_bulk(flags));
 	if (outcome == SPMU_GP)
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
 	if (outcome == SPMU_UD)
 		raise_exception_ra(env, EXCP06_ILLOP, ra);
-	if ((flags & HF_SOFTPMU_EXACT) || !(pmu->flags & HF_SOFTPMU_COUNT))
+	if (softpmu_exact(flags) || !(pmu->flags & HF_SOFTPMU_MODE))
 		return;
-	if (room > 0 && !(pmu->flags & HF_SOFTPMU_EXACT)) {
+	if (room > 0 && softpmu_bulk(pmu->flags)) {
 		softpmu_set_room(env, ring, room - 1);
 		return;
 	}

@@ -160,6 +160,9 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 		unit[lp]->cpu = cpu[lp];
 		unit[lp]->lp = lp;
 		config.meters[lp] = &unit[lp]->meters;
+		/* Past the last branch there is place for the clocks after it. */
+		cpu[lp]->env.softpmu.log = g_new(struct spmu_branch, SOFTPMU_LOG_MAX + 1);
+		cpu[lp]->env.softpmu.log_end = cpu[lp]->env.softpmu.log;
 	}
 	host.opaque = unit[0];
 	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &core);

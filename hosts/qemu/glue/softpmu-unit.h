@@ -9,6 +9,9 @@
 
 #include <softpmu/softpmu.h>
 
+#define SOFTPMU_LOG_MAX	 4096 /* branches in a log */
+#define SOFTPMU_ROOM_MAX (INT64_C(1) << 40)
+
 struct softpmu {
 	struct spmu_meters meters;
 	struct spmu_core *core;
@@ -16,6 +19,7 @@ struct softpmu {
 	struct softpmu *sibling; /* the other thread of the core; NULL: none */
 	X86CPU *cpu;
 	bool timed;	      /* some meter counts reference clocks */
+	int32_t log_room[2];  /* of each ring, when the log was last emptied */
 	uint64_t tsc;	      /* until when reference clocks are accounted for */
 	uint32_t state_bytes; /* of a snapshot */
 	uint8_t *state;
@@ -26,10 +30,11 @@ static inline unsigned cpl_of(const CPUX86State *env)
 	return env->hflags & HF_CPL_MASK;
 }
 
-/* Whether a block with these flags has been charged for at its start. */
-static inline bool charged(uint32_t flags)
+static inline uint64_t linear_ip(const CPUX86State *env)
 {
-	return (flags & HF_SOFTPMU_COUNT) && !(flags & HF_SOFTPMU_EXACT);
+	uint64_t ip = env->segs[R_CS].base + env->eip;
+
+	return env->hflags & HF_CS64_MASK ? env->eip : (uint32_t)ip;
 }
 
 /* The time-stamp counter as the guest has it. */
@@ -38,6 +43,15 @@ uint64_t softpmu_tsc(CPUX86State *env);
 /* Hand the unit what passed since the last time, and let run what may run now. */
 void softpmu_sync(struct softpmu *unit);
 void softpmu_grant(struct softpmu *unit);
+
+/* Hand the unit the logged branches, and the core clocks since the last of them. */
+void softpmu_hand_over(struct softpmu *unit);
+
+/*
+ * How many instructions of either ring may retire before the log can be full, or before the branch
+ * that reaches the threshold of the BTS buffer can come.  That one is retired exactly.
+ */
+int64_t softpmu_log_room(const struct spmu_branch_tap *tap);
 
 /* How many instructions may still retire in a ring; what is set stays until the next grant. */
 int64_t softpmu_room(CPUX86State *env, unsigned ring);

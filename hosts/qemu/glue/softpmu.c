@@ -20,7 +20,6 @@
 #define EVERY  (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
 #define MEMORY (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
-#define ROOM_MAX   (INT64_C(1) << 40)
 #define ROOM_OFTEN (INT64_C(1) << 20) /* reference clocks are looked at that often */
 
 /* What blocks see of the room at a time, the rest is kept in `reserve`. */
@@ -28,13 +27,6 @@
 
 QEMU_BUILD_BUG_ON(SPMU_SIG_FAR >= SOFTPMU_KINDS);
 QEMU_BUILD_BUG_ON(ROOM_OFTEN >> SOFTPMU_FIELD_BITS); /* no field is filled before one looks */
-
-static uint64_t linear_ip(const CPUX86State *env)
-{
-	uint64_t ip = env->segs[R_CS].base + env->eip;
-
-	return env->hflags & HF_CS64_MASK ? env->eip : (uint32_t)ip;
-}
 
 uint64_t softpmu_tsc(CPUX86State *env)
 {
@@ -126,9 +118,10 @@ static void sync_thread(struct softpmu *unit)
 
 	for (unsigned ring = 0; ring < 2; ring++)
 		insns[ring] = env->softpmu.granted[ring] - softpmu_room(env, ring);
-	spmu_set_ia32e(unit->core, unit->lp, (env->hflags & HF_LMA_MASK) != 0);
 	if (insns[0] | insns[1])
 		fold(unit, insns);
+	softpmu_hand_over(unit);
+	spmu_set_ia32e(unit->core, unit->lp, (env->hflags & HF_LMA_MASK) != 0);
 	if (unit->timed)
 		pass_time(unit, insns);
 }
@@ -145,7 +138,7 @@ void softpmu_sync(struct softpmu *unit)
 static int64_t meter_room(const struct spmu_meter *meter)
 {
 	int64_t each = ctpop64(meter->signals & (EVERY | MEMORY));
-	int64_t most = meter->signals & MEMORY ? ROOM_OFTEN : ROOM_MAX;
+	int64_t most = meter->signals & MEMORY ? ROOM_OFTEN : SOFTPMU_ROOM_MAX;
 	int64_t room;
 
 	if (meter->signals & SPMU_SIGSET_BRANCHES)
@@ -153,10 +146,22 @@ static int64_t meter_room(const struct spmu_meter *meter)
 	if (meter->signals & SPMU_SIGBIT(REF_CYCLES))
 		return ROOM_OFTEN;
 	if (!each)
-		return ROOM_MAX;
+		return SOFTPMU_ROOM_MAX;
 	room = MIN(meter->headroom / each, most);
 	/* Both rings run against it. */
 	return meter->rings == (SPMU_RING0 | SPMU_RINGX) ? room / 2 : room;
+}
+
+/* What blocks do from now on. */
+static uint32_t mode(const struct softpmu *unit, bool steps)
+{
+	const struct softpmu_env *pmu = &unit->cpu->env.softpmu;
+
+	if (steps || pmu->pending_signals || pmu->need)
+		return HF_SOFTPMU_EXACT;
+	if (unit->meters.tap.signals)
+		return HF_SOFTPMU_GATHER;
+	return unit->meters.count ? HF_SOFTPMU_COUNT : 0;
 }
 
 static void grant_thread(struct softpmu *unit)
@@ -165,7 +170,8 @@ static void grant_thread(struct softpmu *unit)
 	struct softpmu_env *pmu = &env->softpmu;
 	bool steps = spmu_steps_on_branches(unit->core, unit->lp);
 	bool wanted = unit->meters.count || unit->meters.tap.signals || steps;
-	int64_t room[2] = {ROOM_MAX, ROOM_MAX};
+	int64_t logged = softpmu_log_room(&unit->meters.tap);
+	int64_t room[2] = {logged, logged};
 	uint64_t signals = 0;
 
 	for (uint32_t i = 0; i < unit->meters.count; i++) {
@@ -184,16 +190,14 @@ static void grant_thread(struct softpmu *unit)
 	for (unsigned ring = 0; ring < 2; ring++) {
 		softpmu_set_room(env, ring, room[ring]);
 		pmu->granted[ring] = room[ring];
+		unit->log_room[ring] = env_cpu(env)->neg.softpmu_room[ring];
 	}
 	if (!wanted)
 		pmu->need = pmu->pending_signals = 0;
 	if (pmu->need && room[cpl_of(env) != 0] >= pmu->need)
 		pmu->need = 0;
-	pmu->flags = (wanted ? HF_SOFTPMU_COUNT : 0) |
-		     (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
+	pmu->flags = mode(unit, steps) | (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
 		     (signals & MEMORY ? HF_SOFTPMU_MEMORY : 0);
-	if (unit->meters.tap.signals || steps || pmu->pending_signals || pmu->need)
-		pmu->flags |= HF_SOFTPMU_EXACT;
 }
 
 /* What may run now, and how. */
@@ -251,7 +255,7 @@ void softpmu_left(CPUX86State *env, uint32_t flags, uint32_t cflags, uint32_t in
 	unsigned ring = (flags & HF_CPL_MASK) != 0;
 	int32_t *seen = &env_cpu(env)->neg.softpmu_room[ring];
 
-	if (!charged(flags))
+	if (!softpmu_bulk(flags))
 		return;
 	*seen += insns;
 	if (*seen >= (int32_t)insns) /* for a reason of QEMU's */
@@ -272,9 +276,9 @@ void softpmu_unwind(CPUX86State *env, uint32_t flags, uint32_t insns, uint64_t k
 	struct softpmu_env *pmu = &env->softpmu;
 	unsigned ring = (flags & HF_CPL_MASK) != 0;
 
-	if (flags & HF_SOFTPMU_EXACT) {
+	if (softpmu_exact(flags)) {
 		pmu->pending_signals = 0;
-	} else if (flags & HF_SOFTPMU_COUNT) {
+	} else if (softpmu_bulk(flags)) {
 		env_cpu(env)->neg.softpmu_room[ring] +=
 			insns - (kept & ((1u << SOFTPMU_INDEX_BITS) - 1));
 		pmu->memory[ring] -= kept >> SOFTPMU_INDEX_BITS;
@@ -292,7 +296,7 @@ uint32_t helper_softpmu_step(CPUX86State *env)
 		softpmu_sync(env->softpmu.unit);
 		softpmu_grant(env->softpmu.unit);
 	}
-	if ((events & SPMU_EV_PMI) || !(env->softpmu.flags & HF_SOFTPMU_EXACT)) {
+	if ((events & SPMU_EV_PMI) || !softpmu_exact(env->softpmu.flags)) {
 		leave_soon(env);
 		return 1;
 	}
@@ -339,7 +343,7 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 			.signal = SPMU_SIG_FAR,
 			.cpl = pmu->event_cpl,
 			.next_cpl = cpl_of(env),
-			.flags = SPMU_BRANCH_EVENT,
+			.flags = software ? 0 : SPMU_BRANCH_EVENT,
 		};
 		softpmu_sync(pmu->unit);
 		spmu_branches(pmu->unit->core, pmu->unit->lp, &branch, 1);
@@ -395,6 +399,7 @@ void softpmu_reset(X86CPU *cpu)
 
 	if (!pmu->unit)
 		return;
+	pmu->log_end = pmu->log;
 	softpmu_sync(pmu->unit);
 	pmu->pending_signals = 0;
 	pmu->need = 0;

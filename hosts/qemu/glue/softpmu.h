@@ -13,9 +13,13 @@
  * it is read whenever the main loop enters a block: whoever changes it there leaves translated
  * code.
  *
- * When the room is too small for a block, or a recorder wants each branch, blocks are one
+ * While a recorder wants taken branches, blocks append theirs to `log`, which goes to the unit
+ * whenever something else of the unit is called.  The room is never larger than the free part of
+ * the log, so blocks need not check for its end.
+ *
+ * When the room is too small for a block, or #DB comes at taken branches alone, blocks are one
  * instruction long and exact: each begins by telling the unit of the instruction before it
- * (`pending`), whose outcome stands by then in the registers.
+ * (`pending`), whose outcome is in the registers by then.
  */
 #ifndef TARGET_I386_SOFTPMU_H
 #define TARGET_I386_SOFTPMU_H
@@ -24,10 +28,14 @@
 #include <stdint.h>
 
 /* Flags of a translation block; the bits are free in hflags. */
-#define HF_SOFTPMU_COUNT  (1u << 2)
-#define HF_SOFTPMU_BRANCH (1u << 29)
-#define HF_SOFTPMU_EXACT  (1u << 30)
+#define HF_SOFTPMU_BRANCH (1u << 2) /* counts branches by kind; unused in exact blocks */
 #define HF_SOFTPMU_MEMORY (1u << 31)
+
+/* What a block does for the unit; 0: nothing. */
+#define HF_SOFTPMU_MODE	  (3u << 29)
+#define HF_SOFTPMU_COUNT  (1u << 29)
+#define HF_SOFTPMU_GATHER (2u << 29) /* counts, and logs the branch that it ends with */
+#define HF_SOFTPMU_EXACT  (3u << 29)
 
 #define SOFTPMU_KINDS 9 /* branches whose occurrences are counted: signals up to and with FAR */
 
@@ -44,6 +52,7 @@ struct CPUArchState;
 struct ArchCPU;
 struct Error;
 struct softpmu;
+struct spmu_branch;
 
 struct softpmu_env {
 	struct softpmu *unit; /* NULL: none */
@@ -57,9 +66,25 @@ struct softpmu_env {
 	uint64_t load_address, store_address; /* of the pending instruction; 0: none */
 	uint64_t pending_ip;
 	uint64_t event_ip; /* where an exception or interrupt came */
+	/* Taken branches that the unit has not got yet.  `cycles` of each is the room of the ring
+	 * in which it began, after it. */
+	struct spmu_branch *log, *log_end;
 	uint32_t pending_cpl, event_cpl;
 	bool init; /* the reset that follows is INIT's */
 };
+
+/* Whether blocks with these flags are charged for at their start, or are one instruction long. */
+static inline bool softpmu_bulk(uint32_t flags)
+{
+	uint32_t mode = flags & HF_SOFTPMU_MODE;
+
+	return mode == HF_SOFTPMU_COUNT || mode == HF_SOFTPMU_GATHER;
+}
+
+static inline bool softpmu_exact(uint32_t flags)
+{
+	return (flags & HF_SOFTPMU_MODE) == HF_SOFTPMU_EXACT;
+}
 
 /*
  * A block of `insns` instructions is left, at its start, before anything but its charge was done,
@@ -88,6 +113,12 @@ void softpmu_event_begin(struct CPUArchState *env, bool software);
 void softpmu_event_end(struct CPUArchState *env, int vector, bool software);
 
 void softpmu_smm(struct CPUArchState *env, bool entered);
+
+/*
+ * Hand the unit the logged branches: before linear addresses mean something else, and before
+ * anybody but the processor looks at its memory.
+ */
+void softpmu_empty_log(struct CPUArchState *env);
 
 /* Whether a single-step goes on, as the instruction was no taken branch (IA32_DEBUGCTL.BTF). */
 bool softpmu_steps_over(struct CPUArchState *env);
