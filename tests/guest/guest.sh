@@ -315,11 +315,12 @@ check_perf_test() {
 			grep -vxFf <(sed -n 's/ *|.*//p' "$here/perf_test.list"))"
 }
 
-# Steps from taken branch to taken branch (17.4.3).
+# Steps from taken branch to taken branch (17.4.3), and steps that hit data breakpoints (17.2.3).
 check_steps() {
 	log=$SCRATCH/steps.log
 	ended "steps" steps
 	same "steps: one for each taken branch" "$TAKEN_SHORT" "$(of stops)"
+	same "steps: one exception for all that an instruction hits" "4001 4003 4000 4002" "$(of traps)"
 }
 
 JOBS=${GUEST_JOBS:-$(nproc)}

@@ -73,7 +73,9 @@ if [[ $arch == amd64 ]]; then
 	for program in forms memory rep repfault x87 stack gsaccess ripimplicit; do
 		build "../known/$program" "../user/known/$program.S" -no-pie
 	done
-	${CC:-gcc} -O2 -static -o "$root/bin/blocks" "$here/blocks.c"
+	for program in blocks traps; do
+		${CC:-gcc} -O2 -static -o "$root/bin/$program" "$here/$program.c"
+	done
 fi
 install -m 755 "$here/init.sh" "$root/init"
 (cd "$root" && find . | cpio -o -H newc --quiet) >"$out/initrd"

@@ -370,6 +370,7 @@ threads) # the same on two threads of a core; what one does is counted on the ot
 	;;
 steps)
 	result stops "$(blocks known-short)"
+	result traps "$(traps)"
 	;;
 tools)
 	insmod /lib/msr.ko
