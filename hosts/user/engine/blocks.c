@@ -2,10 +2,10 @@
 /*
  * blocks.c: the code cache and what is known of the code in it.
  *
- * The cache is one mapping: the first thread's memory, which code names by its distance while there
- * is no other (emit.h), gates to the engine, exit slots, then code, which only
- * grows; when it or a table is full everything is thrown away and begins
- * anew.  slots.c has the slots, lookup.c the tables.
+ * The cache is one mapping: gates to the engine, the tables of indirect targets, exit slots, then
+ * code, which only grows; when it or a table is full everything is thrown away and begins anew.
+ * slots.c has the slots, lookup.c the tables.  A smaller cache is for programs that leave no more
+ * room below 2 GiB.
  *
  * Threads share it all.  Under the lock (threads.c) code is added and jumps are linked; that others
  * run the code meanwhile means:
@@ -16,6 +16,7 @@
  *	- it is thrown away while the others are stopped outside (threads_stop()), and so are single
  *	  blocks whose code changes: they begin with a jump to an exit slot from then on.
  */
+#include <asm/unistd.h>
 #include <linux/mman.h>
 
 #include "cache.h"
@@ -23,14 +24,11 @@
 #include "engine.h"
 #include "keep.h"
 #include "pages.h"
+#include "places.h"
 #include "sys.h"
 #include "threads.h"
 
-#define CODE_BYTES	  (28u << 20)
-#define COLD_BYTES	  (20u << 20)
 #define GATES_BYTES	  4096
-#define CACHE_BYTES	  (GATES_AT + GATES_BYTES + TARGETS_BYTES + SLOTS_BYTES + CODE_BYTES + COLD_BYTES)
-#define COLD_ROOM	  (2u << 20) /* the most that the cold code of two blocks takes */
 #define MAP_BYTES	  (16u << 20)
 #define CHAINS		  16384
 #define TOUCHES_MAX	  BLOCKS_MAX
@@ -39,6 +37,13 @@
 
 uint8_t *cache_base, *cache_at, *cold_at, *cache_end;
 uint64_t blocks_flushes, blocks_changes;
+
+/* How large the parts of the cache are. */
+static const struct sizes {
+	uint32_t slots, code, cold;
+	uint32_t cold_room; /* more than the cold code of two blocks takes */
+} full_size = {SLOTS_MAX, 28u << 20, 20u << 20, 2u << 20},
+  small_size = {1u << 13, 1u << 20, 768u << 10, 384u << 10}, *sizes = &full_size;
 
 static uint8_t *code_start, *cold_start;
 static struct block *block;
@@ -73,36 +78,78 @@ static void write_gates(void)
 	}
 }
 
-void blocks_place(uint64_t program_end)
+static uint64_t cache_bytes(const struct sizes *of)
 {
-	uint64_t at = CACHE_BASE;
-	long got;
+	return GATES_BYTES + TARGETS_BYTES + of->slots * SLOT_BYTES + of->code + of->cold;
+}
 
-	if (program_end > at)
-		at = (program_end + (1u << 24)) & ~UINT64_C(0xfffff);
-	got = map_memory(at, CACHE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if ((uint64_t)got != at || at + CACHE_BYTES > UINT64_C(0x7f000000))
-		engine_fail(126, "no room for the code cache below 2 GiB beside the program");
+/* Where the parts are. */
+static void lay_out(uint64_t at)
+{
 	cache_base = (uint8_t *)at;
-	cache_end = cache_base + CACHE_BYTES;
+	cache_end = cache_base + cache_bytes(sizes);
+	code_start = cache_base + GATES_BYTES + TARGETS_BYTES + sizes->slots * SLOT_BYTES;
+	cold_start = code_start + sizes->code;
+}
+
+static bool place_of_size(const struct sizes *of)
+{
+	uint64_t at = place_cache(cache_bytes(of));
+
+	if (!at ||
+	    is_error(map_memory(at, cache_bytes(of), PROT_READ | PROT_WRITE | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+				-1, 0)))
+		return false;
+	sizes = of;
+	lay_out(at);
+	return true;
+}
+
+static bool place_somewhere(void)
+{
+	return place_of_size(&full_size) || place_of_size(&small_size);
+}
+
+void blocks_place(void)
+{
+	if (!place_somewhere())
+		engine_fail(126, "no room for translations below 2 GiB beside the program");
+}
+
+static void fill(void)
+{
+	write_gates();
+	lookup_place((uint32_t *)(cache_base + GATES_BYTES));
+	slots_place(cache_base + GATES_BYTES + TARGETS_BYTES, sizes->slots);
 }
 
 void blocks_start(void)
 {
-	uint8_t *at = cache_base + GATES_AT + GATES_BYTES;
-
-	emit_start((uint64_t)cache_base);
-	write_gates();
-	lookup_start((uint32_t *)at);
-	at += TARGETS_BYTES;
-	slots_start(at);
-	code_start = at + SLOTS_BYTES;
-	cold_start = code_start + CODE_BYTES;
+	lookup_start();
+	slots_start();
+	fill();
 	block = engine_memory(BLOCKS_MAX * sizeof(*block));
 	maps = engine_memory(MAP_BYTES);
 	touch = engine_memory(TOUCHES_MAX * sizeof(*touch));
 	blocks_flush();
+}
+
+void blocks_move(void)
+{
+	uint8_t *old = cache_base;
+	uint64_t bytes = cache_bytes(sizes);
+
+	threads_stop();
+	blocks_flush();
+	if (!place_somewhere())
+		engine_unsupported("the program maps memory where its translations are, and leaves "
+				   "no room for them below 2 GiB");
+	syscall2(__NR_munmap, (long)old, (long)bytes);
+	fill();
+	blocks_flush();
+	keep_nothing();
+	threads_go();
 }
 
 void blocks_flush(void)
@@ -129,7 +176,7 @@ bool blocks_full(void)
 {
 	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
 	       touches > TOUCHES_MAX - TRACE_TOUCHES_MAX || slots_full() ||
-	       cache_at > cold_start - 16384 || cold_at > cache_end - COLD_ROOM;
+	       cache_at > cold_start - 16384 || cold_at > cache_end - sizes->cold_room;
 }
 
 struct block *block_new(uint64_t pc)
@@ -374,9 +421,9 @@ void blocks_state(struct blocks_state *state)
 
 bool blocks_set_state(const struct blocks_state *state)
 {
-	if (state->base != (uint64_t)cache_base || state->code_bytes > CODE_BYTES ||
-	    state->cold_bytes > COLD_BYTES || state->map_bytes > MAP_BYTES ||
-	    state->blocks > BLOCKS_MAX || state->slots > SLOTS_MAX)
+	if (state->base != (uint64_t)cache_base || state->code_bytes > sizes->code ||
+	    state->cold_bytes > sizes->cold || state->map_bytes > MAP_BYTES ||
+	    state->blocks > BLOCKS_MAX || state->slots > sizes->slots)
 		return false;
 	cache_at = code_start + state->code_bytes;
 	cold_at = cold_start + state->cold_bytes;

@@ -22,6 +22,7 @@
 #include <linux/mman.h>
 
 #include "engine.h"
+#include "places.h"
 #include "sys.h"
 
 #define PAGE_BYTES  4096u
@@ -196,6 +197,7 @@ static uint64_t narrow_buffer(void)
 
 	if (is_error(at))
 		engine_fail(126, "no memory below 4 GiB for the branch trace");
+	places_keep((uint64_t)at, NARROW_BYTES);
 	return (uint64_t)at;
 }
 

@@ -12,8 +12,9 @@
 /* lookup.c */
 #define TARGETS	      65536
 #define TARGETS_BYTES (4 * TARGETS * 4)
-/* The tables of indirect targets are to be there. */
-void lookup_start(uint32_t *targets);
+void lookup_start(void);
+/* The tables of indirect targets are to be there; nothing is found. */
+void lookup_place(uint32_t *targets);
 /* Nothing is found any more. */
 void lookup_clear(void);
 /* This key is not found any more. */
@@ -23,11 +24,11 @@ void lookup_drop(uint64_t key);
 unsigned target_in_front(uint64_t key);
 
 /* slots.c */
-#define SLOTS_MAX   (1u << 18)
-#define SLOT_BYTES  24
-#define SLOTS_BYTES (SLOTS_MAX * SLOT_BYTES)
-/* Their code is to be there. */
-void slots_start(uint8_t *code);
+#define SLOTS_MAX  (1u << 18)
+#define SLOT_BYTES 24
+void slots_start(void);
+/* The code of `count` of them is to be there. */
+void slots_place(uint8_t *code, uint32_t count);
 /* There are so many; the first of those that are free (0: none). */
 void slots_set(uint32_t count, uint32_t free);
 void slots_get(uint32_t *count, uint32_t *free);

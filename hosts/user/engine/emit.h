@@ -79,7 +79,7 @@ static inline void emit64(struct emit *e, uint64_t value)
  */
 extern uint64_t emit_context;
 
-/* The first thread's context is there: which form pays on this processor? */
+/* The first thread's context is there: which form pays on this processor?  0: it is not near. */
 void emit_start(uint64_t context);
 
 /* MOV between a register (0-7) and a word: the bytes that it takes in the two forms. */

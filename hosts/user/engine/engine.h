@@ -4,7 +4,9 @@
  *
  *	start.c      begins: shared memory, the program's image, first entry
  *	load.c       maps the ELF program and its interpreter
+ *	image.c      tells the kernel which image that is
  *	memory.c     which memory of the program can hold code
+ *	places.c     where code and the code cache are mapped
  *	pages.c      marks of its pages
  *	blocks.c     the code cache: blocks of code, and when they are dropped
  *	slots.c      branches that are not linked yet
@@ -32,6 +34,7 @@
  *	views.c      shared memory that is mapped more than once
  *	pinned.c     memory that the kernel may write to at any time
  *	syscalls.c   the program's system calls
+ *	vsyscall.c   those that it makes through the vsyscall page
  *	files.c      files that show the program itself
  *	listing.c    the list of its mappings; figures.c: how much memory they have
  *	filters.c    filters of system calls (seccomp) that it installs
@@ -96,9 +99,10 @@ _Noreturn void engine_unsupported(const char *message);
 
 /* load.c */
 struct loaded {
-	uint64_t entry;				    /* first program address to run */
-	uint64_t phdr, phent, phnum, program_entry; /* for the auxiliary vector */
-	uint64_t interpreter;			    /* base of the interpreter, 0: none */
+	uint64_t entry;					     /* first program address to run */
+	uint64_t phdr, phent, phnum, program_entry;	     /* for the auxiliary vector */
+	uint64_t interpreter;				     /* base of the interpreter, 0: none */
+	uint64_t code_start, code_end, data_start, data_end; /* as proc(5) has them in stat */
 };
 /* The file is open already when fd is not -1. */
 void load_open(const char *path, int fd); /* the code cache has its place then */
@@ -108,14 +112,8 @@ extern bool program_stack_executable;	 /* its file asks for that */
 extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 
 /* memory.c: the program's executable memory */
-/* The window below 2 GiB that holds everything code runs from. */
-#define CACHE_BASE  UINT64_C(0x10000000)
 #define PROGRAM_END UINT64_C(0x7ffffffff000)
 void memory_start(void);
-/* A free address for a mapping that code will run from, or 0: from the top down, as the kernel
- * places mappings; the program's own image, which the kernel places lower, from below. */
-uint64_t memory_place(uint64_t bytes);
-uint64_t memory_place_first(uint64_t bytes);
 void memory_mapped(uint64_t start, uint64_t bytes, int protection);
 void memory_unmapped(uint64_t start, uint64_t bytes);
 /* A stack that may be executed, as far down as it may grow. */
@@ -148,7 +146,6 @@ void memory_pin(uint64_t start, uint64_t bytes);
 /* What the program has asked for at a mapped address, whether as code, and whether writable beside
  * what the kernel says; where that ends, before `end`. */
 uint64_t memory_as_mapped(uint64_t at, uint64_t end, bool *code, bool *writable);
-bool memory_overlaps_engine(uint64_t start, uint64_t bytes);
 /* Is a change half done?  The lock is held: whoever held it before has left it so. */
 bool memory_is_changing(void);
 /* Does the range hold code that was translated? */
@@ -176,24 +173,25 @@ struct block {
 	uint32_t next;	   /* of those that begin in pages like this one's */
 	uint32_t low;	   /* careful code from its charge on; or how often that was missed */
 };
-extern uint8_t *cache_base, *cache_end; /* it begins with the first thread's memory (threads.h) */
-extern uint8_t *cache_at;		/* where the next block's code goes */
-extern uint8_t *cold_at;		/* where code that rarely runs, and thunks, go */
-/* Find room for it: for a program that ends there, at a fixed address; 0: that can be anywhere. */
-void blocks_place(uint64_t program_end);
+extern uint8_t *cache_base, *cache_end;
+extern uint8_t *cache_at; /* where the next block's code goes */
+extern uint8_t *cold_at;  /* where code that rarely runs, and thunks, go */
+/* Finds a place for it, where the program is not going to be. */
+void blocks_place(void);
 void blocks_start(void);
 void blocks_flush(void);
+/* Empties the cache and gives it another place. */
+void blocks_move(void);
 extern uint64_t blocks_flushes; /* how often the cache has been emptied */
 extern uint64_t blocks_changes; /* how often code has changed, or that */
 /* Code there has changed, or may from now on. */
 void blocks_forget(uint64_t start, uint64_t end);
 struct block *block_at(uint32_t number);
 bool blocks_full(void); /* the next block may not fit: flush first */
-#define GATES_AT   THREAD_BYTES
 #define GATE_BYTES 16
 static inline const uint8_t *blocks_gate(unsigned reason)
 {
-	return cache_base + GATES_AT + (size_t)reason * GATE_BYTES;
+	return cache_base + (size_t)reason * GATE_BYTES;
 }
 struct block *block_new(uint64_t pc); /* its code begins at cache_at */
 /* Its code is complete. */
@@ -324,6 +322,8 @@ struct step {
 /* From pc on, as far as there is room now (precise mode).  NULL: cannot be executed. */
 struct step *translate_step(uint64_t pc);
 void steps_start(void);
+/* No code of steps is in this range any more. */
+void steps_leave(uint64_t start, uint64_t end);
 /* Where code for pc is kept with the step that has just run; NULL: it did not end there. */
 uint32_t *step_code_behind(uint64_t pc);
 /* The step that runs, if the address is in it. */
@@ -451,6 +451,8 @@ struct syscall_arguments {
 	long nr;
 	uint64_t a[6];
 };
+/* The program makes this call, by SYSCALL or otherwise. */
+long syscall_make(struct syscall_arguments *c);
 /* Let the kernel do it. */
 long syscall_pass_on(const struct syscall_arguments *c);
 /* The program is going to write there, whatever it is: the lock is held. */
@@ -497,7 +499,7 @@ const struct link_exec *exec_request(int fd);
 void signals_start(void);
 /* Deliver what has arrived; current->pc is at an instruction boundary. */
 void signals_check(void);
-/* current->pc cannot be executed: fault as the program would. */
+/* current->pc is no code: a call to the vsyscall page, or a fault as the program would have it. */
 void signals_bad_jump(void);
 
 #endif

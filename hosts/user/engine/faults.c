@@ -15,6 +15,7 @@
 #include "settle.h"
 #include "sys.h"
 #include "threads.h"
+#include "vsyscall.h"
 
 #define STACK_NEAR UINT64_C(16384)
 
@@ -165,6 +166,8 @@ void faults_open_pages(void)
 
 void signals_bad_jump(void)
 {
+	if (vsyscall_run())
+		return;
 	mine()->bad_jump = true;
 	current->resume = current->pc;
 	enter();

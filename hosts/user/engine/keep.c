@@ -52,6 +52,7 @@ uint64_t keep_key(void)
 	}
 	key = keep_mix(key, processor);
 	key = keep_mix(key, (uint64_t)cache_base);
+	key = keep_mix(key, (uint64_t)cache_end);
 	key = keep_mix(key, emit_context);
 	key = keep_mix(key, branch_signals);
 	key = keep_mix(key, branch_kinds | clocks_wanted() << 1 /* RDTSC */ |

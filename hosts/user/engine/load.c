@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * load.c: maps the program and its interpreter as the kernel's ELF loader would, but
- * position-independent images into the window below 2 GiB and without PROT_EXEC
+ * position-independent images into the window below 2 GiB (places.c) and without PROT_EXEC
  * (memory.c says why).  The tool has checked the file; what it could not
  * know is checked here.
  */
@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "keep.h"
+#include "places.h"
 #include "sys.h"
 
 #define PAGE	  UINT64_C(4096)
@@ -21,6 +22,7 @@ struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[PHDRS_MAX];
 	uint64_t low, high; /* of PT_LOAD, in whole pages */
+	uint64_t align;	    /* the largest of PT_LOAD */
 	uint64_t bias;
 	int fd;
 	bool stack_executable;
@@ -34,6 +36,11 @@ static void read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	if (syscall4(__NR_pread64, fd, (long)to, (long)bytes, (long)offset) != (long)bytes)
 		engine_fail(126, "the program's file is truncated");
+}
+
+static uint64_t segment_end(const Elf64_Phdr *s)
+{
+	return (s->p_vaddr + s->p_memsz + PAGE - 1) & -PAGE;
 }
 
 /* By its descriptor when there is one. */
@@ -55,6 +62,7 @@ static void image_open(struct image *image, const char *path, int fd)
 	read_at(image->fd, image->segment, h->e_phnum * sizeof(Elf64_Phdr), h->e_phoff);
 	image->low = UINT64_MAX;
 	image->high = 0;
+	image->align = PAGE;
 	image->bias = 0;
 	image->stack_executable = true; /* a file that does not say means that */
 	image->interpreter[0] = 0;
@@ -75,8 +83,11 @@ static void image_open(struct image *image, const char *path, int fd)
 			engine_fail(126, "the program's segments are not usable");
 		if ((s->p_vaddr & -PAGE) < image->low)
 			image->low = s->p_vaddr & -PAGE;
-		if (((s->p_vaddr + s->p_memsz + PAGE - 1) & -PAGE) > image->high)
-			image->high = (s->p_vaddr + s->p_memsz + PAGE - 1) & -PAGE;
+		if (segment_end(s) > image->high)
+			image->high = segment_end(s);
+		/* What is no power of two the kernel leaves out, too. */
+		if (!(s->p_align & (s->p_align - 1)) && s->p_align > image->align)
+			image->align = s->p_align;
 	}
 	if (!image->high)
 		engine_fail(126, "the program has nothing to load");
@@ -129,22 +140,49 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 			  MAP_PRIVATE, image->fd, NULL);
 }
 
+/* A position-independent image: where its first page goes. */
+static uint64_t place_of(const struct image *image, bool first)
+{
+	uint64_t bytes = image->high - image->low, at;
+
+	at = first ? place_program(bytes, image->align) : place_library(bytes, image->align);
+	if (!at)
+		at = place_anywhere(bytes, image->align);
+	if (!at)
+		engine_fail(126, "no room in memory for the program");
+	return at;
+}
+
+/* The pages of each segment of an image with fixed addresses, once. */
+static void each_segment(const struct image *image, void (*what)(uint64_t start, uint64_t end))
+{
+	uint64_t done = 0;
+
+	for (unsigned i = 0; i < image->header.e_phnum; i++) {
+		const Elf64_Phdr *s = &image->segment[i];
+		uint64_t start = s->p_vaddr & -PAGE;
+
+		if (s->p_type != PT_LOAD || !s->p_memsz)
+			continue;
+		start = start < done ? done : start;
+		done = segment_end(s) > done ? segment_end(s) : done;
+		if (start < done)
+			what(start, done);
+	}
+}
+
+static void check_free(uint64_t start, uint64_t end)
+{
+	if (!place_is_free(start, end - start))
+		engine_fail(126, "the addresses that the program is linked for are taken");
+}
+
 static void image_map(struct image *image, bool first)
 {
-	uint64_t bytes = image->high - image->low;
-
-	if (image->header.e_type == ET_DYN) {
-		uint64_t at = first ? memory_place_first(bytes) : memory_place(bytes);
-
-		if (!at)
-			engine_fail(126, "no room for the program below 2 GiB");
-		image->bias = at - image->low;
-	} else if (is_error(map_memory(image->low, bytes, PROT_NONE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-					       MAP_FIXED_NOREPLACE,
-				       -1, 0))) {
-		engine_fail(126, "the addresses that the program is linked for are taken");
-	}
+	if (image->header.e_type == ET_DYN)
+		image->bias = place_of(image, first) - image->low;
+	else
+		each_segment(image, check_free);
 	for (unsigned i = 0; i < image->header.e_phnum; i++)
 		if (image->segment[i].p_type == PT_LOAD && image->segment[i].p_memsz)
 			map_segment(image, &image->segment[i]);
@@ -163,28 +201,55 @@ static uint64_t program_headers(const struct image *image)
 	return 0;
 }
 
+/* As Linux works them out: the code's begin is that of the first executable segment, the data's
+ * that of the last segment. */
+static void find_parts(const struct image *image, struct loaded *out)
+{
+	out->code_start = UINT64_MAX;
+	out->code_end = out->data_start = out->data_end = 0;
+	for (unsigned i = 0; i < image->header.e_phnum; i++) {
+		const Elf64_Phdr *s = &image->segment[i];
+		uint64_t start = image->bias + s->p_vaddr, end = start + s->p_filesz;
+
+		if (s->p_type != PT_LOAD)
+			continue;
+		if (s->p_flags & PF_X && start < out->code_start)
+			out->code_start = start;
+		if (s->p_flags & PF_X && end > out->code_end)
+			out->code_end = end;
+		if (start > out->data_start)
+			out->data_start = start;
+		if (end > out->data_end)
+			out->data_end = end;
+	}
+}
+
 static struct image program;
 
 void load_open(const char *path, int fd)
 {
 	image_open(&program, path, fd);
 	name_of_fd(program.fd, program_path, sizeof(program_path));
-	blocks_place(program.header.e_type == ET_EXEC ? program.high : 0);
+	if (program.header.e_type == ET_EXEC)
+		each_segment(&program, places_reserve);
+	blocks_place();
 }
 
 void load_program(struct loaded *out)
 {
 	static struct image interpreter;
 
+	places_release();
 	blocks_start();
-	steps_start();
 	image_map(&program, true);
+	steps_start();
 	program_stack_executable = program.stack_executable;
 	out->program_entry = program.bias + program.header.e_entry;
 	out->entry = out->program_entry;
 	out->phdr = program_headers(&program);
 	out->phnum = program.header.e_phnum;
 	out->phent = sizeof(Elf64_Phdr);
+	find_parts(&program, out);
 	out->interpreter = 0;
 	if (!program.interpreter[0])
 		return;

@@ -92,11 +92,17 @@ static void targets_clear(uint32_t *t)
 		t[i] = (uint32_t)gate[i / TARGETS];
 }
 
-void lookup_start(uint32_t *targets)
+void lookup_place(uint32_t *targets)
 {
 	target = targets;
 	careful_target = targets + 2 * TARGETS;
 	targets_clear(target);
+	if (careful_used)
+		targets_clear(careful_target);
+}
+
+void lookup_start(void)
+{
 	table = table_make(FIRST_SIZE);
 	high = engine_memory(BLOCKS_MAX * sizeof(*high));
 }

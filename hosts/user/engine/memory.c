@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c: which memory of the program can hold code, where code is mapped, and
- * how writes to code are noticed.
+ * memory.c: which memory of the program can hold code, and how writes to code are noticed.
  *
- * All code that asks for no address is placed in one window below 2 GiB together with the code
- * cache, so that a copied RIP-relative operand reaches its target and a return address fits a
- * sign-extended immediate.  The program's executable mappings are made without PROT_EXEC: a jump
- * that would escape translation faults instead of running uncounted.
+ * The program's executable mappings are made without PROT_EXEC: a jump that would escape
+ * translation faults instead of running uncounted.  Code below 2 GiB (places.c) is within reach of
+ * the code cache: a copied RIP-relative operand reaches its target, and a return address fits a
+ * sign-extended immediate.
  */
 #include <linux/mman.h>
 #include <linux/resource.h>
@@ -20,8 +19,6 @@
 #include "threads.h"
 #include "views.h"
 
-#define WINDOW_END  UINT64_C(0x7fff0000)
-#define PLACE_STEP  UINT64_C(0x100000)
 #define REGIONS_MAX 8192
 #define STACK_MOST  UINT64_C(0x4000000)
 #define LOW_END	    UINT64_C(0x80000000)
@@ -33,7 +30,6 @@ struct region {
 
 static struct region *region; /* executable memory, in order, not overlapping */
 static unsigned regions;
-static uint64_t place_below;
 static bool any_pinned;
 
 /*
@@ -76,44 +72,6 @@ void memory_start(void)
 {
 	region = engine_memory(REGIONS_MAX * sizeof(*region));
 	pages_start();
-}
-
-static bool is_free(uint64_t at, uint64_t bytes)
-{
-	long got = map_memory(at, bytes, PROT_NONE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
-			      0);
-
-	if (!is_error(got))
-		syscall2(__NR_munmap, got, (long)bytes);
-	return (uint64_t)got == at;
-}
-
-uint64_t memory_place(uint64_t bytes)
-{
-	bytes = (bytes + PAGE - 1) & -PAGE;
-	if (!place_below)
-		place_below = WINDOW_END;
-	while (bytes < place_below && place_below - bytes > (uint64_t)cache_end) {
-		uint64_t at = place_below - bytes;
-
-		if (is_free(at, bytes)) {
-			place_below = at;
-			return at;
-		}
-		place_below -= PLACE_STEP;
-	}
-	return 0;
-}
-
-uint64_t memory_place_first(uint64_t bytes)
-{
-	uint64_t at = ((uint64_t)cache_end + PLACE_STEP) & -PLACE_STEP;
-
-	for (; bytes < WINDOW_END && at + bytes <= WINDOW_END; at += PLACE_STEP)
-		if (is_free(at, bytes))
-			return at;
-	return 0;
 }
 
 /* The first region that ends behind `address`: mostly the one that was found last. */
@@ -367,11 +325,6 @@ uint64_t memory_as_mapped(uint64_t at, uint64_t end, bool *code, bool *writable)
 		end = region[i].start;
 	*writable = page_has(at, PAGE_WATCHED);
 	return *writable ? at + PAGE : pages_next(at, end, PAGE_WATCHED);
-}
-
-bool memory_overlaps_engine(uint64_t start, uint64_t bytes)
-{
-	return start < (uint64_t)cache_end && start + bytes > (uint64_t)cache_base;
 }
 
 bool memory_has_translations(uint64_t start, uint64_t bytes)

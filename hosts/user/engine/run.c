@@ -352,16 +352,17 @@ static uint64_t run_alone(const struct step *s, uint64_t behind, uint64_t *signa
 static void step_syscall(const struct step *s)
 {
 	struct dispatch *run = &current->run;
+	uint64_t pc = s->pc; /* the call may take the step away */
 
 	if (current->pending)
 		return;
-	current->pc = s->pc + s->insn[0].bytes;
+	current->pc = pc + s->insn[0].bytes;
 	syscall_registers();
-	if (run->retired_at != s->pc || run->retired_rsp != current->gpr[4])
-		counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
+	if (run->retired_at != pc || run->retired_rsp != current->gpr[4])
+		counting_retire(pc, current->pc, s->insn[0].signals, NULL);
 	run->retired_at = 0;
 	if (!syscall_run()) {
-		run->retired_at = s->pc;
+		run->retired_at = pc;
 		run->retired_rsp = current->gpr[4];
 	}
 }

@@ -20,6 +20,7 @@
 #define WRITTEN		64 /* at a time */
 
 static uint8_t *slots_code;
+static uint32_t slots_most;
 static struct exit_slot *slot;
 /* Slots of keys whose block was dropped, by the key; one that loses its place here goes on as it
  * is. */
@@ -30,9 +31,14 @@ static struct dropped {
 static uint32_t slots_made, slot_free_list; /* numbers + 1; the list runs through target */
 static uint32_t slots_written;		    /* their code is there */
 
-void slots_start(uint8_t *code)
+void slots_place(uint8_t *code, uint32_t count)
 {
 	slots_code = code;
+	slots_most = count;
+}
+
+void slots_start(void)
+{
 	slot = engine_memory(SLOTS_MAX * sizeof(*slot));
 }
 
@@ -50,7 +56,7 @@ void slots_get(uint32_t *count, uint32_t *free)
 
 bool slots_full(void)
 {
-	return slots_made > SLOTS_MAX - BLOCK_SLOTS_MAX;
+	return slots_made > slots_most - BLOCK_SLOTS_MAX;
 }
 
 void slots_parts(struct blocks_part part[2])
@@ -74,7 +80,7 @@ static void write_leave(uint32_t number)
 /* Many at a time: a store into a cache line that has run just now costs hundreds of clocks. */
 static void write_more(void)
 {
-	uint32_t end = slots_written + WRITTEN < SLOTS_MAX ? slots_written + WRITTEN : SLOTS_MAX;
+	uint32_t end = slots_written + WRITTEN < slots_most ? slots_written + WRITTEN : slots_most;
 
 	while (slots_written < end)
 		write_leave(slots_written++);

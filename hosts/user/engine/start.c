@@ -12,6 +12,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "image.h"
 #include "keep.h"
 #include "sys.h"
 #include "threads.h"
@@ -117,8 +118,8 @@ static void map_link(const char *name)
 	long at = -1;
 
 	if (fd >= 0)
-		at = map_memory(0, sizeof(struct link), PROT_READ | PROT_WRITE, MAP_SHARED,
-				fd + LINK_FD_OFFSET, 0);
+		at = map_memory(engine_place(sizeof(struct link)), sizeof(struct link),
+				PROT_READ | PROT_WRITE, MAP_SHARED, fd + LINK_FD_OFFSET, 0);
 	if (is_error(at) || ((struct link *)at)->magic != LINK_MAGIC ||
 	    ((struct link *)at)->version != LINK_VERSION)
 		engine_fail(126, "softpmu: the engine is started by softpmu only\n");
@@ -187,6 +188,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	set_aux(aux, AT_ENTRY, program.program_entry);
 	set_aux(aux, AT_BASE, program.interpreter);
 	set_aux(aux, AT_EXECFN, (uint64_t)file);
+	image_tell(&program, stack, aux, 0);
 	current->pc = program.entry;
 	current->gpr[4] = (uint64_t)stack;
 	current->rflags = 0x202;
@@ -221,7 +223,7 @@ void engine_start(uint64_t *stack)
 	map_link(at ? (const char *)*at : "");
 	load_open(executed ? executed->program : engine_link->program,
 		  executed ? (int)executed->program_fd : -1);
-	threads_start((struct context *)cache_base);
+	threads_start();
 	if (fixed_wanted())
 		stack = fixed_start(stack);
 	become_program(stack, aux_behind(stack));

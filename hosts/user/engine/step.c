@@ -10,12 +10,14 @@
  * buffers know it any more: so what is known of it and its code stand side by side, and steps one
  * behind the other.
  */
+#include <asm/unistd.h>
 #include <linux/mman.h>
 
 #include "emit.h"
 #include "frames.h"
 #include "keys.h"
 #include "path.h"
+#include "places.h"
 #include "sys.h"
 #include "threads.h"
 
@@ -24,6 +26,7 @@
 #define OTHER_STEPS 1024
 #define OTHER_BYTES (128u << 10)
 #define CHUNK_BYTES (16 * OTHER_BYTES)
+#define LEAST_BYTES (8u << 10)
 #define STEP_BYTES  1024 /* more than any takes */
 #define STEP_ALIGN  64	 /* a cache line; a place is a number of them */
 
@@ -33,8 +36,12 @@ struct steps {
 	uint8_t *room, *at, *end;
 	uint64_t changes; /* of code until these were made */
 	struct step *last;
-	uint16_t place[]; /* of a step in the room, 0: none */
+	struct context *owner;
+	struct steps *next; /* of all */
+	uint16_t place[];   /* of a step in the room, 0: none */
 };
+
+static struct steps *made; /* all of them */
 
 /* Under the lock: the instructions of the step in hand. */
 static struct path d;
@@ -47,39 +54,81 @@ static struct steps *make(uint32_t count, uint64_t room, uint64_t bytes)
 	steps->room = (uint8_t *)room;
 	steps->at = steps->room + STEP_ALIGN;
 	steps->end = steps->room + bytes;
-	current->steps = steps;
+	steps->owner = current;
+	steps->next = made;
+	made = current->steps = steps;
 	return steps;
 }
 
+/* Room for code; 0: there is none. */
 static uint64_t place(uint64_t bytes)
 {
-	uint64_t at = memory_place_first(bytes);
+	uint64_t at = place_low(bytes);
 
-	if (!at ||
+	if (at &&
 	    is_error(map_memory(at, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)))
-		engine_fail(126, "no room for single steps below 2 GiB");
+		return 0;
 	return at;
+}
+
+/* Where a program leaves little room. */
+static struct steps *make_least(void)
+{
+	uint64_t room = place(LEAST_BYTES);
+
+	if (!room)
+		engine_unsupported("no room for single steps below 2 GiB");
+	return make(OTHER_STEPS, room, LEAST_BYTES);
 }
 
 void steps_start(void)
 {
-	make(FIRST_STEPS, place(FIRST_BYTES), FIRST_BYTES);
+	uint64_t room = place(FIRST_BYTES);
+
+	if (room)
+		make(FIRST_STEPS, room, FIRST_BYTES);
+	else
+		make_least();
 }
+
+static uint64_t chunk, chunk_end; /* for threads that have not made a step yet */
 
 /* Of another thread: several at a time have their room mapped.  The lock is held. */
 static struct steps *make_others(void)
 {
-	static uint64_t chunk, end;
-	uint64_t room;
-
-	if (chunk == end) {
+	if (chunk == chunk_end) {
 		chunk = place(CHUNK_BYTES);
-		end = chunk + CHUNK_BYTES;
+		chunk_end = chunk ? chunk + CHUNK_BYTES : 0;
 	}
-	room = chunk;
+	if (!chunk)
+		return make_least();
 	chunk += OTHER_BYTES;
-	return make(OTHER_STEPS, room, OTHER_BYTES);
+	return make(OTHER_STEPS, chunk - OTHER_BYTES, OTHER_BYTES);
+}
+
+static bool is_in(uint64_t room, uint64_t room_end, uint64_t start, uint64_t end)
+{
+	return room < end && room_end > start;
+}
+
+void steps_leave(uint64_t start, uint64_t end)
+{
+	if (is_in(chunk, chunk_end, start, end)) {
+		syscall2(__NR_munmap, (long)chunk, (long)(chunk_end - chunk));
+		chunk = chunk_end = 0;
+	}
+	for (struct steps **at = &made, *s; (s = *at);) {
+		if (!is_in((uint64_t)s->room, (uint64_t)s->end, start, end)) {
+			at = &s->next;
+			continue;
+		}
+		threads_stop();
+		*at = s->next;
+		s->owner->steps = NULL;
+		syscall2(__NR_munmap, (long)s->room, s->end - s->room);
+		threads_go();
+	}
 }
 
 /* MOV between RAX and a word at a 64-bit address. */

@@ -18,7 +18,9 @@
 #include "filters.h"
 #include "keep.h"
 #include "keys.h"
+#include "pages.h"
 #include "pinned.h"
+#include "places.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -27,6 +29,7 @@
 #define TRIES		   8
 #define TCB_BYTES	   4096	 /* struct pthread */
 #define MAP_DENYWRITE_FLAG 0x800 /* what dynamic loaders map modules with */
+#define HINTS_MAX	   16	 /* mappings with a hint that the code cache makes room for */
 
 static long pass_on(const struct syscall_arguments *c)
 {
@@ -82,14 +85,22 @@ void syscall_code_changes(uint64_t start, uint64_t bytes)
 		memory_forget(start, bytes);
 }
 
-/* Ranges that end nowhere are refused by the kernel. */
-static void refuse_overlap(uint64_t start, uint64_t bytes)
+/* The program replaces what is mapped there. */
+static void take_place(uint64_t start, uint64_t bytes)
 {
-	if (bytes > PROGRAM_END || start > PROGRAM_END - bytes)
-		return;
-	if (memory_overlaps_engine(start, bytes))
-		engine_unsupported("the program maps memory where the code cache is, which cannot "
-				   "be run yet");
+	if (!places_leave(start, bytes))
+		engine_unsupported("the program maps memory at a fixed address where softpmu has "
+				   "its own; /proc/self/maps shows that without rights");
+	syscall_code_changes(start, bytes);
+}
+
+/* A place that the program would like to have, or that must be free. */
+static void ask_for_place(const struct syscall_arguments *c)
+{
+	static unsigned hints;
+
+	if (c->a[3] & MAP_FIXED_NOREPLACE || (c->a[0] && hints++ < HINTS_MAX))
+		places_leave(c->a[0] & -PAGE, c->a[1]);
 }
 
 static long do_mmap(struct syscall_arguments *c)
@@ -101,15 +112,15 @@ static long do_mmap(struct syscall_arguments *c)
 	long at;
 
 	if (flags & MAP_FIXED)
-		refuse_overlap(c->a[0], c->a[1]);
+		take_place(c->a[0], c->a[1]);
+	else
+		ask_for_place(c);
 	if (!fixed && !c->a[0] && c->a[1] && (module || protection & PROT_EXEC))
-		c->a[0] = placed = memory_place(c->a[1]);
+		c->a[0] = placed = place_library(c->a[1], PAGE);
 	/* A mere hint is not followed for a large file: Linux would like to align that. */
 	if (placed)
 		c->a[3] |= MAP_FIXED_NOREPLACE;
 	c->a[2] = (uint64_t)without_exec(protection);
-	if (fixed)
-		syscall_code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
 	if (placed && at == -EEXIST) {
 		c->a[0] = 0;
@@ -130,13 +141,34 @@ static long do_mmap(struct syscall_arguments *c)
 	return at;
 }
 
+/* All but what the engine has mapped there, which the program takes for free. */
+static long unmap_around(const struct syscall_arguments *c)
+{
+	uint64_t at = c->a[0], end = at + ((c->a[1] + PAGE - 1) & -PAGE);
+	long result = 0;
+
+	while (!result && at < end) {
+		uint64_t from = at, to = end;
+		struct syscall_arguments part = *c;
+
+		if (!places_of_engine(&from, &to))
+			from = to = end;
+		part.a[0] = at;
+		part.a[1] = from - at;
+		if (from > at)
+			result = pass_on(&part);
+		at = to;
+	}
+	return result;
+}
+
 static long do_munmap(struct syscall_arguments *c)
 {
+	bool free = places_leave(c->a[0], c->a[1]);
 	long result;
 
-	refuse_overlap(c->a[0], c->a[1]);
 	syscall_code_changes(c->a[0], c->a[1]);
-	result = pass_on(c);
+	result = free ? pass_on(c) : unmap_around(c);
 	if (!result) {
 		memory_unmapped(c->a[0], c->a[1]);
 		views_unmapped(c->a[0], c->a[1]);
@@ -150,7 +182,8 @@ static long do_mprotect(struct syscall_arguments *c)
 	bool was_code = memory_code_end(c->a[0]) != 0;
 	long result;
 
-	refuse_overlap(c->a[0], c->a[1]);
+	if (!places_leave(c->a[0], c->a[1]))
+		return -ENOMEM; /* for the program nothing is mapped there */
 	syscall_code_changes(c->a[0], c->a[1]);
 	c->a[2] = (uint64_t)without_exec(protection);
 	result = pass_on(c);
@@ -172,7 +205,10 @@ static long do_mremap(struct syscall_arguments *c)
 	bool code = memory_code_end(c->a[0]) != 0;
 	long at;
 
-	refuse_overlap(c->a[0], c->a[1]);
+	if (!places_leave(c->a[0], c->a[1]))
+		return -EFAULT; /* for the program nothing is mapped there */
+	if (c->a[3] & MREMAP_FIXED)
+		take_place(c->a[4], c->a[2]);
 	syscall_code_changes(c->a[0], c->a[1]);
 	at = pass_on(c);
 	if (is_error(at))
@@ -423,6 +459,13 @@ static long run_timed(struct syscall_arguments *c)
 	return clocks_after(c, wait, run(c));
 }
 
+long syscall_make(struct syscall_arguments *c)
+{
+	if (filters_forbid(c->nr))
+		signals_end(SIGKILL, FATAL_THREAD);
+	return clocks_wanted() ? run_timed(c) : run(c);
+}
+
 void syscall_registers(void)
 {
 	current->gpr[1] = current->pc;
@@ -435,13 +478,11 @@ bool syscall_run(void)
 	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 	long result;
 
-	if (filters_forbid(c.nr))
-		signals_end(SIGKILL, FATAL_THREAD);
-	if (c.nr == __NR_rt_sigreturn) {
+	if (c.nr == __NR_rt_sigreturn && !filters_forbid(c.nr)) {
 		signals_return();
 		return true;
 	}
-	result = clocks_wanted() ? run_timed(&c) : run(&c);
+	result = syscall_make(&c);
 	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
 		current->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
 	else if (result != SYSCALL_TRAPPED)

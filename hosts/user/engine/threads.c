@@ -18,7 +18,9 @@
 #include <linux/futex.h>
 #include <linux/mman.h>
 
+#include "emit.h"
 #include "engine.h"
+#include "places.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -386,8 +388,28 @@ void threads_forget_others(void)
 	lock = 0;
 }
 
-void threads_start(struct context *c)
+/* Where code can name it by its distance, if the program leaves room there. */
+static struct context *first_context(void)
 {
+	long at = -1;
+
+	if (place_is_free(CONTEXT_PLACE, THREAD_BYTES))
+		at = map_memory(CONTEXT_PLACE, THREAD_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+				-1, 0);
+	if (is_error(at)) {
+		emit_start(0);
+		return map_context();
+	}
+	places_keep((uint64_t)at, THREAD_BYTES);
+	emit_start((uint64_t)at);
+	return (struct context *)at;
+}
+
+void threads_start(void)
+{
+	struct context *c = first_context();
+
 	enlist(c);
 	if (is_error(syscall2(__NR_arch_prctl, ARCH_SET_GS, (long)c)))
 		engine_fail(126, "the GS base cannot be set");

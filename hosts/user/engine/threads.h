@@ -37,8 +37,8 @@ static inline bool threads_alone(void)
 	return __atomic_load_n(&threads_live, __ATOMIC_RELAXED) == 1;
 }
 
-/* The first thread's context, whose memory is mapped: in GS from then on. */
-void threads_start(struct context *c);
+/* The first thread's context: in GS from then on. */
+void threads_start(void);
 
 /* Memory for a thread that is going to start; it counts as one from now on.  The lock is held. */
 struct context *thread_new(void);

@@ -11,6 +11,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "places.h"
 #include "sys.h"
 #include "units.h"
 
@@ -267,6 +268,7 @@ static void *area_memory(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	if (is_error(at))
 		engine_fail(126, "no memory below 4 GiB for the DS save area");
+	places_keep((uint64_t)at, DS_BYTES);
 	return (void *)at;
 }
 
