@@ -61,6 +61,10 @@ formatting() {
 	accepts 'a formatted file' format
 	put src/pmu/a.c 'int   f( void ) ;'
 	refuses 'a badly formatted file' 'should be clang-formatted' format
+	put src/pmu/a.c '/*' ' * one	the first row of a table' ' * two	the second row' ' */' 'int f(void);'
+	accepts 'a table in a comment' format
+	put src/pmu/a.c "/* $(printf 'word %.0s' {1..30}) */" 'int f(void);'
+	refuses 'a long line in a comment' 'longer than 100 columns' format
 	refuses 'a tree without files' '0 passed' format
 }
 

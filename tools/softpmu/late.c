@@ -54,14 +54,14 @@ __asm__("	.text\n"
 	extern const char first_##function[];                                                      \
 	static struct late late_##function                                                         \
 		__attribute__((used)) = {first_##function, #function, library};                    \
-	__asm__("	.text\n"                                                                         \
-		"	.globl	" #function "\n"                                                   \
-		"	.type	" #function ", @function\n" #function ":\n"                        \
-		"	jmp	*late_" #function "(%rip)\n"                                       \
+	__asm__("\t.text\n"                                                                        \
+		"\t.globl\t" #function "\n"                                                        \
+		"\t.type\t" #function ", @function\n" #function ":\n"                              \
+		"\tjmp\t*late_" #function "(%rip)\n"                                               \
 		"first_" #function ":\n"                                                           \
-		"	lea	late_" #function "(%rip), %r11\n"                                  \
-		"	jmp	late_first\n"                                                                \
-		"	.size	" #function ", . - " #function "\n")
+		"\tlea\tlate_" #function "(%rip), %r11\n"                                          \
+		"\tjmp\tlate_first\n"                                                              \
+		"\t.size\t" #function ", . - " #function "\n")
 
 LATE(LIBELF, elf_begin);
 LATE(LIBELF, elf_end);
