@@ -2,35 +2,34 @@
 /*
  * unit.h: the performance-monitoring unit of one processor core.
  *
- * A core has one or two logical processors (threads).  All functions work in
- * the memory given at creation, allocate nothing, and touch the outside only
- * through the host's callbacks.  One thread of the host at a time may use a
- * core; different cores are independent.
+ * A core has one or two logical processors (threads).  All functions work in the memory that the
+ * host gives at creation.  They allocate nothing, and they reach the outside only through the
+ * host's callbacks.  One thread of the host at a time may use a core; different cores are
+ * independent.  In all functions `lp` is the number of a logical processor of the core: 0, or 1 if
+ * the core has two.
  *
- * How a host counts (the meters)
- * ------------------------------
- * The unit publishes, for each logical processor, a short list of meters.
- * A meter is a set of signals, the privilege rings in which they count, and
- * `headroom`: how many occurrences may pass in bulk before something must
- * happen exactly.  Before it runs a stretch of code that produces n
- * occurrences of a meter's signals the host subtracts n from its headroom.  If
- * the result is negative, it adds n back and runs the stretch instruction by
- * instruction, reporting each with spmu_retire(), which accounts for
- * the instruction on all meters itself and returns what has changed.
+ * How a host counts: the meters
+ * -----------------------------
+ * The unit publishes a short list of meters for each logical processor.  A meter is a set of
+ * signals, the privilege rings in which they count, and `headroom`: how many occurrences may pass
+ * in bulk before something must happen at an exact place.  Before the host runs a stretch of code
+ * that produces n occurrences of a meter's signals, it subtracts n from the headroom.  If the
+ * result is negative, the host adds n back and runs the stretch instruction by instruction.  It
+ * reports each of these instructions with spmu_retire(), which counts the instruction on all meters
+ * and returns what has changed.
  *
  *	m->headroom -= n;
  *	if (m->headroom < 0) { m->headroom += n; one by one with spmu_retire(); }
  *
- * An instruction that goes past the headroom by no more than `quiet` makes no callback (an overflow
- * that arms PEBS and does nothing else; a pin may hear of its counts), so it need not be reported
- *before the next one runs: a host may run on until an instruction would go past headroom and quiet
- *together, and report that one when it has just run, in order behind those before it.  Last branch
- *records and branch traces do call, so this holds for instructions that are not in the tap's
- *signals.
+ * The host may report late what makes no callback.  An occurrence after the headroom, but within
+ * the next `quiet` ones, makes none: an overflow that only arms PEBS is of this kind.  So the host
+ * may run on until an instruction would exceed headroom and quiet together.  Then it reports that
+ * instruction and those before it, in order, right after that instruction has run.  This does not
+ * hold for branches that the tap (below) wants, because branch records do make callbacks.
  *
- * Nothing is lost by asking late: a counter is read as what it had plus what
- * passed since.  Every function here that looks at a counter settles the
- * meters first, so a host may call it at any instruction boundary.
+ * Nothing is lost by asking late: the value of a counter is what it had plus what has passed since.
+ * Each function that reads a counter first folds in what has passed.  So a host may call the unit
+ * at any instruction boundary.
  *
  * Example: examples/unit.c.
  */
@@ -46,37 +45,42 @@ extern "C" {
 #define SPMU_METERS_MAX	 32
 #define SPMU_THREADS_MAX 2
 
-/* On a Pentium counters take CPL 1 and 2 for ring 0 (struct spmu_model_info, os_cpl). */
+/*
+ * The privilege rings that counters tell apart.  A Pentium's counters treat CPL 1 and 2 like CPL 0
+ * (os_cpl of struct spmu_model_info).
+ */
 #define SPMU_RING0 1u /* CPL 0 */
 #define SPMU_RINGX 2u /* CPL 1, 2, 3 */
 
 struct spmu_meter {
 	int64_t headroom; /* occurrences that may still pass in bulk; the host subtracts */
-	uint64_t signals; /* never 0 */
-	uint32_t rings;	  /* SPMU_RING0 | SPMU_RINGX: where they count */
-	uint32_t quiet;	  /* occurrences behind the headroom that call nobody, see below */
+	uint64_t signals; /* the set of signals; never 0 */
+	uint32_t rings;	  /* SPMU_RING0 | SPMU_RINGX: the rings in which they count */
+	uint32_t quiet;	  /* how many occurrences after the headroom make no callback */
 };
 
 /*
- * What the unit wants to hear of taken branches (last branch records and branch trace
- * store, 17.4).  While `signals` is not 0 a host that runs in bulk gathers each taken branch of
- * those kinds and rings, and hands them over in order with spmu_branches() before it calls
- * anything else of the core.  Of an instruction that it reports with spmu_retire() the unit
- * takes the branch itself.
+ * The branch tap: which taken branches the unit wants, for last branch records and the branch trace
+ * store (17.4).  While `signals` is not 0, a host that runs in bulk gathers the taken branches of
+ * these kinds and rings.  It hands them over in order, with spmu_branches(), before any other call
+ * for the core.  It does not gather branches of instructions that it reports with spmu_retire():
+ * the unit takes these itself.
  *
- * A far branch between rings is handed over when either ring is one of `rings`.
- *
- * `newest`: so many of the newest that end in one of `rings` suffice, older ones may be dropped;
- * 0: none may.  The entries then stand at other places of the stack (TOS) unless as many
- * as it is deep are dropped at a time.
- * `room`: how many may be gathered before they must be handed over, so that an interrupt at
- * the threshold of the BTS buffer is not late.
- * `bts_next`: when not 0 the host may store BTS records (struct at 17.4.9) itself from
- * this linear address on, `room` of them without a gap, and then says
- * spmu_branches_stored() instead.  One that begins in a ring outside `rings` is not among them:
- * with such a branch the host says spmu_branches().  Last branch records follow from them.  It
- * holds for the area as it is: software stops the trace while it changes the area or its pages
- * (17.4.9.5), and starting it looks again.
+ * signals	The kinds of branches, as a set of signals; 0: the unit wants none.
+ * rings	The rings in which they count.  A far branch between two rings is handed over if
+ *		either of them is in the set.
+ * newest	The host may drop all but the last `newest` branches that end in one of `rings`.  0
+ *		means that it must keep every branch.  Dropped branches do not move TOS, so the
+ *		entries are at other places of the stack, unless the host drops a multiple of the
+ *		stack's depth.
+ * room		How many branches may be gathered before they must be handed over.  It keeps the
+ *		interrupt at the threshold of the BTS buffer from being late.
+ * bts_next	If it is not 0, the host may store BTS records (17.4.9) itself, from this linear
+ *		address on: at most `room` of them, without gaps.  It then calls
+ *		spmu_branches_stored() instead, and the unit takes the last branch records from
+ *		the stored ones.  A branch that begins in a ring outside `rings` is not stored; the
+ *		host hands it over with spmu_branches().  The address is valid as long as software
+ *		does not change the DS area or its pages during the trace, which 17.4.9.5 forbids.
  */
 struct spmu_branch_tap {
 	uint64_t signals;
@@ -87,10 +91,10 @@ struct spmu_branch_tap {
 };
 
 /*
- * The meters of one logical processor, in memory of the host so that translated code can
- * reach them.  `epoch` changes whenever the list (not the headroom) changes:
- * a host whose code has the list built in looks at it after each call into the
- * unit.
+ * The meters of one logical processor.  They are in the host's memory, so that translated code can
+ * reach them.  `epoch` changes whenever the list or the tap's signals change, but not when headroom
+ * changes.  A host whose translated code depends on the list compares `epoch` after each call into
+ * the unit.
  */
 struct spmu_meters {
 	uint32_t epoch;
@@ -114,11 +118,22 @@ struct spmu_pmi {
 };
 
 /*
- * What a host provides.  `opaque` is handed to each callback; lp is the
- * logical processor within the core.  Linear addresses are the guest's.
- * read and write return false, having changed nothing, when any byte cannot be
- * accessed.  No callback may call back into the same core, except that pmi may read
- * registers with spmu_read_msr().
+ * What a host provides.  Each callback gets `opaque` and the logical processor.  Callbacks must not
+ * call functions of the same core, except that pmi may call spmu_read_msr().  Each callback
+ * is required unless NULL is allowed below.
+ *
+ * read		Copies `bytes` bytes from the guest's linear memory.  Returns false, and changes
+ *		nothing, if any of them cannot be read.
+ * write	The same for writing.
+ * pmi		The local APIC delivers a performance-monitoring interrupt.
+ * tsc		Returns the time-stamp counter, for PEBS records.
+ * registers	Fills in the registers, with the values after the instruction.
+ * vectors	Fills in XMM0 to XMM15 for adaptive PEBS records.  NULL: they are stored as 0.
+ * pin		The pin of counter `number` (PMi, PMi/BPi) toggles `toggles` times: once for each
+ *		count, or at each overflow, as the pin control flag says (18.2.1.1, 18.23.1).
+ *		Several counts in one clock are as many toggles.  Counts that passed in bulk are
+ *		reported when the unit folds them in.  NULL: nothing is connected to the pins.
+ * supply	The signals that this host reports.
  */
 struct spmu_host {
 	void *opaque;
@@ -127,14 +142,7 @@ struct spmu_host {
 	void (*pmi)(void *opaque, unsigned lp, struct spmu_pmi pmi);
 	uint64_t (*tsc)(void *opaque, unsigned lp);
 	void (*registers)(void *opaque, unsigned lp, struct spmu_registers *out);
-	/* XMM0 to XMM15, for the adaptive records that hold them; NULL: they are stored as 0. */
 	void (*vectors)(void *opaque, unsigned lp, uint8_t xmm[16][16]);
-	/*
-	 * The pin of counter `number` (PMi, PMi/BPi) is toggled so many times, at each count or at
-	 * overflow as the pin control flag has it (18.2.1.1, 18.23.1); one toggle for each count,
-	 * also of those that fall into one clock.  Of counts that passed in bulk it hears when they
-	 * are folded in.  NULL: nobody looks.
-	 */
 	void (*pin)(void *opaque, unsigned lp, unsigned number, uint64_t toggles);
 	struct spmu_supply supply;
 };
@@ -143,22 +151,29 @@ struct spmu_core; /* opaque */
 
 struct spmu_core_config {
 	const struct spmu_model *model;
-	unsigned threads; /* logical processors that share the core: 1 or 2 */
-	bool hide_absent; /* report architectural events that the host does not supply as
-			     unavailable in CPUID.0AH:EBX; false: as real parts report */
-	struct spmu_meters *meters[SPMU_THREADS_MAX]; /* one for each thread, host's memory,
-							 must outlive the core */
-	uint64_t errata; /* bit n: the model's erratum n holds (spmu_erratum_at()); 0: the processor
-			    as the manual has it.  One that is not there or not done is
-			    SPMU_E_ARGUMENT. */
+	unsigned threads; /* logical processors of the core: 1 or 2 */
+	bool hide_absent; /* true: CPUID.0AH:EBX reports architectural events that the host does not
+			     supply as unavailable; false: it reports what real parts report */
+	struct spmu_meters *meters[SPMU_THREADS_MAX]; /* one for each thread; the host's memory,
+							 which must outlive the core */
+	uint64_t errata; /* bit n switches the model's erratum n on (spmu_erratum_at()); 0: the
+			    processor behaves as the manual says */
 };
 
-/* Bytes of memory that a core needs, 64-byte aligned. Constant for a build. */
+/* Returns how many bytes of memory a core needs.  The number is constant for a build. */
 SPMU_API size_t spmu_core_bytes(void);
 
 /*
- * Make a core in `memory` in the state after power-up reset.  The config and
- * the host are copied.  SPMU_E_ARGUMENT, SPMU_E_SPACE.
+ * Makes a core in `memory`, in the state after a power-up reset (Vol. 3A 9.1.1).
+ *
+ * memory	At least spmu_core_bytes() bytes, aligned to 64 bytes.  It must stay valid, and at
+ *		the same address, as long as the core is used.  There is nothing to release.
+ * config, host	The library copies both.
+ * core		Receives the core; unchanged on error.
+ *
+ * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, a thread
+ * has no meters, or `errata` has a bit of an erratum that is not there or cannot be switched on.
+ * SPMU_E_SPACE: `bytes` is too small.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
 							 const struct spmu_core_config *config,
@@ -166,36 +181,52 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t by
 							 struct spmu_core **core);
 
 /*
- * RESET and INIT of one logical processor (Vol. 3A 9.1.1, table 9-1), and a machine-check exception
- * (call it before its handler runs).  The last two switch the recording into the DS save area off
- * (17.4.9) and leave the counters alone; INIT resets the LVT entry.
+ * spmu_reset() does what RESET does to a logical processor (Vol. 3A 9.1.1, table 9-1).
+ * spmu_init() does what INIT does: it stops the recording into the DS save area (17.4.9), resets
+ * the LVT entry and leaves the counters alone.  spmu_machine_check() stops that recording, too.
+ * The host calls it before the handler of the exception runs.
  */
 SPMU_API void spmu_reset(struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_init(struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_machine_check(struct spmu_core *core, unsigned lp);
 
-/* RDMSR and WRMSR.  Privilege is the host's matter (#GP when CPL > 0). */
+/*
+ * RDMSR and WRMSR.  The host checks the privilege level itself (#GP if CPL > 0).
+ *
+ * Returns SPMU_DONE; SPMU_GP if the access raises #GP, and then nothing has changed; or
+ * SPMU_NOT_OURS if the unit has no such register.  *value is written only with SPMU_DONE.  Cost: a
+ * search in the model's list of registers; a write may rebuild the list of meters.
+ */
 SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp,
 						       uint32_t msr, uint64_t *value);
 SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp,
 							uint32_t msr, uint64_t value);
 
-/* RDPMC (Vol. 2B): ecx as the guest has it; cpl 0..3; cr4_pce is CR4[8]; pe is CR0.PE. */
+/*
+ * RDPMC (Vol. 2B).
+ *
+ * ecx		The guest's ECX.
+ * cpl		The privilege level, 0 to 3.
+ * cr4_pce	CR4.PCE (bit 8).
+ * cr0_pe	CR0.PE.
+ *
+ * Returns SPMU_DONE, SPMU_GP, or SPMU_UD if the model has no RDPMC.
+ */
 SPMU_API SPMU_MUST_USE enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp,
 						    uint32_t ecx, unsigned cpl, bool cr4_pce,
 						    bool cr0_pe, uint64_t *value);
 
 /*
- * The performance-counter entry of the local vector table (APIC offset 340H).
- * A write keeps the writable bits; the mask bit is set by each delivery.
+ * The performance-counter entry of the local vector table (APIC offset 340H, Vol. 3A 10.5.1).
+ * A write changes the writable bits only.  On most models each delivery sets the mask bit.
  */
 SPMU_API uint32_t spmu_read_lvt(const struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value);
 
 /*
- * CPUID.  For leaf 0AH the four registers are replaced; for leaf 01H the unit's
- * feature flags (DS, DTES64, DS-CPL, PDCM) are set or cleared in what the host
- * has there, the rest is left.  Other leaves are left: false.
+ * CPUID.  The host passes the registers that it would return, and the unit changes what is its own:
+ * all four registers of leaf 0AH, and the flags DS, DTES64, DS-CPL and PDCM of leaf 01H.  Returns
+ * false for other leaves, whose registers are left as they are.
  */
 struct spmu_cpuid {
 	uint32_t eax, ebx, ecx, edx;
@@ -203,106 +234,131 @@ struct spmu_cpuid {
 SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 			 struct spmu_cpuid *regs);
 
-/* One retired instruction. */
+/*
+ * One retired instruction.
+ *
+ * ip		Its linear address (eventing IP).
+ * next_ip	The linear address where execution continues.  A host that runs user code alone may
+ *		not know it for a far transfer: 0 means that no branch is recorded.
+ * signals	The signals that the instruction produced.
+ * data_address	The linear address that it loads from; the one that it stores to if it does not
+ *		load; 0 if it does neither.
+ * store_address The linear address that it stores to, if that differs from data_address (MOVS, PUSH
+ *		and CALL with a memory operand, POP to memory); 0: the same.
+ * cycles	Core clocks from the retirement before to this one; 0: both are in one clock.
+ *		Threshold, edge and invert work on clocks (18.2.1.1).
+ * cpl		The privilege level at ip.
+ * next_cpl	The privilege level at next_ip; used for FAR only.
+ */
 struct spmu_insn {
-	uint64_t ip;		/* its linear address (eventing IP) */
-	uint64_t next_ip;	/* where execution continues; 0 of a far transfer: the host does not
-				   know (it runs user code alone), and no branch is recorded */
-	uint64_t signals;	/* what it produced */
-	uint64_t data_address;	/* of what it loads, or else stores; 0: none */
-	uint64_t store_address; /* of what it stores, where it loads from elsewhere (MOVS, PUSH and
-				   CALL of memory, POP to memory); 0: data_address */
-	uint32_t cycles;	/* core clocks from the instruction before to this one; 0: the same
-				   clock.  Threshold, edge and invert work on clocks
-				   (Vol. 3B 18.2.1.1). */
+	uint64_t ip;
+	uint64_t next_ip;
+	uint64_t signals;
+	uint64_t data_address;
+	uint64_t store_address;
+	uint32_t cycles;
 	uint8_t cpl;
-	uint8_t next_cpl; /* privilege level at next_ip; looked at for FAR only */
+	uint8_t next_cpl;
 };
 
-/* What a retired instruction led to, as a set. */
+/* What a call has led to, as a set of bits. */
 #define SPMU_EV_PMI    1u /* the pmi callback was called */
 #define SPMU_EV_RECORD 2u /* a PEBS record was written */
 #define SPMU_EV_METERS 4u /* the list of meters changed (epoch) */
 
 /*
- * Report one retired instruction.  Counts it, detects overflow, arms and
- * takes PEBS, raises the PMI.  Returns SPMU_EV_ bits.  Cost: linear in the
+ * Reports one retired instruction.  The unit counts it, detects overflows, arms PEBS, writes a PEBS
+ * record, records a taken branch and requests the PMI.  Returns SPMU_EV_ bits.  Cost: linear in the
  * number of enabled counters.
  */
 SPMU_API unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
 
-/* A taken branch, as last branch records and branch traces know it (17.4.8, 17.4.9). */
+/* A taken branch, as last branch records and branch traces hold it (17.4.8, 17.4.9). */
 struct spmu_branch {
-	uint64_t from, to; /* linear addresses: of the branch, and where execution goes on */
+	uint64_t from, to; /* linear addresses of the branch and of where execution continues */
 	uint32_t cycles;   /* core clocks since the branch before; 0: not known */
-	uint8_t signal;	   /* its kind: one of SPMU_SIGSET_TAKEN, as enum spmu_signal */
-	uint8_t cpl;	   /* at `from` */
-	uint8_t next_cpl;  /* at `to` */
-	uint8_t flags;	   /* SPMU_BRANCH_ */
+	uint8_t signal;	   /* its kind, as enum spmu_signal: one of SPMU_SIGSET_TAKEN */
+	uint8_t cpl;	   /* the privilege level at `from` */
+	uint8_t next_cpl;  /* the privilege level at `to` */
+	uint8_t flags;	   /* SPMU_BRANCH_ bits */
 };
+
+/*
+ * SPMU_BRANCH_EVENT marks an exception or interrupt.  No instruction retires with it, its signal is
+ * FAR, and it also moves the newest branch into the last exception record.
+ */
 #define SPMU_BRANCH_MISPREDICTED 1u
 #define SPMU_BRANCH_IN_TX	 2u
 #define SPMU_BRANCH_ABORT	 4u
-#define SPMU_BRANCH_EVENT                                                                          \
-	8u /* exception or interrupt: no instruction retired with it; moves                        \
-	      the last exception record too.  signal is FAR. */
+#define SPMU_BRANCH_EVENT	 8u
 
 /*
- * Branches that were taken: retired in bulk (see struct spmu_branch_tap), or exceptions and
- * interrupts, which hosts of all kinds report here.  In order.  Branches that nothing
- * wants are passed over.  One whose signal is no taken branch hands over its cycles alone: so a
- * host that supplies core clocks tells what passed in bulk since the last branch.
- * Returns SPMU_EV_ bits.  Cost: linear in count.
+ * Reports `count` taken branches, in order: those that a host gathered in bulk (struct
+ * spmu_branch_tap), and exceptions and interrupts, which every host reports here.  The unit ignores
+ * branches that it does not want.  An entry whose signal is not a taken branch only adds its
+ * cycles, so a host that supplies core clocks can tell how many passed in bulk since the last
+ * branch.  Returns SPMU_EV_ bits.  Cost: linear in `count`.
  */
 SPMU_API unsigned spmu_branches(struct spmu_core *core, unsigned lp,
 				const struct spmu_branch *branches, size_t count);
 
-/* The host stored `records` BTS records itself, from tap.bts_next on; at most tap.room. */
+/*
+ * Tells the unit that the host has stored `records` BTS records itself, from tap.bts_next on;
+ * at most tap.room.  Returns SPMU_EV_ bits.
+ */
 SPMU_API unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size_t records);
 
 /*
- * Whether single-stepping (EFLAGS.TF) must trap at taken branches only (IA32_DEBUGCTL.BTF,
- * 17.4.3), and what #DB does to the unit before its handler runs: LBR and BTF are cleared.  A host
- * says so before it hands the exception itself over with spmu_branches(): it belongs into
- * branch traces and not among last branch records (17.4.2).
+ * spmu_steps_on_branches() returns whether single-stepping (EFLAGS.TF) must trap after taken
+ * branches only (IA32_DEBUGCTL.BTF, 17.4.3).
+ *
+ * spmu_debug_exception() does what #DB does to the unit: it clears LBR and BTF.  The host calls it
+ * before the handler runs, and before it hands the exception over with spmu_branches().  In this
+ * order the exception is in branch traces, but not among last branch records (17.4.2).
  */
 SPMU_API bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp);
 SPMU_API void spmu_debug_exception(struct spmu_core *core, unsigned lp);
 
 /*
- * SMI delivery and RSM.  Nothing is recorded into the DS save area in between (17.4.9), and
- * IA32_DEBUGCTL.FREEZE_WHILE_SMM may ask for more (17.4.1).
+ * Tells the unit that an SMI has been delivered (`entered` is true) or that RSM returns (false).
+ * In between nothing is recorded into the DS save area (17.4.9).  With
+ * IA32_DEBUGCTL.FREEZE_WHILE_SMM counters and last branch records stop as well (17.4.1).
  */
 SPMU_API void spmu_smm(struct spmu_core *core, unsigned lp, bool entered);
 
 /*
- * Whether IA-32e mode is active (IA32_EFER.LMA); false after creation and reset.  Where CPUID
- * has no DTES64 it chooses the layout of the DS save area (17.4.9.2).
+ * Tells the unit whether IA-32e mode is active (IA32_EFER.LMA).  Creation and reset switch it off.
+ * On models without DTES64 the mode selects the layout of the DS save area (17.4.9.1).
  */
 SPMU_API void spmu_set_ia32e(struct spmu_core *core, unsigned lp, bool active);
 
 /*
- * Whether a thread is halted or waits to be started; false after creation and reset.  Counters
- * that all threads of a core share may count only while so many are active (18.16.2).
- * Returns SPMU_EV_ bits.
+ * Tells the unit whether a logical processor is halted or not yet started.  After creation and
+ * reset it runs.  Counters that the threads of a core share can depend on how many threads
+ * are active (18.16.2).  Returns SPMU_EV_ bits.
  */
 SPMU_API unsigned spmu_set_halted(struct spmu_core *core, unsigned lp, bool halted);
 
 /*
- * A C-state deeper than C1, which MWAIT asked for, has taken the thread's last branch records away:
- * they, their top and the last exception record are 0 then (17.10.3).  Families that keep
- * them: nothing happens.
+ * Tells the unit that a C-state deeper than C1, requested by MWAIT, has cleared the last branch
+ * records, TOS and the last exception record (17.10.3).  Families that keep them
+ * ignore the call.
  */
 SPMU_API void spmu_deep_sleep(struct spmu_core *core, unsigned lp);
 
 /*
- * Clocks that pass while nothing retires (a halted or stalled processor).
- * `signals` may hold CYCLES and REF_CYCLES; clocks is how many of each.
+ * Reports clocks that pass while nothing retires.
+ *
+ * signals	CYCLES, REF_CYCLES or both.
+ * clocks	How many of each.
+ * cpl		The privilege level in which they pass.
+ *
+ * Returns SPMU_EV_ bits.
  */
 SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals,
 			      uint64_t clocks, unsigned cpl);
 
-/* Fold what passed in bulk into the counters and grant headroom anew. */
+/* Adds what has passed in bulk to the counters, and grants new headroom. */
 SPMU_API void spmu_settle(struct spmu_core *core);
 
 #ifdef __cplusplus
