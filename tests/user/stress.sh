@@ -25,6 +25,7 @@ compile views -pthread
 compile jits -pthread
 compile children
 compile unusual -pthread
+compile storm -pthread
 ulimit -c 0
 cd "$SCRATCH" || exit 1
 
@@ -44,6 +45,7 @@ add jits flips patches reuse handlers forks threads published moved spawns acros
 "$BUILT/filters" refused >"$SCRATCH/said" && add filters traps trap-default kills allowed threads strict executes
 add children signals clone spawn
 add unusual threads forks handles timers rewrites remaps rewrites-loop
+add storm order
 ((${#programs[@]})) || stop "programs" "none is named ${STRESS_ONLY:-}"
 
 # natively I: how the I-th program ends by itself.

@@ -77,7 +77,13 @@ struct signals {
 	uint64_t mask;			      /* the program's, while the kernel's is another */
 	struct arrival arrived[ARRIVALS_MAX]; /* in the order in which they are delivered */
 	unsigned arrivals;
-	bool checking;		    /* arrivals are being looked through */
+	bool checking; /* arrivals are being looked through */
+	/* Progress of the program among signals that come faster than they are delivered. */
+	uint64_t recent; /* those whose handlers were entered, or left, one right after the other */
+	unsigned in_a_row;	    /* how often that was */
+	unsigned holds;		    /* how often the kernel has kept its signals back for that */
+	unsigned steps_held;	    /* instructions until it hands them out; 0: it does */
+	bool sent;		    /* the thread itself has sent signals meanwhile */
 	bool waiting, came_waiting; /* a system call waits with wait_mask; a signal ended it */
 	uint64_t wait_mask;
 	uint64_t held_set;
@@ -195,8 +201,9 @@ CTX_CHECK(lane, CTX_LANES);
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);
 
-/* A signal between these two: enter() would not see any more that it came. */
-extern const char enter_check[], enter_end[];
+/* A signal between the first and the last: enter() would not see any more that it came.  One that
+ * came before raises a trap at enter_trap. */
+extern const char enter_check[], enter_trap[], enter_end[];
 
 /*
  * A system call of the program, or why it is to be made behind a handler: a signal came before

@@ -9,7 +9,6 @@
 #include "context.h"
 
 #define RFLAGS_AC 0x40000
-#define RFLAGS_TF 0x100
 #define FRAME_RSP 0xa8	/* in a signal frame: its registers (asm/sigcontext.h) */
 #define FRAME_RIP 0xb0
 
@@ -34,10 +33,9 @@ enter:
 	.globl enter_check
 enter_check:
 	cmpl $0, %gs:CTX_PENDING
+	jne enter_trap
 	pushq %gs:CTX_RFLAGS
-	je 1f
-	orl $RFLAGS_TF, (%rsp)	/* signals.c finds the boundary instruction by instruction */
-1:	popfq
+	popfq
 	movq %gs:CTX_RAX, %rax
 	movq %gs:CTX_RCX, %rcx
 	movq %gs:CTX_RDX, %rdx
@@ -55,7 +53,10 @@ enter_check:
 	movq %gs:CTX_R8+0x38, %r15
 	movq %gs:CTX_RSP, %rsp
 	jmp *%gs:CTX_RESUME
-	.globl enter_end
+	.globl enter_trap, enter_end
+enter_trap:
+	int3			/* signals.c finds the boundary from CTX_RESUME on */
+	nop
 enter_end:
 
 	.macro leave_by name, reason

@@ -133,13 +133,14 @@ void frame_note(struct arrival *a, const siginfo_t *info, const struct ucontext 
 	a->fatal = NOT_FATAL;
 }
 
-static void registers_out(struct sigcontext *to)
+void frame_registers(struct sigcontext *to)
 {
 	const uint64_t *g = current->gpr;
 	uint64_t low[] = {g[7], g[6], g[5], g[3], g[2], g[0], g[1], g[4], current->pc};
 
 	memcpy(&to->r8, g + 8, 64);
 	memcpy(&to->rdi, low, sizeof(low)); /* RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP */
+	to->eflags = (to->eflags & ~FLAGS_RETURN) | (current->rflags & FLAGS_RETURN);
 }
 
 static void registers_in(const struct sigcontext *from)
@@ -203,7 +204,7 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 	if ((unsigned)current->signals.altstack.ss_flags & AUTODISARM)
 		current->signals.altstack = (stack_t){.ss_flags = SS_DISABLE};
 	memcpy(&f->uc.uc_mcontext, &a->from, sizeof(a->from));
-	registers_out(&f->uc.uc_mcontext);
+	frame_registers(&f->uc.uc_mcontext);
 	f->uc.uc_mcontext.eflags = current->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0);
 	f->uc.uc_mcontext.oldmask = mask;
 	f->uc.uc_mcontext.fpstate = (struct _fpstate *)state;
@@ -221,6 +222,16 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 }
 
 /* --- back --- */
+
+int frame_signal(void)
+{
+	const struct frame *f = (const struct frame *)(current->gpr[4] - 8);
+
+	if (!memory_readable((uint64_t)&f->info, sizeof(f->info.si_signo)) ||
+	    f->info.si_signo < 1 || f->info.si_signo >= SIGNALS)
+		return 0;
+	return f->info.si_signo;
+}
 
 bool frame_return(uint64_t sigmask, uint64_t *mask)
 {

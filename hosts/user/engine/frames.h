@@ -36,6 +36,9 @@ struct arrival {
 /* Note what a frame of the kernel's says. */
 void frame_note(struct arrival *a, const siginfo_t *info, const struct ucontext *uc);
 
+/* The program's registers, as they are for the instruction at current->pc. */
+void frame_registers(struct sigcontext *to);
+
 /* Enter the handler: a frame on the program's stack that restores `mask`.  False: the stack
  * cannot hold it. */
 bool frame_push(const struct arrival *a, const struct kernel_action *action, uint64_t mask);
@@ -43,6 +46,8 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 /* The program's rt_sigreturn(2): back to what its frame says.  The kernel's mask is then
  * `sigmask`; the program's is to be *mask.  False: the frame cannot be read. */
 bool frame_return(uint64_t sigmask, uint64_t *mask);
+/* The signal that its frame is of, as far as one can say; 0: none. */
+int frame_signal(void);
 
 /* sigaltstack(2) of the program. */
 long frame_altstack(uint64_t stack, uint64_t old);

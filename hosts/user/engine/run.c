@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "keys.h"
 #include "path.h"
+#include "signals.h"
 #include "sys.h"
 #include "threads.h"
 
@@ -354,6 +355,7 @@ static void step_syscall(const struct step *s)
 	struct dispatch *run = &current->run;
 	uint64_t pc = s->pc; /* the call may take the step away */
 
+	signals_before_call();
 	if (current->pending)
 		return;
 	current->pc = pc + s->insn[0].bytes;

@@ -91,7 +91,7 @@ void signals_end(int sig, enum fatal what)
 /* From here on the kernel keeps back what is not a fault. */
 static void hold_back(struct ucontext *uc)
 {
-	if (!current->pending)
+	if (!current->pending && !mine()->steps_held)
 		mine()->mask = uc->uc_sigmask;
 	uc->uc_sigmask = ~FAULT_SIGNALS;
 	current->pending = 1;
@@ -120,18 +120,26 @@ void signals_note(const siginfo_t *info, struct ucontext *uc, bool fault)
 	hold_back(uc);
 }
 
+/* enter() was about to load these. */
+static void complete_entry(struct sigcontext *regs)
+{
+	frame_registers(regs);
+	regs->rip = current->resume;
+}
+
 /* Translated code goes back to the engine as soon as it is between two instructions. */
 static void leave_soon(struct sigcontext *regs)
 {
 	uint64_t rip = regs->rip;
 
+	if (rip >= (uint64_t)enter_check && rip < (uint64_t)enter_end)
+		complete_entry(regs);
+	rip = regs->rip;
 	regs->eflags &= ~FLAG_TF;
 	if (rip >= (uint64_t)syscall_check && rip <= (uint64_t)syscall_at)
 		regs->rip = rip == (uint64_t)syscall_at && regs->rcx == (uint64_t)syscall_after
 				    ? (uint64_t)syscall_again
 				    : (uint64_t)syscall_interrupted;
-	else if (rip >= (uint64_t)enter_check && rip < (uint64_t)enter_end)
-		regs->eflags |= FLAG_TF;
 	else if (in_engine(rip))
 		return;
 	else if (step_of_code(rip))
@@ -177,7 +185,9 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		stand_soon(uc);
 		return;
 	}
-	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && current->pending) {
+	if (sig == SIGTRAP && current->pending &&
+	    (info->si_code == TRAP_TRACE ||
+	     (info->si_code > 0 && regs->rip == (uint64_t)enter_trap + 1))) {
 		leave_soon(regs);
 		return;
 	}
@@ -236,6 +246,69 @@ static uint64_t mask_now(void)
 	return mask;
 }
 
+/* --- storms --- */
+
+/*
+ * A program gets on while signals come faster than they can be delivered: natively it executes
+ * something between two deliveries, as a handler takes less time than the signal needs to
+ * come again.  So a signal that has come again while it was delivered, or while its handler
+ * ran, waits for an instruction of the interrupted code, and for more of them the longer that
+ * goes on.  What was pending before, and what the thread has sent itself, comes at once, as the
+ * program may rely on that: signals that are queued count as such for a while.
+ */
+#define HOLDS_MOST   10	  /* then 2^10 instructions are between two deliveries */
+#define QUEUED_MOST  1024 /* signals that were queued in one go */
+#define FIRST_QUEUED 32	  /* the first signal that is queued, SIGRTMIN */
+
+/* Which signals of this set are pending and not blocked? */
+static uint64_t pending_among(uint64_t set)
+{
+	uint64_t pending = 0;
+
+	set &= ~mine()->mask;
+	if (set)
+		syscall2(__NR_rt_sigpending, (long)&pending, sizeof(pending));
+	return pending & set;
+}
+
+/* Does the kernel keep its signals back for some instructions? */
+static bool hold_storm(void)
+{
+	struct signals *s = mine();
+	uint64_t again = pending_among(s->recent);
+	bool queued = !(again & (BIT_OF(FIRST_QUEUED) - 1));
+
+	if (!again) {
+		s->recent = 0;
+		s->in_a_row = 0;
+		s->holds = 0;
+	}
+	if (!again || s->sent || (queued && ++s->in_a_row < QUEUED_MOST)) {
+		s->sent = false;
+		return false;
+	}
+	s->steps_held = 1u << s->holds;
+	if (s->holds < HOLDS_MOST)
+		s->holds++;
+	if (current->run.steps_due < s->steps_held)
+		current->run.steps_due = s->steps_held;
+	return true;
+}
+
+/* The kernel hands out what is pending. */
+static void hand_out(void)
+{
+	mine()->steps_held = 0; /* before: what comes notes the mask */
+	signals_kernel_mask(SIG_SETMASK, mine()->mask);
+	send_held();
+}
+
+void signals_before_call(void)
+{
+	if (mine()->steps_held)
+		hand_out();
+}
+
 static void deliver(const struct arrival *a)
 {
 	int sig = a->info.si_signo;
@@ -265,19 +338,15 @@ static void deliver(const struct arrival *a)
 	}
 	if (!frame_push(a, &action, saved))
 		die(SIGSEGV);
+	mine()->recent |= BIT_OF(sig);
 	now |= action.mask;
 	if (!(action.flags & SA_NODEFER))
 		now |= BIT_OF(sig);
 	set_mask(now & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
 }
 
-void signals_check(void)
+static void deliver_arrivals(void)
 {
-	thread_check();
-	if (mine()->unwatches)
-		faults_open_pages();
-	if (!current->pending)
-		return;
 	mine()->checking = true;
 	while (mine()->arrivals) {
 		struct arrival a;
@@ -289,8 +358,21 @@ void signals_check(void)
 	}
 	mine()->checking = false;
 	current->pending = 0;
-	signals_kernel_mask(SIG_SETMASK, mine()->mask);
-	send_held();
+}
+
+void signals_check(void)
+{
+	thread_check();
+	if (mine()->unwatches)
+		faults_open_pages();
+	if (mine()->steps_held && !--mine()->steps_held && !current->pending)
+		hand_out();
+	while (current->pending) {
+		deliver_arrivals();
+		if (hold_storm())
+			break;
+		hand_out();
+	}
 }
 
 void signals_start_thread(void)
@@ -370,7 +452,10 @@ void signals_return(void)
 {
 	uint64_t mask;
 
+	int sig = frame_signal();
+
 	signals_kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
+	mine()->recent |= sig ? BIT_OF(sig) : 0;
 	if (!frame_return(~FAULT_SIGNALS, &mask))
 		die(SIGSEGV);
 	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));

@@ -47,6 +47,13 @@ void signals_take_over(void);
 long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes);
 long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes);
 void signals_return(void);
+/* A system call is going to be made: the kernel keeps nothing back for progress (a storm). */
+void signals_before_call(void);
+/* The thread has sent a signal, perhaps to itself. */
+static inline void signals_sent(void)
+{
+	current->signals.sent = true;
+}
 /* The call that follows waits with the mask at this address, if there is one. */
 void signals_waits_with(uint64_t mask_address);
 

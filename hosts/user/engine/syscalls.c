@@ -421,6 +421,13 @@ static long run(struct syscall_arguments *c)
 		return frame_altstack(c->a[0], c->a[1]);
 	case __NR_rt_sigprocmask:
 		return signals_procmask((long)c->a[0], c->a[1], c->a[2], c->a[3]);
+	case __NR_kill:
+	case __NR_tkill:
+	case __NR_tgkill:
+	case __NR_rt_sigqueueinfo:
+	case __NR_rt_tgsigqueueinfo:
+		signals_sent();
+		return syscall_pass_on(c);
 	case __NR_rt_sigsuspend:
 		return pass_on_waiting(c, c->a[0]);
 	case __NR_ppoll:
