@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define KEPT_BYTES_MOST ((off_t)512 << 20)
+#define KEPT_BYTES_MOST	   ((off_t)512 << 20)
+#define UNFINISHED_SECONDS 60
 
 static bool is_own_folder(const char *path)
 {
@@ -92,10 +94,17 @@ static size_t list_files(DIR *folder, struct file **files)
 	return n;
 }
 
+/* A process that was killed while it wrote leaves its file, which has a dot in its name. */
+static bool is_abandoned(const struct file *file, time_t now)
+{
+	return strchr(file->name, '.') && file->written.tv_sec < now - UNFINISHED_SECONDS;
+}
+
 void kept_trim(const char *path)
 {
 	struct file *files = NULL;
 	DIR *folder = opendir(path);
+	time_t now = time(NULL);
 	off_t sum = 0;
 	size_t n;
 
@@ -106,7 +115,7 @@ void kept_trim(const char *path)
 		qsort(files, n, sizeof(*files), by_age);
 	for (size_t i = 0; i < n; i++) {
 		sum += files[i].bytes;
-		if (sum > KEPT_BYTES_MOST)
+		if (sum > KEPT_BYTES_MOST || is_abandoned(&files[i], now))
 			unlinkat(dirfd(folder), files[i].name, 0);
 	}
 	free(files);

@@ -2,9 +2,9 @@
 /*
  * perfdata.h: write and read perf.data, the file of Linux' perf tools.
  *
- * The writer appends records and keeps the file readable at every step but
- * the last few bytes; the reader takes any file in the PERFILE2 form and checks
- * every length.  Both go by the layout in layout.h.
+ * The writer appends records and keeps the file readable from the first perfdata_sync() on; the
+ * reader takes any file in the PERFILE2 form and checks every length.  Both go by the layout in
+ * layout.h.
  */
 #ifndef SOFTPMU_PERFDATA_H
 #define SOFTPMU_PERFDATA_H
@@ -126,8 +126,8 @@ struct perfdata_about {
 };
 
 /*
- * Begin a file.  It is written under a temporary name beside `path` and
- * gets its name at the end; a device is written directly.  NULL: *error is a line to free().  The
+ * Begin a file.  It gets its name with the first perfdata_sync() or at the end, and what had
+ * that name becomes NAME.old; a device is written directly.  NULL: *error is a line to free().  The
  * events and what `about` points to are copied; attr is used as given and must be the same in what
  * it says of samples; the id is given out here.
  */
@@ -157,16 +157,17 @@ uint64_t perfdata_traced(const struct perfdata_writer *writer);
 uint64_t perfdata_bytes(const struct perfdata_writer *writer);
 
 /* Bring what there is to the file and its header up to date: were the tool to be killed now, the
- * temporary file could be read that far. */
+ * file could be read that far. */
 void perfdata_sync(struct perfdata_writer *writer);
 
 /*
- * Write the header and give the file its name; what had that name becomes NAME.old.
+ * Write the header and give the file its name; *bytes is how long it is.
  * False: *error is a line to free().  Frees the writer either way.
  */
-bool perfdata_finish(struct perfdata_writer *writer, char **error);
+bool perfdata_finish(struct perfdata_writer *writer, uint64_t *bytes, char **error);
 
-/* Remove what was written and free the writer; NULL is fine. */
+/* Remove what was written, give what had its name the name back, and free the writer; NULL is
+ * fine. */
 void perfdata_abandon(struct perfdata_writer *writer);
 
 /* The build-id in the notes of an ELF file, "[vdso]" for this machine's; bytes, 0 for none. */

@@ -2,10 +2,11 @@
 /*
  * writer.c: a perf.data that grows: its beginning, its end, and what a full disk leaves of it.
  *
- * The file grows under a temporary name and gets its own at the end.  When the
- * disk is full the file is cut after the last whole record; what cannot
- * be had then is given up in this order: later records, the last stretch of records in favour of
- * the header's features, the features.
+ * The file begins without a name and gets its own when the first records are in it.  From then on
+ * its header is brought up to date with each perfdata_sync(), so that what a killed writer leaves
+ * can be read.  When the disk is full the file is cut after the last whole record; what cannot be
+ * had then is given up in this order: later records, the last stretch of records in favour of the
+ * header's features, the features.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -95,17 +96,56 @@ void writer_flush(struct perfdata_writer *writer)
 		writer_cut(writer);
 }
 
-static bool write_header(struct perfdata_writer *writer)
+/* The first `bytes` of the records are in the file. */
+static bool write_header(struct perfdata_writer *writer, uint64_t bytes)
 {
-	writer->header.data.bytes = writer->written;
+	writer->header.data.bytes = bytes;
 	return writer_put(writer->fd, &writer->header, sizeof(writer->header), 0) ==
 	       sizeof(writer->header);
 }
 
+/* perf keeps what had the name before. */
+static bool move_old(struct perfdata_writer *writer)
+{
+	char *old;
+
+	if (asprintf(&old, "%s.old", writer->path) < 0)
+		return false;
+	writer->moved_old = !rename(writer->path, old);
+	free(old);
+	return writer->moved_old || errno == ENOENT;
+}
+
+static bool link_file(const struct perfdata_writer *writer)
+{
+	char name[64];
+
+	if (writer->temporary)
+		return !rename(writer->temporary, writer->path);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", writer->fd);
+	return !linkat(AT_FDCWD, name, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW);
+}
+
+static bool take_name(struct perfdata_writer *writer)
+{
+	if (!writer->is_file || writer->has_name)
+		return true;
+	writer->has_name = move_old(writer) && link_file(writer);
+	return writer->has_name;
+}
+
+/* The buffer keeps what it has: when the disk is full its records can be given up for the features.
+ */
 void perfdata_sync(struct perfdata_writer *writer)
 {
-	writer_flush(writer);
-	write_header(writer);
+	uint64_t samples;
+	size_t done = 0;
+
+	if (!writer->error)
+		done = writer_put(writer->fd, writer->buffer, writer->buffered,
+				  writer->header.data.offset + writer->written);
+	if (write_header(writer, writer->written + whole_records(writer, done, &samples)))
+		take_name(writer);
 }
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -187,6 +227,35 @@ static bool copy_facts(struct perfdata_writer *writer, const struct perfdata_eve
 	       copy_command(to, about->command) && copy_events(to, events, count);
 }
 
+/* A file without a name in the folder of `path`; false: the file system has none, or /proc is not
+ * there to give it one. */
+static bool open_nameless(struct perfdata_writer *writer, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+	if (!folder)
+		return false;
+	if (!access("/proc/self/fd", X_OK))
+		writer->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	free(folder);
+	return writer->fd >= 0;
+}
+
+static bool open_temporary(struct perfdata_writer *writer, const char *path)
+{
+	if (asprintf(&writer->temporary, "%s.XXXXXX", path) < 0) {
+		writer->temporary = NULL;
+		return false;
+	}
+	writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
+	if (writer->fd >= 0)
+		return true;
+	free(writer->temporary);
+	writer->temporary = NULL;
+	return false;
+}
+
 /* A new file beside the one that it will become; a device or pipe is opened as it is. */
 static bool open_file(struct perfdata_writer *writer, const char *path)
 {
@@ -204,16 +273,9 @@ static bool open_file(struct perfdata_writer *writer, const char *path)
 		}
 		return writer->fd >= 0;
 	}
-	if (asprintf(&writer->temporary, "%s.XXXXXX", path) < 0) {
-		writer->temporary = NULL;
+	writer->is_file = true;
+	if (!open_nameless(writer, path) && !open_temporary(writer, path))
 		return false;
-	}
-	writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
-	if (writer->fd < 0) {
-		free(writer->temporary);
-		writer->temporary = NULL;
-		return false;
-	}
 	/* As perf has it: for the user alone, unless the mask is tighter still. */
 	mask = umask(0);
 	umask(mask);
@@ -249,7 +311,7 @@ static bool write_front(struct perfdata_writer *writer)
 			return false;
 	}
 	header->data.offset = at;
-	return write_header(writer);
+	return write_header(writer, 0);
 }
 
 struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_event *events,
@@ -338,24 +400,7 @@ static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 	return false;
 }
 
-/* perf keeps what had the name before. */
-static bool take_name(struct perfdata_writer *writer)
-{
-	char *old;
-
-	if (!writer->temporary)
-		return true;
-	if (asprintf(&old, "%s.old", writer->path) < 0)
-		return false;
-	if (rename(writer->path, old) && errno != ENOENT) {
-		free(old);
-		return false;
-	}
-	free(old);
-	return !rename(writer->temporary, writer->path);
-}
-
-bool perfdata_finish(struct perfdata_writer *writer, char **error)
+bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char **error)
 {
 	size_t bytes = 0;
 	bool good;
@@ -367,7 +412,8 @@ bool perfdata_finish(struct perfdata_writer *writer, char **error)
 		make_room(writer, bytes);
 		write_features(writer, &bytes);
 	}
-	good = write_header(writer) && take_name(writer);
+	*file_bytes = perfdata_bytes(writer) + bytes;
+	good = write_header(writer, writer->written) && take_name(writer);
 	if (!good && !writer->error)
 		writer->error = errno;
 	if (writer->error && asprintf(error, "writing %s: %s: kept %llu samples", writer->path,
@@ -379,11 +425,25 @@ bool perfdata_finish(struct perfdata_writer *writer, char **error)
 	return good;
 }
 
+static void give_name_back(const struct perfdata_writer *writer)
+{
+	char *old;
+
+	if (!writer->moved_old) {
+		unlink(writer->path);
+	} else if (asprintf(&old, "%s.old", writer->path) >= 0) {
+		rename(old, writer->path);
+		free(old);
+	}
+}
+
 void perfdata_abandon(struct perfdata_writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->temporary)
+	if (writer->has_name)
+		give_name_back(writer);
+	else if (writer->temporary)
 		unlink(writer->temporary);
 	release(writer);
 }

@@ -11,7 +11,11 @@
 
 struct perfdata_writer {
 	int fd;
-	char *path, *temporary; /* temporary: NULL when the file is written directly */
+	char *path;
+	char *temporary; /* its name before it gets its own, NULL: it has none */
+	bool is_file;	 /* a regular file, not a device */
+	bool has_name;	 /* it has its own name */
+	bool moved_old;	 /* what had that name is NAME.old now */
 	struct perfdata_header header;
 	struct feature_source about;
 

@@ -184,6 +184,7 @@ int main(int argc, char **argv)
 	struct perfdata_writer *writer = NULL;
 	char *line = NULL, *error = NULL;
 	size_t room = 0;
+	uint64_t bytes;
 
 	if (argc != 2)
 		die("usage: make_perfdata FILE");
@@ -211,7 +212,7 @@ int main(int argc, char **argv)
 	}
 	if (!writer)
 		writer = perfdata_create(argv[1], events, event_count, &about, &error);
-	if (!writer || !perfdata_finish(writer, &error))
+	if (!writer || !perfdata_finish(writer, &bytes, &error))
 		die(error);
 	return 0;
 }

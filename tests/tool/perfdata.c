@@ -117,6 +117,26 @@ static const struct perfdata_mmap plain_map = {
 	.path = "//anon",
 };
 
+/* What a writer that is killed now leaves. */
+static void check_unfinished(struct perfdata_writer *writer, uint64_t samples)
+{
+	struct perfdata_reader *reader;
+	struct perfdata_record record;
+	uint64_t found = 0;
+	char *error;
+
+	perfdata_sync(writer);
+	reader = perfdata_open(path, &error);
+	if (!CHECK(reader))
+		exit(test_summary());
+	CHECK_EQ(perfdata_event_count(reader), 3);
+	while (perfdata_next(reader, &record, &error) > 0)
+		found += record.type == PERF_RECORD_SAMPLE;
+	CHECK(!error);
+	CHECK_EQ(found, samples);
+	perfdata_close(reader);
+}
+
 static void write_file(void)
 {
 	char *command[] = {"softpmu", "record", "-c", "1000", "a program", NULL};
@@ -134,12 +154,14 @@ static void write_file(void)
 	struct perfdata_task task = {
 		.pid = 100, .ppid = 1, .tid = 101, .ptid = 1, .time_ns = 2000000};
 	struct perfdata_writer *writer;
+	struct stat status;
+	uint64_t bytes;
 	char *error;
 
 	writer = perfdata_create(path, events, 3, &about, &error);
 	if (!CHECK(writer))
 		exit(test_summary());
-	CHECK(access(path, F_OK) != 0); /* not before it is whole */
+	CHECK(access(path, F_OK) != 0); /* not before there is something in it */
 	CHECK(perfdata_add_comm(writer, &comm));
 	CHECK(perfdata_add_mmap(writer, &known_map));
 	CHECK(perfdata_add_mmap(writer, &plain_map));
@@ -158,14 +180,35 @@ static void write_file(void)
 		if (!perfdata_add_sample(writer, &sample))
 			CHECK(false);
 		if (i == SAMPLES / 2)
-			perfdata_sync(writer);
+			check_unfinished(writer, i + 1);
 	}
 	CHECK(perfdata_add_exit(writer, &task));
 	CHECK_EQ(perfdata_samples(writer), SAMPLES);
 	CHECK_EQ(perfdata_traced(writer), TRACES * TRACED - SAMPLES);
 	CHECK_EQ(perfdata_write_error(writer), 0);
-	CHECK(perfdata_finish(writer, &error));
+	CHECK(perfdata_finish(writer, &bytes, &error));
+	CHECK(!stat(path, &status) && (uint64_t)status.st_size == bytes);
 	CHECK(!error);
+}
+
+/* One that is given up leaves the file that was there before. */
+static void give_up(void)
+{
+	const struct perfdata_event event = {.name = "cycles"};
+	const struct perfdata_about about = {0};
+	struct stat before, after;
+	struct perfdata_writer *writer;
+	char *error;
+
+	CHECK(!stat(path, &before));
+	writer = perfdata_create(path, &event, 1, &about, &error);
+	if (!CHECK(writer))
+		exit(test_summary());
+	CHECK(!stat(path, &after) && before.st_ino == after.st_ino);
+	perfdata_sync(writer);
+	CHECK(!stat(path, &after) && before.st_ino != after.st_ino);
+	perfdata_abandon(writer);
+	CHECK(!stat(path, &after) && before.st_ino == after.st_ino);
 }
 
 static bool same_sample(const struct perfdata_sample *a, const struct perfdata_sample *b)
@@ -389,6 +432,7 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s", argv[1]);
 	fill_branches();
 	write_file();
+	give_up();
 	read_file();
 	damage();
 	unlink(path);

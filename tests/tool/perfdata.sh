@@ -33,7 +33,8 @@ before=$(python3 -c 'import time; print(int(time.monotonic()))')
 run record -o perf.data --intr-regs -c 1009 -e instructions:u,br_inst_retired.near_taken:upp,mem_inst_retired.all_loads:upp -- \
 	sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
 same "record: status" 0 "$status"
-has "record: summary" "$err" "[ softpmu record: Captured and wrote"
+# The whole file, with what follows the records.
+has "record: summary" "$err" "[ softpmu record: Captured and wrote $(stat -c %s perf.data | awk '{ printf "%.3f", $1 / 1e6 }') MB perf.data ("
 same "record: the temporary file is gone" 1 "$(find . -maxdepth 1 -name 'perf.data*' | wc -l)"
 samples=$(sed -n 's/.*(\([0-9]*\) samples).*/\1/p' <<<"$err")
 

@@ -441,8 +441,7 @@ static int finish(struct record *record, struct launch_result *result)
 	perfdata_add_exit(record->writer, &task);
 	samples = perfdata_samples(record->writer);
 	traced = perfdata_traced(record->writer);
-	bytes = perfdata_bytes(record->writer);
-	if (!perfdata_finish(record->writer, &error)) {
+	if (!perfdata_finish(record->writer, &bytes, &error)) {
 		tool_error("%s", error ? error : "out of memory");
 		free(error);
 		return result->status ? result->status : EXIT_TOOL;

@@ -250,6 +250,8 @@ static void add_trace(struct record *record, const struct link_trace *link, uint
 /* On a terminal, once a second; from the first second on, so that short runs stay quiet. */
 static void show_progress(struct record *record, uint64_t now_ns)
 {
+	/* Were the tool killed, the file would lack what came since. */
+	perfdata_sync(record->writer);
 	if (record->next_progress_ns && now_ns < record->next_progress_ns)
 		return;
 	if (record->next_progress_ns && !record->quiet && isatty(STDERR_FILENO)) {
@@ -259,8 +261,6 @@ static void show_progress(struct record *record, uint64_t now_ns)
 		fflush(stderr);
 		record->progress_shown = true;
 	}
-	if (record->next_progress_ns)
-		perfdata_sync(record->writer);
 	record->next_progress_ns = now_ns + PROGRESS_NS;
 }
 
