@@ -26,6 +26,9 @@
 #define EV_NEAR_TAKEN                                                                              \
 	(S(COND_TAKEN) | S(CALL_REL) | S(CALL_IND) | S(RET_NEAR) | S(JMP_REL) | S(JMP_IND))
 
+/* Micro-operations, modelled: one for each instruction, which issues, executes and retires. */
+#define EV_UOPS S(INSTRUCTIONS)
+
 /* Computations of one width, both operations of a fused multiply-add. */
 #define EV_FP(width) (S(FP_##width) | S(FMA_##width))
 

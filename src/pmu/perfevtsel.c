@@ -36,11 +36,8 @@ static uint16_t cmask_of(uint64_t select)
 static bool counts_clocks(const struct spmu_core *core, const struct spmu_event *event,
 			  uint64_t select)
 {
-	bool retired = event->signals == SPMU_SIGBIT(INSTRUCTIONS) ||
-		       (event->code && event->code == core->model->counters->uops_retired);
-
-	return retired && (select & FIELD(PERFEVTSEL, INV)) && !(select & FIELD(PERFEVTSEL, E)) &&
-	       cmask_of(select) >= RETIRED_IN_A_CLOCK &&
+	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) && (select & FIELD(PERFEVTSEL, INV)) &&
+	       !(select & FIELD(PERFEVTSEL, E)) && cmask_of(select) >= RETIRED_IN_A_CLOCK &&
 	       signals_supplied(core, SPMU_SIGBIT(CYCLES));
 }
 

@@ -54,8 +54,7 @@ static bool always_fewer(const struct reference *unit, const struct spmu_event *
 	if (!event || !(select & SELECT_INV) || (select & SELECT_E) || (select >> 24 & 0xff) < 16 ||
 	    !(clocks & (unit->host.supply.exact | unit->host.supply.modelled)))
 		return false;
-	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) ||
-	       (unit->family->uops && event->code == unit->family->uops);
+	return event->signals == SPMU_SIGBIT(INSTRUCTIONS);
 }
 
 /*

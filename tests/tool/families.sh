@@ -118,6 +118,13 @@ MEANS = {
     "X87_COMP_OPS_EXE": {"ANY.AR": ["x87"]},
     "FP_COMP_INSTR_RET": ["x87"],
 }
+MEANS["SSEX_UOPS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
+MEANS |= {
+    "UOPS_RETIRED": {"": ["inst"], "ANY": ["inst"], "ALL": ["inst"], "RETIRE_SLOTS": ["inst"],
+                     "SLOTS": ["inst"]},
+    "UOPS_ISSUED": {"ANY": ["inst"]}, "UOPS_EXECUTED": {"THREAD": ["inst"]},
+    "RS_UOPS_DISPATCHED": ["inst"], "UOPS_RET": ["inst"], "uops_retired": {"NBOGUS": ["inst"]},
+}
 MEANS["SSE_COMP_INSTRUCTIONS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 
 # Before architectural performance monitoring: Pentium, P6 and Pentium M, NetBurst.

@@ -57,7 +57,12 @@ counted_on silvermont "a mask like no other family's" r7ec4:u 1000 exact
 counted_on airmont "libpfm4's name" slm::MEM_UOP_RETIRED:ANY_LD:u 0 modelled
 counted_on goldmont-plus "another name for a code" INST_RETIRED.PREC_DIST:u 2004 exact
 counted_on nehalem "terms" cpu/event=0xc4,umask=0x01/u 1000 exact
-counted_on nehalem "micro-operations" uops_retired.any:u "<not supported>" absent
+counted_on nehalem "micro-operations" uops_retired.any:u 2004 modelled
+counted_on skylake "micro-operations of top-down analysis" uops_issued.any:u 2004 modelled
+counted_on skylake "slots that the front end left empty" idq_uops_not_delivered.core:u "<not supported>" absent
+counted_on haswell "clocks with a micro-operation" uops_retired.all:c=1:u 2004 modelled
+counted_on pentium-iii "micro-operations" uops_retired:u 2004 modelled
+counted_on netburst "micro-operations" uops_retired.NBOGUS:u 2004 modelled
 counted_on westmere "a code with two meanings" r00c5:u "<not supported>" absent
 counted_on sandybridge "libpfm4's sense of a name" snb::BR_INST_RETIRED:NOT_TAKEN:u 1 exact
 counted_on icelake "a fixed counter's second name" inst_retired.prec_dist:u 2004 exact

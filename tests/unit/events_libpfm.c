@@ -129,12 +129,13 @@ static struct {
 	{"ivb hsw bdw skl skx clx", "BR_MISP_RETIRED.ALL_BRANCHES", false},
 	{"snb ivb hsw bdw", "BR_INST_RETIRED.NOT_TAKEN", false},
 	{"snb ivb hsw bdw", "BR_INST_RETIRED.FAR_BRANCH", false},
-	{"skl skx clx", "INST_RETIRED.ANY_P", false}, /* Linux samples clocks by it */
-	{"skl skx clx", "OTHER_ASSISTS.ANY", false},  /* precise in table 18-56 */
-	{"hsw", "INST_RETIRED.X87", false},	      /* not in Intel's list */
-	{"wsm", "INSTRUCTION_RETIRED", false},	      /* C0H is precise with any unit mask */
-	{"icl icx", "INST_RETIRED.ANY_P", false},     /* precise in Intel's lists */
-	{"icl icx", "INST_RETIRED.NOP", false},	      /* precise in Intel's lists */
+	{"skl skx clx", "INST_RETIRED.ANY_P", false},	     /* Linux samples clocks by it */
+	{"skl skx clx", "OTHER_ASSISTS.ANY", false},	     /* precise in table 18-56 */
+	{"skl skx clx", "UOPS_RETIRED.RETIRE_SLOTS", false}, /* libpfm4's text: "non PEBS" */
+	{"hsw", "INST_RETIRED.X87", false},		     /* not in Intel's list */
+	{"wsm", "INSTRUCTION_RETIRED", false},		     /* C0H is precise with any unit mask */
+	{"icl icx", "INST_RETIRED.ANY_P", false},	     /* precise in Intel's lists */
+	{"icl icx", "INST_RETIRED.NOP", false},		     /* precise in Intel's lists */
 	{"icl icx", "INST_RETIRED.PREC_DIST", false}, /* on fixed counter 0, which no row says */
 	{"icl icx", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
 };

@@ -453,20 +453,22 @@ static void clocks_by_retirement(void)
 	}
 }
 
-/* Without clocks of the host instructions are its clocks, and micro-operations are not there. */
+/* Without clocks of the host instructions are its clocks, with a micro-operation in each. */
 static void no_clocks(void)
 {
-	struct unit_host host;
+	static const unsigned events[] = {0xc0, 0x1c2};
 
-	host_create(&host, "sandybridge", 1, SUPPLY_EXECUTION);
-	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | 0x1c2);
-	CHECK_EQ(host.meters[0].count, 0);
-	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | 0xc0);
-	WRMSR(&host, PMC0, 0);
-	for (unsigned n = 0; n < 5; n++)
-		retire(&host, n, 0);
-	CHECK_EQ(RDMSR(&host, PMC0), 5);
-	host_destroy(&host);
+	for (size_t i = 0; i < COUNT(events); i++) {
+		struct unit_host host;
+
+		host_create(&host, "sandybridge", 1, SUPPLY_EXECUTION);
+		WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INV | CMASK(16) | events[i]);
+		WRMSR(&host, PMC0, 0);
+		for (unsigned n = 0; n < 5; n++)
+			retire(&host, n, 0);
+		CHECK_EQ(RDMSR(&host, PMC0), 5);
+		host_destroy(&host);
+	}
 }
 
 /*
