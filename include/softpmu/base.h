@@ -39,16 +39,16 @@ enum spmu_status {
 	SPMU_E_ARGUMENT,    /* a pointer or number outside what the call takes */
 	SPMU_E_MODEL,	    /* no model of that name */
 	SPMU_E_SPACE,	    /* the memory given is too small */
-	SPMU_E_VERSION,	    /* a saved state of another version, model, set of errata or threads */
-	SPMU_E_CORRUPT,	    /* a saved state that contradicts itself */
+	SPMU_E_VERSION,	    /* a saved state of another version, model, errata or threads */
+	SPMU_E_CORRUPT,	    /* a saved state that is damaged */
 	SPMU_E_EVENT,	    /* an event that the model does not have */
 	SPMU_E_COUNTER,	    /* no free counter can count the event */
-	SPMU_E_UNAVAILABLE, /* the facility is not there (CPUID or MISC_ENABLE) */
+	SPMU_E_UNAVAILABLE, /* CPUID or MISC_ENABLE says that the facility does not exist */
 	SPMU_E_FORMAT,	    /* bytes that are not a record of the format */
-	SPMU_E_FAULT,	    /* linear memory that the procedure needs cannot be used */
+	SPMU_E_FAULT,	    /* linear memory that the procedure needs cannot be accessed */
 };
 
-/* What a guest's instruction (RDMSR, WRMSR, RDPMC) meets. */
+/* What happens to a guest's instruction (RDMSR, WRMSR, RDPMC). */
 enum spmu_outcome {
 	SPMU_DONE = 0, /* it completes */
 	SPMU_GP,       /* it raises #GP(0); nothing changed */
@@ -56,10 +56,10 @@ enum spmu_outcome {
 	SPMU_UD,       /* the processor has no such instruction: #UD */
 };
 
-/* One line of English for a status; never NULL, static lifetime. */
+/* Returns one line of English for a status; never NULL, static lifetime. */
 SPMU_API const char *spmu_status_text(enum spmu_status status);
 
-/* The version of the library that is linked, as "major.minor.patch". */
+/* Returns the version of the linked library, as "major.minor.patch". */
 SPMU_API const char *spmu_version(void);
 
 #ifdef __cplusplus

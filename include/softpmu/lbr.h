@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lbr.h: last branch records: where a model has its stack and what an entry of it says
+ * lbr.h: last branch records: the registers of a model's stack, and the format of its entries
  * (Vol. 3B 17.4.8 and the section of each family in chapter 17).
  *
  * Example: examples/lbr.c.
@@ -18,33 +18,33 @@ extern "C" {
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT (17.4.8.1). */
 enum spmu_lbr_format {
-	SPMU_LBR_32 = 0,    /* 32-bit addresses; both in one register where `to` is 0 */
+	SPMU_LBR_32 = 0,    /* 32-bit addresses; both are in one register if layout.to is 0 */
 	SPMU_LBR_LIP = 1,   /* 64-bit linear addresses */
 	SPMU_LBR_EIP = 2,   /* 64-bit offsets in the code segment */
-	SPMU_LBR_FLAGS = 3, /* FROM[63] says mispredicted */
-	SPMU_LBR_TSX = 4,   /* FROM[62:61] speak of transactions too */
-	SPMU_LBR_INFO = 5,  /* misprediction, transactions and clocks in a third register */
-	SPMU_LBR_TIME = 6,  /* clocks in TO[63:48] */
-	SPMU_LBR_INFO2 = 7, /* as 5, without transactions */
+	SPMU_LBR_FLAGS = 3, /* FROM[63] tells a misprediction */
+	SPMU_LBR_TSX = 4,   /* in addition, FROM[62:61] tell of transactions */
+	SPMU_LBR_INFO = 5,  /* a third register has misprediction, transactions and clocks */
+	SPMU_LBR_TIME = 6,  /* TO[63:48] has the clocks */
+	SPMU_LBR_INFO2 = 7, /* like 5, without transactions */
 };
 
-/* Registers by address; 0 where the model has none. */
+/* The registers of a stack by address; 0 for registers that the model does not have. */
 struct spmu_lbr_layout {
 	uint8_t depth;		 /* a power of two */
 	uint8_t format;		 /* enum spmu_lbr_format */
 	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
-	bool select_shared;	 /* LBR_SELECT is one for both threads of a core (17.8) */
-	bool freeze_clears_tr;	 /* the legacy freeze clears IA32_DEBUGCTL.TR too (17.5) */
+	bool select_shared;	 /* both threads of a core share LBR_SELECT (17.8) */
+	bool freeze_clears_tr;	 /* the legacy freeze also clears IA32_DEBUGCTL.TR (17.5) */
 	bool sleep_clears;	 /* deep C-states clear the records (17.6, 17.10.3) */
-	uint32_t from, to, info; /* of entry 0; entry n stands n further */
+	uint32_t from, to, info; /* those of entry 0; add n for entry n */
 	uint32_t tos, select;
-	uint32_t ler_from, ler_to, ler_info; /* last exception record */
+	uint32_t ler_from, ler_to, ler_info; /* the last exception record */
 };
 
-/* The model's layout; NULL when it has no last branch records. */
+/* Returns the model's layout, or NULL if it has no last branch records. */
 SPMU_API const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *model);
 
-/* MSR_LBR_SELECT (17.7.2, 17.8): what is not recorded. */
+/* The bits of MSR_LBR_SELECT (17.7.2, 17.8).  A bit that is set excludes branches. */
 #define SPMU_LBR_NO_CPL0     (1u << 0)
 #define SPMU_LBR_NO_CPLX     (1u << 1)
 #define SPMU_LBR_NO_JCC	     (1u << 2)
@@ -57,10 +57,10 @@ SPMU_API const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *
 #define SPMU_LBR_CALL_STACK  (1u << 9)
 
 /*
- * One entry's registers from and to what they say.  Encode for the unit, decode for
- * software.  Of a branch the format keeps: addresses (canonical, signed from bit 47; format 0
- * their low halves), and flags and cycles as far as it has them.  No format keeps the kind of
- * a branch or privilege levels: decode leaves them 0.
+ * The registers of one entry.  The unit encodes a branch into them, and software decodes them.  An
+ * entry keeps the addresses (format 0: their low 32 bits; otherwise bits above 47 are copies of bit
+ * 47), and the flags and cycles that its format has.  No format keeps the kind of a branch or its
+ * privilege levels: decoding sets them to 0.
  */
 struct spmu_lbr_entry {
 	uint64_t from, to, info;

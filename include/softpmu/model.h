@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h: the families that can be built, as data.
+ * model.h: the models of processors that the library knows, and their events.
  *
- * A model is constant.  Code that uses one asks for a capability, never for a
- * family number.
+ * A model is constant.  Code asks a model for a capability, never for a family number.
  *
  * Example: examples/model.c.
  */
@@ -18,21 +17,21 @@ extern "C" {
 
 struct spmu_model; /* opaque; static lifetime */
 
-/* The number of models, and one of them (NULL when index is out of range). */
+/* Return the number of models, and model `index` (NULL if there is none). */
 SPMU_API size_t spmu_model_count(void);
 SPMU_API const struct spmu_model *spmu_model_at(size_t index);
 
-/* The model of that name or alias, case ignored; NULL when there is none. */
+/* Returns the model of this name or alias, in any case of letters; NULL if there is none. */
 SPMU_API const struct spmu_model *spmu_model_find(const char *name);
 
-/* How software tells counters what to count. */
+/* The registers by which software selects what a counter counts. */
 enum spmu_programming {
 	SPMU_PROGRAM_PERFEVTSEL, /* an event select register for each counter */
-	SPMU_PROGRAM_CESR,	 /* one register for both: Pentium */
-	SPMU_PROGRAM_ESCR,	 /* pairs of ESCR and CCCR: NetBurst */
+	SPMU_PROGRAM_CESR,	 /* one register for both counters: Pentium */
+	SPMU_PROGRAM_ESCR,	 /* an ESCR and a CCCR for each counter: NetBurst */
 };
 
-/* What a model is, for lists and for tools that pick event names. */
+/* Describes a model, for lists and for tools that choose event names. */
 struct spmu_model_info {
 	const char *name;	 /* "skylake" */
 	const char *title;	 /* "6th generation Core (Skylake client)" */
@@ -40,8 +39,8 @@ struct spmu_model_info {
 	const char *pfm;	 /* libpfm4's name of its event table, "skl" */
 	uint32_t signature;	 /* CPUID.01H:EAX */
 	uint8_t perfmon_version; /* CPUID.0AH:EAX[7:0]; 0 before architectural perfmon */
-	uint8_t counters_ht;	 /* general counters of a logical processor, two threads a core */
-	uint8_t counters_single; /* the same when the core runs one thread */
+	uint8_t counters_ht;	 /* general counters of a thread if the core has two threads */
+	uint8_t counters_single; /* general counters if the core has one thread */
 	uint8_t fixed_counters;
 	uint8_t counter_bits;
 	uint8_t fixed_bits;
@@ -49,13 +48,13 @@ struct spmu_model_info {
 	uint8_t pebs_fixed; /* fixed counters that have PEBS, bit n */
 	enum spmu_programming programming;
 	bool shared;	/* the threads of a core share its counters */
-	uint8_t os_cpl; /* counters take privilege levels up to this one for SPMU_RING0 */
+	uint8_t os_cpl; /* counters treat privilege levels up to this one as SPMU_RING0 */
 };
 SPMU_API struct spmu_model_info spmu_model_info(const struct spmu_model *model);
 
 /*
- * Facilities of a model and how much of each is done, for `softpmu models`.
- * Ends at the entry whose facility is NULL.
+ * The facilities of a model and how much of each is implemented, for `softpmu models`.  The list
+ * ends with an entry whose facility is NULL.
  */
 struct spmu_facility {
 	const char *facility; /* "PEBS format 3" */
@@ -65,17 +64,17 @@ struct spmu_facility {
 SPMU_API const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model);
 
 /*
- * Where the parts differ from the manual.  Erratum n of a model is switched on by bit n of
- * spmu_core_config.errata.
+ * Errata: differences between real parts and the manual.  Bit n of spmu_core_config.errata switches
+ * erratum n of the model on.
  */
 enum spmu_erratum_state {
-	SPMU_ERRATUM_ABSENT,   /* not done: cannot be switched on */
-	SPMU_ERRATUM_SWITCHED, /* behaves when it is switched on */
-	SPMU_ERRATUM_ALWAYS    /* what CPUID reports, whether switched on or not */
+	SPMU_ERRATUM_ABSENT,   /* not implemented; it cannot be switched on */
+	SPMU_ERRATUM_SWITCHED, /* implemented; it acts if it is switched on */
+	SPMU_ERRATUM_ALWAYS    /* a wrong report of CPUID, which the model always gives */
 };
 struct spmu_erratum {
 	const char *name;   /* "pebs-late-pmi" */
-	const char *number; /* in the specification update, "AJ68"; "-": none is known */
+	const char *number; /* its number in the specification update, "AJ68"; "-": unknown */
 	const char *effect; /* one line */
 	enum spmu_erratum_state state;
 };
@@ -83,14 +82,15 @@ SPMU_API size_t spmu_erratum_count(const struct spmu_model *model);
 SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *model, size_t index);
 
 /*
- * An event as the model's table has it.  The code is what software writes to select it:
+ * An event of a model's table.  Its code is what software writes to select it:
  *	PERFEVTSEL  unit mask in 15:8, event select in 7:0
  *	CESR	    event select in 5:0
  *	ESCR	    event mask in 31:16, block of counters in 13:12 (0 BPU, 1 MS, 2 FLAME, 3 IQ),
  *		    ESCR select in 10:8, event select in 5:0
- * Counters of a Pentium may know different events by one select: then two rows have one code
- * and no counter in common.  A row of NetBurst is one bit of the event mask, or several that
- * say more together than each alone; software may select more at a time.
+ *
+ * The two counters of a Pentium can count different events by the same event select.  Then two rows
+ * have the same code and no counter in common.  A row of NetBurst is one bit of the event mask, or
+ * several bits that mean more together than each alone.  Software may select several rows at once.
  */
 struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
@@ -107,20 +107,23 @@ struct spmu_event {
 SPMU_API size_t spmu_event_count(const struct spmu_model *model);
 SPMU_API const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index);
 
-/* The first event with exactly this code; NULL when the table has none. */
+/* Returns the first event with exactly this code, or NULL if the table has none. */
 SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint32_t code);
 
-/* What a fixed counter counts (0 instructions, 1 core cycles, 2 reference cycles). */
+/*
+ * Returns what a fixed counter counts (0: instructions, 1: core cycles, 2: reference cycles), or
+ * NULL if the model does not have the counter.
+ */
 SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed);
 
 /*
- * Whether PEBS on this counter (n: PMCn; 32 + n: fixed counter n) with this event select is
- * precisely distributed: the record is of the instruction that overflows the counter (18.9.4.4),
- * elsewhere of the next event behind it.
+ * Returns true if PEBS on this counter with this event select is precisely distributed (18.9.4.4):
+ * then the record is made by the instruction that overflows the counter, otherwise by the next
+ * occurrence of the event.  `counter` is n for PMCn and 32 + n for fixed counter n.
  */
 SPMU_API bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select);
 
-/* The fidelity of an event on a host that supplies these signals. */
+/* Returns the fidelity of an event on a host that supplies these signals. */
 SPMU_API enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 						const struct spmu_supply *supply);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * registers.h: every register of a model as a list of fields, for dumps, for
- * `softpmu explain`, for the reference manual and for tests.
+ * `softpmu explain`, for the reference pages and for tests.
  *
- * The fields of a register stand from bit 0 up, without gap or overlap, and
- * cover all 64 bits; reserved bits are fields too.
+ * The fields of a register begin at bit 0 and cover all 64 bits, without gaps and overlaps.
+ * Reserved bits are fields, too.
  *
  * Example: examples/registers.c.
  */
@@ -19,11 +19,11 @@ extern "C" {
 
 enum spmu_access {
 	SPMU_RW,       /* software reads what it wrote */
-	SPMU_RO,       /* a write that would change it raises #GP or is ignored; see the register */
-	SPMU_W1C,      /* writing 1 clears a status elsewhere, reads as 0 */
-	SPMU_W1S,      /* writing 1 sets a status elsewhere, reads as 0 */
-	SPMU_RESERVED, /* must be written as 0: 1 raises #GP */
-	SPMU_IGNORED,  /* not the unit's: kept for the host, no #GP from the unit */
+	SPMU_RO,       /* a write that would change it raises #GP or is ignored, by register */
+	SPMU_W1C,      /* writing 1 clears a status in another register; reads as 0 */
+	SPMU_W1S,      /* writing 1 sets a status in another register; reads as 0 */
+	SPMU_RESERVED, /* must be written as 0; writing 1 raises #GP */
+	SPMU_IGNORED,  /* does not belong to the unit, which keeps it for the host */
 };
 
 struct spmu_field {
@@ -44,7 +44,10 @@ struct spmu_register {
 	const char *section;
 };
 
-/* Register number `index` of the model, false past the last.  In order of address. */
+/*
+ * Fills in *out with register number `index` of the model, in order of address.  Returns false if
+ * the index is past the last register.
+ */
 SPMU_API bool spmu_register_at(const struct spmu_model *model, size_t index,
 			       struct spmu_register *out);
 

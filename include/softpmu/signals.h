@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.h: the words in which a host tells a unit what retired.
+ * signals.h: signals, by which a host tells a unit what has retired.
  *
  * A signal is one kind of occurrence that every x86 processor has.  A host
- * sees signals; it does not know events, counters or families.  A model's
+ * reports signals; it does not know events, counters or families.  A model's
  * event table maps (event select, unit mask) to a set of signals, and an
  * event's count is the number of occurrences of its signals.
  *
@@ -87,11 +87,11 @@ enum spmu_signal {
 /* Signals that follow from execution alone, without a timing or cache model. */
 #define SPMU_SIGSET_ARCHITECTURAL (SPMU_SIGBIT(CYCLES) - 1)
 
-/* How far a number can be trusted. */
+/* How far a count can be trusted. */
 enum spmu_fidelity {
-	SPMU_ABSENT = 0, /* not supplied: shown as absent, never as 0 */
-	SPMU_MODELLED,	 /* from a model of the microarchitecture or of time */
-	SPMU_EXACT,	 /* follows from execution */
+	SPMU_ABSENT = 0, /* no host supplies it; tools show it as absent, never as 0 */
+	SPMU_MODELLED,	 /* a model of the microarchitecture or of time supplies it */
+	SPMU_EXACT,	 /* it follows from execution */
 };
 
 /*
@@ -103,7 +103,7 @@ struct spmu_supply {
 	uint64_t modelled;
 };
 
-/* "instructions retired; ..." for a signal below SPMU_SIGNALS, else NULL. */
+/* Returns what a signal means ("instruction retired; ..."), or NULL for a number out of range. */
 SPMU_API const char *spmu_signal_meaning(enum spmu_signal signal);
 
 #ifdef __cplusplus
