@@ -31,9 +31,9 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_save(struct spmu_core *core, void *
 /*
  * Replaces the state of the core by a saved one.  On error the core is unchanged.
  *
- * SPMU_E_ARGUMENT: `from` is NULL.  SPMU_E_VERSION: the format, the model, the errata or the number
- * of threads is not that of the core.  SPMU_E_CORRUPT: the size is wrong, or a register has a value
- * that no write could have given it.
+ * SPMU_E_ARGUMENT: `from` is NULL.  SPMU_E_VERSION: the format, the model, the errata or the
+ * number of threads is not that of the core.  SPMU_E_CORRUPT: the size is wrong, or a register has
+ * a value that no write could have given it.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_load(struct spmu_core *core, const void *from,
 						  size_t bytes);
