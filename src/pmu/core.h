@@ -154,11 +154,26 @@ static inline unsigned model_general(const struct spmu_model *model, unsigned th
 	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
 }
 
-/* Bits of IA32_PERF_GLOBAL_STATUS that are no counter's; it came with version 2 (18.2.2). */
+/*
+ * Sets bits of IA32_PERF_GLOBAL_STATUS, which came with version 2 (18.2.2).  CondChgd tells that
+ * one of them has changed (table 35-2); it stays until software clears it.
+ */
 static inline void status_raise(const struct spmu_core *core, struct thread *thread, uint64_t bits)
 {
-	if (core->model->counters->version >= 2)
-		thread->state.reg[SLOT_GLOBAL_STATUS] |= bits;
+	uint64_t *status = &thread->state.reg[SLOT_GLOBAL_STATUS];
+
+	if (core->model->counters->version >= 2 && (bits & ~*status))
+		*status |= bits | FIELD(GLOBAL_STATUS, CondChgd);
+}
+
+/* Flags the overflow of a counter. */
+static inline void status_overflow(const struct spmu_core *core, struct thread *thread,
+				   const struct counter *counter)
+{
+	if (counter->status_slot == SLOT_GLOBAL_STATUS)
+		status_raise(core, thread, counter->status);
+	else
+		thread->state.reg[counter->status_slot] |= counter->status;
 }
 
 static inline unsigned thread_number(const struct spmu_core *core, const struct thread *thread)

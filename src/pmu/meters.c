@@ -259,7 +259,7 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 		uint64_t mask = counter_mask(core, c);
 
 		if (passed > mask - thread->state.reg[c])
-			thread->state.reg[counter->status_slot] |= counter->status;
+			status_overflow(core, thread, counter);
 		thread->state.reg[c] = (thread->state.reg[c] + passed) & mask;
 		counter_pin(core, thread, c, PIN_COUNT, passed);
 	}

@@ -27,7 +27,6 @@ static void freeze_legacy(const struct spmu_core *core, struct thread *thread, u
 bool pmi_request(struct spmu_core *core, struct thread *thread)
 {
 	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
-	uint64_t *status = &thread->state.reg[SLOT_GLOBAL_STATUS];
 	bool stops = (debugctl & (FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI) |
 				  FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))) != 0;
 
@@ -36,9 +35,9 @@ bool pmi_request(struct spmu_core *core, struct thread *thread)
 		return stops;
 	}
 	if (debugctl & FIELD(DEBUGCTL, FREEZE_LBRS_ON_PMI))
-		*status |= FIELD(GLOBAL_STATUS, LBR_Frz);
+		status_raise(core, thread, FIELD(GLOBAL_STATUS, LBR_Frz));
 	if (debugctl & FIELD(DEBUGCTL, FREEZE_PERFMON_ON_PMI))
-		*status |= FIELD(GLOBAL_STATUS, CTR_Frz);
+		status_raise(core, thread, FIELD(GLOBAL_STATUS, CTR_Frz));
 	return stops;
 }
 

@@ -141,7 +141,7 @@ static void overflow(struct spmu_core *core, struct thread *thread, unsigned c,
 {
 	const struct counter *counter = &thread->counter[c];
 
-	thread->state.reg[counter->status_slot] |= counter->status;
+	status_overflow(core, thread, counter);
 	if (counter->late && counter->pmi)
 		thread->state.pmi_due |= 1u << c;
 	else

@@ -121,7 +121,7 @@ bool reference_count(struct reference *unit, unsigned owner, unsigned n,
 	if (unit->family->programming == BY_ESCRS)
 		t->select[n] |= v->status_bit;
 	else if (unit->family->version >= 2)
-		t->global_status |= v->status_bit;
+		reference_raise(unit, t, v->status_bit);
 	pin(unit, owner, n, v, PIN_AT_OVERFLOW, 1);
 	if (!v->late)
 		*interrupts |= v->interrupts;

@@ -296,6 +296,8 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
 	}
 	if (unit->defect != REFERENCE_STATUS_KEPT)
 		t->global_status &= ~applicable;
+	if (unit->defect == REFERENCE_CONDITION_CLEARED)
+		t->global_status &= ~(UINT64_C(1) << 63);
 }
 
 /* The counters that a record of these is good for. */
@@ -326,7 +328,8 @@ static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
 	for (unsigned n = 0; n < unit->family->fixed; n++)
 		if (applicable >> (32 + n) & 1)
 			t->fixed[n].armed = t->fixed[n].late = false;
-	t->global_status = (t->global_status & ~applicable) | STATUS_OVFBUF;
+	t->global_status &= ~applicable;
+	reference_raise(unit, t, STATUS_OVFBUF);
 }
 
 /*
@@ -372,7 +375,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 		if (unit->family->pebs_goldmont && (a.index < a.base || a.index > a.maximum))
 			drop(unit, lp, applicable);
 		else if (a.index >= a.base && unit->family->version >= 2)
-			t->global_status |= STATUS_OVFBUF;
+			reference_raise(unit, t, STATUS_OVFBUF);
 		return 0;
 	}
 	reference_put(next, area->field, a.index + record.bytes);
@@ -386,7 +389,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 	if (unit->defect == REFERENCE_THRESHOLD_LATE ? a.index > a.threshold
 						     : a.index >= a.threshold) {
 		if (unit->family->version >= 2)
-			t->global_status |= STATUS_OVFBUF;
+			reference_raise(unit, t, STATUS_OVFBUF);
 		for (unsigned i = 0; i < unit->threads; i++)
 			if (interrupts >> i & 1)
 				reference_request_pmi(unit, i);

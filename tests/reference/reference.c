@@ -45,8 +45,8 @@ static void freeze(struct reference *unit, unsigned lp)
 	bool branches = (t->debugctl & DEBUGCTL_LBRS) && unit->defect != REFERENCE_LBR_NOT_FROZEN;
 
 	if (unit->family->version >= 4) {
-		t->global_status |= counters ? STATUS_CTRFRZ : 0;
-		t->global_status |= branches ? STATUS_LBRFRZ : 0;
+		reference_raise(unit, t, counters ? STATUS_CTRFRZ : 0);
+		reference_raise(unit, t, branches ? STATUS_LBRFRZ : 0);
 		return;
 	}
 	if (counters && unit->defect != REFERENCE_LEGACY_KEEPS_ENABLES)

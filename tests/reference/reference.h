@@ -34,6 +34,9 @@
 	X(BOUNDS_LOOSE, "a record that ends past the absolute maximum is written")                 \
 	X(BOUNDS_TIGHT, "a record that ends at the absolute maximum is skipped")                   \
 	X(THRESHOLD_LATE, "index equal to the threshold raises no interrupt")                      \
+	X(CONDITION_IGNORED, "CondChgd is never set")                                              \
+	X(CONDITION_CLEARED, "CondChgd goes with the overflow that a record clears")               \
+	X(CONDITION_BY_SOFTWARE, "CondChgd is set by what software sets, too")                     \
 	X(RINGS_SWAPPED, "USR counts CPL 0, OS the others")                                        \
 	X(RING1_IS_SYSTEM, "CPL 1 counts as OS")                                                   \
 	X(ANY_IGNORED, "AnyThread does not count the other thread")                                \
@@ -200,6 +203,18 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 static inline struct reference_thread *reference_holder(struct reference *unit, unsigned lp)
 {
 	return &unit->thread[unit->family->shared ? 0 : lp];
+}
+
+/*
+ * Sets status bits.  Table 35-2: CondChgd says that "status bits of this register" have changed.
+ * Reading: that one of the others was 0 and is 1.
+ */
+static inline void reference_raise(const struct reference *unit, struct reference_thread *t,
+				   uint64_t bits)
+{
+	if ((bits & ~t->global_status) && unit->defect != REFERENCE_CONDITION_IGNORED)
+		t->global_status |= UINT64_C(1) << 63;
+	t->global_status |= bits;
 }
 
 /* views.c: general counters, then fixed ones. */

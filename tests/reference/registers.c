@@ -345,13 +345,14 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 	return ABSENT;
 }
 
-/* 18.2.2: bits of the overflow control by version; and of the set register. */
-static uint64_t status_bits(const struct reference *unit, bool set)
+/*
+ * 18.2.2: bits of the overflow control by version; from version 4 on of the set register, too.
+ * Reading of figure 18-12 and table 35-2: CondChgd can be set, as all that can be cleared.
+ */
+static uint64_t status_bits(const struct reference *unit)
 {
 	uint64_t counters = general_bits(unit) | fixed_bits(unit);
 
-	if (set)
-		return counters | UINT64_C(0x7c80000000000000);
 	if (unit->family->version >= 4)
 		return counters | UINT64_C(0xfc80000000000000);
 	if (unit->family->trace)
@@ -391,10 +392,13 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 		return SPMU_GP;
 	if (msr == 0x38f)
 		return store(&t->global_control, value, general_bits(unit) | fixed_bits(unit));
-	if (store(&discard, value, status_bits(unit, msr == 0x391)) != SPMU_DONE)
+	if (store(&discard, value, status_bits(unit)) != SPMU_DONE)
 		return SPMU_GP;
+	/* "Individual bits" (18.2.4.2): it sets no other. */
 	if (msr == 0x391)
 		arm_by_status(unit, (unsigned)(t - unit->thread), value);
+	if (msr == 0x391 && unit->defect == REFERENCE_CONDITION_BY_SOFTWARE)
+		reference_raise(unit, t, value);
 	t->global_status = msr == 0x390 ? t->global_status & ~value : t->global_status | value;
 	return SPMU_DONE;
 }

@@ -204,8 +204,13 @@ bool scenario_record_field(const struct scenario *s, uint64_t record, const char
 
 	if (s->family->pebs_format == 4)
 		return adaptive_field(s, record, name, value);
-	if (!strcmp(name, "applicable"))
-		name = "status";
+	if (!strcmp(name, "applicable")) {
+		/* Before format 3 it is the status, which has CondChgd, too. */
+		if (!scenario_record_field(s, record, "status", value))
+			return false;
+		*value &= ~(UINT64_C(1) << 63);
+		return true;
+	}
 	if (bytes == 0x28) {
 		if ((i = index_of(gprs, 10, name)) < 0)
 			return false;

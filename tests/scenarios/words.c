@@ -25,6 +25,8 @@ static bool by_name(const struct scenario *s, const char *name, uint64_t *value)
 		{"BRANCHES", 0xc4},
 		{"PRECISE", s->precise},
 		/* IA32_PERF_GLOBAL_STATUS */
+		{"CHANGED", UINT64_C(1) << 63},
+		{"CAUSES", ~(UINT64_C(1) << 63)},
 		{"OVFBUF", UINT64_C(1) << 62},
 		{"CTR_FRZ", UINT64_C(1) << 59},
 		{"LBR_FRZ", UINT64_C(1) << 58},

@@ -208,7 +208,7 @@ static void circular_threshold(void)
 	start(&host, 5, 2, ON);
 	CHECK_EQ(jumps(&host, 0x1000, 1), 0);
 	CHECK_EQ(jumps(&host, 0x1010, 1), SPMU_EV_PMI);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	host_destroy(&host);
 }
 
@@ -230,7 +230,7 @@ static void interrupting(void)
 		}
 		CHECK_EQ(host.pmis, 1);
 		CHECK_EQ(host.pmi.delivery, SPMU_DELIVER_NMI);
-		CHECK_EQ(RDMSR(&host, STATUS), 0); /* no overflow, no OvfBuf (17.4.9.5) */
+		CHECK_EQ(CAUSES(&host), 0); /* no overflow, no OvfBuf (17.4.9.5) */
 		CHECK_EQ(stored(&host), 4);
 		CHECK_EQ(record_at(&host, 3).from, 0x1030);
 		CHECK_EQ(host_area(&host).bts_index, host_area(&host).bts_maximum);
@@ -250,7 +250,7 @@ static void freezes(void)
 	retire(&host, 0x100, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(retire(&host, 0x104, SPMU_SIGBIT(JMP_REL)), SPMU_EV_PMI | SPMU_EV_METERS);
 	CHECK_EQ(host.pmis, 1); /* one for the counter and the buffer */
-	CHECK_EQ(RDMSR(&host, STATUS), CTR_FRZ | LBR_FRZ | 1);
+	CHECK_EQ(CAUSES(&host), CTR_FRZ | LBR_FRZ | 1);
 	CHECK_EQ(RDMSR(&host, LBR_TOS), 2);
 	retire(&host, 0x108, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(stored(&host), 3); /* the freeze is not for branch traces */
@@ -349,7 +349,7 @@ static void refused(void)
 				lost = 1; /* by its record or by the index */
 			}
 			CHECK_EQ(stored(&host), 4 - lost);
-			CHECK_EQ(RDMSR(&host, STATUS), 0);
+			CHECK_EQ(CAUSES(&host), 0);
 			for (unsigned n = 0; n + lost < 4; n++) {
 				unsigned skipped = path && n >= (nth - 1) / 2;
 

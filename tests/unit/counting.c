@@ -104,7 +104,7 @@ static void check_fixed(void)
 	spmu_write_lvt(host.core, 0, LVT_NMI);
 	CHECK_EQ(retire_lp(&host, 0, 0, I | C, 3, 1) & SPMU_EV_PMI, SPMU_EV_PMI);
 	CHECK_EQ(RDMSR(&host, FIXED0 + 1), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), UINT64_C(1) << 33);
+	CHECK_EQ(CAUSES(&host), UINT64_C(1) << 33);
 	host_destroy(&host);
 }
 
@@ -121,11 +121,11 @@ static void check_overflow(void)
 	CHECK_EQ(host.meters[0].meter[0].headroom, 4);
 	for (unsigned n = 0; n < 4; n++)
 		CHECK_EQ(retire(&host, n, 0), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	CHECK_EQ(RDMSR(&host, PMC0), MAX48);
 	CHECK_EQ(retire(&host, 4, 0), SPMU_EV_PMI);
 	CHECK_EQ(RDMSR(&host, PMC0), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	CHECK_EQ(CAUSES(&host), 1);
 	CHECK_EQ(host.pmi.vector, 0xe0);
 	CHECK_EQ(retire(&host, 5, 0), 0);
 	CHECK_EQ(host.pmis, 1);
@@ -134,7 +134,7 @@ static void check_overflow(void)
 	WRMSR(&host, A_PMC0 + 1, MAX48);
 	retire(&host, 6, SPMU_SIGBIT(FP_SCALAR_DOUBLE) | SPMU_SIGBIT(FMA_SCALAR_DOUBLE));
 	CHECK_EQ(RDMSR(&host, PMC0 + 1), 1);
-	CHECK_EQ(RDMSR(&host, STATUS), 3);
+	CHECK_EQ(CAUSES(&host), 3);
 	host_destroy(&host);
 }
 
@@ -170,7 +170,7 @@ static void check_meters(void)
 	meters->meter[0].headroom -= 400;
 	retire(&host, 1, 0);
 	CHECK_EQ(RDMSR(&host, PMC0 + 1), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 2);
+	CHECK_EQ(CAUSES(&host), 2);
 	CHECK_EQ(RDMSR(&host, PMC0), 1001);
 	WRMSR(&host, GLOBAL_CTRL, 0);
 	CHECK_EQ(meters->count, 0);
@@ -199,8 +199,8 @@ static void check_any(void)
 	for (unsigned n = 0; n < 3; n++)
 		retire_lp(&host, 1, 0x10 + n, I, 3, 1);
 	CHECK_EQ(RDMSR(&host, PMC0), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 1);
-	CHECK_EQ(RDMSR_LP(&host, 1, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 1);
+	CHECK_EQ(CAUSES_LP(&host, 1), 0);
 	CHECK_EQ(host.pmis, 1);
 	CHECK_EQ(host.pmi_lp, 0); /* the interrupt is the owner's */
 	host_destroy(&host);

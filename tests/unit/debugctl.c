@@ -81,10 +81,10 @@ static void freeze_by_pmi(const struct spmu_model *model)
 	CHECK_EQ(retire(&host, 0x100, SPMU_SIGBIT(JMP_REL)), SPMU_EV_PMI | SPMU_EV_METERS);
 	if (streamlined) {
 		CHECK_EQ(RDMSR(&host, DEBUGCTL), LBR | TR | FREEZE_LBRS);
-		CHECK_EQ(RDMSR(&host, STATUS), LBR_FRZ | 1);
+		CHECK_EQ(CAUSES(&host), LBR_FRZ | 1);
 	} else { /* 17.5: Atoms before Goldmont clear TR too */
 		CHECK_EQ(RDMSR(&host, DEBUGCTL), (lbr->freeze_clears_tr ? 0 : TR) | FREEZE_LBRS);
-		CHECK_EQ(RDMSR(&host, STATUS), 1);
+		CHECK_EQ(CAUSES(&host), 1);
 	}
 	retire(&host, 0x104, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(RDMSR(&host, lbr->tos), 1);

@@ -41,7 +41,7 @@ static void delivery(void)
 		CHECK_ROW_EQ(rows[i].line, retire(&host, 1, 0),
 			     rows[i].delivered ? SPMU_EV_PMI : 0);
 		CHECK_ROW_EQ(rows[i].line, host.pmis, rows[i].delivered);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 1);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), 1);
 		CHECK_ROW_EQ(rows[i].line, spmu_read_lvt(host.core, 0),
 			     rows[i].lvt | (rows[i].delivered ? LVT_MASKED : 0));
 		if (rows[i].delivered) {
@@ -90,7 +90,7 @@ static void one_for_all(void)
 	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | SELECT_INT | 0xc4);
 	WRMSR(&host, A_PMC0 + 1, MAX48);
 	retire(&host, 1, SPMU_SIGBIT(JMP_REL));
-	CHECK_EQ(RDMSR(&host, STATUS), 3);
+	CHECK_EQ(CAUSES(&host), 3);
 	CHECK_EQ(host.pmis, 1);
 	host_destroy(&host);
 }
@@ -103,7 +103,7 @@ static void without_int(void)
 	WRMSR(&host, DEBUGCTL, 3u << 11);
 	WRMSR(&host, EVTSEL0, COUNT_ALL | 0xc0);
 	CHECK_EQ(retire(&host, 1, 0), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 1); /* no PMI, no freeze */
+	CHECK_EQ(CAUSES(&host), 1); /* no PMI, no freeze */
 	CHECK_EQ(host.pmis, 0);
 	host_destroy(&host);
 }
@@ -118,7 +118,7 @@ static void freezes(void)
 		WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0xc0);
 		WRMSR(&host, DEBUGCTL, 1u << 12);
 		CHECK_EQ(retire(&host, 1, 0), (masked ? 0 : SPMU_EV_PMI) | SPMU_EV_METERS);
-		CHECK_EQ(RDMSR(&host, STATUS), CTR_FRZ | 1);
+		CHECK_EQ(CAUSES(&host), CTR_FRZ | 1);
 		CHECK_EQ(RDMSR(&host, GLOBAL_CTRL), 0xff); /* not cleared in version 4 */
 		CHECK_EQ(host.meters[0].count, 0);
 		retire(&host, 2, 0);
@@ -147,11 +147,11 @@ static void freezes_lbr(void)
 	start(&host, LVT_NMI);
 	WRMSR(&host, DEBUGCTL, 1u << 11);
 	CHECK_EQ(retire(&host, 1, 0), SPMU_EV_PMI);
-	CHECK_EQ(RDMSR(&host, STATUS), LBR_FRZ | 1);
+	CHECK_EQ(CAUSES(&host), LBR_FRZ | 1);
 	retire(&host, 2, 0);
 	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters go on */
 	WRMSR(&host, STATUS_RESET, LBR_FRZ | 1);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	host_destroy(&host);
 }
 
@@ -168,7 +168,7 @@ static void freezes_at_threshold(void)
 	WRMSR(&host, PEBS_ENABLE, 1);
 	retire(&host, 1, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(retire(&host, 2, SPMU_SIGBIT(JMP_REL)), SPMU_EV_RECORD | SPMU_EV_METERS);
-	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF | CTR_FRZ | LBR_FRZ);
+	CHECK_EQ(CAUSES(&host), OVFBUF | CTR_FRZ | LBR_FRZ);
 	host_destroy(&host);
 }
 

@@ -321,7 +321,7 @@ static void frozen(void)
 	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INT | 0xc4);
 	WRMSR(&host, A_PMC0, MAX48);
 	CHECK_EQ(retire(&host, 0x100, SPMU_SIGBIT(JMP_REL)), SPMU_EV_PMI | SPMU_EV_METERS);
-	CHECK_EQ(RDMSR(&host, STATUS), LBR_FRZ | 1);
+	CHECK_EQ(CAUSES(&host), LBR_FRZ | 1);
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), LBR_ON | 1u << 11); /* version 4 leaves the flag */
 	CHECK_EQ(host.meters[0].tap.signals, 0);
 	retire(&host, 0x104, SPMU_SIGBIT(JMP_REL));

@@ -30,9 +30,9 @@ static void overflow_arms(void)
 	start(&host, 8, 8, 3);
 	for (unsigned n = 1; n <= 2; n++)
 		retire(&host, n, JUMP);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	CHECK_EQ(retire(&host, 3, JUMP), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	CHECK_EQ(CAUSES(&host), 1);
 	CHECK_EQ(host.meters[0].meter[0].headroom, 0);
 	CHECK_EQ(host_records(&host), 0);
 	CHECK_EQ(retire(&host, 4, 0), 0); /* no event of this counter */
@@ -135,7 +135,7 @@ static void clears_and_reloads(void)
 	start(&host, 64, 64, 1);
 	retire(&host, 1, JUMP);
 	retire(&host, 2, JUMP);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 4);
 	/* Five events to the overflow, one for the record. */
 	for (unsigned n = 3; n < 3 + 60; n++)
@@ -155,7 +155,7 @@ static void wraps_again(void)
 	retire(&host, 1, JUMP);
 	WRMSR(&host, A_PMC0, MAX48); /* armed as before */
 	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 4);
 	CHECK_EQ(retire(&host, 3, JUMP), 0); /* not armed any more */
 	host_destroy(&host);
@@ -184,9 +184,9 @@ static void others_not_reloaded(void)
 	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x20c4);
 	WRMSR(&host, A_PMC0 + 1, MAX48);
 	retire(&host, 1, JUMP);
-	CHECK_EQ(RDMSR(&host, STATUS), 3);
+	CHECK_EQ(CAUSES(&host), 3);
 	retire(&host, 2, JUMP);
-	CHECK_EQ(RDMSR(&host, STATUS), 2);
+	CHECK_EQ(CAUSES(&host), 2);
 	CHECK_EQ(RDMSR(&host, PMC0 + 1), 1);
 	CHECK_EQ(host_record(&host, 0).applicable, 1);
 	host_destroy(&host);
@@ -204,11 +204,11 @@ static void shared_record(void)
 	WRMSR(&host, A_PMC0 + 3, MAX48);
 	WRMSR(&host, PEBS_ENABLE, 0xd);
 	retire(&host, 1, JUMP | LOAD);
-	CHECK_EQ(RDMSR(&host, STATUS), 0xd);
+	CHECK_EQ(CAUSES(&host), 0xd);
 	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD); /* not the load's */
 	CHECK_EQ(host_records(&host), 1);
 	CHECK_EQ(host_record(&host, 0).applicable, 0x9);
-	CHECK_EQ(RDMSR(&host, STATUS), 0x4);
+	CHECK_EQ(CAUSES(&host), 0x4);
 	CHECK_EQ(RDMSR(&host, PMC0 + 2), 0);
 	CHECK_EQ(RDMSR(&host, PMC0 + 3), MAX48 - 4);
 	CHECK_EQ(retire(&host, 3, LOAD), SPMU_EV_RECORD);
@@ -225,12 +225,12 @@ static void threshold_interrupts(void)
 	start(&host, 8, 2, 1);
 	retire(&host, 1, JUMP);
 	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	for (unsigned n = 3; n < 8; n++)
 		retire(&host, n, JUMP);
 	CHECK_EQ(host.pmis, 0);
 	CHECK_EQ(retire(&host, 8, JUMP), SPMU_EV_RECORD | SPMU_EV_PMI);
-	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF);
+	CHECK_EQ(CAUSES(&host), OVFBUF);
 	CHECK_EQ(host.pmis, 1);
 	host_destroy(&host);
 }
@@ -271,7 +271,7 @@ static void bounds_skip(void)
 			     rows[i].written ? SPMU_EV_RECORD : 0);
 		CHECK_ROW(rows[i].line,
 			  (memcmp(before, host.memory, MEMORY_BYTES) == 0) == !rows[i].written);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS),
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host),
 			     rows[i].written ? 0 : (rows[i].full ? OVFBUF : 0) | 1);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].written ? MAX48 - 4 : 1);
 		CHECK_ROW_EQ(rows[i].line, host.pmis, 0); /* "no signaling" */
@@ -308,11 +308,11 @@ static void room_again(void)
 	for (unsigned n = 1; n <= 8; n++)
 		retire(&host, n, JUMP);
 	CHECK_EQ(host_records(&host), 1);
-	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF | 1);
+	CHECK_EQ(CAUSES(&host), OVFBUF | 1);
 	host_ds(&host, 1, 100, minus_5);
 	CHECK_EQ(retire(&host, 9, JUMP), SPMU_EV_RECORD);
 	CHECK_EQ(host_record(&host, 0).eventing_ip, 9);
-	CHECK_EQ(RDMSR(&host, STATUS), OVFBUF);
+	CHECK_EQ(CAUSES(&host), OVFBUF);
 	host_destroy(&host);
 }
 
@@ -328,7 +328,7 @@ static void memory_refuses(void)
 		host.refuse_writes = refuse; /* the record, or the index */
 		retire(&host, 1, JUMP);
 		CHECK_EQ(retire(&host, 2, JUMP), 0);
-		CHECK_EQ(RDMSR(&host, STATUS), 1);
+		CHECK_EQ(CAUSES(&host), 1);
 		CHECK_EQ(RDMSR(&host, PMC0), 1);
 		CHECK_EQ(host_records(&host), 0);
 		host_destroy(&host);
@@ -371,7 +371,7 @@ static void who_is_precise(void)
 		}
 		CHECK_ROW_EQ(rows[i].line, host_records(&host) > 0, rows[i].precise);
 		if (!rows[i].precise) /* it counted on */
-			CHECK_ROW(rows[i].line, RDMSR(&host, STATUS) == 1u << rows[i].counter);
+			CHECK_ROW(rows[i].line, CAUSES(&host) == 1u << rows[i].counter);
 		host_destroy(&host);
 	}
 }
@@ -387,7 +387,7 @@ static void disabled_disarms(void)
 	WRMSR(&host, PEBS_ENABLE, 1);
 	CHECK_EQ(retire(&host, 2, JUMP), 0);
 	CHECK_EQ(host_records(&host), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 1);
+	CHECK_EQ(CAUSES(&host), 1);
 	host_destroy(&host);
 }
 
@@ -412,7 +412,7 @@ static void rings_filter(void)
 	start(&host, 8, 8, 1);
 	WRMSR(&host, EVTSEL0, COUNT_USER | 0x20c4);
 	retire_lp(&host, 0, 1, JUMP, 0, 1);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	retire_lp(&host, 0, 2, JUMP, 3, 1);
 	CHECK_EQ(retire_lp(&host, 0, 3, JUMP, 0, 1), 0);
 	CHECK_EQ(retire_lp(&host, 0, 4, JUMP, 3, 1), SPMU_EV_RECORD);

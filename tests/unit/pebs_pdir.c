@@ -133,12 +133,12 @@ static void fixed_counter(void)
 	CHECK_EQ(host_record(&host, 0).eventing_ip, 4);
 	CHECK_EQ(host_record(&host, 0).applicable, FIXED_0);
 	CHECK_EQ(RDMSR(&host, FIXED0), MAX48 - 4);
-	CHECK_EQ(RDMSR(&host, STATUS), 0);
+	CHECK_EQ(CAUSES(&host), 0);
 	/* The buffer is full. */
 	for (unsigned k = 5; k <= 9; k++)
 		CHECK_EQ(retire(&host, k, 0), 0);
 	CHECK_EQ(RDMSR(&host, FIXED0), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), UINT64_C(1) << 62 | FIXED_0);
+	CHECK_EQ(CAUSES(&host), UINT64_C(1) << 62 | FIXED_0);
 	CHECK_EQ(spmu_save(host.core, block, sizeof(block)), SPMU_OK);
 	spmu_reset(host.core, 0);
 	CHECK_EQ(spmu_load(host.core, block, spmu_state_bytes(host.core)), SPMU_OK);
@@ -167,7 +167,7 @@ static void not_in_smm(void)
 	spmu_smm(host.core, 0, false);
 	CHECK_EQ(retire(&host, 2, 0), 0);
 	CHECK_EQ(host_records(&host), 0);
-	CHECK_EQ(RDMSR(&host, STATUS), 2);
+	CHECK_EQ(CAUSES(&host), 2);
 	host_destroy(&host);
 }
 

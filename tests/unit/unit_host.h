@@ -58,6 +58,7 @@ enum {
 #define SELECT_INV 0x800000u
 #define CMASK(n)   ((uint64_t)(n) << 24)
 #define OVFBUF	   (UINT64_C(1) << 62)
+#define CHANGED	   (UINT64_C(1) << 63)
 #define CTR_FRZ	   (UINT64_C(1) << 59)
 #define LBR_FRZ	   (UINT64_C(1) << 58)
 #define LVT_NMI	   0x400u
@@ -241,6 +242,9 @@ static inline uint64_t rdmsr_at(int line, struct unit_host *host, unsigned lp, u
 #define RDMSR(host, msr)	       rdmsr_at(__LINE__, host, 0, msr)
 #define WRMSR_LP(host, lp, msr, value) wrmsr_at(__LINE__, host, lp, msr, value)
 #define RDMSR_LP(host, lp, msr)	       rdmsr_at(__LINE__, host, lp, msr)
+/* IA32_PERF_GLOBAL_STATUS without CondChgd, which tests/scenarios/condition.scenario is about. */
+#define CAUSES(host)	    (RDMSR(host, STATUS) & ~CHANGED)
+#define CAUSES_LP(host, lp) (RDMSR_LP(host, lp, STATUS) & ~CHANGED)
 
 /* One instruction of thread lp; one that loads and stores does so at two places. */
 static inline unsigned retire_lp(struct unit_host *host, unsigned lp, uint64_t ip, uint64_t signals,

@@ -123,7 +123,7 @@ static void forty_bits(void)
 			spmu_write_lvt(host.core, 0, LVT_NMI);
 			CHECK_EQ(retire(&host, 3, 0), SPMU_EV_PMI);
 			CHECK_EQ(RDMSR(&host, FIXED0), 0);
-			CHECK_EQ(RDMSR(&host, STATUS), EN_FIXED | 1);
+			CHECK_EQ(CAUSES(&host), EN_FIXED | 1);
 		}
 		host_destroy(&host);
 	}
@@ -188,16 +188,16 @@ static void global_registers(void)
 			     rows[i].set ? SPMU_DONE : SPMU_GP);
 		CHECK_ROW_EQ(rows[i].line, try_read(&host, INUSE),
 			     rows[i].set ? SPMU_DONE : SPMU_GP);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), rows[i].set);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), rows[i].set);
 		/* IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET are one. */
 		WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | INSNS);
 		WRMSR(&host, PMC0 + 1, UINT32_MAX);
 		retire(&host, 1, 0);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS) & 2, 2);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host) & 2, 2);
 		WRMSR(&host, STATUS_RESET, 1);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 2);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), 2);
 		WRMSR(&host, STATUS_RESET, OVFBUF | UINT64_C(1) << 63 | 2);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), 0);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), 0);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS_RESET), 0);
 		/* 18.2.2: the enable bit and the global one are ANDed. */
 		WRMSR(&host, GLOBAL_CTRL, 1);
@@ -232,7 +232,7 @@ static void freezes(void)
 		WRMSR(&host, PMC0, UINT32_MAX);
 		CHECK_ROW_EQ(rows[i].line, retire(&host, 1, JUMP), SPMU_EV_PMI | SPMU_EV_METERS);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, GLOBAL_CTRL) == 0, rows[i].legacy);
-		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, STATUS), rows[i].legacy ? 1 : CTR_FRZ | 1);
+		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), rows[i].legacy ? 1 : CTR_FRZ | 1);
 		retire(&host, 2, 0);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0 + 1), 1);
 		/* Software goes on by the register that froze it. */
