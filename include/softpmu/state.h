@@ -39,9 +39,9 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_load(struct spmu_core *core, const 
 						  size_t bytes);
 
 /*
- * Compares two saved states of `bytes` bytes.  Returns NULL if they are equal, otherwise the name of
- * the first register or field that differs (static lifetime).  *lp receives the logical processor
- * that it belongs to.
+ * Compares two saved states of `bytes` bytes.  Returns NULL if they are equal, otherwise the name
+ * of the first register or field that differs (static lifetime).  *lp receives the logical
+ * processor that it belongs to.
  */
 SPMU_API const char *spmu_state_difference(const void *a, const void *b, size_t bytes,
 					   unsigned *lp);
