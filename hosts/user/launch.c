@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -219,19 +218,6 @@ static _Noreturn void give_up(struct link *link, enum link_state state, int stat
 	_exit(status);
 }
 
-/* In the child: the kernel places the program's stack and mappings where it always does. */
-static void fix_addresses(struct link *link)
-{
-	int now = personality(0xffffffff);
-
-	if (now >= 0 && personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0)
-		return;
-	snprintf(link->message, sizeof(link->message),
-		 "the addresses cannot be fixed: personality: %s (some containers forbid it)",
-		 strerror(errno));
-	give_up(link, LINK_UNSUPPORTED, 125);
-}
-
 /* In the child: become the engine. */
 static int become_engine(void *request)
 {
@@ -240,8 +226,6 @@ static int become_engine(void *request)
 	struct link *link = run->link;
 	int image;
 
-	if (link->want & LINK_WANT_FIXED)
-		fix_addresses(link);
 	image = find_pair();
 	if (image >= 0 && dup2(run->image_fd, image) >= 0 &&
 	    dup2(run->link_fd, image + LINK_FD_OFFSET) >= 0) {

@@ -174,17 +174,17 @@ for bad in '' x -1 1x + nan inf; do
 done
 # The script of docs/ci.md: the first run writes the baseline, the next ones are compared with it.
 sed -n '/^    #!\/bin\/sh$/,/^    exit /p' "$ROOT/docs/ci.md" | sed 's/^    //' >gate.sh
-mkdir -p bin bench && ln -sf "$SOFTPMU" bin/softpmu
+mkdir -p bin ci && ln -sf "$SOFTPMU" bin/softpmu
 # gate NAME STATUS PROGRAM
 gate() {
 	PATH=$SCRATCH/bin:$PATH timeout "$LIMIT" sh gate.sh "$3" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
 	same "gate: $1" "$2" $?
 }
 gate "the first run" 0 same/bench
-same "gate: a baseline" yes "$([[ -s bench/counts.json ]] && echo yes)"
+same "gate: a baseline" yes "$([[ -s ci/counts.json ]] && echo yes)"
 gate "the same" 0 same/bench
 gate "more" 121 more/bench
-has "gate: what to do" "$(<err)" "remove bench/counts.json and run this again"
+has "gate: what to do" "$(<err)" "remove ci/counts.json and run this again"
 gate "a program that fails" 3 failing/bench
 
 finish

@@ -2,7 +2,7 @@
 /*
  * emit_words.c: the machine code that reaches words of the context (emit.h).
  *
- * While the process has had one thread the context is at a fixed address beside the code, and code
+ * While the process has had one thread the context is at a fixed address near the code, and code
  * names its words by their distance.  That is two bytes shorter than an offset in GS, and a Zen 5
  * keeps in registers what memory holds for such accesses: of two subtractions from a word the
  * second waits one clock for the first, and not five.  Intel's processors, Cascade Lake

@@ -48,6 +48,7 @@
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
  *	fixed.c      a run that is to be the same each time
+ *	fixed_places.c  where its mappings go
  *	clocks.c     and what its clocks tell
  */
 #ifndef SOFTPMU_ENGINE_H
@@ -109,6 +110,7 @@ void load_open(const char *path, int fd); /* the code cache has its place then *
 void load_program(struct loaded *out);
 void load_vdso(uint64_t base);
 extern bool program_stack_executable;	 /* its file asks for that */
+extern bool program_has_heap;		 /* brk(2) may move its end */
 extern char program_path[LINK_PATH_MAX]; /* the ELF file, without links */
 
 /* memory.c: the program's executable memory */
@@ -466,14 +468,6 @@ long children_end_thread(const struct syscall_arguments *c);
 bool children_is_first(void);
 /* How many besides it the tool has to hear of: one more, one less. */
 void children_count(int change);
-
-/* fixed.c */
-bool fixed_wanted(void);
-/* At the start: the stack, moved, and what the auxiliary vector leads to. */
-uint64_t *fixed_start(uint64_t *stack);
-/* The next bytes of the sequence in place of random ones. */
-void fixed_random(uint64_t to, uint64_t bytes);
-bool fixed_is_random_file(int fd);
 
 /* clocks.c */
 bool clocks_wanted(void);

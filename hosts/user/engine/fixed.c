@@ -3,10 +3,9 @@
  * fixed.c: a run that is to be the same each time (LINK_WANT_FIXED): what the kernel makes
  * different in each run of a program and what moves its counts is made the same.
  *
- * The tool has switched the randomization of addresses off (personality(2)).  Here the stack begins
- * at a round address whatever the size of the environment is; the random bytes of the auxiliary
- * vector and what is read of random numbers come from one fixed sequence; and there is no
- * vDSO, whose clock functions take paths of their own as time goes by: the C library
+ * The stack, the heap and mappings are where this file and fixed_places.c put them.  The random
+ * bytes of the auxiliary vector and what is read of random numbers come from one fixed sequence.
+ * There is no vDSO, whose clock functions take paths of their own as time goes by: the C library
  * makes the system call.
  *
  * Not made the same: what process numbers, files and other processes say, and clocks but for
@@ -14,13 +13,20 @@
  */
 #include <asm/unistd.h>
 #include <linux/auxvec.h>
+#include <linux/mman.h>
 
 #include "engine.h"
+#include "fixed.h"
+#include "pages.h"
 #include "sys.h"
 
 #define STACK_STEP   UINT64_C(0x10000) /* the environment seldom needs more */
-#define ENGINE_STACK UINT64_C(0x8000)  /* at the start the engine's own frames are below */
-#define RANDOM_BYTES 16		       /* of AT_RANDOM */
+#define STACK_FIRST  UINT64_C(0x20000) /* mapped at the beginning; more as it grows */
+#define STACK_LEFT   UINT64_C(0x80000) /* less than its guard, with what the engine has used */
+#define VDSO_DATA    (6 * PAGE)	       /* at most; nothing else is there so early */
+#define VDSO_CODE    (2 * PAGE)
+#define RANDOM_BYTES 16 /* of AT_RANDOM */
+#define NAME_BYTES   48 /* of AT_PLATFORM */
 
 /* In struct stat: st_mode and st_rdev; the device numbers of /dev/random and /dev/urandom. */
 #define STAT_WORDS     18
@@ -64,27 +70,114 @@ bool fixed_is_random_file(int fd)
 	       (stat[5] == DEVICE_RANDOM || stat[5] == DEVICE_URANDOM);
 }
 
-static void fix_auxiliary(uint64_t *aux)
+/* --- the stack --- */
+
+/* The strings that the kernel has put above the auxiliary vector, one after the other: arguments,
+ * environment, the name of the file. */
+struct strings {
+	uint64_t start, end;
+	uint64_t to; /* where they go */
+};
+
+static uint64_t value_of(const uint64_t *aux, uint64_t type)
 {
+	for (; *aux; aux += 2)
+		if (*aux == type)
+			return aux[1];
+	return 0;
+}
+
+static struct strings find_strings(const uint64_t *stack, const uint64_t *aux)
+{
+	const uint64_t *environment = stack + 1 + stack[0] + 1;
+	uint64_t name = value_of(aux, AT_EXECFN), start = name;
+
+	if (*environment)
+		start = *environment;
+	if (stack[0])
+		start = stack[1];
+	return (struct strings){start, name + strlen((const char *)name) + 1, 0};
+}
+
+static uint64_t moved(const struct strings *s, uint64_t address)
+{
+	return address >= s->start && address < s->end ? address - s->start + s->to : address;
+}
+
+/* The random bytes and the platform's name go below the strings. */
+static void fix_auxiliary(uint64_t *aux, const struct strings *s)
+{
+	uint64_t random = s->to - RANDOM_BYTES, name = random - NAME_BYTES;
+	struct text t;
+
 	for (; *aux; aux += 2) {
-		if (aux[0] == AT_SYSINFO_EHDR)
-			aux[0] = AT_IGNORE;
-		if (aux[0] == AT_RANDOM)
-			fixed_random(aux[1], RANDOM_BYTES);
+		aux[1] = *aux == AT_EXECFN ? moved(s, aux[1]) : aux[1];
+		if (*aux == AT_SYSINFO_EHDR)
+			*aux = AT_IGNORE;
+		if (*aux == AT_PLATFORM) {
+			text_start(&t, (char *)name, NAME_BYTES);
+			text_add(&t, (const char *)aux[1]);
+			aux[1] = name;
+		}
+		if (*aux == AT_RANDOM) {
+			fixed_random(random, RANDOM_BYTES);
+			aux[1] = random;
+		}
 	}
 }
 
-uint64_t *fixed_start(uint64_t *stack)
+static void map_stack(uint64_t bytes)
 {
-	uint64_t *end = stack + 1 + stack[0] + 1, bytes, to;
+	uint64_t room = (bytes + STACK_FIRST + PAGE - 1) & -PAGE;
 
-	while (*end++)
+	if (is_error(map_memory(FIXED_STACK_END - room, room, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_STACK |
+					MAP_FIXED_NOREPLACE,
+				-1, 0)))
+		engine_fail(126, "no memory for the program's stack");
+}
+
+static struct {
+	uint64_t start, end;
+} left[2]; /* what the kernel has placed, at random */
+
+void fixed_leave(void)
+{
+	for (unsigned i = 0; i < 2 && left[i].start; i++)
+		syscall2(__NR_munmap, (long)left[i].start, (long)(left[i].end - left[i].start));
+}
+
+/* The stack, whose begin the kernel has not told, and the vDSO with the data below it. */
+static void note_left(const uint64_t *stack, uint64_t strings_end, uint64_t vdso)
+{
+	left[0].start = ((uint64_t)stack & -PAGE) - STACK_LEFT;
+	left[0].end = (strings_end + 8 + PAGE - 1) & -PAGE;
+	left[1].start = vdso ? vdso - VDSO_DATA : 0;
+	left[1].end = vdso + VDSO_CODE;
+}
+
+/* Pointers and strings begin at round addresses, whatever their sizes are. */
+uint64_t *fixed_start(const uint64_t *stack)
+{
+	const uint64_t *aux = stack + 1 + stack[0] + 1;
+	struct strings s;
+	uint64_t *to, *at, bytes;
+
+	while (*aux++)
 		;
-	fix_auxiliary(end);
-	while (*end)
-		end += 2;
-	bytes = (uint64_t)(end + 2) - (uint64_t)stack;
-	to = ((uint64_t)stack - bytes - ENGINE_STACK) & -STACK_STEP;
-	memcpy((void *)to, stack, bytes);
-	return (uint64_t *)to;
+	s = find_strings(stack, aux);
+	note_left(stack, s.end, value_of(aux, AT_SYSINFO_EHDR));
+	s.to = (FIXED_STACK_END - 8 - (s.end - s.start)) & -STACK_STEP;
+	for (bytes = (uint64_t)(aux + 2) - (uint64_t)stack; *aux; aux += 2)
+		bytes += 16;
+	to = (uint64_t *)((s.to - RANDOM_BYTES - NAME_BYTES - bytes) & -STACK_STEP);
+	map_stack(FIXED_STACK_END - (uint64_t)to);
+	memcpy((void *)s.to, (const void *)s.start, s.end - s.start);
+	memcpy(to, stack, bytes);
+	for (at = to + 1; *at; at++)
+		*at = moved(&s, *at);
+	for (at++; *at; at++)
+		*at = moved(&s, *at);
+	fix_auxiliary(at + 1, &s);
+	return to;
 }

@@ -12,12 +12,14 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "fixed.h"
 #include "image.h"
 #include "keep.h"
 #include "sys.h"
 #include "threads.h"
 
 struct link *engine_link;
+bool program_has_heap;
 
 void engine_start(uint64_t *stack);
 
@@ -188,7 +190,8 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	set_aux(aux, AT_ENTRY, program.program_entry);
 	set_aux(aux, AT_BASE, program.interpreter);
 	set_aux(aux, AT_EXECFN, (uint64_t)file);
-	image_tell(&program, stack, aux, 0);
+	program_has_heap = image_tell(&program, stack, aux, fixed_wanted() ? FIXED_HEAP : 0) ||
+			   !fixed_wanted();
 	current->pc = program.entry;
 	current->gpr[4] = (uint64_t)stack;
 	current->rflags = 0x202;
@@ -198,12 +201,19 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 		__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
 }
 
+static __attribute__((used, noreturn)) void begin(void)
+{
+	if (fixed_wanted())
+		fixed_leave();
+	run_program();
+}
+
 /* The engine's own stack from here on; the program's is as the kernel made it. */
 static _Noreturn void run_on_own_stack(void)
 {
 	uint8_t *top = context_stack_end(current);
 
-	__asm__ volatile("movq %0, %%rsp\n\tcall run_program\n\tud2" : : "r"(top) : "memory");
+	__asm__ volatile("movq %0, %%rsp\n\tcall begin\n\tud2" : : "r"(top) : "memory");
 	__builtin_unreachable();
 }
 

@@ -15,6 +15,7 @@
 #include "descriptors.h"
 #include "engine.h"
 #include "files.h"
+#include "fixed.h"
 #include "filters.h"
 #include "keep.h"
 #include "keys.h"
@@ -121,11 +122,11 @@ static long do_mmap(struct syscall_arguments *c)
 	if (placed)
 		c->a[3] |= MAP_FIXED_NOREPLACE;
 	c->a[2] = (uint64_t)without_exec(protection);
-	at = pass_on(c);
-	if (placed && at == -EEXIST) {
-		c->a[0] = 0;
+	at = placed ? pass_on(c) : -EEXIST;
+	if (at == -EEXIST) {
+		c->a[0] = placed ? 0 : c->a[0];
 		c->a[3] = flags;
-		at = pass_on(c);
+		at = fixed_wanted() && !fixed ? fixed_mmap(c) : pass_on(c);
 	}
 	if (is_error(at))
 		return at;
@@ -210,7 +211,7 @@ static long do_mremap(struct syscall_arguments *c)
 	if (c->a[3] & MREMAP_FIXED)
 		take_place(c->a[4], c->a[2]);
 	syscall_code_changes(c->a[0], c->a[1]);
-	at = pass_on(c);
+	at = fixed_wanted() ? fixed_mremap(c) : pass_on(c);
 	if (is_error(at))
 		return at;
 	memory_unmapped(c->a[0], c->a[1]);
@@ -265,6 +266,9 @@ static long run_locked(struct syscall_arguments *c)
 		break;
 	case __NR_mremap:
 		result = do_mremap(c);
+		break;
+	case __NR_shmat:
+		result = fixed_shmat(c);
 		break;
 	default:
 		result = do_mprotect(c);
@@ -401,6 +405,10 @@ static long run(struct syscall_arguments *c)
 	case __NR_pkey_mprotect:
 	case __NR_mremap:
 		return run_locked(c);
+	case __NR_shmat:
+		return fixed_wanted() ? run_locked(c) : syscall_pass_on(c);
+	case __NR_brk:
+		return program_has_heap ? syscall_pass_on(c) : (long)FIXED_HEAP;
 	case __NR_pkey_alloc:
 		return do_pkey_alloc(c);
 	case __NR_readlink:
