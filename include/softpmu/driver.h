@@ -281,7 +281,12 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_add_cascade(struct spmu_driv
 								const struct spmu_request *request,
 								unsigned slots[2]);
 
-/* Enable and disable all programmed counters and PEBS, and last branch records with them. */
+/*
+ * Enable and disable all programmed counters and PEBS, and last branch records with them.  Both
+ * clear the indications in IA32_PERF_GLOBAL_STATUS (18.2.2): an overflow that no interrupt has
+ * brought yet makes its sample when the counters stop.  A PEBS counter that waits for its record
+ * keeps its indication, and its record comes after the next start.
+ */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_start(struct spmu_driver *driver);
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_stop(struct spmu_driver *driver);
 

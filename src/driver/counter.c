@@ -146,6 +146,17 @@ bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bo
 	return write_select(driver, slot, drv_has_global(driver));
 }
 
+uint64_t spmu_drv_other_status(const struct spmu_driver *driver)
+{
+	uint64_t bits = DRV_STATUS_OVFBUFFER | DRV_STATUS_CONDCHGD;
+
+	if (!drv_has_global(driver))
+		return 0;
+	if (driver->facilities.perfmon_version >= 4)
+		bits |= DRV_STATUS_LBR_FRZ | DRV_STATUS_CTR_FRZ;
+	return bits;
+}
+
 bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits)
 {
 	if (driver->facilities.programming == SPMU_PROGRAM_ESCR)

@@ -232,6 +232,16 @@ bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bo
 /* Clear overflow and freeze indications among these; counter.c */
 bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits);
 
+/* Returns the indications that are no counter's: buffer, CondChgd, freezes; counter.c */
+uint64_t spmu_drv_other_status(const struct spmu_driver *driver);
+
+/*
+ * Serves the overflows that are still in the status when everything has been stopped, with a
+ * sample of each if `sampling`, and clears all indications but those of the PEBS counters in
+ * `armed`, which wait for their record.  false: the status cannot be read; interrupt.c
+ */
+bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling);
+
 /* Stop all counters, and go on as `enabled` and `pebs_enabled` say; counter.c */
 bool spmu_drv_pause(const struct spmu_driver *driver);
 bool spmu_drv_enable(const struct spmu_driver *driver);

@@ -14,6 +14,9 @@
  *
  * Totals are brought up and the status is cleared before anything goes to the
  * sink: the sink may block, and may read and change any counter.
+ *
+ * Software clears the indications when it disables counting, too (18.2.2, 18.4.2): an overflow that
+ * no interrupt has brought when the counters stop is served then.
  */
 #include <string.h>
 
@@ -96,14 +99,16 @@ static void serve_buffers(struct spmu_driver *driver, uint64_t status)
 		spmu_drv_drain_pebs(driver);
 }
 
-static void serve(struct spmu_driver *driver, uint64_t status)
+/*
+ * Brings up the totals of the counters that have overflowed, and clears their status and what
+ * is no counter's.  The unit clears the bits of PEBS counters when it takes the record; those among
+ * `pebs` will have none.  Returns the slots of which a sample is to be made.
+ */
+static uint32_t take_overflows(struct spmu_driver *driver, uint64_t status, uint64_t pebs)
 {
-	/* The unit clears the bits of PEBS counters when it takes the record. */
-	uint64_t seen = DRV_STATUS_OVFBUFFER | DRV_STATUS_CONDCHGD;
+	uint64_t seen = pebs | spmu_drv_other_status(driver);
 	uint32_t samples = 0;
 
-	if (driver->facilities.perfmon_version >= 4)
-		seen |= DRV_STATUS_LBR_FRZ | DRV_STATUS_CTR_FRZ;
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
 		uint64_t bit = drv_counter_bit(driver, slot);
 
@@ -123,8 +128,31 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 			reload(driver, slot);
 	}
 	spmu_drv_clear_status(driver, status & seen);
+	return samples;
+}
+
+static void serve(struct spmu_driver *driver, uint64_t status)
+{
+	uint32_t samples = take_overflows(driver, status, 0);
+
 	serve_buffers(driver, status);
 	sample_overflows(driver, samples);
+}
+
+bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling)
+{
+	uint64_t status;
+	uint32_t samples;
+
+	if (!drv_has_global(driver) || driver->in_service)
+		return true;
+	if (!drv_read(driver, DRV_IA32_PERF_GLOBAL_STATUS, &status))
+		return false;
+	driver->stack_taken = driver->stack_given = false;
+	samples = take_overflows(driver, status, driver->pebs_bits & ~armed);
+	if (sampling)
+		sample_overflows(driver, samples);
+	return true;
 }
 
 /* What a cascade started overflows at each count. */

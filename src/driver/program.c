@@ -143,11 +143,16 @@ static bool store_reset(struct spmu_driver *driver)
 /* Registers of a slot in order: event off, value, old overflow cleared, event on. */
 static bool program(struct spmu_driver *driver, unsigned slot)
 {
+	uint64_t stale = drv_counter_bit(driver, slot);
+
+	/* While the counters run the service routine clears what is no counter's. */
+	if (!driver->running && !driver->in_service)
+		stale |= spmu_drv_other_status(driver);
 	if (!driver->running && drv_has_global(driver) && !spmu_drv_pause(driver))
 		return false;
 	if (!spmu_drv_program_select(driver, slot, false) ||
 	    !spmu_drv_write_counter(driver, slot, driver->counter[slot].start) ||
-	    !spmu_drv_clear_status(driver, drv_counter_bit(driver, slot)))
+	    !spmu_drv_clear_status(driver, stale))
 		return false;
 	if (drv_is_pebs(driver, slot) && !store_reset(driver))
 		return false;
@@ -269,6 +274,15 @@ static uint64_t trace_bits(const struct spmu_driver *driver)
 	return driver->debugctl & DRV_DEBUG_TRACE;
 }
 
+/* What other software left in the status since the driver stopped belongs to no interrupt. */
+static bool clear_stale(const struct spmu_driver *driver)
+{
+	uint64_t stale = spmu_drv_other_status(driver);
+
+	return !stale ||
+	       spmu_drv_clear_status(driver, stale | (driver->enabled & ~driver->pebs_enabled));
+}
+
 enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 {
 	if (driver->facilities.counters == 0)
@@ -278,7 +292,7 @@ enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 	driver->running = true;
 	if (spmu_drv_set_debug(driver, trace_bits(driver) | spmu_drv_lbr_bits(driver)) &&
 	    /* The service routine, when that is the caller, enables at its end. */
-	    (driver->in_service || spmu_drv_enable(driver)))
+	    (driver->in_service || (clear_stale(driver) && spmu_drv_enable(driver))))
 		return SPMU_OK;
 	driver->running = false;
 	driver->enabled = driver->pebs_enabled = 0;
@@ -287,7 +301,7 @@ enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 	return SPMU_E_UNAVAILABLE;
 }
 
-enum spmu_status spmu_driver_stop(struct spmu_driver *driver)
+static bool stop(struct spmu_driver *driver, bool sampling)
 {
 	bool done = spmu_drv_pause(driver);
 	uint64_t armed;
@@ -298,12 +312,17 @@ enum spmu_status spmu_driver_stop(struct spmu_driver *driver)
 	driver->enabled = driver->pebs_enabled = 0;
 	done &= disable(driver, armed);
 	done &= spmu_drv_set_debug(driver, trace_bits(driver));
-	return done ? SPMU_OK : SPMU_E_UNAVAILABLE;
+	return spmu_drv_settle_stopped(driver, armed, sampling) && done;
+}
+
+enum spmu_status spmu_driver_stop(struct spmu_driver *driver)
+{
+	return stop(driver, true) ? SPMU_OK : SPMU_E_UNAVAILABLE;
 }
 
 enum spmu_status spmu_driver_release(struct spmu_driver *driver)
 {
-	bool done = spmu_driver_stop(driver) == SPMU_OK;
+	bool done = stop(driver, false);
 
 	done &= spmu_drv_set_debug(driver, 0);
 	if (driver->facilities.pebs)
