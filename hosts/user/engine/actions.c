@@ -119,6 +119,35 @@ void signals_own_dispositions(struct dispositions *copy)
 	current->signals.process = copy;
 }
 
+static struct dispositions *unused;
+
+struct dispositions *dispositions_copy(const struct dispositions *of)
+{
+	struct dispositions *copy = unused;
+
+	if (copy)
+		unused = copy->next;
+	else
+		copy = engine_memory(sizeof(*copy));
+	*copy = *of;
+	copy->users = 1;
+	return copy;
+}
+
+struct dispositions *dispositions_share(struct dispositions *of)
+{
+	of->users++;
+	return of;
+}
+
+void dispositions_leave(struct dispositions *of)
+{
+	if (--of->users)
+		return;
+	of->next = unused;
+	unused = of;
+}
+
 void signals_clear_handlers(void)
 {
 	for (long sig = 1; sig < SIGNALS; sig++)

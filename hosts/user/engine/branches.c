@@ -47,7 +47,6 @@ uint64_t branch_signals;
 bool branch_kinds;
 
 static uint64_t buffer[LINK_TRACE_BUFFERS];
-static uint32_t space; /* the process whose memory this is; a child that borrows it is another */
 
 #define NO_BUFFER LINK_TRACE_BUFFERS
 
@@ -57,7 +56,8 @@ struct branches {
 	struct spmu_core *core[UNITS_MAX];
 	const struct spmu_branch_tap *tap;
 	unsigned cores;
-	unsigned buffer;    /* of the trace, that it fills; NO_BUFFER: none */
+	unsigned buffer; /* of the trace, that it fills; NO_BUFFER: none */
+	uint32_t owner; /* the process that fills it; a child that borrows the context is another */
 	uint64_t narrow;    /* address of the buffer with records of 32 bits; 0: not there */
 	uint64_t own_log;   /* likewise */
 	uint64_t log_begin; /* of what is being logged */
@@ -174,7 +174,7 @@ static unsigned take_buffer(void)
 
 		for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++) {
 			if (change_state(i, LINK_TRACE_FREE, LINK_TRACE_TAKEN)) {
-				engine_link->trace_owner[i] = space;
+				engine_link->trace_owner[i] = current->branches->owner;
 				return i;
 			}
 			if (__atomic_load_n(&engine_link->trace_state[i], __ATOMIC_RELAXED) ==
@@ -296,18 +296,18 @@ static uint64_t guarded(uint64_t bytes)
 
 void branches_map(int fd)
 {
+	uint32_t own = (uint32_t)syscall1(__NR_getpid, 0);
 	long offset = sizeof(struct link);
 
 	if (!(engine_link->want & LINK_WANT_BTS))
 		return;
-	space = (uint32_t)syscall1(__NR_getpid, 0);
 	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++, offset += LINK_TRACE_BYTES) {
 		buffer[i] = guarded(LINK_TRACE_BYTES);
 		if (is_error(map_memory(buffer[i], LINK_TRACE_BYTES, PROT_READ | PROT_WRITE,
 					MAP_SHARED | MAP_FIXED, fd, offset)))
 			engine_fail(126, "no memory for the branch trace");
 		/* What the process filled before it executed this image. */
-		if (engine_link->trace_owner[i] == space)
+		if (engine_link->trace_owner[i] == own)
 			change_state(i, LINK_TRACE_TAKEN, LINK_TRACE_FREE);
 	}
 }
@@ -334,7 +334,7 @@ void branches_begin_again(void)
 	b->cores = 0;
 	/* A child's buffer is not its parent's. */
 	b->buffer = NO_BUFFER;
-	space = current->pid;
+	b->owner = current->pid;
 }
 
 void branches_start(void)

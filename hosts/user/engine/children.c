@@ -9,7 +9,11 @@
  * (vfork, posix_spawn) runs on another engine stack with the parent's units, and the parent
  * then goes on with what it had put away: the sum is the same.  When such a child is killed what it
  * did since is not counted, and the units begin anew.  A thread has a context and
- * units of its own (threads.c).
+ * units of its own (threads.c), and so has a child that shares the memory while its parent goes on.
+ *
+ * The kernel is called by the number that the program used, so that it checks the arguments as it
+ * does natively.  What it is not told: the child's stack, as the child begins on one of the
+ * engine's, and CLONE_CLEAR_SIGHAND, as the engine's handlers stay.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
@@ -25,15 +29,15 @@
 
 #define STACK_BYTES   (256u << 10)
 #define CLEAR_SIGHAND UINT64_C(0x100000000)
-#define INTO_CGROUP   UINT64_C(0x200000000)
+#define PAGE_BYTES    4096
 
 /* What is asked for, whichever call it is. */
 struct wish {
 	uint64_t flags;
-	uint64_t exit_signal;
-	uint64_t stack; /* its end, 0: the parent's goes on */
-	uint64_t parent_tid, child_tid, tls;
-	uint64_t mask; /* the kernel's, of both */
+	uint64_t stack;		       /* its end, 0: the parent's goes on */
+	struct syscall_arguments call; /* of the kernel */
+	struct clone_args args;	       /* of clone3(2) */
+	uint64_t mask;		       /* the kernel's, of both */
 };
 
 /* What a child that borrows the memory would change. */
@@ -42,65 +46,83 @@ struct put_away {
 	struct dispatch run;
 	uint64_t gpr[16], rflags, pc, program_gs;
 	uint32_t pid, tid, pending;
-	int lent_kept;
+	int own_kept;
 	enum counting_mode mode;
 	bool borrowed, observed, strict;
 };
 
-/* enter.S: clone(2).  The child calls `entry` on its stack when there is one. */
-long clone_process(uint64_t flags, uint64_t stack, uint64_t parent_tid, uint64_t child_tid,
-		   uint64_t tls, void (*entry)(void));
+/* enter.S: makes the system call.  The child calls `entry` on the stack that ends there when that
+ * is not NULL. */
+long clone_process(long nr, const uint64_t a[6], void (*entry)(void), void *stack_end);
 
 bool children_is_first(void)
 {
 	return current->pid == engine_link->first_pid;
 }
 
-static bool wish_of_clone3(struct wish *w, const struct syscall_arguments *c)
+/* Bytes that are not 0 in a part of the structure that is not known here. */
+static bool has_more(uint64_t from, uint64_t bytes)
 {
-	struct clone_args args = {0};
-	uint64_t bytes = c->a[1] < sizeof(args) ? c->a[1] : sizeof(args);
-
-	if (!memory_readable(c->a[0], bytes))
-		return false;
-	memcpy(&args, (const void *)c->a[0], bytes);
-	if (args.set_tid_size || args.flags & INTO_CGROUP ||
-	    (args.flags & CLONE_PIDFD && args.flags & CLONE_PARENT_SETTID))
-		engine_unsupported("the program starts a process with options of clone3 that "
-				   "cannot be followed yet");
-	*w = (struct wish){
-		.flags = args.flags,
-		.exit_signal = args.exit_signal,
-		.stack = args.stack ? args.stack + args.stack_size : 0,
-		.parent_tid = args.flags & CLONE_PIDFD ? args.pidfd : args.parent_tid,
-		.child_tid = args.child_tid,
-		.tls = args.tls,
-	};
-	return true;
+	for (uint64_t i = 0; i < bytes; i++)
+		if (((const uint8_t *)from)[i])
+			return true;
+	return false;
 }
 
-static bool wish_of(struct wish *w, const struct syscall_arguments *c)
+static bool is_stack(const struct clone_args *args)
 {
+	if (!args->stack)
+		return !args->stack_size;
+	return args->stack_size && args->stack < PROGRAM_END &&
+	       args->stack_size <= PROGRAM_END - args->stack;
+}
+
+/* What the kernel would find wrong with what it is not told. */
+static long wish_of_clone3(struct wish *w, const struct syscall_arguments *c)
+{
+	uint64_t bytes = c->a[1], known = bytes < sizeof(w->args) ? bytes : sizeof(w->args);
+
+	if (bytes > PAGE_BYTES)
+		return -E2BIG;
+	if (bytes < CLONE_ARGS_SIZE_VER0)
+		return -EINVAL;
+	if (!memory_readable(c->a[0], bytes))
+		return -EFAULT;
+	if (has_more(c->a[0] + known, bytes - known))
+		return -E2BIG;
+	memcpy(&w->args, (const void *)c->a[0], known);
+	if (!is_stack(&w->args) || (w->args.flags & CLEAR_SIGHAND && w->args.flags & CLONE_SIGHAND))
+		return -EINVAL;
+	w->flags = w->args.flags;
+	w->stack = w->args.stack ? w->args.stack + w->args.stack_size : 0;
+	w->args.flags &= ~CLEAR_SIGHAND;
+	w->args.stack = w->args.stack_size = 0;
+	w->call = (struct syscall_arguments){__NR_clone3, {(uint64_t)&w->args, known}};
+	return 0;
+}
+
+static long wish_of(struct wish *w, const struct syscall_arguments *c)
+{
+	*w = (struct wish){.call = *c};
 	switch (c->nr) {
 	case __NR_fork:
-		*w = (struct wish){.exit_signal = SIGCHLD};
-		return true;
+		return 0;
 	case __NR_vfork:
-		*w = (struct wish){.flags = CLONE_VFORK | CLONE_VM, .exit_signal = SIGCHLD};
-		return true;
+		w->flags = CLONE_VFORK | CLONE_VM;
+		return 0;
 	case __NR_clone:
-		*w = (struct wish){
-			.flags = c->a[0] & ~UINT64_C(0xff) & UINT32_MAX,
-			.exit_signal = c->a[0] & 0xff,
-			.stack = c->a[1],
-			.parent_tid = c->a[2],
-			.child_tid = c->a[3],
-			.tls = c->a[4],
-		};
-		return true;
+		w->flags = c->a[0] & ~UINT64_C(0xff) & UINT32_MAX;
+		w->stack = c->a[1];
+		w->call.a[1] = 0;
+		return 0;
 	default:
 		return wish_of_clone3(w, c);
 	}
+}
+
+static long make(const struct wish *w, void (*entry)(void), void *stack_end)
+{
+	return clone_process(w->call.nr, w->call.a, entry, stack_end);
 }
 
 static void set_mask(uint64_t new, uint64_t *old)
@@ -125,13 +147,14 @@ static void restore_mask(uint64_t mask)
 static void begin(const struct wish *w, const struct link_task *parent)
 {
 	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
+	if (!current->borrowed)
+		current->process = current->pid;
 	signals_forget_held();
 	restore_mask(w->mask);
 	if (w->flags & CLEAR_SIGHAND)
 		signals_clear_handlers();
 	if (w->stack)
 		current->gpr[4] = w->stack;
-	children_count(1);
 	ring_begin(parent->ppid, parent->ptid);
 }
 
@@ -139,13 +162,12 @@ static void begin(const struct wish *w, const struct link_task *parent)
 
 static long copy(const struct wish *w)
 {
-	uint64_t flags = (w->flags & ~CLEAR_SIGHAND) | w->exit_signal;
 	struct link_task parent = {.ppid = current->pid, .ptid = current->tid};
 	long pid;
 
 	counting_drain(); /* what went before is the parent's alone */
 	engine_lock();	  /* nothing shared is half done in the copy */
-	pid = clone_process(flags, 0, w->parent_tid, w->child_tid, w->tls, NULL);
+	pid = make(w, NULL, NULL);
 	if (pid) {
 		engine_unlock();
 		return pid;
@@ -173,11 +195,12 @@ static void run_borrower(void)
 {
 	struct loan *loan = current->loan;
 
-	current->lent_kept = descriptors_kept();
+	current->own_kept = descriptors_kept();
 	current->borrowed = true;
 	current->observed = current->observed && !(engine_link->want & LINK_WANT_ONE);
 	current->gpr[0] = 0;
-	signals_own_dispositions(&loan->dispositions);
+	if (!(loan->wish.flags & CLONE_SIGHAND))
+		signals_own_dispositions(&loan->dispositions);
 	begin(&loan->wish, &loan->parent);
 	run_program();
 }
@@ -188,7 +211,7 @@ static void put_away(struct put_away *p)
 	p->run = current->run;
 	p->program_gs = current->program_gs;
 	p->pending = current->pending;
-	p->lent_kept = current->lent_kept;
+	p->own_kept = current->own_kept;
 	memcpy(p->gpr, current->gpr, sizeof(p->gpr));
 	p->rflags = current->rflags;
 	p->pc = current->pc;
@@ -206,7 +229,7 @@ static void take_back(const struct put_away *p)
 	current->run = p->run;
 	current->program_gs = p->program_gs;
 	current->pending = p->pending;
-	current->lent_kept = p->lent_kept;
+	current->own_kept = p->own_kept;
 	memcpy(current->gpr, p->gpr, sizeof(p->gpr));
 	current->rflags = p->rflags;
 	current->pc = p->pc;
@@ -232,9 +255,7 @@ static long lend(const struct wish *w)
 	put_away(&mine);
 	current->loan = &loan;
 	current->left = false;
-	pid = clone_process((w->flags & ~CLEAR_SIGHAND) | w->exit_signal,
-			    (uint64_t)(stack + STACK_BYTES), w->parent_tid, w->child_tid, w->tls,
-			    run_borrower);
+	pid = make(w, run_borrower, stack + STACK_BYTES);
 	/* Whoever wants the thread to stand still asks it again, not what the child has executed.
 	 */
 	childs = current->tid;
@@ -256,15 +277,19 @@ static long lend(const struct wish *w)
 	return pid;
 }
 
-/* --- threads --- */
+/* --- threads, and processes that share the memory --- */
 
 static _Noreturn __attribute__((noinline)) void begin_thread(void)
 {
+	if (current->shares)
+		current->pid = current->process = (uint32_t)syscall1(__NR_getpid, 0);
 	current->tid = (uint32_t)syscall1(__NR_gettid, 0);
 	signals_start_thread();
+	if (current->clears_handlers)
+		signals_clear_handlers();
 	thread_inside();
 	counting_start();
-	ring_begin(current->pid, current->starter);
+	ring_begin(current->shares ? current->starter_pid : current->pid, current->starter);
 	set_mask(current->first_mask, NULL);
 	run_program();
 }
@@ -277,6 +302,8 @@ static void enter_thread(void)
 
 static void inherit(struct context *c, const struct wish *w)
 {
+	bool shares = !(w->flags & CLONE_THREAD);
+
 	memcpy(c->gpr, current->gpr, sizeof(c->gpr));
 	c->gpr[0] = 0;
 	if (w->stack)
@@ -284,16 +311,20 @@ static void inherit(struct context *c, const struct wish *w)
 	c->rflags = current->rflags;
 	c->pc = current->pc;
 	c->pending = 0;
-	c->pid = current->pid;
+	c->pid = c->process = shares ? 0 : current->pid; /* 0: until it has begun */
+	c->starter_pid = current->pid;
 	c->starter = current->tid;
 	c->first_mask = w->mask;
+	c->shares = shares || current->shares;
+	c->clears_handlers = w->flags & CLEAR_SIGHAND;
+	c->own_kept = descriptors_kept();
 	c->borrowed = false;
-	c->observed = current->observed;
+	c->observed = current->observed && !(shares && engine_link->want & LINK_WANT_ONE);
 	c->program_gs = current->program_gs;
-	c->strict = false;
+	c->strict = current->strict;
 	c->sequence = NULL;
 	memset(&c->run, 0, sizeof(c->run));
-	signals_inherit(&c->signals);
+	signals_inherit(&c->signals, shares && !(w->flags & CLONE_SIGHAND));
 }
 
 /* From now on code is for more than one thread.  None of it runs: the lock is held. */
@@ -307,19 +338,18 @@ static void expect_threads(void)
 }
 
 /* Until it is inside it counts as stopped. */
-static long start_thread(const struct wish *w)
+static long start_task(const struct wish *w)
 {
 	struct context *c;
 	long tid;
 
-	if (w->flags & CLONE_VFORK || current->borrowed)
+	if (w->flags & CLONE_VFORK || (current->borrowed && w->flags & CLONE_SIGHAND))
 		engine_unsupported("the program starts a thread in a way that cannot be followed");
 	engine_lock();
 	expect_threads();
 	c = thread_new();
 	inherit(c, w);
-	tid = clone_process(w->flags | w->exit_signal, (uint64_t)context_stack_end(c),
-			    w->parent_tid, w->child_tid, w->tls, enter_thread);
+	tid = make(w, enter_thread, context_stack_end(c));
 	if (is_error(tid))
 		thread_drop(c);
 	engine_unlock();
@@ -336,28 +366,40 @@ static bool contradicts(uint64_t flags)
 static long start(const struct wish *w)
 {
 	if (w->flags & CLONE_THREAD)
-		return start_thread(w);
-	return w->flags & CLONE_VM ? lend(w) : copy(w);
+		return start_task(w);
+	if (!(w->flags & CLONE_VM))
+		return copy(w);
+	return w->flags & CLONE_VFORK ? lend(w) : start_task(w);
+}
+
+/* The parent counts the child before it exists: so the tool hears of it, whoever ends first. */
+static long start_counted(const struct wish *w)
+{
+	bool counts = !(w->flags & CLONE_THREAD) && !(engine_link->want & LINK_WANT_ONE);
+	long pid;
+
+	if (counts)
+		children_count(1);
+	pid = start(w);
+	if (counts && is_error(pid))
+		children_count(-1);
+	return pid;
 }
 
 long children_fork(const struct syscall_arguments *c)
 {
 	struct wish w;
-	long pid;
+	long pid = wish_of(&w, c);
 
-	if (!wish_of(&w, c))
-		return -EFAULT;
+	if (pid)
+		return pid;
 	if (contradicts(w.flags))
 		return -EINVAL;
-	if (!(w.flags & CLONE_THREAD) &&
-	    (w.flags & CLONE_SIGHAND || (w.flags & CLONE_VM && !(w.flags & CLONE_VFORK))))
-		engine_unsupported("the program starts a process that shares its memory, which "
-				   "cannot be run yet");
 	/* No signal comes between: each process gets its own. */
 	set_mask(~FAULT_SIGNALS, &w.mask);
 	if (current->pending)
 		return SYSCALL_NOT_BEGUN; /* signals_check() sets the mask */
-	pid = start(&w);
+	pid = start_counted(&w);
 	if (pid)
 		restore_mask(w.mask);
 	return pid;

@@ -68,6 +68,8 @@
 /* What a process asked for; shared by its threads. */
 struct dispositions {
 	struct kernel_action action[SIGNALS];
+	uint32_t users;		   /* contexts, while there are several processes in the memory */
+	struct dispositions *next; /* of those that are not used */
 };
 
 /* The thread's signals (signals.c, actions.c, frames.c). */
@@ -147,16 +149,21 @@ struct context {
 	uint32_t outside; /* it does, or is in a system call of the program */
 	uint32_t askers;  /* who may be about to send it a signal so that it does */
 	uint32_t in_use;  /* this memory */
+	uint32_t tracer;  /* the task that holds the thread (tracing.c) */
 	bool counts;	  /* it has units */
 	struct context *next;
 	/* Of a thread that begins (children.c). */
-	uint32_t starter;
+	uint32_t starter_pid, starter;
 	uint64_t first_mask;
+	bool shares; /* it is a process of its own (CLONE_VM without CLONE_THREAD) */
+	bool clears_handlers;
 	struct loan *loan; /* of a child that borrows the context */
 
 	uint32_t pid, tid; /* of who runs in it: a child of vfork borrows its parent's */
+	uint32_t process;  /* that the thread belongs to, whoever borrows its context */
 	bool borrowed;	   /* by such a child */
-	int lent_kept;	   /* of it: descriptors.c */
+	int own_kept;	   /* descriptors of its process, unless that is the memory's first
+			      (descriptors.c) */
 	bool left;	   /* it has come to its end, or to another program, by itself */
 	bool observed;	   /* its counts and records are wanted */
 	/* In the C library's area for restartable sequences: the last one, until the kernel clears

@@ -21,10 +21,10 @@
 
 static int kept = -1; /* the first of the two: the image, and behind it the memory */
 
-/* A child that borrows the memory has descriptors of its own. */
+/* A child that borrows or shares the memory has descriptors of its own. */
 static int *mine(void)
 {
-	return current->borrowed ? &current->lent_kept : &kept;
+	return current->borrowed || current->shares ? &current->own_kept : &kept;
 }
 
 int descriptors_kept(void)

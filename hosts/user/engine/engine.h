@@ -43,6 +43,7 @@
  *	faults.c     what instructions raise
  *	threads.c    the program's threads, the lock on what they share
  *	children.c   fork, vfork, clone
+ *	tracing.c    ptrace of tasks in the same memory
  *	exec.c       execve: the next image is the engine again
  *	descriptors.c  what that image needs of this one
  *	frames.c     signal frames on the program's stack
@@ -483,6 +484,9 @@ long clocks_after(const struct syscall_arguments *c, struct clocks_wait wait, lo
 void clocks_tsc(bool with_processor);
 /* The process is a new one, which counts from 0. */
 void clocks_begin_again(void);
+
+/* tracing.c: ptrace(2) */
+long tracing_run(const struct syscall_arguments *c);
 
 /* exec.c */
 long exec_run(const struct syscall_arguments *c);

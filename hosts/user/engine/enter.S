@@ -168,19 +168,27 @@ syscall_interrupted:
 	.globl clone_process, clone_after
 clone_process:
 	pushq %rbx
-	movq %r9, %rbx
-	movq %rcx, %r10		/* the kernel's order: flags, stack, parent, child, tls */
-	movl $56, %eax
+	pushq %rbp
+	movq %rdx, %rbx
+	movq %rcx, %rbp
+	movq %rdi, %rax
+	movq 0x20(%rsi), %r8
+	movq 0x18(%rsi), %r10
+	movq 0x10(%rsi), %rdx
+	movq 0x00(%rsi), %rdi
+	movq 0x08(%rsi), %rsi
 	syscall
 clone_after:
 	testq %rax, %rax
 	jnz 1f
 	testq %rbx, %rbx
 	jz 1f
+	movq %rbp, %rsp		/* the parent may be on the old one */
 	xorl %ebp, %ebp
 	call *%rbx
 	ud2
-1:	popq %rbx
+1:	popq %rbp
+	popq %rbx
 	ret
 
 	.globl thread_leave

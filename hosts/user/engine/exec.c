@@ -305,35 +305,66 @@ static void revive_thread(void)
 		ring_begin(current->pid, current->pid);
 }
 
+/* The counts of all threads of the process, which stand still then, are known to the tool. */
+static void publish_process(void)
+{
+	engine_lock();
+	threads_stop();
+	threads_each_other(publish_thread);
+	counting_publish();
+}
+
+static void revive_process(void)
+{
+	threads_each_other(revive_thread);
+	threads_go();
+	engine_unlock();
+}
+
+/* Other processes, which share the memory, go on in it. */
+static struct context *leave_memory(void)
+{
+	struct context *own = threads_take_out();
+
+	threads_go();
+	engine_unlock();
+	return own;
+}
+
+static void return_to_memory(struct context *own)
+{
+	engine_lock();
+	threads_put_back(own);
+	threads_stop();
+}
+
 /* Everything is known to the tool before this image, and with it all threads but this one, is
  * gone.  A borrower leaves its parent's threads alone. */
 static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int flags)
 {
-	bool alone = current->borrowed || !current->observed;
+	bool alone = current->borrowed || !current->observed, shared = !alone && threads_shared();
+	struct context *own = NULL;
 	long result;
 
-	if (alone) {
+	if (alone)
 		counting_drain();
-	} else {
-		engine_lock();
-		threads_stop();
-		threads_each_other(publish_thread);
-		counting_publish();
-	}
+	else
+		publish_process();
+	if (shared)
+		own = leave_memory();
 	signals_hand_over();
 	current->left = true;
-	if (alone)
+	if (alone || shared)
 		thread_unasked();
 	result = syscall6(__NR_execveat, fd, (long)path, (long)argv, (long)envp, flags, 0);
-	if (alone)
+	if (alone || shared)
 		thread_inside();
 	current->left = false;
 	signals_take_over();
-	if (!alone) {
-		threads_each_other(revive_thread);
-		threads_go();
-		engine_unlock();
-	}
+	if (shared)
+		return_to_memory(own);
+	if (!alone)
+		revive_process();
 	return result;
 }
 

@@ -386,10 +386,11 @@ void signals_start_thread(void)
 	syscall2(__NR_sigaltstack, (long)&stack, 0);
 }
 
-void signals_inherit(struct signals *to)
+void signals_inherit(struct signals *to, bool own)
 {
 	memset(to, 0, sizeof(*to));
-	to->process = mine()->process;
+	to->process =
+		own ? dispositions_copy(mine()->process) : dispositions_share(mine()->process);
 	to->blocked_faults = mine()->blocked_faults;
 }
 
@@ -399,6 +400,7 @@ void signals_start(void)
 
 	signals_start_thread();
 	mine()->process = engine_memory(sizeof(*mine()->process));
+	mine()->process->users = 1;
 	mine()->blocked_faults = mask & FAULT_SIGNALS;
 	actions_start();
 }

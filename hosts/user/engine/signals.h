@@ -28,12 +28,18 @@ _Noreturn void signals_end_finished(int sig);
 /* The running thread, or the process with it, ends by this signal, whatever the program's wish. */
 _Noreturn void signals_end(int sig, enum fatal what);
 
-/* A thread that the running one starts: what it has of it. */
-void signals_inherit(struct signals *to);
+/* A thread or process that the running one starts in its memory: what it has of it, with
+ * dispositions of its own or the same ones. */
+void signals_inherit(struct signals *to, bool own);
 /* The running thread's signal stack is the kernel's to know. */
 void signals_start_thread(void);
 /* A process that shares this one's memory: with dispositions of its own. */
 void signals_own_dispositions(struct dispositions *copy);
+/* Dispositions for another context: a copy for one process, or the same ones for one more context;
+ * and when that context ends.  The lock is held. */
+struct dispositions *dispositions_copy(const struct dispositions *of);
+struct dispositions *dispositions_share(struct dispositions *of);
+void dispositions_leave(struct dispositions *of);
 /* A new process: fault signals that were kept back stay with its parent. */
 void signals_forget_held(void);
 /* CLONE_CLEAR_SIGHAND: no handlers. */

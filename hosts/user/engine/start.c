@@ -85,7 +85,10 @@ void engine_finish(void)
 	} else {
 		threads_finish(engine_finish_thread);
 		engine_finish_thread();
-		keep_save();
+		if (threads_shared())
+			threads_leave();
+		else
+			keep_save();
 	}
 	if (children_is_first())
 		say(LINK_EXITED, "", 0);
@@ -169,7 +172,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	const char *file;
 	uint64_t *at;
 
-	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
+	current->pid = current->tid = current->process = (uint32_t)syscall1(__NR_getpid, 0);
 	current->observed = true;
 	if (!executed)
 		engine_link->first_pid = current->pid;

@@ -453,6 +453,8 @@ static long run(struct syscall_arguments *c)
 	case __NR_execve:
 	case __NR_execveat:
 		return exec_run(c);
+	case __NR_ptrace:
+		return tracing_run(c);
 	case __NR_rseq:
 		return do_rseq(c);
 	case __NR_io_uring_register:

@@ -25,8 +25,9 @@
 #include "sys.h"
 #include "threads.h"
 
-#define ASK_AGAIN_NS 2000000
-#define STOP_SIGNAL  SIGTRAP /* never blocked for the kernel */
+#define ASK_AGAIN_NS  2000000
+#define LOOK_AGAIN_NS 100000000 /* whether a task of another process still lives */
+#define STOP_SIGNAL   SIGTRAP	/* never blocked for the kernel */
 
 /* enter.S: the thread's memory is free from here on, and the thread ends. */
 _Noreturn void thread_leave(uint32_t *in_use, int status);
@@ -41,7 +42,8 @@ static struct context *first, *unused;
 static unsigned stops; /* nested */
 static const char stop_mark;
 
-enum { GO, STAND, STAND_FOR_GOOD };
+/* Why a context is to stand still; GO: it is not. */
+enum { GO = 0, STAND = 1, STAND_FOR_GOOD = 2, STAND_TRACED = 4 };
 
 static void futex_wait(uint32_t *word, uint32_t value, long ns)
 {
@@ -64,12 +66,30 @@ static void go_outside(void)
 		futex_wake(&current->outside, 1);
 }
 
+/* Returns true if the task is dead.  (A dead task has no memory to read, even before it is waited
+ * for.  The number 0: it has not begun yet.) */
+static bool is_dead(uint32_t tid)
+{
+	uint64_t byte = 0, word = (uint64_t)&byte, local[2] = {word, 1}, remote[2] = {word, 1};
+
+	return tid &&
+	       syscall6(__NR_process_vm_readv, tid, (long)local, 1, (long)remote, 1, 0) == -ESRCH;
+}
+
+static bool take_over_stopped(void);
+
+/* A tracer that died has let go of its threads, and so has who stopped them all. */
 static void wait_while_stopped(void)
 {
 	uint32_t stop;
 
-	while ((stop = __atomic_load_n(&current->stop, __ATOMIC_SEQ_CST)) != GO)
-		futex_wait(&current->stop, stop, 0);
+	while ((stop = __atomic_load_n(&current->stop, __ATOMIC_SEQ_CST)) != GO) {
+		futex_wait(&current->stop, stop, LOOK_AGAIN_NS);
+		if (stop & STAND_TRACED && is_dead(current->tracer))
+			__atomic_fetch_and(&current->stop, ~STAND_TRACED, __ATOMIC_SEQ_CST);
+		if (stop & STAND && take_over_stopped())
+			engine_unlock();
+	}
 }
 
 void thread_outside(void)
@@ -111,6 +131,26 @@ static bool change_lock(uint32_t from, uint32_t to)
 					   __ATOMIC_RELAXED);
 }
 
+static void begin_anew(void);
+
+/* Returns true if the lock was held by a process that shares the memory and was killed: it is the
+ * running thread's now.  What the dead one was doing is half done. */
+static bool take_over(uint32_t seen, uint32_t own)
+{
+	uint64_t number = seen & ~(LOCK_WAITED | LOCK_LENT);
+	const struct context *c = (const struct context *)(number * THREAD_BYTES);
+
+	if (!seen || seen & LOCK_LENT || !is_dead(c->tid) || !change_lock(seen, own | LOCK_WAITED))
+		return false;
+	begin_anew();
+	return true;
+}
+
+static bool take_over_stopped(void)
+{
+	return take_over(__atomic_load_n(&lock, __ATOMIC_RELAXED), holder(current->borrowed));
+}
+
 static void wait_for_lock(uint32_t own)
 {
 	uint32_t seen;
@@ -118,8 +158,11 @@ static void wait_for_lock(uint32_t own)
 	go_outside();
 	while (!change_lock(0, own | LOCK_WAITED)) {
 		seen = __atomic_load_n(&lock, __ATOMIC_RELAXED);
-		if (seen && (seen & LOCK_WAITED || change_lock(seen, seen | LOCK_WAITED)))
-			futex_wait(&lock, seen | LOCK_WAITED, 0);
+		if (!seen || !(seen & LOCK_WAITED || change_lock(seen, seen | LOCK_WAITED)))
+			continue;
+		futex_wait(&lock, seen | LOCK_WAITED, LOOK_AGAIN_NS);
+		if (take_over(seen | LOCK_WAITED, own))
+			break;
 	}
 	__atomic_store_n(&current->outside, 0, __ATOMIC_SEQ_CST);
 }
@@ -205,11 +248,15 @@ static bool ask_if_inside(struct context *c)
 	return inside;
 }
 
-/* A child of vfork takes the context's numbers over when it begins: so they are looked at anew. */
+/* A child of vfork takes the context's numbers over when it begins: so they are looked at anew.  A
+ * process that shares the memory may be killed meanwhile. */
 static void wait_until_outside(struct context *c)
 {
-	while (ask_if_inside(c))
+	while (ask_if_inside(c)) {
 		futex_wait(&c->outside, 0, ASK_AGAIN_NS);
+		if (c->pid != current->pid && !c->borrowed && is_dead(c->tid))
+			__atomic_store_n(&c->outside, 1, __ATOMIC_SEQ_CST);
+	}
 }
 
 void thread_unasked(void)
@@ -232,11 +279,17 @@ static void stop(bool everybody)
 {
 	for (struct context *c = first; c; c = c->next)
 		if (is_other(c, everybody))
-			__atomic_store_n(&c->stop, everybody ? STAND : STAND_FOR_GOOD,
-					 __ATOMIC_SEQ_CST);
+			__atomic_fetch_or(&c->stop, everybody ? STAND : STAND_FOR_GOOD,
+					  __ATOMIC_SEQ_CST);
 	for (struct context *c = first; c; c = c->next)
 		if (is_other(c, everybody))
 			wait_until_outside(c);
+}
+
+static void stand_no_more(struct context *c, uint32_t why)
+{
+	if (__atomic_fetch_and(&c->stop, ~why, __ATOMIC_SEQ_CST) & why)
+		futex_wake(&c->stop, 1);
 }
 
 void threads_stop(void)
@@ -249,13 +302,52 @@ void threads_go(void)
 {
 	if (--stops)
 		return;
-	for (struct context *c = first; c; c = c->next) {
-		uint32_t stood = STAND;
+	for (struct context *c = first; c; c = c->next)
+		stand_no_more(c, STAND);
+}
 
-		if (__atomic_compare_exchange_n(&c->stop, &stood, GO, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
-			futex_wake(&c->stop, 1);
+/* --- tracing --- */
+
+static struct context *find_other(uint32_t tid)
+{
+	for (struct context *c = first; c; c = c->next)
+		if (c != current && c->tid == tid)
+			return c;
+	return NULL;
+}
+
+struct context *thread_hold(uint32_t tid)
+{
+	struct context *c;
+
+	engine_lock();
+	c = find_other(tid);
+	if (c) {
+		c->tracer = current->tid;
+		__atomic_fetch_or(&c->stop, STAND_TRACED, __ATOMIC_SEQ_CST);
+		wait_until_outside(c);
 	}
+	engine_unlock();
+	return c;
+}
+
+struct context *thread_held(uint32_t tid)
+{
+	struct context *c;
+
+	if (threads_alone())
+		return NULL;
+	engine_lock();
+	c = find_other(tid);
+	if (c && (!(c->stop & STAND_TRACED) || c->tracer != current->tid))
+		c = NULL;
+	engine_unlock();
+	return c;
+}
+
+void thread_let_go(struct context *c)
+{
+	stand_no_more(c, STAND_TRACED);
 }
 
 /* With the other's context in GS; not inlined, so that nobody keeps `current` across it. */
@@ -309,26 +401,33 @@ static void enlist(struct context *c)
 	__atomic_add_fetch(&threads_live, 1, __ATOMIC_RELAXED);
 }
 
-/* Out of the list, to those that are not used. */
-static void retire(struct context *c)
+static void take_out(struct context *c)
 {
 	struct context **at = &first;
 
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
-	c->next = unused;
-	unused = c;
 	__atomic_sub_fetch(&threads_live, 1, __ATOMIC_RELAXED);
 }
 
-/* One whose thread has let go of it. */
+/* Moves the context from the list to those that are not used. */
+static void retire(struct context *c)
+{
+	take_out(c);
+	dispositions_leave(c->signals.process);
+	c->next = unused;
+	unused = c;
+}
+
+/* Returns a context whose thread has let go of it, or ended with its process; NULL: there is none.
+ */
 static struct context *take_unused(void)
 {
 	for (struct context **at = &unused; *at; at = &(*at)->next) {
 		struct context *c = *at;
 
-		if (__atomic_load_n(&c->in_use, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&c->in_use, __ATOMIC_ACQUIRE) && !is_dead(c->tid))
 			continue;
 		*at = c->next;
 		return c;
@@ -336,14 +435,29 @@ static struct context *take_unused(void)
 	return NULL;
 }
 
+/* Drops the contexts of processes that shared the memory and were killed. */
+static void drop_dead(void)
+{
+	struct context *next;
+
+	for (struct context *c = first; c; c = next) {
+		next = c->next;
+		if (c->pid != current->pid && !c->borrowed && is_dead(c->tid))
+			thread_drop(c);
+	}
+}
+
 struct context *thread_new(void)
 {
-	struct context *c = take_unused();
+	struct context *c;
 
+	drop_dead();
+	c = take_unused();
 	if (!c)
 		c = map_context();
 	c->outside = 1;
 	c->stop = 0;
+	c->tid = 0; /* until it has begun */
 	c->counts = false;
 	enlist(c);
 	return c;
@@ -355,13 +469,82 @@ void thread_drop(struct context *c)
 	retire(c);
 }
 
+/* Returns true if the running thread's process has no other thread. */
+static bool is_last(void)
+{
+	for (const struct context *c = first; c; c = c->next)
+		if (c != current && c->process == current->process)
+			return false;
+	return true;
+}
+
+/* --- processes that share the memory --- */
+
+static bool is_shared(void)
+{
+	for (const struct context *c = first; c; c = c->next)
+		if (c->process != current->process)
+			return true;
+	return false;
+}
+
+bool threads_shared(void)
+{
+	bool shared;
+
+	if (threads_alone())
+		return false;
+	engine_lock();
+	shared = is_shared();
+	engine_unlock();
+	return shared;
+}
+
+void threads_leave(void)
+{
+	struct context *next;
+
+	engine_lock();
+	for (struct context *c = first; c; c = next) {
+		next = c->next;
+		if (c->pid == current->pid)
+			retire(c);
+	}
+	engine_unlock();
+}
+
+struct context *threads_take_out(void)
+{
+	struct context *out = NULL, *next;
+
+	for (struct context *c = first; c; c = next) {
+		next = c->next;
+		if (c->pid != current->pid)
+			continue;
+		take_out(c);
+		c->next = out;
+		out = c;
+	}
+	return out;
+}
+
+void threads_put_back(struct context *out)
+{
+	struct context *next;
+
+	for (struct context *c = out; c; c = next) {
+		next = c->next;
+		enlist(c);
+	}
+}
+
 bool thread_end(int status)
 {
 	struct context *c = current;
 	uint64_t all = ~UINT64_C(0);
 
 	engine_lock();
-	if (threads_alone()) {
+	if (threads_alone() || is_last()) {
 		engine_unlock();
 		return false;
 	}

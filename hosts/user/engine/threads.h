@@ -92,4 +92,24 @@ void threads_each_other(void (*what)(void));
 /* A new process has one thread. */
 void threads_forget_others(void);
 
+/* --- processes that share this memory (CLONE_VM without CLONE_THREAD) --- */
+
+/* Returns true if there is one besides the running thread's process. */
+bool threads_shared(void);
+/* The running thread's process ends, and leaves the memory to the others. */
+void threads_leave(void);
+/* Takes the threads of the running one's process, and itself, out of the list of those that are
+ * stopped, and returns them.  The lock is held.  threads_put_back() undoes it. */
+struct context *threads_take_out(void);
+void threads_put_back(struct context *out);
+
+/* --- tracing by a task that shares this memory (tracing.c) --- */
+
+/* Makes the thread stand still outside, with the program's registers in its context, until
+ * thread_let_go() or the end of the running task.  Returns NULL if it is not one of this memory. */
+struct context *thread_hold(uint32_t tid);
+/* Returns the thread if the running task holds it, else NULL. */
+struct context *thread_held(uint32_t tid);
+void thread_let_go(struct context *c);
+
 #endif
