@@ -276,4 +276,38 @@ refuses "no such program" 127 "no-such-program"
 play calls.txt trace -o /dev/full
 same "a full disk" 125 "$status"
 has "a full disk is said" "$err" "cannot write /dev/full"
+# Through linkage stubs: bound at the start, at the first call, and with stubs that have a landing pad.
+cat >linked.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+static __attribute__((noinline)) void one(void) { puts("one"); }
+static __attribute__((noinline)) void two(void) { puts("two"), puts("two"); }
+int main(int argc, char **argv)
+{
+	char *(*volatile get)(const char *) = getenv;
+	one(), two(), two();
+	return get(argv[argc - 1]) && *argv[0] ? atoi(argv[0]) : 0;
+}
+END
+for how in now lazy ibt; do
+	case $how in
+	now) flags="-Wl,-z,now" ;;
+	lazy) flags="-Wl,-z,lazy" ;;
+	ibt) flags="-fcf-protection -Wl,-z,ibtplt,-z,now" ;;
+	esac
+	# shellcheck disable=SC2086 # flags are words
+	"$CC" -O1 $flags -o linked linked.c
+	run trace --caller -F puts -F getenv -o callers -- ./linked
+	succeeds "callers, $how"
+	same "callers, $how" "1 main getenv
+1 one puts
+4 two puts" "$(awk '/->/ && !/^#/ { sub(/^_IO_/, "", $4); sub(/^.*getenv$/, "getenv", $4); print $1, $2, $4 }' callers | sort)"
+	run trace --caller -o callers -- ./linked
+	same "callers, $how: no stub" "" "$(grep '\.plt' callers)"
+done
+run trace -F nosuch_function -F two -o tree -- ./linked
+same "-F that names nothing: status" 0 "$status"
+same "-F that names nothing" "softpmu: no call of 'nosuch_function' in this run" "$err"
+run trace --summary -F tow -o tree -- ./linked
+same "-F, misspelt" "softpmu: no call of 'tow' in this run; did you mean 'two'?" "$err"
 finish

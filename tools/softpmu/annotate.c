@@ -154,7 +154,7 @@ static size_t choose(struct annotate *annotate)
 		bool first = i == 0 || annotate->functions[i - 1].event != function->event;
 
 		if (annotate->wanted)
-			function->shown = !strcmp(function->symbol->name, annotate->wanted);
+			function->shown = symbol_matches(function->symbol, annotate->wanted);
 		else
 			function->shown = first || share(function->period,
 							 annotate->totals[function->event]) >=

@@ -154,14 +154,6 @@ static void show(struct calls *calls, uint64_t level, uint32_t function)
 	memcpy(held->time, calls->time, sizeof(held->time));
 }
 
-/* The linkage stub that leads to a function is not worth a line. */
-static bool is_stub(const struct calls *calls, uint32_t function)
-{
-	const char *name = code_function(calls->code, function)->name;
-
-	return name && !strncmp(name, ".plt", 4);
-}
-
 static void push(struct calls *calls, uint64_t back, uint32_t function)
 {
 	if (calls->count == calls->room) {
@@ -178,7 +170,8 @@ static void push(struct calls *calls, uint64_t back, uint32_t function)
 			calls->forgotten += half;
 		}
 	}
-	if (!is_stub(calls, function))
+	/* The linkage stub that leads to a function is not worth a line. */
+	if (!edges_is_stub(calls->code, function))
 		show(calls, level_of(calls), function);
 	calls->frames[calls->count++] = back;
 }

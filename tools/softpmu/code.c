@@ -218,7 +218,8 @@ static void grow_known(struct code *code)
 	code->known_room = room;
 }
 
-static uint32_t intern(struct code *code, const void *key, const char *name, const char *object)
+static uint32_t intern(struct code *code, const void *key, const struct symbol *symbol,
+		       const char *object)
 {
 	struct known *known;
 
@@ -233,7 +234,8 @@ static uint32_t intern(struct code *code, const void *key, const char *name, con
 			tool_grow(code->functions, code->function_room * sizeof(*code->functions));
 	}
 	*known = (struct known){key, code->function_count};
-	code->functions[code->function_count] = (struct code_function){name, object, 0, 0};
+	code->functions[code->function_count] =
+		(struct code_function){symbol ? symbol->name : NULL, symbol, object, 0, 0};
 	return code->function_count++;
 }
 
@@ -254,7 +256,7 @@ uint32_t code_function_at(struct code *code, uint64_t address, uint64_t *offset)
 	if (!symbol)
 		return intern(code, map->file, NULL, symbol_file_path(map->file));
 	*offset = at - symbol->start;
-	return intern(code, symbol, symbol->name, symbol_file_path(map->file));
+	return intern(code, symbol, symbol, symbol_file_path(map->file));
 }
 
 uint32_t code_functions(const struct code *code)

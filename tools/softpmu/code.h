@@ -12,6 +12,7 @@
 
 #include <hosts/user/link.h>
 
+struct symbol;
 struct code; /* mappings of processes, and the files behind them */
 
 struct code *code_new(void);
@@ -30,9 +31,10 @@ void code_exit(struct code *code, uint32_t pid);
 bool code_map(struct code *code, const struct link_mmap *map);
 
 struct code_function {
-	const char *name;	  /* as the compiler wrote it; NULL: not known */
-	const char *object;	  /* path of the file, "[unknown]" */
-	uint64_t calls, branches; /* for the caller's use */
+	const char *name;	     /* as the compiler wrote it; NULL: not known */
+	const struct symbol *symbol; /* the same with its other names */
+	const char *object;	     /* path of the file, "[unknown]" */
+	uint64_t calls, branches;    /* for the caller's use */
 };
 
 /*

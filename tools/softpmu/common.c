@@ -87,34 +87,41 @@ bool tool_number(const char *text, uint64_t *value)
 	return *end == '\0' && !__builtin_mul_overflow((uint64_t)number, scale, value);
 }
 
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 unsigned tool_distance(const char *a, const char *b)
 {
 	enum { LONGEST = 80 };
-	unsigned row[LONGEST + 1];
+	/* By the letters of a, three at a time: this one, the one before, the one before that. */
+	unsigned rows[3][LONGEST + 1];
 	size_t a_length = strlen(a), b_length = strlen(b);
 
 	if (a_length > LONGEST || b_length > LONGEST)
 		return LONGEST;
 	for (size_t j = 0; j <= b_length; j++)
-		row[j] = (unsigned)j;
+		rows[0][j] = (unsigned)j;
 	for (size_t i = 1; i <= a_length; i++) {
-		unsigned diagonal = row[0];
+		unsigned *row = rows[i % 3];
+		const unsigned *before = rows[(i + 2) % 3], *older = rows[(i + 1) % 3];
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= b_length; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) ==
-				    tolower((unsigned char)b[j - 1]);
-			unsigned best = diagonal + !same;
-
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			diagonal = row[j];
-			row[j] = best;
+			row[j] = least(before[j - 1] + !same_letter(a[i - 1], b[j - 1]),
+				       least(before[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+			    same_letter(a[i - 2], b[j - 1]))
+				row[j] = least(row[j], older[j - 2] + 1);
 		}
 	}
-	return row[b_length];
+	return rows[a_length % 3][b_length];
 }
 
 static void *or_end(void *memory)

@@ -120,6 +120,13 @@ static enum edge_kind kind_of(struct code *code, const struct edge *edge, uint64
 	}
 }
 
+bool edges_is_stub(struct code *code, uint32_t function)
+{
+	const char *name = code_function(code, function)->name;
+
+	return name && !strncmp(name, ".plt", 4);
+}
+
 static void classify(struct edges *edges, struct edge *edge)
 {
 	uint64_t offset;
@@ -129,7 +136,9 @@ static void classify(struct edges *edges, struct edge *edge)
 	edge->length = length & 15;
 	edge->source = code_function_at(edges->code, edge->from, &offset) & ((1u << 28) - 1);
 	edge->target = code_function_at(edges->code, edge->to, &offset) & ((1u << 28) - 1);
-	edge->kind = kind_of(edges->code, edge, offset, branch) & 15;
+	edge->kind = kind_of(edges->code, edge, offset, branch) & 3;
+	edge->from_stub = edges_is_stub(edges->code, edge->source);
+	edge->to_stub = edges_is_stub(edges->code, edge->target);
 }
 
 /* Of two edges in one chain the more frequent one stands where it is looked for first: all

@@ -12,7 +12,9 @@
 struct edge {
 	uint64_t from, to;
 	uint64_t count;			  /* 0: a free place */
-	uint32_t source : 28, kind : 4;	  /* function of `from`; enum edge_kind */
+	uint32_t source : 28, kind : 2;	  /* function of `from`; enum edge_kind */
+	uint32_t to_stub : 1;		  /* `to` is in a linkage stub: it leads to a function */
+	uint32_t from_stub : 1;		  /* `from` is */
 	uint32_t target : 28, length : 4; /* function of `to`; bytes of the branch */
 };
 
@@ -36,6 +38,9 @@ struct edges {
 	void (*fold)(void *opaque, const struct edge *edge);
 	void *opaque;
 };
+
+/* A procedure linkage table's part, which has its section's name. */
+bool edges_is_stub(struct code *code, uint32_t function);
 
 void edges_begin(struct edges *edges);
 void edges_end(struct edges *edges);

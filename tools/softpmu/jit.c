@@ -122,7 +122,7 @@ static void add_load(struct jit *jit, struct symbols *symbols, const char *path,
 		return;
 	made = (struct made){
 		.time = load.record.time, .start = load.address, .end = load.address + load.bytes};
-	made.file = symbols_code(symbols, path, &(struct symbol){name, made.start, made.end},
+	made.file = symbols_code(symbols, path, &(struct symbol){name, made.start, made.end, NULL},
 				 (const uint8_t *)name + length + 1);
 	add(jit, &made);
 }
@@ -147,7 +147,7 @@ static void add_move(struct jit *jit, struct symbols *symbols, const char *path,
 		made.start = move.to;
 		made.end = move.to + (symbol->end - symbol->start);
 		made.file = symbols_code(symbols, path,
-					 &(struct symbol){symbol->name, made.start, made.end},
+					 &(struct symbol){symbol->name, made.start, made.end, NULL},
 					 symbol_file_code(made.file));
 		add(jit, &made);
 		return;
@@ -200,8 +200,8 @@ static void read_line(struct jit *jit, struct symbols *symbols, const char *path
 	if (end == line || *end != ' ' || !end[1] || !bytes || made.start + bytes < made.start)
 		return;
 	made.end = made.start + bytes;
-	made.file =
-		symbols_code(symbols, path, &(struct symbol){end + 1, made.start, made.end}, NULL);
+	made.file = symbols_code(symbols, path,
+				 &(struct symbol){end + 1, made.start, made.end, NULL}, NULL);
 	add(jit, &made);
 }
 

@@ -15,6 +15,7 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ struct symbol_file {
 	struct elf_file main, debug;
 	struct entry *entries; /* by start */
 	size_t count, room;
-	struct made_name *names; /* of functions without a symbol */
+	struct symbol_other *others; /* the newest */
+	struct made_name *names;     /* of functions without a symbol */
 	size_t unnamed;
 	const uint8_t *code; /* of the only function, when a program made it */
 	bool lines_tried;
@@ -98,6 +100,12 @@ static void free_files(struct symbol_file *file)
 		lines_close(file->lines);
 		elf_close(&file->main);
 		elf_close(&file->debug);
+		while (file->others) {
+			struct symbol_other *before = file->others->before;
+
+			free(file->others);
+			file->others = before;
+		}
 		free(file->entries);
 		free(file->names);
 		free(file->path);
@@ -188,7 +196,7 @@ static void add_symbol(struct symbol_file *file, Elf *elf, const GElf_Sym *sym, 
 		return;
 	if (sym->st_size)
 		end = sym->st_value + sym->st_size;
-	*new_entry(file) = (struct entry){.symbol = {name, sym->st_value, end},
+	*new_entry(file) = (struct entry){.symbol = {name, sym->st_value, end, NULL},
 					  .binding = GELF_ST_BIND(sym->st_info),
 					  .sized = sym->st_size != 0};
 }
@@ -253,6 +261,42 @@ static int by_start(const void *one, const void *other)
 	return prefer(a, b);
 }
 
+/* Keep the name of `entry` as another one of `of`. */
+static void keep_other(struct symbol_file *file, struct entry *of, const struct entry *entry)
+{
+	struct symbol_other *other = tool_alloc(sizeof(*other));
+
+	*other = (struct symbol_other){entry->symbol.name, (struct symbol_other *)of->symbol.others,
+				       file->others};
+	of->symbol.others = other;
+	file->others = other;
+}
+
+static bool name_matches(const char *name, const char *pattern)
+{
+	size_t length = strcspn(name, "@");
+	char bare[256];
+
+	if (!fnmatch(pattern, name, 0))
+		return true;
+	if (!name[length] || length >= sizeof(bare))
+		return false;
+	memcpy(bare, name, length);
+	bare[length] = '\0';
+	return !fnmatch(pattern, bare, 0);
+}
+
+bool symbol_matches(const struct symbol *symbol, const char *pattern)
+{
+	const struct symbol_other *other = symbol->others;
+
+	if (name_matches(symbol->name, pattern))
+		return true;
+	while (other && !name_matches(other->name, pattern))
+		other = other->next;
+	return other;
+}
+
 /* Sort, keep one name for each address, and let a symbol without a size reach to the next. */
 static void settle_symbols(struct symbol_file *file)
 {
@@ -265,6 +309,8 @@ static void settle_symbols(struct symbol_file *file)
 		if (kept == 0 ||
 		    file->entries[kept - 1].symbol.start != file->entries[i].symbol.start)
 			file->entries[kept++] = file->entries[i];
+		else
+			keep_other(file, &file->entries[kept - 1], &file->entries[i]);
 	}
 	file->count = kept;
 	for (i = 0; i < kept; i++) {
@@ -321,11 +367,11 @@ static void add_unnamed(struct symbol_file *file)
 		entry = new_entry(file);
 		snprintf(file->names[file->unnamed].text, sizeof(file->names[0].text),
 			 "sub_%" PRIx64, starts[i]);
-		*entry = (struct entry){.symbol = {strncmp(section, ".plt", 4)
-							   ? file->names[file->unnamed].text
-							   : section,
-						   starts[i], header.sh_addr + header.sh_size},
-					.binding = STB_LOCAL};
+		*entry = (struct entry){
+			.symbol = {strncmp(section, ".plt", 4) ? file->names[file->unnamed].text
+							       : section,
+				   starts[i], header.sh_addr + header.sh_size, NULL},
+			.binding = STB_LOCAL};
 		file->unnamed++;
 	}
 	free(starts);

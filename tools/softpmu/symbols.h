@@ -16,10 +16,22 @@
 struct symbols;	    /* the files opened so far */
 struct symbol_file; /* one of them */
 
+/* Another name of the same address. */
+struct symbol_other {
+	const char *name;
+	struct symbol_other *next;
+	struct symbol_other *before; /* of the file's, for whoever frees them */
+};
+
 struct symbol {
 	const char *name; /* as the compiler wrote it: C++ names stay mangled */
 	uint64_t start, end;
+	const struct symbol_other *others;
 };
+
+/* Whether one of its names, with or without its version ("puts@@GLIBC_2.2.5"), matches the shell
+ * pattern. */
+bool symbol_matches(const struct symbol *symbol, const char *pattern);
 
 /* Files are looked for below `root` (NULL: "/"), as perf's --symfs. */
 struct symbols *symbols_new(const char *root);

@@ -194,7 +194,8 @@ static void say_speed(const struct trace *trace)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = {.wanted = tool_alloc((size_t)argc * sizeof(char *))};
+	struct trace trace = {.wanted = tool_alloc((size_t)argc * sizeof(char *)),
+			      .found = tool_alloc((size_t)argc * sizeof(bool))};
 	struct launch_program program = {0};
 	struct launch_result result = {0};
 	const struct spmu_model *model = NULL;
@@ -213,6 +214,8 @@ int cmd_trace(int argc, char **argv)
 	}
 	run(&trace, model, &program, &result);
 	status = close_output(&trace, result.status);
+	if (trace.branches)
+		trace_say_not_found(&trace);
 	say_speed(&trace);
 	run_say_end(&result);
 out:
@@ -222,5 +225,6 @@ out:
 	free(trace.pairs);
 	free(trace.is_wanted);
 	free(trace.wanted);
+	free(trace.found);
 	return status;
 }

@@ -22,12 +22,26 @@ struct trace_process {
 	struct edges edges;
 };
 
+/*
+ * Who called what a linkage stub leads to.  The first call through a stub goes to the dynamic linker,
+ * which finds the function and jumps to it; while it does, it may do the same again.
+ */
+#define TRACE_LINKAGE_MAX 8
+struct trace_linkage {
+	uint32_t caller; /* of the stub */
+	uint32_t waiting;
+	struct {
+		uint32_t caller, linker; /* functions */
+	} at[TRACE_LINKAGE_MAX];
+};
+
 /* A thread. */
 struct trace_task {
 	struct trace_task *next;
 	struct trace_process *process;
 	uint32_t tid;
 	struct calls *calls; /* of a tree */
+	struct trace_linkage linkage;
 };
 
 struct trace {
@@ -35,6 +49,7 @@ struct trace {
 	const char *model_name, *output;
 	const char **wanted; /* -F: patterns of function names */
 	size_t wanted_count;
+	bool *found; /* by pattern: it has named a function of the run */
 	uint64_t depth;
 	bool by_caller, verbose, fixed, cold;
 
@@ -69,6 +84,12 @@ bool trace_is_wanted(void *opaque, uint32_t function);
 
 /* Edges that are about to be forgotten go into the sums (edges.h). */
 void trace_fold(void *opaque, const struct edge *edge);
+/* With --caller: a branch to or from a stub, or a jump to another function, as it is taken. */
+void trace_link(struct trace *trace, struct trace_linkage *linkage, const struct edge *edge);
+
+/* Say which of -F named nothing that was called. */
+void trace_say_not_found(struct trace *trace);
+
 void trace_print_sums(struct trace *trace);
 
 #endif

@@ -4,23 +4,25 @@
  * and which functions were asked for.
  */
 #define _GNU_SOURCE
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/symbols.h"
 #include "tools/softpmu/trace.h"
 
 /* --- functions that were asked for -------------------------------------------------------- */
 
 static bool matches(const struct trace *trace, const struct code_function *function)
 {
-	for (size_t i = 0; function->name && i < trace->wanted_count; i++) {
-		if (!fnmatch(trace->wanted[i], function->name, 0))
-			return true;
+	bool some = !trace->wanted_count;
+
+	for (size_t i = 0; function->symbol && i < trace->wanted_count; i++) {
+		if (symbol_matches(function->symbol, trace->wanted[i]))
+			some = trace->found[i] = true;
 	}
-	return !trace->wanted_count;
+	return some;
 }
 
 bool trace_is_wanted(void *opaque, uint32_t function)
@@ -70,19 +72,19 @@ static void grow_pairs(struct trace *trace)
 	trace->pair_room = room;
 }
 
-static void add_pair(struct trace *trace, const struct edge *edge)
+static void add_pair(struct trace *trace, uint32_t source, uint32_t target, uint64_t calls)
 {
 	struct trace_pair *pair;
 
 	if (2 * trace->pair_count >= trace->pair_room)
 		grow_pairs(trace);
-	pair = find_pair(trace->pairs, trace->pair_room, edge->source, edge->target);
+	pair = find_pair(trace->pairs, trace->pair_room, source, target);
 	if (!pair->calls) {
-		pair->source = edge->source;
-		pair->target = edge->target;
+		pair->source = source;
+		pair->target = target;
 		trace->pair_count++;
 	}
-	pair->calls += edge->count;
+	pair->calls += calls;
 }
 
 void trace_fold(void *opaque, const struct edge *edge)
@@ -94,8 +96,80 @@ void trace_fold(void *opaque, const struct edge *edge)
 		return;
 	code_function(trace->code, edge->target)->calls += edge->count;
 	trace->all_calls += edge->count;
-	if (trace->by_caller)
-		add_pair(trace, edge);
+	/* trace_link() has the others. */
+	if (trace->by_caller && edge->kind == EDGE_CALL && !edge->to_stub)
+		add_pair(trace, edge->source, edge->target, edge->count);
+}
+
+/* --- calls through linkage stubs ------------------------------------------------------------- */
+
+/* The first entry of a table leads to the dynamic linker: 16 bytes, in ".plt" alone. */
+static bool leads_to_linker(struct trace *trace, const struct edge *edge)
+{
+	uint64_t offset;
+
+	code_function_at(trace->code, edge->from, &offset);
+	return offset < 16 && !strcmp(code_function(trace->code, edge->source)->name, ".plt");
+}
+
+void trace_link(struct trace *trace, struct trace_linkage *linkage, const struct edge *edge)
+{
+	uint32_t caller = edge->from_stub ? linkage->caller : edge->source;
+
+	if (edge->to_stub) {
+		linkage->caller = caller;
+	} else if (edge->from_stub && leads_to_linker(trace, edge)) {
+		if (linkage->waiting == TRACE_LINKAGE_MAX)
+			linkage->waiting = 0;
+		linkage->at[linkage->waiting].caller = caller;
+		linkage->at[linkage->waiting++].linker = edge->target;
+	} else if (edge->kind == EDGE_TAIL) {
+		if (linkage->waiting && linkage->at[linkage->waiting - 1].linker == edge->source)
+			caller = linkage->at[--linkage->waiting].caller;
+		add_pair(trace, caller, edge->target, 1);
+	}
+}
+
+/* --- functions that were not found --------------------------------------------------------- */
+
+static void be_nearer(const char *name, const char *pattern, unsigned *best, const char **nearest)
+{
+	unsigned distance = tool_distance(name, pattern);
+
+	if (distance >= *best)
+		return;
+	*best = distance;
+	*nearest = name;
+}
+
+static const char *nearest_function(struct trace *trace, const char *pattern)
+{
+	unsigned best = (unsigned)strlen(pattern) / 3 + 1;
+	const char *nearest = NULL;
+
+	for (uint32_t i = 0; i < code_functions(trace->code); i++) {
+		const struct symbol *symbol = code_function(trace->code, i)->symbol;
+
+		if (!symbol)
+			continue;
+		be_nearer(symbol->name, pattern, &best, &nearest);
+		for (const struct symbol_other *other = symbol->others; other; other = other->next)
+			be_nearer(other->name, pattern, &best, &nearest);
+	}
+	return nearest;
+}
+
+void trace_say_not_found(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->wanted_count; i++) {
+		const char *nearest =
+			trace->found[i] ? NULL : nearest_function(trace, trace->wanted[i]);
+
+		if (!trace->found[i])
+			tool_error("no call of '%s' in this run%s%s%s", trace->wanted[i],
+				   nearest ? "; did you mean '" : "", nearest ? nearest : "",
+				   nearest ? "'?" : "");
+	}
 }
 
 /* --- the summary ---------------------------------------------------------------------------------

@@ -194,6 +194,20 @@ static void count_records(struct edges *edges, const struct bts *records, size_t
 		edges_find(edges, records[i].from, records[i].to)->count++;
 }
 
+static void count_callers(struct trace *trace, struct trace_task *task, const struct bts *records,
+			  size_t count)
+{
+	struct edges *edges = &task->process->edges;
+
+	for (size_t i = 0; i < count; i++) {
+		struct edge *edge = edges_find(edges, records[i].from, records[i].to);
+
+		edge->count++;
+		if (edge->kind == EDGE_TAIL || edge->to_stub || edge->from_stub)
+			trace_link(trace, &task->linkage, edge);
+	}
+}
+
 static void list_records(struct trace *trace, struct edges *edges, const struct bts *records,
 			 size_t count)
 {
@@ -250,7 +264,10 @@ static void take_trace(struct trace *trace, const struct link_trace *link, uint6
 		list_records(trace, edges, records, link->count);
 		break;
 	case TRACE_SUMMARY:
-		count_records(edges, records, link->count);
+		if (trace->by_caller)
+			count_callers(trace, task, records, link->count);
+		else
+			count_records(edges, records, link->count);
 		break;
 	}
 	trace->busy_ns += busy_now_ns() - begin;
