@@ -24,8 +24,9 @@
 #define CANNOT_RUN 126
 #define NOT_FOUND  127
 
-#define SCRIPT_LINE  256 /* the kernel looks no further for the end of a `#!` line */
-#define SCRIPT_DEPTH 4	 /* scripts whose interpreter is a script */
+#define SHELL	     "/bin/sh" /* of execvp() */
+#define SCRIPT_LINE  256       /* the kernel looks no further for the end of a `#!` line */
+#define SCRIPT_DEPTH 4	       /* scripts whose interpreter is a script */
 
 static int refuse(char **error, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -282,6 +283,28 @@ no_memory:
 	return false;
 }
 
+/* A script without a `#!` line is a matter of execvp(): it executes the shell with the script. */
+static bool put_shell(struct launch_program *program)
+{
+	char *shell = strdup(SHELL);
+
+	if (!shell || !put_interpreter(program, shell, NULL)) {
+		free(shell);
+		return false;
+	}
+	free(program->file);
+	program->file = shell;
+	return true;
+}
+
+/* A script without `#!`: the first line has no byte that is 0, as shells look at it. */
+static bool is_text(const char *bytes, ssize_t got)
+{
+	const char *end = memchr(bytes, '\n', got > 0 ? (size_t)got : 0);
+
+	return got >= 0 && !memchr(bytes, 0, end ? (size_t)(end - bytes) : (size_t)got);
+}
+
 /* --- all together --------------------------------------------------------- */
 
 static int open_program(const char *path, int *fd, char **error)
@@ -324,9 +347,13 @@ static int check_file(struct launch_program *program, bool *again, char **error)
 					program->path);
 		else if (!put_interpreter(program, interpreter, argument))
 			status = refuse(error, CANNOT_RUN, "out of memory");
+	} else if (is_text(line, got) && !strcmp(program->path, program->file)) {
+		*again = true;
+		if (!put_shell(program))
+			status = refuse(error, CANNOT_RUN, "out of memory");
 	} else {
-		status = refuse(error, CANNOT_RUN,
-				"%s: neither an x86-64 ELF program nor a #! script", program->path);
+		status = refuse(error, CANNOT_RUN, "%s: neither an x86-64 ELF program nor a script",
+				program->path);
 	}
 	close(fd);
 	return status;

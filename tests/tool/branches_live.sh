@@ -108,6 +108,20 @@ for model in haswell skylake icelake; do
 		"$(perf script -i graph.data -F ip,sym 2>/dev/null | awk '/^$/ { n++ } n == 5 && NF { print $2 }' | xargs)"
 done
 
+# report shows callers of call chains, with perf's shares, and branches of branch stacks.
+run report -g -i graph.data
+same "callers" "_start one
+one two
+two three" "$(awk '/^ +[0-9.]+%/ { print $5, $7 }' <<<"$out" | sort)"
+same "their share" "$(perf report -i graph.data --stdio --children -g none -s sym 2>/dev/null | awk '$4 == "two" || $5 == "two" { print $1; exit }')" \
+	"$(awk '$5 == "two" { print $1 }' <<<"$out")"
+run report -b -i graph.data
+has "callers are no branches" "$out" "# The file has call chains, not branches: see softpmu report -g."
+run report -g -i lbr.data
+has "branches are no callers" "$out" "# The file has branches, not call chains: see softpmu report -b."
+run report -b -g -i lbr.data
+refuses "both" 129 "-b and -g exclude each other"
+
 # Older models filter less or not at all, have fewer records, and no call stack.
 run record -q -o core2.data -M core2 -j call -e instructions:upp -c 7 -- ./chain
 same "core2 filters in software: status" 0 "$status"

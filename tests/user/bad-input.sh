@@ -38,6 +38,7 @@ refuses() {
 # Files that are no programs.
 printf 'echo from a shell\n' >"$SCRATCH/text"
 : >"$SCRATCH/nothing"
+printf 'a\0b\n' >"$SCRATCH/binary"
 printf '#!/nonexistent/interpreter\n' >"$SCRATCH/no-interpreter"
 printf '\177ELF' >"$SCRATCH/four-bytes"
 head -c 40 "$true_program" >"$SCRATCH/in-header"
@@ -61,7 +62,7 @@ else
 	patched elf32 4 '\0001'
 fi
 sed 's|/lib64/ld-linux-x86-64.so.2|/lib64/ld-linux-missing.s.2|' "$true_program" >"$SCRATCH/no-loader"
-chmod +x "$SCRATCH"/{text,nothing,no-interpreter,four-bytes,in-header,header-only,in-segments,no-loader,elf32}
+chmod +x "$SCRATCH"/{text,nothing,binary,no-interpreter,four-bytes,in-header,header-only,in-segments,no-loader,elf32}
 cp "$true_program" "$SCRATCH/not-executable"
 chmod 644 "$SCRATCH/not-executable"
 
@@ -82,7 +83,7 @@ for command in "stat" "record -c 1000"; do
 	refuses "$command: directory" 126 "$SCRATCH" "${with[@]}" -- "$SCRATCH"
 	refuses "$command: not executable" 126 not-executable "${with[@]}" -- "$SCRATCH/not-executable"
 	refuses "$command: 32-bit program" 126 32-bit "${with[@]}" -- "$SCRATCH/elf32"
-	for file in text nothing four-bytes in-header header-only in-segments aarch64 big-endian object \
+	for file in binary four-bytes in-header header-only in-segments aarch64 big-endian object \
 		no-headers many-headers headers-outside; do
 		refuses "$command: $file" 126 "$file" "${with[@]}" -- "$SCRATCH/$file"
 	done
@@ -108,6 +109,14 @@ refuses "report: no file" 1 missing.data report -i missing.data
 refuses "report: no perf.data" 1 text report -i "$SCRATCH/text"
 refuses "report: empty file" 1 nothing report -i "$SCRATCH/nothing"
 refuses "annotate: no file" 1 missing.data annotate -i missing.data
+
+# A script without #! is the shell's, as under perf; so is a file without anything.
+printf 'echo "$0:$*:$(cat /proc/$$/comm)"\nexit 3\n' >"$SCRATCH/text"
+run "$SCRATCH/script" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/counts" -- "$SCRATCH/text" a 'b c'
+same "script without #!: status" 3 "$status"
+same "script without #!" "$SCRATCH/text:a b c:sh" "$(<"$SCRATCH/script.out")"
+run "$SCRATCH/script" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/counts" -- "$SCRATCH/nothing"
+same "an empty script: status" 0 "$status"
 
 # A program that is not run must not have run.
 run "$SCRATCH/marker" "$SOFTPMU" record -e instructions:u -c 10 -o /no/such/folder/x -- \

@@ -23,7 +23,7 @@ _softpmu_options() {
 			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort -b --branch-stack -n --show-nr-samples --percent-limit --header --symfs --stdio \
+		echo "-i --input -s --sort -b --branch-stack -g --call-graph -n --show-nr-samples --percent-limit --header --symfs --stdio \
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --symfs --stdio -h --help" ;;
@@ -136,6 +136,7 @@ _softpmu() {
 		fi
 		;;
 	--call-graph)
+		[[ $command == record ]] || return
 		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
 		return
 		;;

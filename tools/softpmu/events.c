@@ -24,6 +24,7 @@
 #include <src/perfdata/perfdata.h>
 
 #include "commands.h"
+#include "event_foreign.h"
 #include "event_early.h"
 #include "event_names.h"
 #include "event_resolve.h"
@@ -152,9 +153,12 @@ static bool take_select(struct modifiers *modifiers, const char *text)
 
 static bool unknown(struct parser *parser, const char *name)
 {
-	char *similar = event_names_similar(parser->model, name);
+	const char *kind = event_foreign_kind(name);
+	char *similar = kind ? NULL : event_names_similar(parser->model, name);
 
-	if (similar)
+	if (kind)
+		*parser->error = tool_print("event '%s' %s (see softpmu list)", name, kind);
+	else if (similar)
 		*parser->error = tool_print("unknown event '%s'; similar: %s (see softpmu list)",
 					    name, similar);
 	else
@@ -311,12 +315,20 @@ static bool parse_slashes(struct parser *parser, const char *text, struct modifi
 		good = add_trace(parser, text, modifiers);
 		goto out;
 	}
+	if (strcasecmp(name, "cpu") && !event_code_find(parser->model, name, &code)) {
+		wrong(parser, text, "there is no unit '%s': %s", name, event_foreign_unit(name));
+		goto out;
+	}
+	if (last == first + 1) {
+		wrong(parser, text, "between the slashes nothing says what to count");
+		goto out;
+	}
 	if (!parse_terms(parser, text, first + 1, &terms, modifiers))
 		goto out;
 	if (!strcasecmp(name, "cpu"))
 		name = terms.name;
 	else if (terms.name || terms.coded) {
-		wrong(parser, text, "there is no unit '%s', only cpu", name);
+		wrong(parser, text, "'%s' is an event, not a unit as cpu", name);
 		goto out;
 	}
 	if (!name && !terms.coded) {

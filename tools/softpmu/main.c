@@ -43,11 +43,55 @@ static void print_help(void)
 	       "              softpmu record -- ls && softpmu report\n");
 }
 
+/* Subcommands of perf, and what there is instead. */
+static const struct {
+	const char *name, *instead;
+} of_perf[] = {
+	{"top", "there is no live view: softpmu record, then softpmu report"},
+	{"script", "perf script reads what softpmu record wrote; softpmu trace shows a whole run"},
+	{"mem", "softpmu record -d -e mem_inst_retired.all_loads:upp samples data addresses, and "
+		"perf script -F ip,addr shows them"},
+	{"c2c", "softpmu record -d samples data addresses; caches are not modelled"},
+	{"diff", "softpmu stat --baseline compares counts; perf diff compares two perf.data"},
+	{"evlist",
+	 "perf evlist reads what softpmu record wrote; softpmu report --header tells the command"},
+	{"test", "make check, in the source, tests softpmu"},
+	{"bench", "make bench, in the source, measures softpmu"},
+	{"kvm", "softpmu vm runs Linux on a processor that has the unit"},
+	{"ftrace", "softpmu trace shows all calls of a program"},
+	{"buildid-list", "perf buildid-list reads what softpmu record wrote"},
+	{"inject", "perf inject reads what softpmu record wrote"},
+	{"archive", "perf archive reads what softpmu record wrote"},
+	{"data", "perf data reads what softpmu record wrote"},
+	{"run", "softpmu stat counts and softpmu record samples while a program runs"},
+	{"count", "softpmu stat counts events while a program runs"},
+	{"events", "softpmu list shows the events of a model"},
+	{"probe", "there are no probes: softpmu trace -F FUNCTION shows calls of a function"},
+	{"lock", "it is the kernel's: perf has it"},
+	{"sched", "it is the kernel's: perf has it"},
+	{"timechart", "it is the kernel's: perf has it"},
+	{"kmem", "it is the kernel's: perf has it"},
+	{"iostat", "it is the kernel's: perf has it"},
+};
+
+/* A program where the subcommand should be. */
+static bool is_program(const char *name)
+{
+	return strchr(name, '/') && !access(name, X_OK);
+}
+
 static int unknown_command(const char *name)
 {
 	const struct command *nearest = NULL;
-	unsigned best = 3;
+	/* No more than half of the letters. */
+	unsigned best = strlen(name) < 4 ? (unsigned)strlen(name) / 2 + 1 : 3;
 
+	for (size_t i = 0; i < sizeof(of_perf) / sizeof(*of_perf); i++) {
+		if (!strcmp(name, of_perf[i].name)) {
+			tool_error("there is no command '%s': %s", name, of_perf[i].instead);
+			return EXIT_BAD_USAGE;
+		}
+	}
 	for (size_t i = 0; i < COMMANDS; i++) {
 		unsigned distance = tool_distance(name, commands[i].name);
 
@@ -58,6 +102,9 @@ static int unknown_command(const char *name)
 	}
 	if (nearest)
 		tool_error("unknown command '%s'; did you mean '%s'?", name, nearest->name);
+	else if (is_program(name))
+		tool_error("'%s' is a program: say what to do with it, as in 'softpmu stat -- %s'",
+			   name, name);
 	else
 		tool_error("unknown command '%s' (see softpmu --help)", name);
 	return EXIT_BAD_USAGE;

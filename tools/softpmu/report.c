@@ -44,7 +44,7 @@ struct report {
 	enum key sort[KEYS];
 	size_t sort_count;
 	bool by[KEYS];
-	bool show_samples, header, branches;
+	bool show_samples, header, branches, callers;
 	double percent_limit;
 	struct profile *profile;
 	struct table *tables; /* by event */
@@ -59,6 +59,7 @@ static void help(void)
 	     "                              (default comm,dso,sym)\n"
 	     "  -b, --branch-stack          branches, from function to function, that samples or\n"
 	     "                              traces hold, instead of samples\n"
+	     "  -g, --call-graph            who called what, of samples with call chains\n"
 	     "  -n, --show-nr-samples       also the number of samples\n"
 	     "      --percent-limit N       leave out lines below N percent\n"
 	     "      --header                begin with what was recorded, where and how\n"
@@ -301,10 +302,14 @@ static void print_report(struct report *report)
 	size_t events = perfdata_event_count(report->profile->reader), i;
 	uint64_t samples = 0;
 
-	if (report->branches) {
+	if (report->branches || report->callers) {
+		struct report_branches how = {.callers = report->callers,
+					      .show_count = report->show_samples,
+					      .percent_limit = report->percent_limit};
+
 		if (report->header)
 			profile_print_about(report->profile);
-		report_branches(report->profile, report->show_samples, report->percent_limit);
+		report_branches(report->profile, &how);
 		return;
 	}
 	report->tables = tool_alloc(events * sizeof(*report->tables));
@@ -357,6 +362,7 @@ int cmd_report(int argc, char **argv)
 		{"input", required_argument, NULL, 'i'},
 		{"sort", required_argument, NULL, 's'},
 		{"branch-stack", no_argument, NULL, 'b'},
+		{"call-graph", no_argument, NULL, 'g'},
 		{"show-nr-samples", no_argument, NULL, 'n'},
 		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 		{"header", no_argument, NULL, OPTION_HEADER},
@@ -370,7 +376,7 @@ int cmd_report(int argc, char **argv)
 	char *end, *wrong;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":i:s:bnh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:s:bgnh", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
 			input = optarg;
@@ -388,6 +394,9 @@ int cmd_report(int argc, char **argv)
 			break;
 		case 'b':
 			report.branches = true;
+			break;
+		case 'g':
+			report.callers = true;
 			break;
 		case 'n':
 			report.show_samples = true;
@@ -414,6 +423,8 @@ int cmd_report(int argc, char **argv)
 			return tool_bad_option("report", option, argv);
 		}
 	}
+	if (report.branches && report.callers)
+		return tool_usage_error("report", "-b and -g exclude each other");
 	if (optind < argc)
 		return tool_usage_error("report", "unexpected argument '%s'", argv[optind]);
 	report.profile = profile_open(input, root);

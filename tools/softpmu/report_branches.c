@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * report_branches.c: the branches that samples and traces hold, from which function to which, in
- * the form of `perf report --stdio --branch-stack` without its clocks.
+ * the form of `perf report --stdio --branch-stack` without its clocks; and callers.
+ *
+ * In a file with call chains the last branch records of a sample are the calls that have not returned.
+ * A pair of caller and function counts with the period of each sample that has it, once, however
+ * often the functions call each other.
  */
 #include "tools/softpmu/report_branches.h"
 
@@ -14,8 +18,10 @@
 
 enum column { COLUMN_COMM, COLUMN_OBJECT, COLUMN_FROM, COLUMN_TO, COLUMNS };
 
-static const char *const titles[COLUMNS] = {"Command", "Source Shared Object", "Source Symbol",
-					    "Target Symbol"};
+static const char *const branch_titles[COLUMNS] = {"Command", "Source Shared Object",
+						   "Source Symbol", "Target Symbol"};
+static const char *const caller_titles[COLUMNS] = {"Command", "Caller's Shared Object", "Caller",
+						   "Function"};
 
 /* One end: its function, or its address when that is unknown. */
 struct end {
@@ -27,14 +33,18 @@ struct end {
 struct line {
 	const char *comm, *object;
 	struct end from, to;
-	uint64_t count; /* 0: a free place */
+	uint64_t count;	 /* 0: a free place */
+	uint64_t sample; /* the last that it was counted for, among callers */
 };
 
 /* The lines of one event; open addressing. */
 struct table {
 	struct line *lines;
 	size_t used, room;
-	uint64_t branches;
+	uint64_t branches;	  /* or calls */
+	uint64_t whole;		  /* what 100 % are */
+	uint64_t samples, period; /* the number and the period of the newest sample */
+	bool callers;
 };
 
 static uint64_t mix(uint64_t sum, uint64_t value)
@@ -82,7 +92,7 @@ static struct end end_of(const struct profile_sample *place)
 static void take(void *opaque, const struct profile_sample *from, const struct profile_sample *to)
 {
 	struct table *table = (struct table *)opaque + from->event;
-	struct line like = {from->comm, from->object, end_of(from), end_of(to), 0}, *line;
+	struct line like = {from->comm, from->object, end_of(from), end_of(to), 0, 0}, *line;
 
 	if (2 * table->used >= table->room)
 		grow(table);
@@ -91,8 +101,23 @@ static void take(void *opaque, const struct profile_sample *from, const struct p
 		*line = like;
 		table->used++;
 	}
-	line->count++;
 	table->branches++;
+	if (table->callers && line->sample == table->samples)
+		return;
+	line->sample = table->samples;
+	line->count += table->callers ? table->period : 1;
+	table->whole += !table->callers;
+}
+
+static void begin_sample(void *opaque, const struct profile_sample *sample)
+{
+	struct table *table = (struct table *)opaque + sample->event;
+
+	if (!table->callers)
+		return;
+	table->samples++;
+	table->period = sample->period;
+	table->whole += sample->period;
 }
 
 /* --- printing ------------------------------------------------------------------------------ */
@@ -156,11 +181,12 @@ static void sort(struct table *table)
 		qsort(table->lines, kept, sizeof(*table->lines), by_count);
 }
 
-static void print_titles(const int width[COLUMNS], bool show_count)
+static void print_titles(const char *const titles[COLUMNS], const int width[COLUMNS],
+			 bool show_count, bool callers)
 {
 	fputs("# Overhead", stdout);
 	if (show_count)
-		fputs("      Branches", stdout);
+		fputs(callers ? "         Count" : "      Branches", stdout);
 	for (int column = 0; column < COLUMNS; column++)
 		printf("  %-*s", column + 1 < COLUMNS ? width[column] : 0, titles[column]);
 	fputs("\n# ........", stdout);
@@ -176,6 +202,7 @@ static void print_titles(const int width[COLUMNS], bool show_count)
 
 static void print_lines(const struct table *table, size_t shown, bool show_count)
 {
+	const char *const *titles = table->callers ? caller_titles : branch_titles;
 	int width[COLUMNS];
 	char text[4096];
 
@@ -187,11 +214,11 @@ static void print_lines(const struct table *table, size_t shown, bool show_count
 				width[column] = (int)strlen(text);
 		}
 	}
-	print_titles(width, show_count);
+	print_titles(titles, width, show_count, table->callers);
 	for (size_t i = 0; i < shown; i++) {
 		const struct line *line = &table->lines[i];
 
-		printf("%9.2f%%", 100.0 * (double)line->count / (double)table->branches);
+		printf("%9.2f%%", 100.0 * (double)line->count / (double)table->whole);
 		if (show_count)
 			printf("  %12" PRIu64, line->count);
 		for (int column = 0; column < COLUMNS; column++) {
@@ -203,32 +230,59 @@ static void print_lines(const struct table *table, size_t shown, bool show_count
 	puts("\n");
 }
 
-void report_branches(struct profile *profile, bool show_count, double percent_limit)
+static bool has_callers(const struct profile *profile, size_t event)
+{
+	return perfdata_event_at(profile->reader, event)->attr.branch_sample_type &
+	       PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+static void print_table(struct table *table, const char *event, const struct report_branches *how)
+{
+	size_t shown = 0;
+
+	sort(table);
+	while (shown < table->used && 100.0 * (double)table->lines[shown].count >=
+					      how->percent_limit * (double)table->whole)
+		shown++;
+	if (table->callers)
+		printf("# Callers: in %" PRIu64 " samples of event '%s'\n"
+		       "# Overhead: of the samples in which the call had not returned.\n#\n",
+		       table->samples, event);
+	else
+		printf("# Branches: %" PRIu64 " of event '%s'\n#\n", table->branches, event);
+	print_lines(table, shown, how->show_count);
+}
+
+/* Callers are no branches of a run, and branches are no callers. */
+static void say_none(bool others, bool callers)
+{
+	if (callers)
+		puts(others ? "# The file has branches, not call chains: see softpmu report -b."
+			    : "# The file has no call chains.");
+	else
+		puts(others ? "# The file has call chains, not branches: see softpmu report -g."
+			    : "# The file has no branches.");
+}
+
+void report_branches(struct profile *profile, const struct report_branches *how)
 {
 	size_t events = perfdata_event_count(profile->reader);
 	struct table *tables = tool_alloc(events * sizeof(*tables));
-	struct profile_visitor visitor = {.branch = take, .opaque = tables};
-	uint64_t all = 0;
+	struct profile_visitor visitor = {.sample = begin_sample, .branch = take, .opaque = tables};
+	bool some = false, others = false;
 
+	for (size_t i = 0; i < events; i++)
+		tables[i].callers = has_callers(profile, i);
 	profile_visit(profile, &visitor);
 	for (size_t i = 0; i < events; i++) {
-		struct table *table = &tables[i];
-		size_t shown = 0;
-
-		all += table->branches;
-		if (!table->branches)
-			continue;
-		sort(table);
-		while (shown < table->used && 100.0 * (double)table->lines[shown].count >=
-						      percent_limit * (double)table->branches)
-			shown++;
-		printf("# Branches: %" PRIu64 " of event '%s'\n#\n", table->branches,
-		       perfdata_event_at(profile->reader, i)->name);
-		print_lines(table, shown, show_count);
-	}
-	if (!all)
-		puts("# The file has no branches.");
-	for (size_t i = 0; i < events; i++)
+		if (tables[i].branches && tables[i].callers == how->callers) {
+			print_table(&tables[i], perfdata_event_at(profile->reader, i)->name, how);
+			some = true;
+		}
+		others |= tables[i].branches != 0;
 		free(tables[i].lines);
+	}
+	if (!some)
+		say_none(others, how->callers);
 	free(tables);
 }

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# commands.sh: what a newcomer types is answered: misspelt commands, commands, options and events of
+# perf that are not here.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# answered COMMAND PART
+answered() {
+	run "$1"
+	refuses "$1" 129 "$2"
+}
+answered sata "unknown command 'sata'; did you mean 'stat'?"
+answered stats "did you mean 'stat'?"
+answered repotr "did you mean 'report'?"
+answered anotate "did you mean 'annotate'?"
+answered LIST "did you mean 'list'?"
+answered frobnicate "unknown command 'frobnicate' (see softpmu --help)"
+answered x "unknown command 'x' (see softpmu --help)"
+answered top "softpmu record, then softpmu report"
+answered mem "softpmu record -d"
+answered script "perf script reads"
+answered c2c "caches are not modelled"
+answered diff "softpmu stat --baseline"
+answered kvm "softpmu vm"
+answered /bin/true "'/bin/true' is a program: say what to do with it, as in 'softpmu stat -- /bin/true'"
+answered --frob "unknown option '--frob'"
+
+# The advice works.
+run record -q -d -c 100 -e mem_inst_retired.all_loads:upp -- true
+succeeds "data addresses"
+same "perf script shows them" yes \
+	"$(perf script -F ip,addr 2>/dev/null | awk '$1 != "0" && NF == 2 { n++ } END { print (n > 10 ? "yes" : "no") }')"
+
+# event NAME PART: stat and record refuse it in one line that tells more than that.
+event() {
+	run stat -e "$1" -- true
+	refuses "stat -e $1" 129 "$2"
+	run record -e "instructions:u,$1" -- true
+	refuses "record -e $1" 129 "$2"
+}
+event intel_pt// "there is no unit 'intel_pt': Processor Trace is not modelled; intel_bts// traces every taken branch"
+event intel_pt/cyc/u "Processor Trace is not modelled"
+event uncore_imc_0/cas_count_read/ "there is no unit 'uncore_imc_0': "
+event cstate_core/c3-residency/ "how the processor sleeps"
+event power/energy-pkg/ "energy"
+event msr/tsc/ "time"
+event cpu_atom/cycles/ "whose unit is cpu"
+event ibs_op// "AMD's"
+event software/task-clock/ "perf counts"
+event nosuch/x/ "there is no unit 'nosuch': there are cpu and intel_bts"
+event cpu// "between the slashes"
+event task-clock "event 'task-clock' is the kernel's"
+event page-faults "is the kernel's"
+event L1-dcache-load-misses "caches, which are not modelled"
+event mem:0x1000:rw "is a breakpoint"
+event instructionz "similar: "
+finish
