@@ -55,8 +55,8 @@ const struct spmu_model *tool_model(const char *name);
 /* A decimal or 0x number with an optional K, M or G (powers of 1000) that fills the text. */
 bool tool_number(const char *text, uint64_t *value);
 
-/* Distance of two names for "did you mean": letters that are wrong, missing, too many or exchanged with
- * the next one; case ignored; larger is less alike. */
+/* Distance of two names for "did you mean": letters that are wrong, missing, too many or exchanged
+ * with the next one; case ignored; larger is less alike. */
 unsigned tool_distance(const char *a, const char *b);
 
 /* malloc() and friends that end the tool with a line when there is no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_foreign.c: events of perf that are none of a processor core's unit, so that who comes from perf
- * is told what is missing and what there is instead.
+ * event_foreign.c: events of perf that are none of a processor core's unit, so that who comes from
+ * perf is told what is missing and what there is instead.
  */
 #include "tools/softpmu/event_foreign.h"
 

@@ -3,8 +3,8 @@
  * report_branches.c: the branches that samples and traces hold, from which function to which, in
  * the form of `perf report --stdio --branch-stack` without its clocks; and callers.
  *
- * In a file with call chains the last branch records of a sample are the calls that have not returned.
- * A pair of caller and function counts with the period of each sample that has it, once, however
+ * In a file with call chains the last branch records of a sample are the calls that have not
+ * returned.  A pair of caller and function counts with the period of each sample that has it, once, however
  * often the functions call each other.
  */
 #include "tools/softpmu/report_branches.h"

@@ -23,8 +23,8 @@ struct trace_process {
 };
 
 /*
- * Who called what a linkage stub leads to.  The first call through a stub goes to the dynamic linker,
- * which finds the function and jumps to it; while it does, it may do the same again.
+ * Who called what a linkage stub leads to.  The first call through a stub goes to the dynamic
+ * linker, which finds the function and jumps to it; while it does, it may do the same again.
  */
 #define TRACE_LINKAGE_MAX 8
 struct trace_linkage {
