@@ -29,6 +29,10 @@
 /* Micro-operations, modelled: one for each instruction, which issues, executes and retires. */
 #define EV_UOPS S(INSTRUCTIONS)
 
+/* Branches of some kinds that were mispredicted, and that were not. */
+#define EV_MISSED(kinds)    ((kinds) | S(BRANCH_MISS))
+#define EV_PREDICTED(kinds) ((kinds) | S(BRANCH_PREDICTED))
+
 /* Computations of one width, both operations of a fused multiply-add. */
 #define EV_FP(width) (S(FP_##width) | S(FMA_##width))
 

@@ -13,6 +13,10 @@
  * holds both.  So an instruction's contribution to an event is
  * popcount(instruction's signals & event's signals).
  *
+ * The exception is an event whose set holds kinds of branches together with BRANCH_MISS or
+ * BRANCH_PREDICTED: it counts branches of these kinds that were mispredicted, or that were not.  A
+ * host reports BRANCH_MISS beside the kind; BRANCH_PREDICTED follows from it.
+ *
  * Example: examples/signals.c.
  */
 #ifndef SOFTPMU_SIGNALS_H
@@ -63,7 +67,8 @@ extern "C" {
 	X(REF_CYCLES, "unhalted reference clock cycle")                                            \
 	X(LLC_REFERENCE, "last-level cache reference")                                             \
 	X(LLC_MISS, "last-level cache miss")                                                       \
-	X(BRANCH_MISS, "mispredicted branch retired")
+	X(BRANCH_MISS, "mispredicted branch retired")                                              \
+	X(BRANCH_PREDICTED, "branch retired as predicted; hosts that report BRANCH_MISS imply it")
 
 enum spmu_signal {
 #define SPMU_X(name, meaning) SPMU_SIG_##name,

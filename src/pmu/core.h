@@ -70,9 +70,10 @@ enum pin { PIN_NONE, PIN_COUNT, PIN_OVERFLOW };
 /* A counter as its select register and the global ones make it. */
 struct counter {
 	uint64_t signals;
-	uint64_t status;      /* bit that its overflow sets; 0: none ... */
-	uint16_t status_slot; /* ... of this register */
-	uint16_t at_least;    /* occurrences in a clock that it counts; 0: it adds all up */
+	uint64_t predicted, missed; /* kinds of branches that it counts if they were that */
+	uint64_t status;	    /* bit that its overflow sets; 0: none ... */
+	uint16_t status_slot;	    /* ... of this register */
+	uint16_t at_least;	    /* occurrences in a clock that it counts; 0: it adds all up */
 	uint8_t rings[SPMU_THREADS_MAX]; /* where it counts, by the thread that executes */
 	uint8_t pmi;			 /* threads that its overflow interrupts */
 	uint8_t precise;		 /* threads for which its overflow arms PEBS */
@@ -123,6 +124,7 @@ struct __attribute__((aligned(64))) thread {
 	uint32_t active;	      /* counters that count */
 	uint32_t ready;		      /* counters that the overflow of an active one would start */
 	uint32_t clocked;	      /* those of them with a threshold or edge detection */
+	uint32_t judging;	      /* those that ask whether a branch was predicted */
 	uint32_t any;		      /* those of them that count on the other thread */
 	uint32_t next;		      /* those of them whose record the next instruction makes */
 	uint32_t adaptive, addressed; /* those whose records have groups, a data address */
@@ -208,8 +210,8 @@ struct escr_selection {
 	uint8_t rings[SPMU_THREADS_MAX];
 };
 struct escr_selection escr_selection(const struct spmu_core *core, unsigned number);
-uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection *selection,
-		      uint32_t counters);
+void escr_count(const struct spmu_core *core, const struct escr_selection *selection,
+		uint32_t counters, struct counter *counter);
 
 /*
  * tagging.c.  counts: whether the selection is an event that counts tags.  select: what it counts
@@ -225,10 +227,30 @@ void counters_update(struct spmu_core *core);
 void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state);
+/* The signals that a host must supply for an event with these. */
+static inline uint64_t signals_needed(uint64_t signals)
+{
+	if (signals & SPMU_SIGBIT(BRANCH_PREDICTED))
+		signals |= SPMU_SIGBIT(BRANCH_MISS);
+	return signals & ~SPMU_SIGBIT(BRANCH_PREDICTED);
+}
+
 /* Whether the host tells the unit about all of these signals. */
 static inline bool signals_supplied(const struct spmu_core *core, uint64_t signals)
 {
-	return signals && !(signals & ~(core->host.supply.exact | core->host.supply.modelled));
+	return signals &&
+	       !(signals_needed(signals) & ~(core->host.supply.exact | core->host.supply.modelled));
+}
+
+/* All signals that can move a counter, and those of them by which this instruction does. */
+static inline uint64_t counter_signals(const struct counter *counter)
+{
+	return counter->signals | counter->predicted | counter->missed;
+}
+static inline uint64_t counter_signals_of(const struct counter *counter, uint64_t insn)
+{
+	return counter->signals |
+	       (insn & SPMU_SIGBIT(BRANCH_MISS) ? counter->missed : counter->predicted);
 }
 
 /* What the pin control flag makes of a counter's pin. */
@@ -239,8 +261,12 @@ static inline uint8_t pin_of(const struct spmu_core *core, bool control)
 	return control == core->model->counters->pin_asserts ? PIN_OVERFLOW : PIN_COUNT;
 }
 
-/* events.c: the event that this counter knows by a code; NULL: none. */
+/*
+ * events.c.  event_on: the event that this counter knows by a code; NULL: none.  counter_adds: the
+ * counter counts an event with these signals, too.
+ */
 const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
+void counter_adds(struct counter *counter, uint64_t signals);
 
 /* clocks.c: what clocks and occurrences of thread `source` add to a counter. */
 #define CLOCK_COUNT_MAX 0xffffu

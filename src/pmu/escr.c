@@ -96,12 +96,10 @@ static bool threads_active(const struct spmu_core *core, uint64_t cccr)
 	return wanted == any ? active != 0 : active == wanted;
 }
 
-/* The signals of all events that a selection's mask holds whole. */
-uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection *selection,
-		      uint32_t counters)
+/* The counter counts all events that a selection's mask holds whole. */
+void escr_count(const struct spmu_core *core, const struct escr_selection *selection,
+		uint32_t counters, struct counter *counter)
 {
-	uint64_t signals = 0;
-
 	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
 		const struct event_part *part = &core->model->events->part[p];
 
@@ -111,10 +109,9 @@ uint64_t escr_signals(const struct spmu_core *core, const struct escr_selection 
 			if ((event->code & UINT16_MAX) == selection->code &&
 			    !(event->code >> 16 & ~selection->mask) &&
 			    (event->counters & counters) && signals_supplied(core, event->signals))
-				signals |= event->signals;
+				counter_adds(counter, event->signals);
 		}
 	}
-	return signals;
 }
 
 static void set_rest(const struct spmu_core *core, struct counter *counter, unsigned n,
@@ -156,6 +153,7 @@ static bool counts_clocks(const struct spmu_core *core, uint64_t cccr)
 static void set_clocks(const struct spmu_core *core, struct counter *counter)
 {
 	counter->signals = SPMU_SIGBIT(CYCLES);
+	counter->predicted = counter->missed = 0;
 	counter->at_least = 0;
 	counter->invert = false;
 	for (unsigned lp = 0; lp < core->threads; lp++)
@@ -205,8 +203,8 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 		counter->signals = tagging_select(core, &selection);
 		counter->precise = pebs_threads(core, thread->state.reg[SLOT_PEBS_ENABLE], n);
 	} else {
-		counter->signals = tagging_splits(core, &selection);
-		counter->signals |= escr_signals(core, &selection, 1u << n);
+		counter_adds(counter, tagging_splits(core, &selection));
+		escr_count(core, &selection, 1u << n, counter);
 	}
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		counter->rings[lp] = selection.rings[lp];
@@ -214,7 +212,7 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	if (counts_clocks(core, cccr) && !counter->precise)
 		set_clocks(core, counter);
 	counter->precise &= (uint8_t)~threads_in_smm(core);
-	return counter->signals && (counter->rings[0] | counter->rings[1]);
+	return counter_signals(counter) && (counter->rings[0] | counter->rings[1]);
 }
 
 void escr_update(const struct spmu_core *core, struct thread *thread)

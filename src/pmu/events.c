@@ -49,6 +49,23 @@ const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code,
 	return find(model, code, 1u << counter);
 }
 
+void counter_adds(struct counter *counter, uint64_t signals)
+{
+	uint64_t kinds = signals & SPMU_SIGSET_BRANCHES;
+	bool missed = signals & SPMU_SIGBIT(BRANCH_MISS);
+	bool predicted = signals & SPMU_SIGBIT(BRANCH_PREDICTED);
+
+	if (kinds && missed)
+		counter->missed |= kinds;
+	if (kinds && predicted)
+		counter->predicted |= kinds;
+	if (!kinds || !(missed || predicted))
+		counter->signals |= signals;
+	/* What counts either way is looked at no further. */
+	counter->missed &= ~counter->signals;
+	counter->predicted &= ~counter->signals;
+}
+
 const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed)
 {
 	if (fixed >= model->counters->fixed_counters)
@@ -75,9 +92,11 @@ bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t 
 enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 				       const struct spmu_supply *supply)
 {
-	if (!event->signals || (event->signals & ~(supply->exact | supply->modelled)))
+	uint64_t needed = signals_needed(event->signals);
+
+	if (!needed || (needed & ~(supply->exact | supply->modelled)))
 		return SPMU_ABSENT;
-	if (event->signals & ~supply->exact)
+	if (needed & ~supply->exact)
 		return event->fidelity < SPMU_MODELLED ? event->fidelity : SPMU_MODELLED;
 	return event->fidelity;
 }

@@ -8,7 +8,8 @@
  * since is the difference between the headroom granted and what is left of it.
  *
  * Counters with a threshold or edge detection judge each clock, so their meter
- * asks for every instruction.
+ * asks for every instruction.  Those that ask whether a branch was predicted get each branch of
+ * their kinds, as signals of a meter add up and do not meet.
  */
 #include "src/pmu/core.h"
 
@@ -17,7 +18,7 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 	unsigned lp = thread_number(core, thread);
 
 	thread->active = thread->ready = thread->clocked = thread->any = thread->next = 0;
-	thread->adaptive = thread->addressed = 0;
+	thread->adaptive = thread->addressed = thread->judging = 0;
 	switch ((enum spmu_programming)core->model->counters->programming) {
 	case SPMU_PROGRAM_PERFEVTSEL:
 		perfevtsel_update(core, thread);
@@ -36,6 +37,8 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 
 		if (counter->at_least)
 			thread->clocked |= 1u << c;
+		if (counter->predicted | counter->missed)
+			thread->judging |= 1u << c;
 		if (counter->rings[1 - lp])
 			thread->any |= 1u << c;
 		if (counter->next)
@@ -86,7 +89,7 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 	while (counters) {
 		unsigned c = take_lowest(&counters);
 		const struct thread *source = &core->thread[from];
-		uint64_t signals = source->counter[c].signals;
+		uint64_t signals = counter_signals(&source->counter[c]);
 		uint32_t rings = source->counter[c].rings[to];
 		uint32_t fed = source->active & 1u << c;
 		struct meter *meter;
@@ -169,7 +172,8 @@ static inline uint64_t counter_room(const struct spmu_core *core, const struct t
 {
 	uint64_t room = counter_mask(core, c) - thread->state.reg[c];
 
-	if (((thread->clocked | thread->state.pmi_due) >> c & 1) || thread->counter[c].force ||
+	if (((thread->clocked | thread->judging | thread->state.pmi_due) >> c & 1) ||
+	    thread->counter[c].force ||
 	    (thread->counter[c].precise && (thread->state.pebs_armed >> c & 1)))
 		return 0;
 	/* Both threads run against the same counter: each gets half. */
@@ -185,7 +189,7 @@ static bool overflows_quietly(const struct thread *thread, unsigned c)
 	const struct counter *counter = &thread->counter[c];
 
 	return counter->precise && !counter->at_once &&
-	       !((thread->state.pebs_armed | thread->clocked) >> c & 1) &&
+	       !((thread->state.pebs_armed | thread->clocked | thread->judging) >> c & 1) &&
 	       !(thread->any >> c & 1) && !counter->next && !counter->pmi && !counter->starts &&
 	       !counter->force && counter->pin != PIN_OVERFLOW;
 }
@@ -252,7 +256,7 @@ void meters_grant(struct spmu_core *core)
 static void settle_counters(const struct spmu_core *core, struct thread *thread, uint32_t counters,
 			    uint64_t passed)
 {
-	counters &= ~thread->clocked;
+	counters &= ~(thread->clocked | thread->judging);
 	while (counters) {
 		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];

@@ -176,11 +176,11 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	if (!clocks && !signals_supplied(core, event->signals))
 		return false;
 	*counter = (struct counter){
-		.signals = clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event),
 		.status = status_bit(core, n),
 		.status_slot = SLOT_GLOBAL_STATUS,
 		.pin = pin_free(core, thread, n, select),
 	};
+	counter_adds(counter, clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event));
 	if (select & FIELD(PERFEVTSEL, INT))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,

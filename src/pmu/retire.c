@@ -63,7 +63,7 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 	while (counters) {
 		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];
-		unsigned n = occurrences(insn->signals, counter->signals);
+		unsigned n = occurrences(insn->signals, counter_signals_of(counter, insn->signals));
 		uint64_t add = n;
 
 		if (!(counter->rings[source] & ring))

@@ -66,9 +66,12 @@ static struct tags execution(const struct spmu_core *core, uint32_t values)
 
 	for (unsigned i = 0; i < ESCR_MAX; i++) {
 		struct escr_selection by = escr_selection(core, i);
+		struct counter counted = {0};
 
-		if (by.tag & values)
-			add(&tags, escr_signals(core, &by, layout->escr[i].counters), &by);
+		if (!(by.tag & values))
+			continue;
+		escr_count(core, &by, layout->escr[i].counters, &counted);
+		add(&tags, counted.signals, &by);
 	}
 	return tags;
 }

@@ -19,7 +19,8 @@ bool reference_listens(const struct reference *unit, const struct reference_view
 		system = !system;
 	if (unit->defect == REFERENCE_RING1_IS_SYSTEM)
 		system = cpl <= 1;
-	return v->signals && v->enabled && ((system ? v->system : v->user) >> source & 1);
+	return (v->signals || v->predicted || v->missed) && v->enabled &&
+	       ((system ? v->system : v->user) >> source & 1);
 }
 
 static bool condition(const struct reference_view *v, uint64_t occurrences)
@@ -69,7 +70,8 @@ static uint64_t in_clock(const struct reference_view *v, unsigned source, uint64
 uint64_t reference_gain(const struct reference_view *v, unsigned source,
 			const struct spmu_insn *insn, bool *occurred)
 {
-	uint64_t n = (uint64_t)__builtin_popcountll(insn->signals & v->signals);
+	uint64_t judged = insn->signals & SPMU_SIGBIT(BRANCH_MISS) ? v->missed : v->predicted;
+	uint64_t n = (uint64_t)__builtin_popcountll(insn->signals & (v->signals | judged));
 	uint64_t gain = 0;
 
 	*occurred = n > 0;

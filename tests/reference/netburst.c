@@ -74,29 +74,31 @@ static const struct family_escr *in_use(const struct reference *unit, uint32_t m
 }
 
 /* The events that a selection's mask holds whole and that these counters can count. */
-static uint64_t look_up(const struct reference *unit, const struct selection *s, uint32_t counters)
+static struct reference_view look_up(const struct reference *unit, const struct selection *s,
+				     uint32_t counters)
 {
 	size_t count = spmu_event_count(unit->model);
-	uint64_t signals = 0;
+	struct reference_view v = {.signals = 0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct spmu_event *event = spmu_event_at(unit->model, i);
 
 		if ((event->code & 0xffff) == s->code && !(event->code >> 16 & ~s->mask) &&
 		    (event->counters & counters))
-			signals |= reference_supplied(unit, event->signals);
+			reference_add_event(unit, &v, event->signals);
 	}
-	return signals;
+	return v;
 }
 
 /* The same: a few selections are asked for with each instruction, so answers are kept. */
-static uint64_t signals_of(const struct reference *unit, const struct selection *s,
-			   uint32_t counters)
+static struct reference_view signals_of(const struct reference *unit, const struct selection *s,
+					uint32_t counters)
 {
 	static struct answer {
 		const struct spmu_model *model;
-		uint64_t supply, signals;
+		uint64_t supply;
 		uint32_t code, mask, counters;
+		struct reference_view view;
 	} answers[256];
 	uint64_t supply = unit->host.supply.exact | unit->host.supply.modelled;
 	struct answer *a =
@@ -104,9 +106,9 @@ static uint64_t signals_of(const struct reference *unit, const struct selection 
 
 	if (a->model != unit->model || a->supply != supply || a->code != s->code ||
 	    a->mask != s->mask || a->counters != counters)
-		*a = (struct answer){unit->model, supply,  look_up(unit, s, counters),
-				     s->code,	  s->mask, counters};
-	return a->signals;
+		*a = (struct answer){unit->model, supply,   s->code,
+				     s->mask,	  counters, look_up(unit, s, counters)};
+	return a->view;
 }
 
 /* Signals that carry a tag, and for which threads it was put on. */
@@ -159,7 +161,7 @@ static struct tags execution_tags(const struct reference *unit, unsigned values)
 		struct selection s = selection_of(unit, escr);
 
 		if (s.tag & values)
-			put_tag(&tags, signals_of(unit, &s, s.counters), s.system, s.user);
+			put_tag(&tags, signals_of(unit, &s, s.counters).signals, s.system, s.user);
 	}
 	return tags;
 }
@@ -289,6 +291,7 @@ static void set_clocks(struct reference *unit, struct reference_view *v, uint64_
 	    unit->defect == REFERENCE_CLOCKS_BY_EVENT)
 		return;
 	v->signals = clocks;
+	v->predicted = v->missed = 0;
 	v->system = v->user = unit->threads == 2 ? 3 : 1;
 	v->at_least = 0;
 	v->invert = false;
@@ -353,7 +356,11 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 
 	if (!is_tagged_class(s.code)) {
 		split_instructions(unit, &s, &v.signals);
-		v.signals |= signals_of(unit, &s, 1u << n);
+		struct reference_view events = signals_of(unit, &s, 1u << n);
+
+		v.signals |= events.signals;
+		v.predicted = events.predicted & ~v.signals;
+		v.missed = events.missed & ~v.signals;
 		v.system = s.system;
 		v.user = s.user;
 		set_clocks(unit, &v, cccr);
@@ -370,7 +377,7 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 		if (unit->thread[lp].smm && unit->defect != REFERENCE_SMM_RECORDS)
 			v.records &= ~(1u << lp); /* 17.4.9 */
 	if (unit->defect == REFERENCE_TAGS_IGNORED)
-		tags = (struct tags){signals_of(unit, &s, 1u << n), 3, 3};
+		tags = (struct tags){signals_of(unit, &s, 1u << n).signals, 3, 3};
 	v.signals = tags.signals;
 	/* Reading: what one ESCR tags in a ring counts in all rings in which any ESCR tags. */
 	v.system = s.system & tags.system;

@@ -118,6 +118,7 @@ enum reference_pin { PIN_IDLE, PIN_AT_COUNT, PIN_AT_OVERFLOW };
 struct reference_view {
 	struct reference_counter *counter;
 	uint64_t signals;
+	uint64_t predicted, missed; /* branches that count by how they were predicted */
 	unsigned bits;
 	bool enabled;
 	/* Bit n: what thread n retires counts, as the system or else; whom an overflow interrupts.
@@ -221,6 +222,7 @@ static inline void reference_raise(const struct reference *unit, struct referenc
 struct reference_view reference_view(struct reference *unit, unsigned owner, unsigned n);
 bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned n);
 uint64_t reference_supplied(const struct reference *unit, uint64_t signals);
+void reference_add_event(const struct reference *unit, struct reference_view *v, uint64_t signals);
 /* pentium.c, netburst.c; registers_early.c: false: not one of theirs. */
 struct reference_view reference_view_cesr(struct reference *unit, unsigned owner, unsigned n);
 struct reference_view reference_view_escr(struct reference *unit, unsigned n);

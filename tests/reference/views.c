@@ -23,6 +23,25 @@ uint64_t reference_supplied(const struct reference *unit, uint64_t signals)
 	return signals & ~(unit->host.supply.exact | unit->host.supply.modelled) ? 0 : signals;
 }
 
+/*
+ * One more event of a counter.  Kinds of branches with BRANCH_MISS or BRANCH_PREDICTED are branches
+ * that were mispredicted, or that were not (signals.h); the host tells of the first alone.
+ */
+void reference_add_event(const struct reference *unit, struct reference_view *v, uint64_t signals)
+{
+	const uint64_t miss = SPMU_SIGBIT(BRANCH_MISS), hit = SPMU_SIGBIT(BRANCH_PREDICTED);
+	uint64_t kinds = signals & SPMU_SIGSET_BRANCHES;
+
+	if (!kinds || !(signals & (miss | hit))) {
+		v->signals |= reference_supplied(unit, signals);
+	} else if (reference_supplied(unit, kinds | miss)) {
+		v->missed |= signals & miss ? kinds : 0;
+		v->predicted |= signals & hit ? kinds : 0;
+	}
+	v->missed &= ~v->signals;
+	v->predicted &= ~v->signals;
+}
+
 /* 18.2.4.1: GLOBAL_CTRL & !CTR_FRZ; the first version and earlier units have neither (18.2.1). */
 static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 {
@@ -186,7 +205,7 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 	 * nothing; and what no signal describes counts nothing, whatever CMASK and INV.
 	 */
 	if (event && (event->counters >> n & 1))
-		v.signals = reference_supplied(unit, event->signals);
+		reference_add_event(unit, &v, event->signals);
 	set_condition(unit, &v, select);
 	if (event && (event->counters >> n & 1) && always_fewer(unit, event, select)) {
 		v.signals = SPMU_SIGBIT(CYCLES);

@@ -79,12 +79,17 @@ static inline void host_check_samples(struct host *host, unsigned tag, bool prec
 	(SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(CALL_REL) |              \
 	 SPMU_SIGBIT(RET_NEAR))
 
-/* Whether an event of the table can be followed by host_list(): at most one for an instruction. */
+/*
+ * Whether an event of the table can be followed by host_list(): at most one for an instruction, and
+ * not by how a branch was predicted, which that host does not tell.
+ */
 static inline bool host_can_list(const struct spmu_event *event)
 {
 	uint64_t made = event->signals & (SPMU_SIGBIT(INSTRUCTIONS) | HOST_BRANCHES |
 					  SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 
+	if (event->signals & (SPMU_SIGBIT(BRANCH_MISS) | SPMU_SIGBIT(BRANCH_PREDICTED)))
+		return false;
 	return made == SPMU_SIGBIT(INSTRUCTIONS) || made == SPMU_SIGBIT(LOADS) ||
 	       made == SPMU_SIGBIT(STORES) || (made && !(made & ~HOST_BRANCHES));
 }

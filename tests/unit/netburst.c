@@ -420,7 +420,7 @@ static void masks(struct unit_host *host)
 		{__LINE__, BRANCH_RETIRED(15), 5, 3},
 		{__LINE__, BRANCH_RETIRED(12), 5, 2},
 		{__LINE__, BRANCH_RETIRED(3), 5, 1},
-		{__LINE__, BRANCH_RETIRED(4), 5, 0}, /* predicted: not known alone */
+		{__LINE__, BRANCH_RETIRED(4), 5, 2}, /* none was mispredicted */
 		{__LINE__, EVENT(0x3f, 0xffff), 5, 0},
 	};
 
@@ -433,6 +433,56 @@ static void masks(struct unit_host *host)
 		retire(host, 0x1000, SPMU_SIGBIT(CALL_REL));
 		CHECK_ROW_EQ(rows[i].line, RDMSR(host, COUNTER0 + 12), rows[i].want);
 	}
+}
+
+/*
+ * Table 19-29: each bit of branch_retired tells how the branch was predicted, and any set of them
+ * adds up.  A host that does not supply mispredictions has the sums alone.
+ */
+static void predictions(struct unit_host *host)
+{
+	/* Branches of each kind: not taken, predicted and not; taken, predicted and not. */
+	static const unsigned times[] = {1, 10, 100, 1000};
+	struct unit_host plain;
+
+	host_create(&plain, spmu_model_info(host->model).name, 1, SUPPLY_EXECUTION);
+	for (unsigned mask = 0; mask < 16; mask++) {
+		unsigned want = 0, sums = 0;
+
+		for (unsigned bit = 0; bit < 4; bit++) {
+			want += mask >> bit & 1 ? times[bit] : 0;
+			sums += (mask >> (bit & 2) & 3) == 3 ? times[bit] : 0;
+		}
+		for (unsigned who = 0; who < 2; who++) {
+			struct unit_host *h = who ? &plain : host;
+
+			spmu_reset(h->core, 0);
+			WRMSR(h, CRU_ESCR2, BRANCH_RETIRED(mask) | T0_USR);
+			WRMSR(h, CCCR0 + 12, COUNTS(5));
+			for (unsigned bit = 0; bit < 4; bit++)
+				for (unsigned n = 0; n < times[bit]; n++)
+					retire(h, 0x1000,
+					       (bit & 2 ? SPMU_SIGBIT(COND_TAKEN)
+							: SPMU_SIGBIT(COND_NTAKEN)) |
+						       (bit & 1 ? SPMU_SIGBIT(BRANCH_MISS) : 0));
+			CHECK_EQ(RDMSR(h, COUNTER0 + 12), who ? sums : want);
+		}
+	}
+	host_destroy(&plain);
+}
+
+/* In bulk such branches come one by one: the meter of their kinds has no headroom. */
+static void predictions_in_bulk(struct unit_host *host)
+{
+	WRMSR(host, CRU_ESCR2, BRANCH_RETIRED(2) | T0_USR);
+	WRMSR(host, CCCR0 + 12, COUNTS(5));
+	CHECK_EQ(host->meters[0].count, 1);
+	CHECK_EQ(host->meters[0].meter[0].signals, SPMU_SIGBIT(COND_NTAKEN));
+	CHECK_EQ(host->meters[0].meter[0].headroom, 0);
+	retire(host, 0x1000, SPMU_SIGBIT(COND_NTAKEN));
+	retire(host, 0x1000, SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(BRANCH_MISS));
+	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 1);
+	CHECK_EQ(host->meters[0].meter[0].headroom, 0);
 }
 
 /* Vol. 2B RDPMC: 18 counters; ECX[31] reads 32 bits. */
@@ -507,6 +557,8 @@ int main(void)
 	RUN(each_model(cascade_halts));
 	RUN(each_model(extended_bits));
 	RUN(each_model(masks));
+	RUN(each_model(predictions));
+	RUN(each_model(predictions_in_bulk));
 	RUN(each_model(rdpmc));
 	RUN(each_model(iq_escrs));
 	RUN(each_model(state));
