@@ -144,6 +144,15 @@ same "NetBurst: six counters" "258048 0 exact" "$(of netburst instr_retired.NBOG
 same "NetBurst: PEBS on IQ_COUNTER4" "258048 196608 modelled" "$(of netburst memory_loads)"
 same "NetBurst: nothing tags" "258048 196608 absent" "$(of netburst front_end_event.NBOGUS)"
 same "NetBurst: what is bogus is not known" "258048 0 absent" "$(of netburst instr_retired.BOGUSNTAG)"
+# Tables 19-31 to 19-33: NetBurst's metrics, which are an event and what tags for it.
+run list -M netburst
+for metric in memory_loads memory_stores packed_SP_retired packed_DP_retired scalar_SP_retired scalar_DP_retired \
+	128_bit_MMX_retired 64_bit_MMX_retired X87_FP_retired X87_SIMD_memory_moves_retired \
+	1stL_cache_load_miss_retired 2ndL_cache_load_miss_retired DTLB_load_miss_retired \
+	DTLB_store_miss_retired DTLB_all_miss_retired Tagged_mispred_branch MOB_load_replay_retired \
+	split_load_retired split_store_retired; do
+	has_line "NetBurst's metric" "$out" "  $metric +r[0-9a-f]{8} .*"
+done
 same "Core 2: PEBS on PMC0" "3 1 exact" "$(of core2 INST_RETIRED.ANY_P)"
 same "Core 2: at retirement on PMC0 alone" "1 1 absent" "$(of core2 MEM_LOAD_RETIRED.L2_MISS)"
 same "Core: PMC1 alone" "2 0 absent" "$(of core FP_ASSIST)"

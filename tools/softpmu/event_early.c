@@ -46,6 +46,8 @@ static const struct event_metric metrics[] = {
 	 "64-bit integer SIMD instructions retired"},
 	{"X87_FP_retired", "execution_event.NBOGUS0", "x87_FP_uop.ALL", 0,
 	 "x87 computations retired"},
+	{"X87_SIMD_memory_moves_retired", "execution_event.NBOGUS0",
+	 "x87_SIMD_moves_uop.ALLP0.ALLP2", 0, "x87 and SIMD moves retired"},
 	{"1stL_cache_load_miss_retired", "replay_event.NBOGUS", NULL, 0x0001 | MATRIX(1),
 	 "loads retired that missed the first-level cache"},
 	{"2ndL_cache_load_miss_retired", "replay_event.NBOGUS", NULL, 0x0002 | MATRIX(1),
