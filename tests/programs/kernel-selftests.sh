@@ -21,10 +21,10 @@ unpack() {
 	archive=$(find /usr/src -maxdepth 1 -name 'linux-source-*.tar.*' | sort -V | tail -n 1)
 	[[ -n $archive ]] || stop "the kernel's source" "there is no /usr/src/linux-source-*.tar.*; install linux-source-6.1"
 	KERNEL=$BUILT/source
-	[[ $KERNEL/unpacked -nt $archive ]] && return
+	[[ $KERNEL/unpacked -nt $archive && -e $KERNEL/mm/gup_test.h ]] && return
 	rm -rf "$KERNEL" "$BUILT/built"
 	mkdir -p "$KERNEL"
-	for part in tools/testing/selftests tools/include tools/arch/x86 tools/scripts include/uapi arch/x86/include scripts Makefile; do
+	for part in tools/testing/selftests tools/include tools/arch/x86 tools/scripts include/uapi include/vdso arch/x86/include scripts Makefile mm/gup_test.h lib/test_hmm_uapi.h; do
 		parts+=("*/$part")
 	done
 	tar -C "$KERNEL" --strip-components=1 -xf "$archive" --wildcards "${parts[@]}" ||

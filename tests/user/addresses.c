@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
@@ -198,6 +201,57 @@ static void run_auxv(void)
 	fclose(words);
 }
 
+/* --- pages that the program supplies itself --- */
+
+static int open_userfault(uint64_t features)
+{
+	struct uffdio_api api = {.api = UFFD_API, .features = features};
+	int file = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	return file >= 0 && ioctl(file, UFFDIO_API, &api) ? -1 : file;
+}
+
+static void *supply_pages(void *file)
+{
+	static char page[4096];
+	struct uffd_msg message;
+	struct uffdio_copy copy = {.src = (uintptr_t)page, .len = sizeof(page)};
+
+	for (char c = 'a'; c < 'e'; c++) {
+		if (read(*(int *)file, &message, sizeof(message)) != sizeof(message))
+			break;
+		memset(page, c, sizeof(page));
+		copy.dst = message.arg.pagefault.address & -sizeof(page);
+		ioctl(*(int *)file, UFFDIO_COPY, &copy);
+	}
+	return NULL;
+}
+
+static void run_userfault(void)
+{
+	int file = open_userfault(0);
+	char *at = mmap(NULL, 4 * 4096, RIGHTS, FLAGS, -1, 0);
+	struct uffdio_register these = {.range = {(uintptr_t)at, 4 * 4096},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
+	pthread_t thread;
+
+	if (file < 0 || ioctl(file, UFFDIO_REGISTER, &these)) {
+		puts("not allowed");
+		return;
+	}
+	pthread_create(&thread, NULL, supply_pages, &file);
+	for (int i = 0; i < 4; i++)
+		putchar(at[i * 4096 + 100]);
+	putchar('\n');
+	pthread_join(thread, NULL);
+}
+
+/* Of calls for which the engine holds its lock. */
+static void run_events(void)
+{
+	printf("events %s\n", open_userfault(UFFD_FEATURE_EVENT_UNMAP) < 0 ? "refused" : "allowed");
+}
+
 static void run_data(void)
 {
 	unsigned long sum = 0, step = sizeof(data) / 64 + 1;
@@ -221,9 +275,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} part[] = {{"fixed", run_fixed},	 {"others", run_others}, {"engine", run_engines},
-		    {"vsyscall", run_vsyscall},	 {"auxv", run_auxv},	 {"data", run_data},
-		    {"alignment", run_alignment}};
+	} part[] = {
+		{"fixed", run_fixed},	      {"others", run_others},	    {"engine", run_engines},
+		{"vsyscall", run_vsyscall},   {"auxv", run_auxv},	    {"data", run_data},
+		{"alignment", run_alignment}, {"userfault", run_userfault}, {"events", run_events}};
 
 	for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
 		if (argc > 1 && !strcmp(argv[1], part[i].name)) {

@@ -27,6 +27,8 @@ as_native "hints, moves, what is unmapped" "$BUILT/addresses" others
 as_native "vsyscall" "$BUILT/addresses" vsyscall
 as_native "auxv" "$BUILT/addresses" auxv
 same "auxv is the program's" "auxv 1 1;words auxv;" "$(tr '\n' ';' <said.out)"
+as_native "pages that the program supplies" "$BUILT/addresses" userfault
+same "events that would wait for the engine's lock" "events refused" "$("$SOFTPMU" stat -o counts -- "$BUILT/addresses" events)"
 # Samples are taken of single steps, which have code of their own.
 run said "$SOFTPMU" record -q -e instructions:upp -c 997 -o data -- "$BUILT/addresses" fixed
 same "fixed addresses, sampled" "fixed 1;no replacement 1;with threads 1;wrong 0;" "$(tr '\n' ';' <said.out)"

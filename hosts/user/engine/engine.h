@@ -35,6 +35,7 @@
  *	pinned.c     memory that the kernel may write to at any time
  *	syscalls.c   the program's system calls
  *	vsyscall.c   those that it makes through the vsyscall page
+ *	userfault.c  what it asks to be told of its page faults
  *	files.c      files that show the program itself
  *	listing.c    the list of its mappings; figures.c: how much memory they have
  *	filters.c    filters of system calls (seccomp) that it installs

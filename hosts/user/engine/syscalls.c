@@ -25,6 +25,7 @@
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
+#include "userfault.h"
 #include "views.h"
 
 #define TRIES		   8
@@ -457,6 +458,8 @@ static long run(struct syscall_arguments *c)
 		return tracing_run(c);
 	case __NR_rseq:
 		return do_rseq(c);
+	case __NR_ioctl:
+		return userfault_ioctl(c);
 	case __NR_io_uring_register:
 		return pinned_register(c);
 	case __NR_close:
