@@ -6,6 +6,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile signals-program
+compile signals-corners -pthread
 
 # like_native NAME COMMAND...: output and status under `stat` are those of a native run.
 like_native() {
@@ -27,6 +28,9 @@ like_native() {
 
 for mode in masks flags stacks faults nowhere state calls jumps altered profile dies; do
 	like_native "$mode" "$BUILT/signals-program" $mode
+done 2>/dev/null
+for subject in frames pointers unwritable blocked inherited counter vanishes; do
+	like_native "$subject" "$BUILT/signals-corners" $subject
 done 2>/dev/null
 if g++ -O1 -fnon-call-exceptions -o "$BUILT/exceptions" "$ROOT/tests/user/signals-program.cc" 2>/dev/null; then
 	like_native "exceptions leave handlers" "$BUILT/exceptions"

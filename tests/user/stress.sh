@@ -26,6 +26,7 @@ compile jits -pthread
 compile children
 compile unusual -pthread
 compile storm -pthread
+compile signals-corners -pthread
 ulimit -c 0
 cd "$SCRATCH" || exit 1
 
@@ -46,6 +47,7 @@ add jits flips patches reuse handlers forks threads published moved spawns acros
 add children signals clone spawn
 add unusual threads forks handles timers rewrites remaps rewrites-loop
 add storm order
+add signals-corners frames pointers unwritable blocked inherited counter vanishes
 ((${#programs[@]})) || stop "programs" "none is named ${STRESS_ONLY:-}"
 
 # natively I: how the I-th program ends by itself.

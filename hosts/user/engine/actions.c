@@ -116,6 +116,7 @@ long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes)
 void signals_own_dispositions(struct dispositions *copy)
 {
 	*copy = *current->signals.process;
+	copy->fault_waiters = 0;
 	current->signals.process = copy;
 }
 
@@ -131,6 +132,7 @@ struct dispositions *dispositions_copy(const struct dispositions *of)
 		copy = engine_memory(sizeof(*copy));
 	*copy = *of;
 	copy->users = 1;
+	copy->fault_waiters = 0;
 	return copy;
 }
 
@@ -162,12 +164,12 @@ void signals_hand_over(void)
 	for (int sig = 1; sig < SIGNALS; sig++)
 		if (is_fault_signal(sig) && action_of(sig)->handler == IGNORE)
 			kernel_action(sig, action_of(sig), NULL);
-	signals_kernel_mask(SIG_BLOCK, current->signals.blocked_faults);
+	signals_give_faults(false);
 }
 
 void signals_take_over(void)
 {
-	signals_kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
+	signals_take_faults_back();
 	for (int sig = 1; sig < SIGNALS; sig++)
 		if (is_fault_signal(sig))
 			install(sig);

@@ -412,6 +412,7 @@ long children_end_thread(const struct syscall_arguments *c)
 	set_mask(~FAULT_SIGNALS, &mask);
 	if (current->pending)
 		return SYSCALL_NOT_BEGUN;
+	signals_leave_held();
 	if (current->borrowed || !thread_end((int)c->a[0])) {
 		set_mask(mask, NULL);
 		engine_exit(__NR_exit, (int)c->a[0]);

@@ -70,6 +70,8 @@ struct dispositions {
 	struct kernel_action action[SIGNALS];
 	uint32_t users;		   /* contexts, while there are several processes in the memory */
 	struct dispositions *next; /* of those that are not used */
+	bool reads_faults;	   /* a signalfd(2) of it has some of FAULT_SIGNALS */
+	uint32_t fault_waiters;	   /* threads in sigtimedwait(2) that block some */
 };
 
 /* The thread's signals (signals.c, actions.c, frames.c). */
@@ -94,6 +96,8 @@ struct signals {
 	stack_t own_stack;
 	uint32_t handlers_rights; /* PKRU as the kernel has it when a handler begins (keys.h) */
 	bool bad_jump;		  /* the program's own, which faults as it would */
+	bool forcing;		  /* the engine sends the program a fault */
+	bool refused;		  /* the kernel has refused its signal frame */
 	/* Pages of code that the thread wanted to write to: to be opened, translations forgotten.
 	 */
 	uint64_t unwatch[UNWATCH_MAX];
@@ -226,9 +230,10 @@ extern const char clone_after[]; /* the instruction behind it */
 extern const char syscall_check[], syscall_at[], syscall_after[], syscall_again[],
 	syscall_interrupted[];
 
-/* rt_sigreturn(2) with a frame of the engine's, which comes back here (frames.c). */
+/* rt_sigreturn(2) with a frame of the engine's, which comes back here (frames.c).  The kernel faults
+ * at frame_back when it refuses what the program's frame says. */
 void frame_resume(void *frame);
-extern const char frame_resume_after[];
+extern const char frame_resume_after[], frame_back[];
 
 /* Can the byte be read, and the same value stored?  The only places where the engine may fault. */
 bool probe_read(uint64_t address);

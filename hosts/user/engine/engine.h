@@ -40,6 +40,8 @@
  *	listing.c    the list of its mappings; figures.c: how much memory they have
  *	filters.c    filters of system calls (seccomp) that it installs
  *	signals.c    the program's signals: masks, arrival, delivery
+ *	held.c       blocked signals of the kind that instructions raise
+ *	storms.c     signals that come very fast
  *	actions.c    what it wants done about each
  *	faults.c     what instructions raise
  *	threads.c    the program's threads, the lock on what they share

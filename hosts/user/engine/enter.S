@@ -199,7 +199,7 @@ thread_leave:
 	syscall
 	ud2
 
-	.globl frame_resume, frame_resume_after
+	.globl frame_resume, frame_resume_after, frame_back
 frame_resume:
 	pushq %rbx
 	pushq %rbp

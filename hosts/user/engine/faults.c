@@ -7,6 +7,7 @@
  * between two instructions.
  */
 #include <asm/unistd.h>
+#include <linux/time.h>
 
 #include "actions.h"
 #include "engine.h"
@@ -73,6 +74,25 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	return probe;
 }
 
+/* The program has taken RDTSC away (prctl(PR_SET_TSC)), which the engine uses for the times of
+ * records: the kernel's clock takes its place. */
+static bool own_rdtsc(int sig, struct sigcontext *regs)
+{
+	static const uint8_t rdtsc[] = {0x0f, 0x31};
+	int64_t now[2] = {0, 0}; /* seconds, nanoseconds */
+	uint64_t ns;
+
+	if (sig != SIGSEGV || !in_engine(regs->rip) ||
+	    memcmp((const void *)regs->rip, rdtsc, sizeof(rdtsc)))
+		return false;
+	syscall2(__NR_clock_gettime, CLOCK_MONOTONIC, (long)now);
+	ns = (uint64_t)now[0] * 1000000000 + (uint64_t)now[1];
+	regs->rax = (uint32_t)ns;
+	regs->rdx = ns >> 32;
+	regs->rip += sizeof(rdtsc);
+	return true;
+}
+
 static bool is_breakpoint(int sig, uint64_t rip)
 {
 	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
@@ -103,7 +123,7 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 	bool with_gs = s && s->uses_gs && s->kind == INSN_PLAIN;
 	uint64_t flushes = blocks_flushes;
 
-	if (own_fault(sig, info, regs))
+	if (own_fault(sig, info, regs) || own_rdtsc(sig, regs))
 		return;
 	if (rip == (uint64_t)frame_resume_after)
 		signals_end(SIGSEGV, FATAL_PROCESS); /* what the program's frame says is refused */

@@ -23,6 +23,10 @@
 #define AUTODISARM    (1u << 31)
 #define STATE_HEADER  512 /* offset of XSAVE's header (Vol. 1, 13.4) */
 #define STATE_SW      464 /* of the bytes for software (asm/sigcontext.h) */
+#define USER_CS	      0x33
+#define USER_SS	      0x2b
+#define RIGHTS_CODE   0x1800 /* of a segment, as LAR gives them (Vol. 3A 3.4.5) */
+#define RIGHTS_LONG   0x200000
 #define FLAG_RF	      UINT64_C(0x10000)
 #define FLAGS_CLEARED (FLAG_RF | 0x500) /* on the way into a handler: RF, DF, TF */
 #define FLAGS_RETURN  UINT64_C(0x40cd5) /* AC, OF, DF, SF, ZF, AF, PF, CF */
@@ -233,20 +237,45 @@ int frame_signal(void)
 	return f->info.si_signo;
 }
 
+/* IRET would go on in 32-bit or 16-bit code. */
+static bool is_narrow_code(uint16_t selector)
+{
+	uint32_t rights = 0;
+	bool valid;
+
+	__asm__("lar %2, %0" : "+r"(rights), "=@ccz"(valid) : "r"((uint32_t)selector | 3) : "cc");
+	return valid && (rights & RIGHTS_CODE) == RIGHTS_CODE && !(rights & RIGHTS_LONG);
+}
+
 bool frame_return(uint64_t sigmask, uint64_t *mask)
 {
 	const struct frame *f = (const struct frame *)(current->gpr[4] - 8);
 	struct frame own;
+	stack_t stack;
 
-	if (!memory_readable((uint64_t)f, sizeof(*f)))
+	if (!memory_readable((uint64_t)f, __builtin_offsetof(struct frame, info)))
 		return false;
 	memcpy(&own.uc, &f->uc, sizeof(own.uc));
 	*mask = own.uc.uc_sigmask;
+	stack = own.uc.uc_stack;
+	if (is_narrow_code(own.uc.uc_mcontext.cs))
+		engine_unsupported("a signal handler returns to 32-bit code, which cannot be run");
 	registers_in(&own.uc.uc_mcontext);
-	set_altstack(&own.uc.uc_stack);
 	own.uc.uc_stack = current->signals.own_stack;
 	own.uc.uc_sigmask = sigmask;
 	own.uc.uc_mcontext.eflags = 0x202;
+	current->signals.refused = false;
 	frame_resume(&own);
+	if (!current->signals.refused)
+		set_altstack(&stack);
 	return true;
+}
+
+void frame_refused(struct sigcontext *regs)
+{
+	current->signals.refused = true;
+	if (regs->cs == USER_CS && regs->ss == USER_SS) /* the state: the call has ended with 0 */
+		current->gpr[0] = 0;
+	regs->cs = USER_CS;
+	regs->ss = USER_SS;
 }

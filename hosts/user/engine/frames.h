@@ -46,6 +46,9 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 /* The program's rt_sigreturn(2): back to what its frame says.  The kernel's mask is then
  * `sigmask`; the program's is to be *mask.  False: the frame cannot be read. */
 bool frame_return(uint64_t sigmask, uint64_t *mask);
+/* The kernel refuses what the frame says, its segments or the extended state, and has raised a
+ * fault for the program.  frame_return() goes on with these registers. */
+void frame_refused(struct sigcontext *regs);
 /* The signal that its frame is of, as far as one can say; 0: none. */
 int frame_signal(void);
 

@@ -40,20 +40,6 @@ uint64_t signals_kernel_mask(int how, uint64_t set)
 	return old;
 }
 
-/* Fault signals that were kept back come now, if they are not blocked any more. */
-static void send_held(void)
-{
-	uint64_t now = mine()->held_set & ~mine()->blocked_faults;
-
-	mine()->held_set &= ~now;
-	for (int sig = 1; now; sig++)
-		if (now & BIT_OF(sig)) {
-			now &= ~BIT_OF(sig);
-			syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig,
-				 (long)&mine()->held[sig]);
-		}
-}
-
 /* The program's mask, kept for when the kernel gets it back. */
 static void set_mask(uint64_t mask)
 {
@@ -104,8 +90,7 @@ void signals_note(const siginfo_t *info, struct ucontext *uc, bool fault)
 
 	if (!fault && is_fault_signal(sig) &&
 	    (mine()->checking || mine()->blocked_faults & BIT_OF(sig))) {
-		memcpy(&mine()->held[sig], info, sizeof(*info));
-		mine()->held_set |= BIT_OF(sig);
+		signals_hold(info);
 		return;
 	}
 	if (mine()->arrivals == ARRIVALS_MAX)
@@ -191,6 +176,14 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		leave_soon(regs);
 		return;
 	}
+	if (sig != SIGSYS && info->si_code > 0 && is_fault_signal(sig) &&
+	    (mine()->forcing || regs->rip == (uint64_t)frame_back)) {
+		signals_note(info, uc, true);
+		if (!mine()->forcing)
+			frame_refused(regs);
+		mine()->forcing = false;
+		return;
+	}
 	if (sig == SIGSYS && info->si_code == SYS_SECCOMP) {
 		trapped(info, uc);
 		return;
@@ -199,7 +192,8 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		fault_arrived(sig, info, uc);
 		return;
 	}
-	if (action_of(sig)->handler == IGNORE || (!action_has_handler(sig) && !action_ends(sig)))
+	if (!(mine()->blocked_faults & BIT_OF(sig)) &&
+	    (action_of(sig)->handler == IGNORE || (!action_has_handler(sig) && !action_ends(sig))))
 		return;
 	if (mine()->waiting && regs->rip == (uint64_t)syscall_after &&
 	    regs->rax == (uint64_t)-EINTR)
@@ -207,6 +201,8 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 	signals_note(info, uc, false);
 	if (current->pending)
 		leave_soon(regs);
+	else if (regs->rip == (uint64_t)syscall_after && regs->rax == (uint64_t)-EINTR)
+		regs->rip = (uint64_t)syscall_interrupted; /* it is blocked: no call ends by it */
 }
 
 /* The kernel gives a handler rights of its own, which are less than the engine's. */
@@ -246,67 +242,29 @@ static uint64_t mask_now(void)
 	return mask;
 }
 
-/* --- storms --- */
-
-/*
- * A program gets on while signals come faster than they can be delivered: natively it executes
- * something between two deliveries, as a handler takes less time than the signal needs to
- * come again.  So a signal that has come again while it was delivered, or while its handler
- * ran, waits for an instruction of the interrupted code, and for more of them the longer that
- * goes on.  What was pending before, and what the thread has sent itself, comes at once, as the
- * program may rely on that: signals that are queued count as such for a while.
- */
-#define HOLDS_MOST   10	  /* then 2^10 instructions are between two deliveries */
-#define QUEUED_MOST  1024 /* signals that were queued in one go */
-#define FIRST_QUEUED 32	  /* the first signal that is queued, SIGRTMIN */
-
-/* Which signals of this set are pending and not blocked? */
-static uint64_t pending_among(uint64_t set)
+/* The stack cannot hold the frame: SIGSEGV in its place, which has to have a stack of its own. */
+static void no_room(const struct arrival *a)
 {
-	uint64_t pending = 0;
+	struct arrival *first = mine()->arrived;
 
-	set &= ~mine()->mask;
-	if (set)
-		syscall2(__NR_rt_sigpending, (long)&pending, sizeof(pending));
-	return pending & set;
+	if (a->info.si_signo == SIGSEGV)
+		die(SIGSEGV);
+	if (mine()->arrivals == ARRIVALS_MAX)
+		mine()->arrivals--;
+	memmove(first + 1, first, mine()->arrivals * sizeof(*first));
+	mine()->arrivals++;
+	memcpy(first, a, sizeof(*first));
+	first->info = (siginfo_t){.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+	first->fault = true;
 }
 
-/* Does the kernel keep its signals back for some instructions? */
-static bool hold_storm(void)
+/* A fault that no instruction has raised. */
+static void force(int sig)
 {
-	struct signals *s = mine();
-	uint64_t again = pending_among(s->recent);
-	bool queued = !(again & (BIT_OF(FIRST_QUEUED) - 1));
+	siginfo_t info = {.si_signo = sig, .si_code = SI_KERNEL};
 
-	if (!again) {
-		s->recent = 0;
-		s->in_a_row = 0;
-		s->holds = 0;
-	}
-	if (!again || s->sent || (queued && ++s->in_a_row < QUEUED_MOST)) {
-		s->sent = false;
-		return false;
-	}
-	s->steps_held = 1u << s->holds;
-	if (s->holds < HOLDS_MOST)
-		s->holds++;
-	if (current->run.steps_due < s->steps_held)
-		current->run.steps_due = s->steps_held;
-	return true;
-}
-
-/* The kernel hands out what is pending. */
-static void hand_out(void)
-{
-	mine()->steps_held = 0; /* before: what comes notes the mask */
-	signals_kernel_mask(SIG_SETMASK, mine()->mask);
-	send_held();
-}
-
-void signals_before_call(void)
-{
-	if (mine()->steps_held)
-		hand_out();
+	mine()->forcing = true;
+	syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig, (long)&info);
 }
 
 static void deliver(const struct arrival *a)
@@ -319,15 +277,15 @@ static void deliver(const struct arrival *a)
 		signals_end(sig, a->fatal);
 	if (!a->fault && now & BIT_OF(sig)) {
 		/* An earlier one's handler blocks it: back to the kernel, which holds it. */
-		if (is_fault_signal(sig)) {
-			memcpy(&mine()->held[sig], &a->info, sizeof(a->info));
-			mine()->held_set |= BIT_OF(sig);
-		} else {
+		if (is_fault_signal(sig))
+			signals_hold(&a->info);
+		else
 			syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig,
 				 (long)&a->info);
-		}
 		return;
 	}
+	if (a->fault && now & BIT_OF(sig))
+		die(sig);
 	action = action_take(sig);
 	if (action.handler == IGNORE && !a->fault)
 		return;
@@ -336,8 +294,10 @@ static void deliver(const struct arrival *a)
 			die(sig);
 		return;
 	}
-	if (!frame_push(a, &action, saved))
-		die(SIGSEGV);
+	if (!frame_push(a, &action, saved)) {
+		no_room(a);
+		return;
+	}
 	mine()->recent |= BIT_OF(sig);
 	now |= action.mask;
 	if (!(action.flags & SA_NODEFER))
@@ -366,12 +326,12 @@ void signals_check(void)
 	if (mine()->unwatches)
 		faults_open_pages();
 	if (mine()->steps_held && !--mine()->steps_held && !current->pending)
-		hand_out();
+		signals_hand_out();
 	while (current->pending) {
 		deliver_arrivals();
-		if (hold_storm())
+		if (signals_hold_storm())
 			break;
-		hand_out();
+		signals_hand_out();
 	}
 }
 
@@ -396,13 +356,12 @@ void signals_inherit(struct signals *to, bool own)
 
 void signals_start(void)
 {
-	uint64_t mask = signals_kernel_mask(SIG_UNBLOCK, FAULT_SIGNALS);
-
+	mine()->blocked_faults = signals_kernel_mask(SIG_BLOCK, 0) & FAULT_SIGNALS;
 	signals_start_thread();
 	mine()->process = engine_memory(sizeof(*mine()->process));
 	mine()->process->users = 1;
-	mine()->blocked_faults = mask & FAULT_SIGNALS;
 	actions_start();
+	signals_take_faults_back(); /* the program that executed this one may have left some */
 }
 
 /* --- system calls of the program --- */
@@ -445,23 +404,28 @@ long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes)
 		before |= faults_before;
 		memcpy((void *)old, &before, sizeof(before));
 	}
-	send_held();
+	signals_send_held();
 	return 0;
 }
 
 /* The kernel sets a mask under which nothing comes; the program's follows at once. */
 void signals_return(void)
 {
-	uint64_t mask;
-
 	int sig = frame_signal();
+	uint64_t mask = signals_kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
+	bool readable;
 
-	signals_kernel_mask(SIG_BLOCK, ~FAULT_SIGNALS);
+	if (current->pending)
+		mask = mine()->mask;
+	mask |= mine()->blocked_faults;
 	mine()->recent |= sig ? BIT_OF(sig) : 0;
-	if (!frame_return(~FAULT_SIGNALS, &mask))
-		die(SIGSEGV);
-	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
 	current->pending = 1; /* signals_check() hands out the mask */
+	readable = frame_return(~FAULT_SIGNALS, &mask);
+	set_mask(mask & ~(BIT_OF(SIGKILL) | BIT_OF(SIGSTOP)));
+	if (readable)
+		return;
+	current->gpr[0] = 0;
+	force(SIGSEGV);
 }
 
 void signals_waits_with(uint64_t mask_address)
@@ -474,11 +438,4 @@ void signals_waits_with(uint64_t mask_address)
 	s->came_waiting = false;
 	memcpy(&s->wait_mask, (const void *)mask_address, sizeof(s->wait_mask));
 	s->waiting = true;
-}
-
-/* --- other processes and programs --- */
-
-void signals_forget_held(void)
-{
-	mine()->held_set = 0;
 }

@@ -40,8 +40,6 @@ void signals_own_dispositions(struct dispositions *copy);
 struct dispositions *dispositions_copy(const struct dispositions *of);
 struct dispositions *dispositions_share(struct dispositions *of);
 void dispositions_leave(struct dispositions *of);
-/* A new process: fault signals that were kept back stay with its parent. */
-void signals_forget_held(void);
 /* CLONE_CLEAR_SIGHAND: no handlers. */
 void signals_clear_handlers(void);
 /* Another program is going to be executed: what is ignored and blocked is the kernel's to
@@ -53,8 +51,6 @@ void signals_take_over(void);
 long signals_action(long sig, uint64_t action, uint64_t old, uint64_t set_bytes);
 long signals_procmask(long how, uint64_t set, uint64_t old, uint64_t set_bytes);
 void signals_return(void);
-/* A system call is going to be made: the kernel keeps nothing back for progress (a storm). */
-void signals_before_call(void);
 /* The thread has sent a signal, perhaps to itself. */
 static inline void signals_sent(void)
 {
@@ -62,5 +58,35 @@ static inline void signals_sent(void)
 }
 /* The call that follows waits with the mask at this address, if there is one. */
 void signals_waits_with(uint64_t mask_address);
+
+/* --- held.c --- */
+
+/* Keep one of FAULT_SIGNALS that was sent while the program blocks it. */
+void signals_hold(const siginfo_t *info);
+/* Those that it does not block any more come now. */
+void signals_send_held(void);
+/* A new process: they stay with its parent. */
+void signals_forget_held(void);
+/* The kernel has them, and blocks what the program blocks, until they are taken back.  Meanwhile no
+ * instruction may fault.  for_others: another thread waits for them. */
+void signals_give_faults(bool for_others);
+void signals_take_faults_back(void);
+/* The same around this call of the program; false: it does not need that.  Then its result. */
+bool signals_lend_faults(long nr);
+long signals_faults_lent(long nr, long result);
+/* The thread ends: other threads get those that were sent to the process. */
+void signals_leave_held(void);
+/* signalfd(2) with the mask at this address. */
+void signals_reads(uint64_t mask_address);
+
+/* --- storms.c --- */
+
+/* Signals have been delivered, or a handler has returned: does the kernel keep others back for some
+ * instructions? */
+bool signals_hold_storm(void);
+/* It hands them out. */
+void signals_hand_out(void);
+/* A system call is going to be made: nothing is kept back. */
+void signals_before_call(void);
 
 #endif

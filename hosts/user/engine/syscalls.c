@@ -35,10 +35,14 @@
 
 static long pass_on(const struct syscall_arguments *c)
 {
+	bool lent;
 	long result;
 
 	thread_outside();
+	lent = signals_lend_faults(c->nr);
 	result = syscall_program(c->nr, c->a);
+	if (lent)
+		result = signals_faults_lent(c->nr, result);
 	thread_inside();
 	return result;
 }
@@ -430,6 +434,10 @@ static long run(struct syscall_arguments *c)
 		return frame_altstack(c->a[0], c->a[1]);
 	case __NR_rt_sigprocmask:
 		return signals_procmask((long)c->a[0], c->a[1], c->a[2], c->a[3]);
+	case __NR_signalfd:
+	case __NR_signalfd4:
+		signals_reads(c->a[1]);
+		return syscall_pass_on(c);
 	case __NR_kill:
 	case __NR_tkill:
 	case __NR_tgkill:
