@@ -114,7 +114,10 @@ run annotate -i bts.data hot
 succeeds "annotate of a trace"
 has "annotate shows where branches are from" "$out" "call"
 run report -b -i stack.data
-has "branches of a call stack" "$out" "# Branches: 2 of event"
+has "a call stack has no branches" "$out" "# The file has call chains, not branches"
+run report -g -i stack.data
+same "callers of a call stack, caller first" "100.00% label warm 100.00% warm hot" \
+	"$(awk '/%/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/ || $i ~ /^(hot|warm|label)$/ && i > 3) printf "%s ", $i }' <<<"$out" | xargs)"
 {
 	echo "event instructions:u"
 	echo "comm 10 10 1 1 prog"
