@@ -74,6 +74,7 @@ struct counter_layout {
 	uint8_t pdir_fixed;	/* bit n: it is precisely distributed; of PMCn (18.9.4.4): ... */
 	uint32_t pdir_counters;
 	uint16_t pdir_event;	/* ... with this event */
+	uint32_t skid_counters; /* bit n: of PMCn each precise event is (18.7.1.2) */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */

@@ -77,16 +77,21 @@ const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsign
 bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select)
 {
 	const struct counter_layout *layout = model->counters;
-	const uint64_t event = FIELD(PERFEVTSEL, EVENT_SELECT) | FIELD(PERFEVTSEL, UMASK) |
-			       FIELD(PERFEVTSEL, E) | FIELD(PERFEVTSEL, ANY) |
-			       FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
+	const uint64_t modifiers = FIELD(PERFEVTSEL, E) | FIELD(PERFEVTSEL, ANY) |
+				   FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK);
 	const unsigned first_fixed = FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0);
+	const struct spmu_event *event;
 
 	if (counter >= first_fixed)
 		return counter - first_fixed < FIXED_MAX &&
 		       (layout->pdir_fixed >> (counter - first_fixed) & 1);
-	return counter < GENERAL_MAX && (layout->pdir_counters >> counter & 1) &&
-	       (select & event) == layout->pdir_event;
+	if (counter >= GENERAL_MAX || (select & modifiers))
+		return false;
+	if (layout->skid_counters >> counter & 1) {
+		event = event_on(model, (uint16_t)select, counter);
+		return event && (event->pebs_counters >> counter & 1);
+	}
+	return (layout->pdir_counters >> counter & 1) && (uint16_t)select == layout->pdir_event;
 }
 
 enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,

@@ -53,6 +53,7 @@ struct family {
 	uint8_t pebs_fixed;
 	uint32_t pdir_generals; /* precise distribution: bit n: PMCn has it for the event */
 	uint16_t pdir_event;
+	uint32_t skid_generals; /* bit n: each precise event of PMCn has it (18.7.1.2) */
 	uint8_t pdir_fixed;
 	bool any_thread, full_width, tsx, adaptive;
 	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */

@@ -25,6 +25,8 @@
 	X(PDIR_IGNORED, "precise distribution: the next event makes the record")                   \
 	X(PDIR_OF_ANY_EVENT, "precise distribution: each precise event of the counter has it")     \
 	X(PDIR_WITH_CMASK, "precise distribution: INV and CMASK leave it on")                      \
+	X(SKID_IGNORED, "reduced skid: the next event makes the record")                           \
+	X(SKID_WITH_ANY, "reduced skid: AnyThread leaves it on")                                   \
 	X(ARM_ONE_EVENT_LATE, "the second event after the overflow makes the record")              \
 	X(OVERFLOW_ONE_LATE, "the overflow is seen at 1 instead of 0")                             \
 	X(RELOAD_MISSING, "the counter is not reloaded after the record")                          \

@@ -104,6 +104,23 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 }
 
 /*
+ * 18.7.1.2: the mechanism is of all precise events, and "disabled for any counter when the INV, ANY,
+ * E, or CMASK fields are set".
+ */
+static bool has_reduced_skid(const struct reference *unit, unsigned lp, unsigned n)
+{
+	const struct spmu_event *event = unit->thread[lp].event[n];
+	uint64_t disabling = SELECT_INV | SELECT_ANY | SELECT_E | UINT64_C(0xff000000);
+
+	if (unit->defect == REFERENCE_SKID_IGNORED)
+		return false;
+	if (unit->defect == REFERENCE_SKID_WITH_ANY)
+		disabling &= ~SELECT_ANY;
+	return !(unit->thread[lp].select[n] & disabling) && event &&
+	       (event->pebs_counters >> n & 1);
+}
+
+/*
  * 18.9.4.4: PDIR traps on the instruction that overflows; it is for one event on one counter.
  * Reading: with a threshold that is another event (table 18-56).  On the 10th generation it is
  * fixed counter 0's.
@@ -114,6 +131,8 @@ static bool is_pdir(const struct reference *unit, unsigned lp, unsigned n)
 	uint64_t select = n < unit->generals ? unit->thread[lp].select[n] : 0;
 	uint64_t threshold = select & (SELECT_INV | UINT64_C(0xff000000));
 
+	if (n < unit->generals && (family->skid_generals >> n & 1))
+		return has_reduced_skid(unit, lp, n);
 	if (unit->defect == REFERENCE_PDIR_IGNORED)
 		return false;
 	if (n >= unit->generals)

@@ -198,7 +198,7 @@ for i, row in enumerate(there):
         right += 1
 # Samples: the overflow arms, the next occurrence makes the record (18.4.4.2, 18.8.1.1), so each takes
 # one more than the period; with precise distribution it is the overflow itself (18.9.4.4; fixed
-# counter 0 from the 10th generation Core on).  (A locked increment occurs twice at once where loads and stores are one
+# counter 0 from the 10th generation Core on; on Goldmont all of IA32_PMC0, 18.7.1.2).  (A locked increment occurs twice at once where loads and stores are one
 # event; that is left out.)
 PERIOD = 9
 precise = [row for row in there if row["precise"]
@@ -206,7 +206,8 @@ precise = [row for row in there if row["precise"]
 fixed_pdir = model in ("icelake", "icelake-server", "tigerlake")
 for row in precise:
     pdir = (row["name"], row["code"]) == ("INST_RETIRED.PREC_DIST", "r01c0") or \
-        (row["code"] == "r0100" and fixed_pdir)
+        (row["code"] == "r0100" and fixed_pdir) or \
+        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus"))
     distance = PERIOD if pdir else PERIOD + 1
     text = lines(["record", "-M", model, "-c", str(PERIOD), "-o", "perf.data",
                   "-e", row["name"] + ":upp", "--", "./kinds"])[1]

@@ -39,6 +39,9 @@ static inline uint64_t host_distance(const struct host *host, unsigned tag, bool
 				      host->driver.counter[slot].index == 1 && format < 4 &&
 				      (request->select & 0xffff) == 0x01c0;
 
+	/* 18.7.1.2: Goldmont and Goldmont Plus, any event on PMC0. */
+	if (!strncmp(spmu_model_info(host->model).name, "goldmont", 8))
+		pdir = !host->driver.counter[slot].fixed && host->driver.counter[slot].index == 0;
 	return precise && !pdir ? period + 1 : period;
 }
 

@@ -258,7 +258,8 @@ static void samples_on_fixed(const struct spmu_model *model)
 static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 {
 	const struct watch *w = &host->watch[tag];
-	uint64_t samples = 0, n = period;
+	uint64_t distance = host_distance(host, tag, true, period);
+	uint64_t samples = 0, n = distance - 1;
 
 	for (uint64_t i = 0; i < host->takens; i++) {
 		const struct taken *t = &host->taken[i];
@@ -268,7 +269,7 @@ static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 		while (n < w->count && w->ip[n] + 4 != t->rip)
 			n++;
 		samples += n < w->count;
-		n += period + 1;
+		n += distance;
 		CHECK_EQ(t->period, period);
 	}
 	return samples;

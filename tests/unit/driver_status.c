@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_status.c: the indications that the driver clears (Vol. 3B 18.2.2, 18.4.2, 17.4.9.1): when it
- * stops counting, when it changes what counts, bit 62 and CondChgd among them.
+ * driver_status.c: the indications that the driver clears (Vol. 3B 18.2.2, 18.4.2, 17.4.9.1): when
+ * it stops counting and when it changes what counts, bit 62 and CondChgd among them.
  */
 #include "driver_check.h"
 
@@ -49,8 +49,8 @@ static void stop_serves(const struct spmu_model *model)
 	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
 	CHECK_EQ(host_msr(&host, STATUS), 0);
 	host_check_totals(&host);
-	CHECK_EQ(host.takens, 1);
-	CHECK_EQ(host.taken[0].rip, host.watch[0].ip[509] + 4);
+	if (CHECK_EQ(host.takens, 1))
+		CHECK_EQ(host.taken[0].rip, host.watch[0].ip[509] + 4);
 	/* The interrupt that was held back finds nothing; the period goes on. */
 	host.hold_pmi = false;
 	host_deliver(&host);
@@ -59,9 +59,10 @@ static void stop_serves(const struct spmu_model *model)
 	host_run(&host, 1000);
 	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
 	host_check_totals(&host);
-	CHECK_EQ(host.takens, 3);
-	CHECK_EQ(host.taken[1].rip, host.watch[0].ip[999] + 4);
-	CHECK_EQ(host.taken[2].rip, host.watch[0].ip[1499] + 4);
+	if (CHECK_EQ(host.takens, 3)) {
+		CHECK_EQ(host.taken[1].rip, host.watch[0].ip[999] + 4);
+		CHECK_EQ(host.taken[2].rip, host.watch[0].ip[1499] + 4);
+	}
 	host_free(&host);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pebs_pdir.c: precise distribution (Vol. 3B 18.9.4.4, 18.13.1; fixed counter 0 of the 10th
- * generation Core): who has it, and what a host that runs in bulk may do beside it.  What a record
+ * generation Core) and Goldmont's reduced skid (18.7.1.2): who has it, and what a host that runs in bulk may do beside it.  What a record
  * says is in tests/scenarios/pebs-pdir*.scenario.
  */
 #include <softpmu/state.h>
@@ -29,6 +29,7 @@ static void who_has_it(void)
 		const struct spmu_model *model = spmu_model_at(m);
 		const char *name = spmu_model_info(model).name;
 		bool on_general = false, on_fixed = false;
+		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus");
 
 		for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 			on_general |= !strcmp(name, general[i]);
@@ -39,12 +40,19 @@ static void who_has_it(void)
 		for (unsigned n = 0; n < 70; n++) {
 			CHECK_EQ(spmu_model_pdir(model, n, COUNT_ALL | PREC_DIST),
 				 (n == 1 && on_general) || (n == 32 && on_fixed));
-			CHECK_EQ(spmu_model_pdir(model, n, COUNT_ALL | 0xc0), n == 32 && on_fixed);
+			CHECK_EQ(spmu_model_pdir(model, n, COUNT_ALL | 0xc0),
+				 (n == 32 && on_fixed) || (n == 0 && skid));
 		}
 		/* Edge, AnyThread, inversion, a threshold. */
-		for (unsigned bit = 18; bit < 32; bit++)
+		for (unsigned bit = 18; bit < 32; bit++) {
+			CHECK_EQ(spmu_model_pdir(model, 0, 0xc0 | UINT64_C(1) << bit),
+				 skid && (bit == 19 || bit == 20 || bit == 22));
 			CHECK_EQ(spmu_model_pdir(model, 1, PREC_DIST | UINT64_C(1) << bit),
 				 on_general && (bit == 19 || bit == 20 || bit == 22));
+		}
+		/* Reduced skid (18.7.1.2) is of each precise event, and of no other. */
+		CHECK_EQ(spmu_model_pdir(model, 0, 0xc4), skid);
+		CHECK(!spmu_model_pdir(model, 0, 0x3c));
 	}
 	CHECK_EQ(generals, 13);
 	CHECK_EQ(fixeds, 3);

@@ -123,6 +123,18 @@ together() {
 together instructions branches
 together instructions taken loads stores
 together branches cond not_taken taken call ret loads stores locks
+# Reduced skid (18.7.1.2): the instruction that overflows, by each precise event.
+for period in 1 2 3 7 100 1009; do
+	samples instructions pp $period pdir-pebs -M goldmont
+done
+later_loads=${event[loads]}
+event[loads]=mem_uops_retired.all_loads:u
+samples loads pp 101 pdir-address -d -M goldmont
+event[loads]=$later_loads
+for period in 2 101; do
+	samples instructions ppp $period pdir-pebs -M goldmont-plus
+	samples branches ppp $period pdir-pebs -M goldmont-plus
+done
 model=haswell
 event[branches]=br_inst_retired.all_branches_pebs:u
 together branches taken cond call ret

@@ -98,6 +98,17 @@ static bool most_precise(const struct event *event, const struct spmu_model *mod
 	       spmu_model_pdir(model, first_fixed + (unsigned)code->fixed, 0);
 }
 
+/* Returns the counters on which "ppp" is precisely distributed, or all of the event's if none is. */
+static uint32_t distributed(const struct event *event, const struct spmu_model *model)
+{
+	uint32_t set = 0;
+
+	for (unsigned n = 0; n < 32; n++)
+		if ((event->counters >> n & 1) && spmu_model_pdir(model, n, event->select))
+			set |= UINT32_C(1) << n;
+	return set ? set : event->counters;
+}
+
 void event_resolve(struct event *event, const struct spmu_model *model,
 		   const struct event_code *code, const struct modifiers *modifiers)
 {
@@ -124,6 +135,8 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 	} else {
 		event->counters = event_counters(model, code->code);
 	}
+	if (modifiers->precise == PRECISE_MAX)
+		event->counters = distributed(event, model);
 	if (code->fixed_only || most_precise(event, model, code, modifiers))
 		event->counters = 0;
 	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
