@@ -85,10 +85,24 @@ const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model
 	return model->facilities;
 }
 
+/*
+ * Entries 8 to 15 of a stack at the lower addresses, which no family has.  Families without such a
+ * stack have other registers there.
+ */
+static bool past_low_stack(const struct spmu_model *model, uint32_t address)
+{
+	const uint32_t most = 16;
+
+	return model->lbr && model->lbr->from == LBR_LOW_FROM && model->lbr->to &&
+	       (address - LBR_LOW_FROM < most || address - LBR_LOW_TO < most);
+}
+
 #define IN_RANGE(first, last) || (address >= (first) && address <= (last))
 bool msr_in_range(const struct spmu_model *model, uint32_t address)
 {
 	if (address >= model->foreign.first && address <= model->foreign.last)
 		return false;
+	if (past_low_stack(model, address))
+		return true;
 	return false MSR_RANGES(IN_RANGE);
 }

@@ -164,6 +164,43 @@ static void every_stack(void)
 	CHECK(stacks > 0);
 }
 
+/*
+ * Entries past the eighth of a stack at the lower addresses are no registers.  Other families have
+ * other registers there, which are the host's.
+ */
+static void past_the_stack(void)
+{
+	static const struct {
+		int line;
+		const char *model;
+		enum spmu_outcome outcome;
+	} rows[] = {
+		{__LINE__, "core2", SPMU_GP},	       {__LINE__, "bonnell", SPMU_GP},
+		{__LINE__, "silvermont", SPMU_GP},     {__LINE__, "airmont", SPMU_GP},
+		{__LINE__, "goldmont", SPMU_NOT_OURS}, {__LINE__, "skylake", SPMU_NOT_OURS},
+	};
+	static const uint32_t addresses[] = {0x48, 0x4f, 0x68, 0x6f};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct unit_host host;
+		uint64_t value;
+
+		host_create(&host, rows[i].model, 1, SUPPLY_EXECUTION);
+		for (size_t a = 0; a < COUNT(addresses); a++) {
+			CHECK_ROW_EQ(rows[i].line,
+				     spmu_read_msr(host.core, 0, addresses[a], &value),
+				     rows[i].outcome);
+			CHECK_ROW_EQ(rows[i].line, spmu_write_msr(host.core, 0, addresses[a], 0),
+				     rows[i].outcome);
+		}
+		CHECK_ROW_EQ(rows[i].line, spmu_read_msr(host.core, 0, 0x50, &value),
+			     SPMU_NOT_OURS);
+		CHECK_ROW_EQ(rows[i].line, spmu_read_msr(host.core, 0, 0x79, &value),
+			     SPMU_NOT_OURS);
+		host_destroy(&host);
+	}
+}
+
 /* Table 17-11: each bit leaves out its kind and no other. */
 static void filters(void)
 {
@@ -621,6 +658,7 @@ int main(void)
 {
 	RUN(formats());
 	RUN(every_stack());
+	RUN(past_the_stack());
 	RUN(filters());
 	RUN(retired());
 	RUN(info());
