@@ -358,6 +358,14 @@ SPMU_API void spmu_deep_sleep(struct spmu_core *core, unsigned lp);
 SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals,
 			      uint64_t clocks, unsigned cpl);
 
+/*
+ * Returns the counters of thread lp that software has enabled for an event that the host does not
+ * supply, or that the model does not know.  They count nothing.  Bit n is general counter n, bit
+ * 32 + n fixed counter n.  Where the threads of a core share the counters, thread 0 has them all.
+ * Returns 0 for a thread that the core does not have.
+ */
+SPMU_API uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp);
+
 /* Adds what has passed in bulk to the counters, and grants new headroom. */
 SPMU_API void spmu_settle(struct spmu_core *core);
 

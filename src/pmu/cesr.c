@@ -32,9 +32,12 @@ void cesr_update(const struct spmu_core *core, struct thread *thread)
 		unsigned code = (unsigned)(part & FIELD(CESR, ES0));
 		const struct spmu_event *event = event_on(core->model, code, n);
 
-		if (!(control(part) & (COUNT_OS | COUNT_USR)) || !event ||
-		    !signals_supplied(core, event->signals))
+		if (!(control(part) & (COUNT_OS | COUNT_USR)))
 			continue;
+		if (!event || !signals_supplied(core, event->signals)) {
+			thread->absent |= 1u << n;
+			continue;
+		}
 		thread->counter[n] = (struct counter){
 			.signals = event->signals,
 			.at_least = (control(part) & COUNT_CLOCKS) != 0,

@@ -122,6 +122,7 @@ struct __attribute__((aligned(64))) thread {
 	struct spmu_meters *published; /* the host's */
 	struct counter counter[COUNTERS_MAX];
 	uint32_t active;	      /* counters that count */
+	uint32_t absent;	      /* counters that are enabled for what nothing supplies */
 	uint32_t ready;		      /* counters that the overflow of an active one would start */
 	uint32_t clocked;	      /* those of them with a threshold or edge detection */
 	uint32_t judging;	      /* those that ask whether a branch was predicted */

@@ -212,6 +212,8 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	if (counts_clocks(core, cccr) && !counter->precise)
 		set_clocks(core, counter);
 	counter->precise &= (uint8_t)~threads_in_smm(core);
+	if (!counter_signals(counter) && (counter->rings[0] | counter->rings[1]))
+		thread->absent |= 1u << n;
 	return counter_signals(counter) && (counter->rings[0] | counter->rings[1]);
 }
 

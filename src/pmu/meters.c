@@ -17,6 +17,7 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 {
 	unsigned lp = thread_number(core, thread);
 
+	thread->absent = 0;
 	thread->active = thread->ready = thread->clocked = thread->any = thread->next = 0;
 	thread->adaptive = thread->addressed = thread->judging = 0;
 	switch ((enum spmu_programming)core->model->counters->programming) {
@@ -48,6 +49,16 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 		if (counter->data_address)
 			thread->addressed |= 1u << c;
 	}
+}
+
+uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp)
+{
+	uint32_t absent;
+
+	if (lp >= core->threads)
+		return 0;
+	absent = core->thread[lp].absent;
+	return (absent & BITS(0, SLOT_FIXED_CTR)) | (uint64_t)(absent >> SLOT_FIXED_CTR) << 32;
 }
 
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state)

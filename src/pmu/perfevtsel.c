@@ -170,11 +170,11 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	    !(select & (FIELD(PERFEVTSEL, OS) | FIELD(PERFEVTSEL, USR))))
 		return false;
 	event = event_on(core->model, (uint16_t)select, n);
-	if (!event)
+	clocks = event && counts_clocks(core, event, select);
+	if (!event || (!clocks && !signals_supplied(core, event->signals))) {
+		thread->absent |= 1u << n;
 		return false;
-	clocks = counts_clocks(core, event, select);
-	if (!clocks && !signals_supplied(core, event->signals))
-		return false;
+	}
 	*counter = (struct counter){
 		.status = status_bit(core, n),
 		.status_slot = SLOT_GLOBAL_STATUS,
@@ -198,8 +198,12 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 	struct counter *counter = &thread->counter[SLOT_FIXED_CTR + n];
 	bool any = (control & FIELD(FIXED_CTR_CTRL, ANYTHREAD0)) != 0;
 
-	if (!event || !signals_supplied(core, event->signals) || !(control & 3))
+	if (!(control & 3))
 		return false;
+	if (!event || !signals_supplied(core, event->signals)) {
+		thread->absent |= 1u << (SLOT_FIXED_CTR + n);
+		return false;
+	}
 	*counter = (struct counter){
 		.signals = counted(core, event),
 		.status = status_bit(core, status_of_fixed(n)),

@@ -356,6 +356,47 @@ static void mispredicted_kinds(void)
 	}
 }
 
+/* Counters that are enabled for what the host does not supply, or the model does not know. */
+static void check_absent(void)
+{
+	const uint64_t fixed1 = UINT64_C(1) << 33;
+	struct unit_host host;
+
+	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, GLOBAL_CTRL, 0);
+	WRMSR(&host, EVTSEL0, COUNT_ALL | 0xc0);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x412e); /* last-level cache misses */
+	WRMSR(&host, EVTSEL0 + 2, COUNT_ALL | 0xff);   /* no event */
+	WRMSR(&host, EVTSEL0 + 3, 0x412e);	       /* not enabled */
+	WRMSR(&host, FIXED_CTRL, 0x33);		       /* instructions, core cycles */
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0);
+	WRMSR(&host, GLOBAL_CTRL, 0x30000000f);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0x6 | fixed1);
+	WRMSR(&host, GLOBAL_CTRL, 0xd);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0x4);
+	CHECK_EQ(spmu_absent_counters(host.core, 1), 0);
+	host_destroy(&host);
+
+	host_create(&host, "skylake", 1, SUPPLY_ALL);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x412e);
+	WRMSR(&host, GLOBAL_CTRL, 2);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0);
+	host_destroy(&host);
+
+	host_create(&host, "pentium", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, 0x11, 0x16 | 3 << 6 | 0x03 << 16 | 3 << 22); /* instructions, read misses */
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 2);
+	host_destroy(&host);
+
+	host_create(&host, "netburst", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, 0x3cc, UINT64_C(3) << 25 | 1u << 9 | 12); /* mispredicted branches */
+	WRMSR(&host, 0x36c, 0x3b000);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 1u << 12);
+	WRMSR(&host, 0x3cc, UINT64_C(6) << 25 | 15u << 9 | 12); /* branches */
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0);
+	host_destroy(&host);
+}
+
 int main(void)
 {
 	RUN(check_events());
@@ -368,5 +409,6 @@ int main(void)
 	RUN(check_gaps());
 	RUN(check_idle());
 	RUN(mispredicted_kinds());
+	RUN(check_absent());
 	return test_summary();
 }
