@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flat.h"
+
 #ifndef LOOPS
 #define LOOPS 500000
 #endif
@@ -23,7 +25,6 @@
 #define SELF_TIMES  100
 #define RING0	    1
 #define RING3	    2
-#define SERIAL_PORT 0x3f8
 
 #define APIC_ID	      0x020
 #define APIC_EOI      0x0b0
@@ -44,10 +45,6 @@ struct unit {
 	bool has_interrupts;
 };
 
-struct gate {
-	uint16_t offset0, selector, type, offset16;
-};
-
 extern char entry_ud[], entry_gp[], entry_nmi[], entry_pmi[], entry_self[], smi_handler[],
 	smi_handler_end[];
 extern volatile uint32_t faulted, smis;
@@ -57,44 +54,12 @@ void on_pmi(void);
 void on_nmi(void);
 void on_self(void);
 
-static struct gate gates[256];
 static volatile uint32_t *const apic = (volatile uint32_t *)0xfee00000;
 static const struct unit *unit;
 static volatile uint32_t interrupts, from_self;
 static uint32_t lvt;
 
-/* --- instructions --------------------------------------------------------- */
-
-static void out_byte(uint16_t port, uint8_t value)
-{
-	__asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port));
-}
-
-static void out_long(uint16_t port, uint32_t value)
-{
-	__asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port));
-}
-
-static uint8_t in_byte(uint16_t port)
-{
-	uint8_t value;
-
-	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
-	return value;
-}
-
-static uint64_t read_msr(uint32_t msr)
-{
-	uint64_t value = 0;
-
-	__asm__ volatile("rdmsr" : "+A"(value) : "c"(msr) : "memory");
-	return value;
-}
-
-static void write_msr(uint32_t msr, uint64_t value)
-{
-	__asm__ volatile("wrmsr" ::"c"(msr), "A"(value) : "memory");
-}
+/* --- what is counted ------------------------------------------------------ */
 
 static __attribute__((noinline)) void loop(uint32_t times)
 {
@@ -111,44 +76,6 @@ static uint32_t around(uint32_t index, uint32_t times)
 			 : "c"(index)
 			 : "edx", "memory");
 	return after - before;
-}
-
-/* --- printing ------------------------------------------------------------- */
-
-static void put(char c)
-{
-	while (!(in_byte(SERIAL_PORT + 5) & 0x20))
-		;
-	out_byte(SERIAL_PORT, (uint8_t)c);
-}
-
-static void put_text(const char *text)
-{
-	for (; *text; text++)
-		put(*text);
-}
-
-static void put_number(uint32_t value)
-{
-	char digits[12];
-	unsigned n = sizeof(digits);
-
-	digits[--n] = '\0';
-	do {
-		digits[--n] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	put_text(digits + n);
-}
-
-static void show(const char *what, uint32_t first, uint32_t second)
-{
-	put_text(what);
-	put_text(": ");
-	put_number(first);
-	put(' ');
-	put_number(second);
-	put('\n');
 }
 
 /* --- the three ways to program a unit ------------------------------------- */
@@ -238,25 +165,9 @@ void on_pmi(void)
 	arm();
 }
 
-static void set_gate(unsigned vector, const char *entry)
-{
-	gates[vector] = (struct gate){
-		.offset0 = (uint16_t)(uintptr_t)entry,
-		.selector = 0x08,
-		.type = 0x8e00,
-		.offset16 = (uint16_t)((uintptr_t)entry >> 16),
-	};
-}
-
 static void start_machine(void)
 {
-	struct {
-		uint16_t limit;
-		uint32_t base;
-	} __attribute__((packed)) pointer = {sizeof(gates) - 1, (uintptr_t)gates};
-
-	out_byte(SERIAL_PORT + 1, 0);
-	out_byte(SERIAL_PORT + 3, 0x03);
+	start_serial();
 	out_byte(0x21, 0xff); /* the old interrupt controllers deliver nothing */
 	out_byte(0xa1, 0xff);
 	set_gate(2, entry_nmi);
@@ -264,7 +175,7 @@ static void start_machine(void)
 	set_gate(13, entry_gp);
 	set_gate(PMI_VECTOR, entry_pmi);
 	set_gate(SELF_VECTOR, entry_self);
-	__asm__ volatile("lidt %0" ::"m"(pointer));
+	load_gates();
 	write_msr(0x1b, read_msr(0x1b) | 1u << 11);
 	apic[APIC_SPURIOUS / 4] = 0x100 | 0xff;
 }

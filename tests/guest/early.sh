@@ -9,7 +9,7 @@ export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 [[ -x $SOFTPMU_QEMU ]] || stop "QEMU" "there is no $SOFTPMU_QEMU"
 
 image=$SCRATCH/early
-expect "build" "$ROOT/tests/guest/early_image.sh" "$image"
+expect "build" "$ROOT/tests/guest/early_image.sh" "$image" early.c
 
 LOOPS=500000 OVERFLOWS=100
 # said NAME WORDS OPTION...: what the guest prints, and what was expected of it.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# early_image.sh NAME OPTION...: NAME.elf and NAME.bin, the guest of early.c.
+# early_image.sh NAME SOURCE OPTION...: NAME.elf and NAME.bin, the guest of early.c or probe.c.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-name=$1
-shift
+name=$1 source=$2
+shift 2
 ${CC:-gcc} -m32 -O2 -std=gnu11 -Wall -Wextra -ffreestanding -fno-pic -fno-stack-protector \
 	-fcf-protection=none -mgeneral-regs-only -fno-asynchronous-unwind-tables -nostdlib -static \
 	-Wl,-T,"$here/../../examples/bare-metal/bare-metal.ld",--build-id=none,--no-warn-rwx-segments \
-	"$@" -o "$name.elf" "$here/early_start.S" "$here/early.c"
+	"$@" -o "$name.elf" "$here/early_start.S" "$here/$source"
 objcopy -O binary "$name.elf" "$name.bin"

@@ -185,7 +185,7 @@ JOBS=${GUEST_JOBS:-$(nproc)}
 for arch in amd64 i386; do
 	"$here/image.sh" "$SCRATCH/$arch" $arch $LOOPS || stop "image" "$arch"
 done
-expect "guest without a system" "$here/early_image.sh" "$SCRATCH/early" -DLOOPS=$EARLY_LOOPS
+expect "guest without a system" "$here/early_image.sh" "$SCRATCH/early" early.c -DLOOPS=$EARLY_LOOPS
 linux core2 file amd64 Penryn,pmu=on
 linux nehalem exec amd64 Nehalem,pmu=on
 linux skylake loadvm amd64 Skylake-Server,pmu=on

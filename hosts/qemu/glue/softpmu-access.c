@@ -90,6 +90,7 @@ bool softpmu_wrmsr(CPUX86State *env, uint64_t value, uintptr_t ra)
 		return false;
 	flags = access_begin(env);
 	outcome = spmu_write_msr(pmu->unit->core, pmu->unit->lp, msr, value);
+	softpmu_note_absent(pmu->unit);
 	access_end(env, flags, outcome, ra);
 	return outcome == SPMU_DONE && msr != MSR_IA32_MISC_ENABLE;
 }

@@ -26,8 +26,6 @@
 	 SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 #define MODELLED (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
 
-#define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
-
 static bool access_linear(CPUX86State *env, uint64_t linear, void *bytes, size_t size, bool write)
 {
 	struct {
@@ -158,6 +156,7 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 	for (unsigned lp = 0; lp < threads; lp++) {
 		unit[lp] = g_new0(struct softpmu, 1);
 		unit[lp]->cpu = cpu[lp];
+		unit[lp]->model = model;
 		unit[lp]->lp = lp;
 		config.meters[lp] = &unit[lp]->meters;
 		/* Past the last branch there is place for the clocks after it. */
@@ -174,75 +173,6 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 		unit[lp]->state = g_malloc0(unit[lp]->state_bytes);
 	}
 	return unit[0];
-}
-
-/* CPUID.01H:EAX (Vol. 2A): the family and model that software goes by. */
-static uint32_t family_and_model(uint32_t signature)
-{
-	return signature & 0x0fff0ff0;
-}
-
-/* Models of QEMU whose unit is listed under another member of the family. */
-static uint32_t listed_as(uint32_t signature)
-{
-	switch (family_and_model(signature)) {
-	case 0x506f0: /* Denverton: Goldmont */
-		return 0x506c9;
-	case 0x670: /* pentium3, the first Pentium III */
-		return 0x683;
-	default:
-		return signature;
-	}
-}
-
-/*
- * The nearest stepping of the same family and model.  The processor takes that stepping:
- * drivers look for those that are known to work.
- */
-static const struct spmu_model *model_of(uint32_t *signature)
-{
-	const struct spmu_model *best = NULL;
-	uint32_t distance = UINT32_MAX;
-	uint32_t wanted = listed_as(*signature);
-	uint32_t found = 0;
-
-	for (size_t i = 0; i < spmu_model_count(); i++) {
-		const struct spmu_model *model = spmu_model_at(i);
-		uint32_t other = spmu_model_info(model).signature;
-		uint32_t steps = other > wanted ? other - wanted : wanted - other;
-
-		if (family_and_model(other) != family_and_model(wanted) || steps >= distance)
-			continue;
-		best = model;
-		found = other;
-		distance = steps;
-	}
-	if (best && wanted == *signature)
-		*signature = found;
-	return best;
-}
-
-static const struct spmu_model *choose_model(X86CPU *cpu, Error **errp)
-{
-	const struct spmu_model *model;
-
-	if (cpu->softpmu_model) {
-		model = spmu_model_find(cpu->softpmu_model);
-		if (!model)
-			error_setg(errp, "pmu-model: there is no unit named '%s'",
-				   cpu->softpmu_model);
-		else
-			cpu->env.cpuid_version = spmu_model_info(model).signature;
-		return model;
-	}
-	/* QEMU's first Icelake-Server goes by another family's number. */
-	if (cpu->env.cpuid_version == 0x80660)
-		cpu->env.cpuid_version = 0x606a6;
-	model = model_of(&cpu->env.cpuid_version);
-	if (!model && strcmp(object_get_typename(OBJECT(cpu)), X86_CPU_TYPE_NAME("max")))
-		error_setg(errp, "pmu=on: no unit is known for this CPU model; name one with "
-				 "pmu-model=");
-	return model;
 }
 
 static bool same_core(const X86CPU *a, const X86CPU *b)
@@ -286,18 +216,17 @@ bool softpmu_realize(X86CPU *cpu, Error **errp)
 	const struct spmu_model *model;
 	Error *error = NULL;
 
+	if (cpu->softpmu_model)
+		cpu->enable_pmu = true;
 	if (!cpu->enable_pmu || pmu->unit)
 		return true;
-	model = choose_model(cpu, &error);
+	model = softpmu_choose_model(cpu, &error);
 	if (error) {
 		error_propagate(errp, error);
 		return false;
 	}
 	if (!model) /* -cpu max has pmu=on by itself, and no family */
 		return true;
-	/* Drivers leave PEBS alone when microcode is older than its mendings. */
-	if (!cpu->ucode_rev)
-		cpu->ucode_rev = UCODE_REVISION;
 	return make_unit(cpu, model, errp);
 }
 

@@ -234,6 +234,7 @@ static unsigned retire_pending(CPUX86State *env)
 	unsigned events;
 
 	pmu->pending_signals = 0;
+	pmu->unit->single++;
 	softpmu_sync(pmu->unit);
 	events = spmu_retire(pmu->unit->core, pmu->unit->lp, &insn);
 	softpmu_grant(pmu->unit);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.c: a guest without a system that prints what software goes by to find a unit (CPUID, Vol.
+ * 2A), which addresses of last branch records it has (Vol. 3B 17.5), and what last branch records
+ * say of a loop; and that enables an event which nothing supplies.  Then it halts, for the monitor
+ * to be asked.
+ */
+#include "flat.h"
+
+#define LOOPS 100000
+
+#define PERFEVTSEL0 0x186
+#define GLOBAL_CTRL 0x38f
+#define DEBUGCTL    0x1d9
+#define LBR_ON	    1
+#define LBR_TOS	    0x1c9
+#define LBR_FROM    0x680
+#define LBR_TO	    0x6c0
+#define ABSENT	    0x42412e /* in ring 0: LONGEST_LAT_CACHE.MISS */
+#define PRESENT	    0x4200c0 /* INST_RETIRED.ANY_P */
+
+extern char entry_gp[], entry_ud[];
+extern volatile uint32_t faulted, smis;
+volatile uint32_t faulted, smis;
+void run(void);
+void on_pmi(void);
+void on_nmi(void);
+void on_self(void);
+
+void on_pmi(void)
+{
+}
+
+void on_nmi(void)
+{
+}
+
+void on_self(void)
+{
+}
+
+static void cpuid(uint32_t leaf, uint32_t regs[4])
+{
+	__asm__ volatile("cpuid"
+			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+			 : "a"(leaf), "c"(0));
+}
+
+static void put_words(const uint32_t *words, unsigned count)
+{
+	for (unsigned i = 0; i < 4 * count; i++) {
+		char c = (char)(words[i / 4] >> 8 * (i % 4));
+
+		if (c)
+			put(c);
+	}
+}
+
+static void show_names(void)
+{
+	uint32_t regs[4], name[12];
+
+	cpuid(0, regs);
+	put_text("vendor: ");
+	put_words(&regs[1], 1);
+	put_words(&regs[3], 1);
+	put_words(&regs[2], 1);
+	cpuid(1, regs);
+	show("\nfamily and model", regs[0] >> 8 & 15, (regs[0] >> 4 & 15) | (regs[0] >> 12 & 0xf0));
+	for (unsigned i = 0; i < 3; i++)
+		cpuid(0x80000002 + i, &name[4 * i]);
+	put_text("name: ");
+	put_words(name, 12);
+	put('\n');
+}
+
+static bool readable(uint32_t msr)
+{
+	faulted = 0;
+	read_msr(msr);
+	return !faulted;
+}
+
+/* How many registers are there from an address on, and how many of as many after them. */
+static void show_stack(const char *what, uint32_t first, uint32_t entries)
+{
+	uint32_t there = 0, after = 0;
+
+	for (uint32_t n = 0; n < entries; n++) {
+		there += readable(first + n);
+		after += readable(first + entries + n);
+	}
+	show(what, there, after);
+}
+
+static __attribute__((noinline)) void loop(uint32_t times)
+{
+	__asm__ volatile("probe_loop: dec %0; jnz probe_loop" : "+r"(times));
+}
+
+/* The entries whose branch is the loop's. */
+static uint32_t of_loop(void)
+{
+	extern char probe_loop[];
+	uint32_t right = 0;
+
+	for (uint32_t n = 0; n < 32; n++)
+		right += (uint32_t)read_msr(LBR_TO + n) == (uintptr_t)probe_loop &&
+			 (uint32_t)read_msr(LBR_FROM + n) == (uintptr_t)probe_loop + 1;
+	return right;
+}
+
+void run(void)
+{
+	start_serial();
+	set_gate(6, entry_ud);
+	set_gate(13, entry_gp);
+	load_gates();
+	show_names();
+	show_stack("from 40H", 0x40, 8);
+	show_stack("from 60H", 0x60, 8);
+	if (readable(LBR_FROM)) {
+		write_msr(DEBUGCTL, LBR_ON);
+		loop(LOOPS);
+		write_msr(DEBUGCTL, 0);
+		show("last branch records of the loop", of_loop(), 0);
+		write_msr(PERFEVTSEL0, ABSENT);
+		write_msr(PERFEVTSEL0 + 1, PRESENT);
+		write_msr(GLOBAL_CTRL, 3);
+		write_msr(GLOBAL_CTRL, 0);
+		write_msr(GLOBAL_CTRL, 3);
+	}
+	put_text("done\n");
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}
