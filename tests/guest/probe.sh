@@ -50,6 +50,7 @@ same "-cpu max without a unit: vendor" AuthenticAMD "$(of vendor)"
 same "-cpu max without a unit" 1 "$(grep -c '^CPU 0: no unit$' "$SCRATCH/answers")"
 probe Haswell,pmu=on -icount shift=0
 same "-icount: the time-stamp counter counts nanoseconds" "1.00GHz" "$(of name | sed 's/.* //')"
+same "-icount: last branch records of a loop" "15 0" "$(of 'last branch records of the loop')"
 
 # An event that is absent, enabled twice; one that is not.
 probe Skylake-Client,pmu=on

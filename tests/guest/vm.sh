@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # vm.sh: `softpmu vm` with QEMU and Debian's kernel: a command's streams and status, exact counts by perf
-# (Vol. 3B 18.2), the shared folder both ways, a shell on the console, Ctrl-C.
+# (Vol. 3B 18.2), time by instructions, the shared folder both ways, a shell on the console, Ctrl-C.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 export SOFTPMU_QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
@@ -35,6 +35,13 @@ same "standard error" 1 "$(grep -cx complaint "$SCRATCH/err")"
 same "counts" "$INSNS $BRANCHES" "$(grep '^[0-9]' "$share/counts" | cut -d' ' -f1 | xargs)"
 samples=$(perf script -i "$share/data" -F ip 2>/dev/null | grep -c .)
 same "samples of the taken loop, read here" $(((LOOPS + PAIRS) / 10008)) "$samples"
+
+# Time by instructions: reference cycles are as many, however slow the guest is.
+vm -M haswell --icount --share "$share" -- perf stat -x ' ' -o times -e instructions:u,ref-cycles:u known
+same "--icount: status" 0 "$status"
+read -r insns clocks <<<"$(grep '^[0-9]' "$share/times" | cut -d' ' -f1 | xargs)"
+same "--icount: instructions" "$INSNS" "$insns"
+expect "--icount: reference cycles ($clocks)" test "$clocks" -ge "$INSNS" -a "$clocks" -le $((INSNS * 6 / 5))
 
 # A model of 32 bits: the kernel and perf of i386, and the unit before architectural performance
 # monitoring (18.22).

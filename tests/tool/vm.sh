@@ -106,6 +106,9 @@ rm "$SCRATCH/packed"
 run vm -- true
 same "the initramfs is made once" "" "$(cat "$SCRATCH/packed" 2>&1 | grep -v 'No such file')"
 expect "and holds init and busybox" test "$packed" -ge 5
+has_not "time is the machine's" "$(<"$SCRATCH/words")" -icount
+run vm --icount -- true
+same "--icount" shift=0,sleep=off "$(word_after -icount)"
 run vm -v -- true
 has "-v: QEMU's command line" "$err" "$SOFTPMU_QEMU -cpu Skylake-Client,pmu=on,pmu-model=skylake"
 has "-v: all of QEMU's lines" "$err" "TCG doesn't"

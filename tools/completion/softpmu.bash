@@ -31,7 +31,7 @@ _softpmu_options() {
 	models) echo "-v --verbose -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
 	vm)
-		echo "-M --model --cpu --smp --mem --kernel --initrd --append --share -v --verbose \
+		echo "-M --model --cpu --smp --icount --mem --kernel --initrd --append --share -v --verbose \
 			-h --help"
 		;;
 	esac

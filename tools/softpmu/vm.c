@@ -82,7 +82,7 @@ struct vm {
 	const char *model, *cpu, *memory, *kernel, *initrd, *append, *share;
 	uint64_t processors, memory_bytes;
 	unsigned bits; /* of the guest's system: 32 or 64 */
-	bool verbose;
+	bool verbose, icount;
 	char **command; /* NULL: a shell */
 };
 
@@ -95,6 +95,7 @@ static void help(void)
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "      --cpu TEXT       QEMU's -cpu instead: Haswell,pmu=on\n"
 	       "      --smp N          processors (default: 1)\n"
+	       "      --icount         time by instructions, one nanosecond each\n"
 	       "      --mem SIZE       memory, in M or G (default: " DEFAULT_MEMORY ")\n"
 	       "      --kernel FILE    instead of Debian's cloud kernel\n"
 	       "      --initrd FILE    instead of the initramfs with perf; none: no initramfs\n"
@@ -111,6 +112,7 @@ static void help(void)
 enum {
 	OPTION_CPU = 256,
 	OPTION_SMP,
+	OPTION_ICOUNT,
 	OPTION_MEM,
 	OPTION_KERNEL,
 	OPTION_INITRD,
@@ -122,6 +124,7 @@ static const struct option options[] = {
 	{"model", required_argument, NULL, 'M'},
 	{"cpu", required_argument, NULL, OPTION_CPU},
 	{"smp", required_argument, NULL, OPTION_SMP},
+	{"icount", no_argument, NULL, OPTION_ICOUNT},
 	{"mem", required_argument, NULL, OPTION_MEM},
 	{"kernel", required_argument, NULL, OPTION_KERNEL},
 	{"initrd", required_argument, NULL, OPTION_INITRD},
@@ -167,6 +170,9 @@ static int take_option(struct vm *vm, int option, char **argv)
 		if (!tool_number(optarg, &vm->processors) || vm->processors < 1 ||
 		    vm->processors > 255)
 			return tool_usage_error("vm", "bad number of processors '%s'", optarg);
+		return -1;
+	case OPTION_ICOUNT:
+		vm->icount = true;
 		return -1;
 	case OPTION_MEM:
 		return parse_memory(vm, optarg)
@@ -454,6 +460,8 @@ static void add_machine(const struct vm *vm, struct vm_run *run)
 
 	add_pair(run, "-machine", "q35");
 	add_pair(run, "-smp", processors);
+	if (vm->icount) /* while all processors halt, time goes to the next timer at once */
+		add_pair(run, "-icount", "shift=0,sleep=off");
 	add_pair(run, "-m", vm->memory);
 	vm_word(run, "-nodefaults");
 	vm_word(run, "-no-reboot");
