@@ -140,7 +140,8 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 
 /*
  * "At most 15" holds in each clock, whatever the event and the rings: so software counts clocks by
- * any event (18.17.2).  The clocks of two threads add up, as hosts let them run by turns.
+ * any event (18.17.2), and Linux by an ESCR that Prescott does not have.  The clocks of two threads
+ * add up, as hosts let them run by turns.
  */
 static bool counts_clocks(const struct spmu_core *core, uint64_t cccr)
 {
@@ -187,17 +188,18 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 {
 	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
 	struct counter *counter = &thread->counter[n];
-	struct escr_selection selection;
-	const unsigned broken = 1; /* MSR_BPU_CCCR1 */
+	struct escr_selection selection = {0}; /* no ESCR: no events */
+	const unsigned broken = 1;	       /* MSR_BPU_CCCR1 */
 	unsigned escr;
 
 	if (n == broken && has_erratum(core, ERRATUM_CCCR1_ENABLE))
 		return false;
 	if (!(cccr & FIELD(CCCR, ENABLE)) && !starters(core, cccr, n))
 		return false;
-	if (!threads_active(core, cccr) || !connected(core->model->counters->escrs, n, cccr, &escr))
+	if (!threads_active(core, cccr))
 		return false;
-	selection = escr_selection(core, escr);
+	if (connected(core->model->counters->escrs, n, cccr, &escr))
+		selection = escr_selection(core, escr);
 	*counter = (struct counter){0};
 	if (tagging_counts(core, &selection)) {
 		counter->signals = tagging_select(core, &selection);

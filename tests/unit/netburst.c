@@ -505,7 +505,8 @@ static void rdpmc(struct unit_host *host)
 
 /*
  * Table 18-63: models 0 to 2 alone have MSR_IQ_ESCR0 and 1.  On later ones a CCCR that selects them
- * connects nothing, so its counter does not even count clocks.
+ * connects no event, so its counter counts nothing, or the clocks in which at most 15 events
+ * happen: all.
  */
 static void iq_escrs(struct unit_host *host)
 {
@@ -516,7 +517,10 @@ static void iq_escrs(struct unit_host *host)
 	for (unsigned n = 12; n < COUNTERS; n++) {
 		WRMSR(host, CCCR0 + n, COUNTS(0) | COMPARE | COMPLEMENT | THRESHOLD(15));
 		(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 100, 3);
-		CHECK_EQ(RDMSR(host, COUNTER0 + n), there ? 100 : 0);
+		CHECK_EQ(RDMSR(host, COUNTER0 + n), 100);
+		WRMSR(host, CCCR0 + n, COUNTS(0));
+		(void)spmu_clocks(host->core, 0, SPMU_SIGBIT(CYCLES), 100, 3);
+		CHECK_EQ(RDMSR(host, COUNTER0 + n), 100);
 		WRMSR(host, CCCR0 + n, 0);
 	}
 }
