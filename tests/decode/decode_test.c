@@ -88,10 +88,30 @@ static void show_difference(const uint8_t *code, const char *field, uint64_t got
 	       (unsigned long long)want);
 }
 
-static void ask_zydis(const uint8_t *code, size_t available, struct expected *e)
+/* 0F 1A and 0F 1B are MPX's, or NOPs as 0F 1F is where MPX is switched off. */
+static bool replace_mpx(uint8_t *code, size_t bytes, uint8_t *opcode)
 {
+	static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
+					   0x66, 0x67, 0xf0, 0xf2, 0xf3};
+	size_t n = 0;
+
+	while (n < bytes && (memchr(prefixes, code[n], sizeof(prefixes)) || code[n] >> 4 == 4))
+		n++;
+	if (n + 1 >= bytes || code[n] != 0x0f || (code[n + 1] | 1) != 0x1b)
+		return false;
+	*opcode = code[n + 1];
+	code[n + 1] = 0x1f;
+	return true;
+}
+
+static void ask_zydis(const uint8_t *original, size_t available, struct expected *e)
+{
+	uint8_t code[INSN_BYTES_MAX], opcode = 0;
+
 	if (available > INSN_BYTES_MAX)
 		available = INSN_BYTES_MAX;
+	memcpy(code, original, available);
+	e->mpx = replace_mpx(code, available, &opcode);
 	e->valid = ZYAN_SUCCESS(
 		ZydisDecoderDecodeFull(&decoder, code, available, &e->insn, e->operands));
 	/* Knights Corner's mask branches and prefetches and VIA's PadLock are undefined on Intel
@@ -100,6 +120,8 @@ static void ask_zydis(const uint8_t *code, size_t available, struct expected *e)
 			  e->insn.meta.isa_set <= ZYDIS_ISA_SET_KNC_PF_HINT) ||
 			 expected_is(e, TWO_BYTE, 0xa6, 0xa7)))
 		e->valid = false;
+	if (e->mpx)
+		e->insn.opcode = opcode;
 	if (!e->valid)
 		memset(&e->insn, 0, sizeof e->insn);
 }

@@ -18,6 +18,7 @@ struct expected {
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	bool valid;
+	bool mpx; /* switched off: a NOP of another opcode, which counts as none */
 };
 
 static inline bool expected_is(const struct expected *e, ZydisOpcodeMap map, unsigned from,
@@ -81,6 +82,10 @@ static inline enum insn_kind expected_kind_one_byte(const struct expected *e)
 	case 0xe4 ... 0xe7:
 	case 0xec ... 0xef:
 		return INSN_TRAP;
+	case 0x8e:
+		return reg == 5 ? INSN_GSBASE : INSN_PLAIN;
+	case 0x9d:
+		return INSN_POPF;
 	case 0xc6:
 	case 0xc7:
 		return modrm == 0xf8 ? INSN_XBEGIN : INSN_PLAIN;
@@ -117,8 +122,8 @@ static inline enum insn_kind expected_kind(const struct expected *e)
 		return INSN_RDTSC;
 	if (expected_is(e, TWO_BYTE, 0xae, 0xae) && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_RDWRFSGS)
 		return e->insn.raw.modrm.reg & 1 ? INSN_GSBASE : INSN_PLAIN;
-	if (e->insn.mnemonic == ZYDIS_MNEMONIC_UIRET)
-		return INSN_FAR;
+	if (expected_is(e, TWO_BYTE, 0xa9, 0xa9) || expected_is(e, TWO_BYTE, 0xb5, 0xb5))
+		return INSN_GSBASE;
 	return e->insn.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ? INSN_TRAP : INSN_PLAIN;
 }
 
@@ -333,7 +338,7 @@ static inline uint64_t expected_signals(const struct expected *e)
 		set |= SPMU_SIGBIT(RET_NEAR);
 	if (kind == INSN_FAR || kind == INSN_SYSCALL)
 		set |= SPMU_SIGBIT(FAR);
-	if (e->insn.mnemonic == ZYDIS_MNEMONIC_NOP)
+	if (e->insn.mnemonic == ZYDIS_MNEMONIC_NOP && !e->mpx)
 		set |= SPMU_SIGBIT(NOP);
 	if (expected_is(e, ONE_BYTE, 0xd8, 0xdf))
 		set |= SPMU_SIGBIT(X87);

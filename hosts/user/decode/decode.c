@@ -31,6 +31,7 @@ struct parse {
 	uint8_t page, modrm;
 	uint8_t mandatory; /* F2H, F3H or 0: the last of them */
 	bool has_66, has_67, has_lock, has_sib;
+	bool lenient;		/* fields that an encoding does not use may hold anything */
 	uint8_t w, r, x, b, r2; /* register number extensions, 0 or 1 */
 	uint8_t v;		/* 0..31 */
 	uint8_t l, broadcast, mask, zero;
@@ -227,6 +228,22 @@ static const struct decode_prop *find_prop(const struct parse *p, const struct d
 					   decode_modrm[row->shape & ROW_MODRM_MASK][p->modrm]]];
 }
 
+/* The same of a processor that ignores EVEX.b or W where this opcode has no use for it. */
+static const struct decode_prop *find_prop_leniently(struct parse *p, const struct decode_row *row)
+{
+	const struct decode_prop *prop = find_prop(p, row);
+
+	if (prop->kind == INSN_UNDEFINED) {
+		p->broadcast = 0;
+		prop = find_prop(p, row);
+	}
+	if (prop->kind == INSN_UNDEFINED && p->page >= PAGE_VEX) {
+		p->w ^= 1;
+		prop = find_prop(p, row);
+	}
+	return prop;
+}
+
 /* SIB and displacement of a ModRM memory operand. */
 static void parse_memory(struct parse *p, const struct decode_prop *prop, struct insn *insn)
 {
@@ -371,7 +388,7 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 		insn->modrm_offset = (uint8_t)p->at;
 		p->modrm = p->code[p->at++];
 	}
-	prop = find_prop(p, row);
+	prop = p->lenient ? find_prop_leniently(p, row) : find_prop(p, row);
 	if (prop->kind == INSN_UNDEFINED)
 		return undefined(p, available, insn);
 	insn->kind = prop->kind;
@@ -387,7 +404,7 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 		p->modrm |= 0xc0;
 	if (row->shape & ROW_HAS_MODRM && p->modrm < 0xc0)
 		parse_memory(p, prop, insn);
-	if (prop->deny & (p->has_lock ? ~0u : ~DENY_LOCK) && denied(p, prop))
+	if (prop->deny & (p->has_lock ? ~0u : ~DENY_LOCK) && !p->lenient && denied(p, prop))
 		return undefined(p, available, insn);
 	p->at += prop->immediate_bytes;
 	if (prop->attr & ATTR_BY_IMMEDIATE && !apply_immediate(p, prop, address, insn))
@@ -402,9 +419,10 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 	return p->at <= available;
 }
 
-bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct insn *insn)
+static inline bool decode(const uint8_t *code, size_t available, uint64_t address, bool lenient,
+			  struct insn *insn)
 {
-	struct parse p = {.code = code};
+	struct parse p = {.code = code, .lenient = lenient};
 	uint8_t padded[PADDED_BYTES];
 
 	clear(insn);
@@ -419,6 +437,17 @@ bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct
 	if (p.at > PREFIXES_IN_PLACE && available >= INSN_BYTES_MAX)
 		p.code = pad(padded, code, INSN_BYTES_MAX);
 	return decode_rest(&p, available, address, insn);
+}
+
+bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct insn *insn)
+{
+	return decode(code, available, address, false, insn);
+}
+
+bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t address,
+			   struct insn *insn)
+{
+	return decode(code, available, address, true, insn);
 }
 
 uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint64_t gpr[16],

@@ -15,7 +15,7 @@
 
 enum insn_kind {
 	INSN_PLAIN = 0, /* runs in place when copied (after relocating rip_offset) */
-	INSN_UNDEFINED, /* #UD, or not decodable: raises a fault when it runs */
+	INSN_UNDEFINED, /* not known: most likely #UD; its length is not known either */
 	INSN_JCC,	/* 70-7F, 0F 80-8F: condition in opcode & 15 */
 	INSN_JCXZ,	/* E0-E3: LOOPNE, LOOPE, LOOP, JCXZ: 8-bit displacement only */
 	INSN_JMP_REL,
@@ -30,7 +30,8 @@ enum insn_kind {
 	INSN_CPUID,
 	INSN_RDPMC,
 	INSN_RDTSC,  /* RDTSC, RDTSCP: run in place, too */
-	INSN_GSBASE, /* WRGSBASE, RDGSBASE */
+	INSN_GSBASE, /* reads or changes the base of GS: WRGSBASE, RDGSBASE, loads of GS */
+	INSN_POPF,
 	INSN_XBEGIN, /* XBEGIN, XABORT */
 };
 
@@ -93,6 +94,13 @@ enum insn_memory {
  * an undefined opcode decodes as INSN_UNDEFINED with length 1.
  */
 bool insn_decode(const uint8_t *code, size_t available, uint64_t address, struct insn *insn);
+
+/*
+ * The same, where fields that the encoding does not use may hold anything.  Intel's processors
+ * refuse most of these encodings, AMD's ignore some of the fields.
+ */
+bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t address,
+			   struct insn *insn);
 
 /* gpr[16] in encoding order (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8...), values before the
  * instruction runs.  0 when there is no memory operand (or a vector index). */

@@ -53,15 +53,27 @@ static uint16_t prop_number(const struct decode_prop *prop)
 	return (uint16_t)prop_count++;
 }
 
+static bool is_mpx(const struct place *p)
+{
+	return p->space == SPACE_LEGACY && p->map == 1 && (p->opcode | 1) == 0x1b;
+}
+
 /* One leaf: 0 if undefined.  Sets *modrm if the encoding has a ModRM byte. */
 static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 {
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	struct decode_prop prop;
+	struct place nop;
 	uint8_t bytes[32];
 	unsigned opcode_end;
 
+	/* MPX, which is switched off everywhere: NOPs (Vol. 1, 17.4). */
+	if (is_mpx(p)) {
+		nop = *p;
+		nop.opcode = 0x1f;
+		p = &nop;
+	}
 	/* 8FH with such a ModRM byte is the XOP prefix. */
 	if (p->space == SPACE_LEGACY && p->map == 0 && p->opcode == 0x8f && (t->reg & 3))
 		return 0;
@@ -74,6 +86,8 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 		return 0;
 	*modrm = (insn.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0;
 	prop_from_zydis(&prop, &insn, operands, opcode_end);
+	if (p == &nop)
+		prop.signals &= ~SPMU_SIGBIT(NOP);
 	prop.deny = deny_bits(p, t, *modrm);
 	return prop_number(&prop);
 }

@@ -22,6 +22,17 @@ _Static_assert(SPMU_SIG_NOP < 32, "the table holds signals in 32 bits");
 #define PROP_READ  (ZYDIS_OPERAND_ACTION_MASK_READ)
 #define PROP_WRITE (ZYDIS_OPERAND_ACTION_MASK_WRITE)
 
+/* MOV to GS, POP GS, LGS */
+static inline bool prop_loads_gs(const ZydisDecodedInstruction *insn)
+{
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return false;
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return insn->opcode == 0x8e && insn->raw.modrm.reg == 5;
+	return insn->opcode_map == ZYDIS_OPCODE_MAP_0F &&
+	       (insn->opcode == 0xa9 || insn->opcode == 0xb5);
+}
+
 static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 {
 	bool far = insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
@@ -44,7 +55,6 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_IRET:
 	case ZYDIS_MNEMONIC_IRETD:
 	case ZYDIS_MNEMONIC_IRETQ:
-	case ZYDIS_MNEMONIC_UIRET:
 	case ZYDIS_MNEMONIC_INT:
 	case ZYDIS_MNEMONIC_SYSENTER:
 		return INSN_FAR;
@@ -79,9 +89,14 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_XBEGIN:
 	case ZYDIS_MNEMONIC_XABORT:
 		return INSN_XBEGIN;
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+		return INSN_POPF;
 	default:
 		break;
 	}
+	if (prop_loads_gs(insn))
+		return INSN_GSBASE;
 	if (insn->meta.category == ZYDIS_CATEGORY_COND_BR && relative)
 		return INSN_JCC;
 	return insn->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED ? INSN_TRAP : INSN_PLAIN;
