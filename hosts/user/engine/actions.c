@@ -12,7 +12,7 @@
 #include "sys.h"
 #include "threads.h"
 
-extern const char signal_return[];
+extern const char signal_entry[], signal_return[]; /* enter.S */
 
 static long kernel_action(long sig, const struct kernel_action *new, struct kernel_action *old)
 {
@@ -36,7 +36,7 @@ void action_default(long sig)
 static void catch (long sig)
 {
 	struct kernel_action ours = {
-		.handler = (uint64_t)signals_handler,
+		.handler = (uint64_t)signal_entry,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER,
 		.restorer = (uint64_t)signal_return,
 		.mask = ~UINT64_C(0),

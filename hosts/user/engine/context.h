@@ -104,6 +104,9 @@ struct signals {
 	unsigned unwatches; /* more than UNWATCH_MAX: all pages */
 };
 
+/* Why an instruction runs with RFLAGS.TF (one.c). */
+enum one_purpose { ONE_OFF = 0, ONE_OF_PROGRAM, ONE_UNKNOWN, ONE_RAISES };
+
 /* The dispatcher's (run.c). */
 struct dispatch {
 	unsigned steps_due; /* single steps that have to be done whatever the meters say: the rest
@@ -118,6 +121,12 @@ struct dispatch {
 			   to go on */
 	bool recording; /* what runs one by one is kept for a trace (hot.c) */
 	bool unwatched; /* the next step may write to its own page (faults.c) */
+	bool trap_flag; /* the program's RFLAGS.TF, which rflags does not hold */
+	bool traps;	/* the step's instruction has run, and traps by that flag */
+	bool again;	/* it is repeated and has done a turn: it has not retired */
+	bool fetch_failed;		  /* of an unknown instruction (unknown.c) */
+	enum one_purpose one;		  /* the instruction that runs with TF now */
+	uint64_t one_bytes;		  /* how long the unknown one was; 0: it faulted */
 	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between that and the call */
 };
 
@@ -211,6 +220,9 @@ CTX_CHECK(lane, CTX_LANES);
 
 /* Run translated code from ctx->resume until it leaves; ctx->reason says why. */
 void enter(void);
+
+/* The same for one instruction, after which SIGTRAP comes (one.c). */
+void enter_one(void);
 
 /* A signal between the first and the last: enter() would not see any more that it came.  One that
  * came before raises a trap at enter_trap. */

@@ -297,11 +297,16 @@ static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t
 	emit_load(e, scratch, CTX_SPILL_FLAGS);
 }
 
+bool emit_reaches(uint64_t at, const struct insn *insn, uint64_t pc)
+{
+	return !insn->rip_offset || reaches(at + insn->length, rip_target(insn, pc));
+}
+
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
 {
 	uint8_t *start = e->at;
 
-	if (insn->rip_offset && !reaches((uint64_t)start + insn->length, rip_target(insn, pc))) {
+	if (!emit_reaches((uint64_t)start, insn, pc)) {
 		emit_copy_far(e, insn, bytes, pc);
 		return;
 	}
@@ -311,6 +316,8 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 
 		__builtin_memcpy(start + insn->rip_offset, &d, 4);
 	}
+	if (insn->kind == INSN_POPF)
+		emit8(e, 0x90); /* where the first trap of RFLAGS.TF comes */
 }
 
 uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes)

@@ -148,6 +148,9 @@ uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes
 /* RCX = where the indirect branch at pc goes; the program's RCX is spilled, its stack adjusted. */
 void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc);
 
+/* Returns whether a copy at `at` reaches its RIP-relative operand without borrowing a register. */
+bool emit_reaches(uint64_t at, const struct insn *insn, uint64_t pc);
+
 /* The program's own instruction, its RIP-relative operand moved. */
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
 

@@ -25,6 +25,9 @@
  *	emit_words.c those that reach the context
  *	emit_log.c   those that log a taken branch
  *	run.c        the dispatcher: bulk and precise execution
+ *	one.c        one instruction with RFLAGS.TF
+ *	unknown.c    instructions that the decoder does not know
+ *	far.c        far transfers; calls.c: system calls by INT 80H
  *	branches.c   taken branches, for last branch records and branch traces
  *	units.c      a thread's units, their drivers, samples
  *	lanes.c      headroom as translated code uses it
@@ -235,6 +238,11 @@ void exit_slot_free(uint32_t number);
 /* Code by key, 0: none.  A key is a program address, with CAREFUL_KEY for careful code: short
  * blocks that all use the first lane, run when little headroom is left. */
 #define CAREFUL_KEY (UINT64_C(1) << 63)
+/* The two highest bits of an address are the same. */
+static inline uint64_t pc_of_key(uint64_t key)
+{
+	return (uint64_t)((int64_t)(key << 1) >> 1);
+}
 uint64_t blocks_lookup(uint64_t key);
 /* The key is going to be looked up soon, and where returns to it go. */
 void blocks_will_look(uint64_t key, bool of_return);
@@ -332,8 +340,12 @@ void steps_start(void);
 void steps_leave(uint64_t start, uint64_t end);
 /* Where code for pc is kept with the step that has just run; NULL: it did not end there. */
 uint32_t *step_code_behind(uint64_t pc);
+/* A page of the thread's that nothing may access; code may be written in front of it. */
+uint8_t *step_guard(void);
 /* The step that runs, if the address is in it. */
 struct step *step_of_code(uint64_t address);
+/* Is this the beginning of a system call by INT 80H, which the kernel is going to make again? */
+bool step_waits(uint64_t address);
 /* The instruction that the address is in, and whether it begins there. */
 unsigned step_index(const struct step *s, uint64_t address, bool *exact);
 
@@ -402,6 +414,8 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 void self_cpuid(uint32_t leaf, uint32_t subleaf);
 /* RDPMC in precise mode; the registers are changed if it is SPMU_DONE. */
 enum spmu_outcome self_rdpmc(void);
+/* Does the processor know XBEGIN, though every transaction may abort? */
+bool self_has_transactions(void);
 
 /* branches.c: the log of taken branches, which bulk code writes while the unit wants them */
 #define LOG_RECORD_BYTES 24	/* as a BTS record: from, to, and the kind where BTS has flags */
@@ -459,6 +473,9 @@ struct syscall_arguments {
 };
 /* The program makes this call, by SYSCALL or otherwise. */
 long syscall_make(struct syscall_arguments *c);
+/* The same of a call whose number and arguments are not in the registers of SYSCALL.  Its
+ * instruction has two bytes, too. */
+bool syscall_run_as(struct syscall_arguments *c);
 /* Let the kernel do it. */
 long syscall_pass_on(const struct syscall_arguments *c);
 /* The program is going to write there, whatever it is: the lock is held. */
@@ -502,5 +519,7 @@ void signals_start(void);
 void signals_check(void);
 /* current->pc is no code: a call to the vsyscall page, or a fault as the program would have it. */
 void signals_bad_jump(void);
+/* So can bytes of the instruction at current->pc: those at this address. */
+void signals_bad_fetch(uint64_t address);
 
 #endif

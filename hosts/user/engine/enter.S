@@ -9,6 +9,7 @@
 #include "context.h"
 
 #define RFLAGS_AC 0x40000
+#define RFLAGS_TF 0x100
 #define FRAME_RSP 0xa8	/* in a signal frame: its registers (asm/sigcontext.h) */
 #define FRAME_RIP 0xb0
 
@@ -58,6 +59,49 @@ enter_trap:
 	int3			/* signals.c finds the boundary from CTX_RESUME on */
 	nop
 enter_end:
+
+	/* As enter(), with RFLAGS.TF: the kernel raises SIGTRAP after one instruction. */
+	.globl enter_one
+enter_one:
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rsp, %gs:CTX_ENGINE_RSP
+	pushq $0		/* IRETQ refuses to run with RFLAGS.NT */
+	popfq
+	movl %ss, %eax
+	pushq %rax
+	pushq %gs:CTX_RSP
+	pushq %gs:CTX_RFLAGS
+	orl $RFLAGS_TF, (%rsp)
+	movl %cs, %eax
+	pushq %rax
+	pushq %gs:CTX_RESUME
+	movq %gs:CTX_RAX, %rax
+	movq %gs:CTX_RCX, %rcx
+	movq %gs:CTX_RDX, %rdx
+	movq %gs:CTX_RBX, %rbx
+	movq %gs:CTX_RBP, %rbp
+	movq %gs:CTX_RSI, %rsi
+	movq %gs:CTX_RDI, %rdi
+	movq %gs:CTX_R8+0x00, %r8
+	movq %gs:CTX_R8+0x08, %r9
+	movq %gs:CTX_R8+0x10, %r10
+	movq %gs:CTX_R8+0x18, %r11
+	movq %gs:CTX_R8+0x20, %r12
+	movq %gs:CTX_R8+0x28, %r13
+	movq %gs:CTX_R8+0x30, %r14
+	movq %gs:CTX_R8+0x38, %r15
+	iretq
+
+	/* An instruction for enter_one() that does nothing. */
+	.globl trap_here
+trap_here:
+	nop
+	jmp exit_step_next
 
 	.macro leave_by name, reason
 	.globl \name
@@ -134,6 +178,14 @@ leave_common:
 	popq %rbp
 	popq %rbx
 	ret
+
+	/* The kernel leaves RFLAGS.AC as the program has it. */
+	.globl signal_entry
+signal_entry:
+	pushfq
+	andl $~RFLAGS_AC, (%rsp)
+	popfq
+	jmp signals_handler
 
 	.globl signal_return
 signal_return:

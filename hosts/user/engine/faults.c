@@ -12,6 +12,7 @@
 #include "actions.h"
 #include "engine.h"
 #include "faults.h"
+#include "one.h"
 #include "pages.h"
 #include "settle.h"
 #include "sys.h"
@@ -19,6 +20,11 @@
 #include "vsyscall.h"
 
 #define STACK_NEAR UINT64_C(16384)
+
+/* Exceptions (Vol. 3A, 6.3.1) */
+#define TRAP_DEBUG	1
+#define TRAP_BREAKPOINT 3
+#define TRAP_OVERFLOW	4
 
 static struct signals *mine(void)
 {
@@ -54,6 +60,8 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	uint64_t rip = regs->rip, address = (uint64_t)info->si_addr;
 	bool probe = rip == (uint64_t)probe_read_at || rip == (uint64_t)probe_write_at;
 
+	if (unknown_fetch_failed(sig, info, regs))
+		return true;
 	if (sig == SIGSEGV && regs->err & 2 && branches_full_at(address)) {
 		current->run.log_store = rip;
 		regs->rip = (uint64_t)exit_log_full;
@@ -93,19 +101,37 @@ static bool own_rdtsc(int sig, struct sigcontext *regs)
 	return true;
 }
 
-static bool is_breakpoint(int sig, uint64_t rip)
+static bool is_translated(uint64_t address)
 {
-	return sig == SIGTRAP && (block_of_code(rip - 1) || step_of_code(rip - 1)) &&
-	       *(const uint8_t *)(rip - 1) == 0xcc;
+	return block_of_code(address) || step_of_code(address);
+}
+
+/* A trap comes after its instruction: how many bytes of that are in front of RIP; 0: a fault. */
+static unsigned trap_bytes(const struct sigcontext *regs)
+{
+	const uint8_t *end = (const uint8_t *)regs->rip;
+
+	switch (regs->trapno) {
+	case TRAP_DEBUG: /* INT1 */
+		return is_translated(regs->rip - 1) && end[-1] == 0xf1;
+	case TRAP_BREAKPOINT: /* INT3, or INT 3 in two bytes */
+	case TRAP_OVERFLOW:   /* INT 4 */
+		if (is_translated(regs->rip - 1) && end[-1] == 0xcc)
+			return 1;
+		return is_translated(regs->rip - 2) ? 2 : 0;
+	default:
+		return 0;
+	}
 }
 
 /* The handler is entered from signals_check(), with the registers that leaving puts away. */
 static void deliver_fault(siginfo_t *info, struct ucontext *uc, uint64_t rip)
 {
-	/* Where it stands natively; SIGSEGV and SIGBUS tell the address of data. */
-	if ((uint64_t)info->si_addr == rip)
+	/* The address of the instruction is the program's; that of data, or of bytes that cannot be
+	 * fetched, is as it was. */
+	if (!mine()->bad_jump && (uint64_t)info->si_addr == rip)
 		info->si_addr = (void *)current->pc;
-	if (rip == uc->uc_mcontext.cr2)
+	if (!mine()->bad_jump && rip == uc->uc_mcontext.cr2)
 		uc->uc_mcontext.cr2 = current->pc;
 	signals_note(info, uc, true);
 	uc->uc_mcontext.rip = (uint64_t)exit_step_jump;
@@ -117,10 +143,10 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 	struct sigcontext *regs = &uc->uc_mcontext;
 	uint64_t rip = regs->rip;
 	struct sigcontext settled;
-	bool trap = is_breakpoint(sig, rip);
+	unsigned trap = trap_bytes(regs);
 	bool delivered = action_has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
 	const struct step *s = step_of_code(rip);
-	bool with_gs = s && s->uses_gs && s->kind == INSN_PLAIN;
+	bool with_gs = s && s->uses_gs;
 	uint64_t flushes = blocks_flushes;
 
 	if (own_fault(sig, info, regs) || own_rdtsc(sig, regs))
@@ -131,13 +157,13 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 		internal_error(sig, rip);
 	memcpy(&settled, regs, sizeof(settled));
 	settled.rip -= trap;
-	settle(&settled, trap);
+	settle(&settled, trap != 0);
 	if (delivered) {
 		memcpy(regs, &settled, sizeof(settled));
 		deliver_fault(info, uc, rip);
 		return;
 	}
-	if (trap) /* INT3 has retired and does not fault again */
+	if (trap) /* it has retired and does not come again */
 		syscall2(__NR_kill, current->pid, sig);
 	if (with_gs)
 		signals_end(sig, FATAL_PROCESS);
@@ -188,8 +214,13 @@ void signals_bad_jump(void)
 {
 	if (vsyscall_run())
 		return;
+	signals_bad_fetch(current->pc);
+}
+
+void signals_bad_fetch(uint64_t address)
+{
 	mine()->bad_jump = true;
-	current->resume = current->pc;
+	current->resume = address;
 	enter();
 	mine()->bad_jump = false;
 	if (!current->pending)

@@ -13,6 +13,7 @@
 #include <asm/unistd.h>
 
 #include "engine.h"
+#include "faults.h"
 #include "frames.h"
 #include "keys.h"
 #include "sys.h"
@@ -28,7 +29,7 @@
 #define RIGHTS_CODE   0x1800 /* of a segment, as LAR gives them (Vol. 3A 3.4.5) */
 #define RIGHTS_LONG   0x200000
 #define FLAG_RF	      UINT64_C(0x10000)
-#define FLAGS_CLEARED (FLAG_RF | 0x500) /* on the way into a handler: RF, DF, TF */
+#define FLAGS_CLEARED (FLAG_RF | 0x400) /* on the way into a handler: RF, DF; and TF */
 #define FLAGS_RETURN  UINT64_C(0x40cd5) /* AC, OF, DF, SF, ZF, AF, PF, CF */
 
 struct frame {
@@ -162,6 +163,7 @@ static void registers_in(const struct sigcontext *from)
 	g[4] = from->rsp;
 	current->pc = from->rip;
 	current->rflags = (current->rflags & ~FLAGS_RETURN) | (from->eflags & FLAGS_RETURN);
+	current->run.trap_flag = from->eflags & FLAG_TF;
 }
 
 /* The extended state as it is now; the header is cleared first: XSAVE leaves a part of it. */
@@ -209,7 +211,8 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 		current->signals.altstack = (stack_t){.ss_flags = SS_DISABLE};
 	memcpy(&f->uc.uc_mcontext, &a->from, sizeof(a->from));
 	frame_registers(&f->uc.uc_mcontext);
-	f->uc.uc_mcontext.eflags = current->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0);
+	f->uc.uc_mcontext.eflags = current->rflags | (a->fault ? a->from.eflags & FLAG_RF : 0) |
+				   (current->run.trap_flag ? FLAG_TF : 0);
 	f->uc.uc_mcontext.oldmask = mask;
 	f->uc.uc_mcontext.fpstate = (struct _fpstate *)state;
 	f->uc.uc_sigmask = mask;
@@ -220,6 +223,7 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 	current->gpr[4] = sp;
 	current->pc = action->handler;
 	current->rflags &= ~FLAGS_CLEARED;
+	current->run.trap_flag = false;
 	if (keys_used)
 		keys_set_rights(current->signals.handlers_rights);
 	return true;

@@ -317,7 +317,7 @@ uint32_t counting_budget(void)
 	uint32_t budget = 0;
 
 	if (meters > STEP_METERS_MAX || branch_signals || current->run.recording ||
-	    current->run.steps_due > 1)
+	    current->run.trap_flag || current->run.steps_due > 1)
 		return STEP_ALONE;
 	for (unsigned m = 0; m < meters; m++) {
 		int64_t room = c->meter[m].unit->headroom + c->meter[m].unit->quiet;

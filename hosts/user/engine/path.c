@@ -29,12 +29,12 @@ bool is_indirect(const struct insn *insn)
 static bool is_straight(const struct insn *insn)
 {
 	return insn->kind == INSN_PLAIN || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC ||
-	       insn->kind == INSN_RDTSC;
+	       insn->kind == INSN_RDTSC || insn->kind == INSN_POPF;
 }
 
 /* Kinds as a set. */
 #define SPECIAL_KINDS (1u << INSN_FAR | 1u << INSN_GSBASE | 1u << INSN_XBEGIN)
-#define ENGINE_KINDS  (SPECIAL_KINDS | 1u << INSN_CPUID | 1u << INSN_RDPMC)
+#define ENGINE_KINDS  (SPECIAL_KINDS | 1u << INSN_CPUID | 1u << INSN_RDPMC | 1u << INSN_UNDEFINED)
 
 bool is_special(const struct insn *insn)
 {

@@ -8,7 +8,9 @@
  * has.
  */
 #include "emit.h"
+#include "far.h"
 #include "keys.h"
+#include "one.h"
 #include "path.h"
 #include "signals.h"
 #include "sys.h"
@@ -16,6 +18,7 @@
 
 #define SEEN	      16384
 #define RDTSC_OPCODE  0x31 /* RDTSCP ends in another byte */
+#define XBEGIN_OPCODE 0xc7 /* XABORT ends in another byte */
 #define CAREFUL_TIMES 2	   /* what making it costs, in moves of room */
 
 static uint64_t key_of(uint64_t pc)
@@ -50,7 +53,7 @@ static bool choose_code(void)
 {
 	struct dispatch *run = &current->run;
 
-	if (memory_is_volatile(current->pc))
+	if (run->trap_flag || memory_is_volatile(current->pc))
 		return false;
 	if (run->careful && !run->careful_for_once && !careful_pays(current->pc))
 		run->careful = false;
@@ -103,7 +106,8 @@ static uint64_t link_slot(uint32_t number, struct exit_slot slot)
 /* Straight on, unless something is to be done at this boundary between two instructions. */
 static void resume_linked(uint64_t code)
 {
-	if (!current->pending && !current->stop && !current->signals.unwatches)
+	if (!current->pending && !current->stop && !current->signals.unwatches &&
+	    !current->run.trap_flag)
 		current->run.resume_at = code;
 }
 
@@ -112,7 +116,7 @@ static void link_exit(uint32_t number)
 	const struct exit_slot *slot = exit_slot_at(number);
 	uint64_t flushes = blocks_flushes;
 
-	current->pc = slot->target & ~CAREFUL_KEY;
+	current->pc = pc_of_key(slot->target);
 	if (current->run.careful && !careful_pays(current->pc)) {
 		current->run.careful = false;
 		return;
@@ -253,20 +257,6 @@ static void run_bulk(void)
 				   "run; GLIBC_TUNABLES=glibc.pthread.rseq=0 may spare them");
 }
 
-/* Run in place with the program's GS base (step.c). */
-static bool can_have_gs(const struct insn *insn)
-{
-	return insn->uses_gs && insn->kind == INSN_PLAIN && !insn->rip_offset;
-}
-
-/* INT n where user code may not go: #GP (Vol. 3A 6.12.1.2).  Breakpoint, overflow and 32-bit system
- * calls are open to it. */
-static bool faults_for_certain(const struct insn *insn)
-{
-	return insn->kind == INSN_FAR && insn->opcode == 0xcd && insn->immediate != 3 &&
-	       insn->immediate != 4 && insn->immediate != 0x80;
-}
-
 /* The instruction at current->pc, alone in its step. */
 static void decode_alone(const struct step *s, struct insn *insn)
 {
@@ -284,47 +274,75 @@ static struct insn_addresses addresses_of(const struct step *s, const struct ins
 			      current->program_gs);
 }
 
-/* RDGSBASE, WRGSBASE (Vol. 2): of a register, 32 or 64 bits. */
-static void step_gs_base(const struct step *s, const struct insn *insn)
+/* XBEGIN, XABORT (Vol. 2): a transaction may abort at once, with no status, at its fallback.
+ * Without a transaction XABORT does nothing.  Processors without transactions know neither. */
+static void step_transaction(const struct step *s, const struct insn *insn)
 {
-	READING_CODE;
-	const uint8_t *bytes = (const uint8_t *)s->pc;
-	unsigned modrm = bytes[insn->modrm_offset], rex = bytes[insn->opcode_offset - 2];
-	uint64_t *reg, mask = UINT32_MAX;
-
-	rex = (rex & 0xf0) == 0x40 ? rex : 0;
-	reg = &current->gpr[(modrm & 7) | (rex & 1) << 3];
-	if (rex & 8)
-		mask = UINT64_MAX;
-	if ((modrm >> 3 & 7) == 1)
-		*reg = current->program_gs & mask;
-	else if (((int64_t)(*reg & mask) << 16) >> 16 == (int64_t)(*reg & mask))
-		current->program_gs = *reg & mask;
-	else
-		engine_unsupported("the program loads a GS base that is not canonical");
-	current->pc = s->pc + insn->length;
-	counting_retire(s->pc, current->pc, insn->signals, NULL);
-}
-
-/* An unsupported kind of instruction, or what stands for running it. */
-static void step_special(const struct step *s, const struct insn *insn)
-{
-	if (insn->kind == INSN_GSBASE) {
-		step_gs_base(s, insn);
+	if (!self_has_transactions()) {
+		unknown_run(s);
 		return;
 	}
-	if (insn->uses_gs)
-		engine_unsupported(
-			"the program branches through the GS segment, or addresses it by "
-			"RIP, which cannot be run yet");
-	if (insn->kind == INSN_FAR)
-		engine_unsupported(
-			"the program makes a far transfer (INT n, IRET, far CALL or JMP), "
-			"which cannot be run yet");
-	/* XBEGIN: a transaction may abort at once, with no status, at its fallback. */
-	current->gpr[0] &= ~UINT64_C(0xffffffff);
-	current->pc = insn->target;
+	current->pc = s->pc + insn->length;
+	if (insn->opcode == XBEGIN_OPCODE) {
+		current->gpr[0] &= ~UINT64_C(0xffffffff);
+		current->pc = insn->target;
+	}
 	counting_retire(s->pc, current->pc, insn->signals, NULL);
+	current->run.traps = current->run.trap_flag;
+}
+
+/* JMP and CALL through memory in GS.  False: it faults. */
+static bool step_branch_in_gs(const struct step *s, const struct insn *insn,
+			      const struct insn_addresses *at)
+{
+	uint64_t operand =
+		insn_data_address(insn, s->pc, current->gpr, read_fs_base(), current->program_gs);
+	uint64_t behind = s->pc + insn->length, sp = current->gpr[4] - sizeof(behind), target;
+	bool call = insn->kind == INSN_CALL_IND;
+
+	if (!memory_readable(operand, sizeof(target)) ||
+	    (call && !memory_writable(sp, sizeof(behind))))
+		return false;
+	memcpy(&target, (const void *)operand, sizeof(target));
+	if (!is_canonical(target))
+		return false;
+	if (call) {
+		memcpy((void *)sp, &behind, sizeof(behind));
+		current->gpr[4] = sp;
+	}
+	current->pc = target;
+	counting_retire(s->pc, target, insn->signals, at);
+	current->run.traps = current->run.trap_flag;
+	return true;
+}
+
+static bool step_far(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
+{
+	bool traps = current->run.trap_flag;
+
+	if (!far_run(s, insn, at))
+		return false;
+	current->run.traps |= traps;
+	return true;
+}
+
+/* What the engine does in place of running it.  False: it runs as it is. */
+static bool step_special(const struct step *s, const struct insn *insn,
+			 const struct insn_addresses *at)
+{
+	switch (insn->kind) {
+	case INSN_FAR:
+		return step_far(s, insn, at);
+	case INSN_XBEGIN:
+		step_transaction(s, insn);
+		return true;
+	case INSN_JMP_IND:
+	case INSN_CALL_IND:
+		return step_branch_in_gs(s, insn, at);
+	default:
+		engine_unsupported("the program addresses the GS segment by RIP from code above "
+				   "2 GiB, which cannot be run yet");
+	}
 }
 
 /* Where the program continues; registers are those after the step.  What the outcome of its last
@@ -334,7 +352,10 @@ static uint64_t run_alone(const struct step *s, uint64_t behind, uint64_t *signa
 	bool conditional = s->kind == INSN_JCC || s->kind == INSN_JCXZ;
 
 	current->resume = s->code;
-	enter();
+	if (current->run.trap_flag)
+		one_run(ONE_OF_PROGRAM);
+	else
+		enter();
 	switch (current->reason) {
 	case EXIT_STEP_TAKEN:
 		if (conditional)
@@ -349,21 +370,25 @@ static uint64_t run_alone(const struct step *s, uint64_t behind, uint64_t *signa
 	}
 }
 
-/* Retires first: the call may not come back. */
+/* Retires first: the call may not come back.  It does not trap by RFLAGS.TF. */
 static void step_syscall(const struct step *s)
 {
 	struct dispatch *run = &current->run;
 	uint64_t pc = s->pc; /* the call may take the step away */
+	bool made;
 
 	signals_before_call();
 	if (current->pending)
 		return;
 	current->pc = pc + s->insn[0].bytes;
-	syscall_registers();
+	if (s->kind == INSN_SYSCALL)
+		syscall_registers();
 	if (run->retired_at != pc || run->retired_rsp != current->gpr[4])
 		counting_retire(pc, current->pc, s->insn[0].signals, NULL);
 	run->retired_at = 0;
-	if (!syscall_run()) {
+	if (s->kind == INSN_SYSCALL || !call_run(&made))
+		made = syscall_run();
+	if (!made) {
 		run->retired_at = pc;
 		run->retired_rsp = current->gpr[4];
 	}
@@ -381,6 +406,7 @@ static void step_rdpmc(const struct step *s)
 	}
 	current->pc = s->pc + s->insn[0].bytes;
 	counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
+	current->run.traps = current->run.trap_flag;
 }
 
 /* It has run, and told the machine's time. */
@@ -402,9 +428,8 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 	for (unsigned i = 0; i <= last; i++)
 		behind += s->insn[i].bytes;
-	current->run.step_left = false;
 	next = run_alone(s, behind, &signals);
-	if (current->run.step_left)
+	if (current->run.step_left || current->run.again)
 		return;
 	current->pc = next;
 	if (s->kind == INSN_CPUID)
@@ -419,37 +444,51 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 	counting_retire(ip, next, signals, at);
 }
 
+static bool is_call(const struct step *s, const struct insn *insn)
+{
+	return s->kind == INSN_SYSCALL || (s->special && far_is_call(insn) && !call_is_plain());
+}
+
+static void run_step_of(const struct step *s)
+{
+	struct insn_addresses at = {0, 0};
+	struct insn insn = {.kind = INSN_PLAIN};
+
+	if (s->insns == 1 && (s->special || s->addressed)) {
+		decode_alone(s, &insn);
+		if (s->addressed)
+			at = addresses_of(s, &insn);
+	}
+	if (is_call(s, &insn)) {
+		hot_end(); /* it may not come back */
+		step_syscall(s);
+		return;
+	}
+	if (s->special && step_special(s, &insn, &at))
+		return;
+	if (s->kind == INSN_UNDEFINED)
+		unknown_run(s);
+	else if (s->kind == INSN_RDPMC)
+		step_rdpmc(s);
+	else
+		step_plain(s, &at);
+}
+
 static void run_step(void)
 {
 	const struct step *s = translate_step(current->pc);
-	struct insn_addresses at = {0, 0};
-	struct insn insn;
+	struct dispatch *run = &current->run;
 
 	if (!s) {
 		signals_bad_jump();
 		return;
 	}
-	if (s->insns == 1 && (s->special || s->addressed)) {
-		decode_alone(s, &insn);
-		if (s->special && !can_have_gs(&insn) && !faults_for_certain(&insn)) {
-			step_special(s, &insn);
-			return;
-		}
-		if (s->addressed)
-			at = addresses_of(s, &insn);
-	}
-	if (current->run.recording)
+	run->step_left = run->traps = run->again = false;
+	if (run->recording)
 		hot_note(s->pc);
-	if (s->kind == INSN_SYSCALL && !s->special) {
-		hot_end(); /* it may not come back */
-		step_syscall(s);
-		return;
-	}
-	if (s->kind == INSN_RDPMC) {
-		step_rdpmc(s);
-		return;
-	}
-	step_plain(s, &at);
+	run_step_of(s);
+	if (run->traps && !run->step_left)
+		one_raise();
 }
 
 void run_program(void)
@@ -470,7 +509,7 @@ void run_program(void)
 			if (run->steps_due)
 				run->steps_due--;
 			signals_check();
-		} while (run->steps_due || !counting_bulk_possible() ||
+		} while (run->steps_due || run->trap_flag || !counting_bulk_possible() ||
 			 memory_is_volatile(current->pc));
 		hot_end();
 		counting_mode(COUNTING_BULK);

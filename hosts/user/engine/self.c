@@ -62,6 +62,14 @@ void self_cpuid(uint32_t leaf, uint32_t subleaf)
 	g[2] = regs[EDX];
 }
 
+bool self_has_transactions(void)
+{
+	uint32_t a = 7, b, c = 0, d;
+
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return b >> 11 & 1 || d >> 11 & 1; /* RTM, RTM_ALWAYS_ABORT */
+}
+
 enum spmu_outcome self_rdpmc(void)
 {
 	uint64_t value;

@@ -7,6 +7,7 @@
 
 #include "emit.h"
 #include "engine.h"
+#include "path.h"
 #include "settle.h"
 #include "sys.h"
 
@@ -88,7 +89,7 @@ static void restore_far(struct sigcontext *regs, const struct insn *insn)
 	const uint8_t *load = (const uint8_t *)regs->rip - MOVABS_BYTES;
 	unsigned reg;
 
-	if (insn->kind != INSN_PLAIN || !insn->rip_offset ||
+	if (is_indirect(insn) || !insn->rip_offset ||
 	    !emit_is_save(load - emit_word_bytes(), &reg) || load[0] != 0x48 ||
 	    (load[1] & 0xf8) != 0xb8)
 		return; /* or NOPs stand in front of it */

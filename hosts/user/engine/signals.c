@@ -19,6 +19,7 @@
 #include "faults.h"
 #include "filters.h"
 #include "keys.h"
+#include "one.h"
 #include "settle.h"
 #include "sys.h"
 #include "threads.h"
@@ -117,6 +118,8 @@ static void leave_soon(struct sigcontext *regs)
 {
 	uint64_t rip = regs->rip;
 
+	if (current->run.one)
+		return; /* comes back after one instruction */
 	if (rip >= (uint64_t)enter_check && rip < (uint64_t)enter_end)
 		complete_entry(regs);
 	rip = regs->rip;
@@ -127,7 +130,7 @@ static void leave_soon(struct sigcontext *regs)
 				    : (uint64_t)syscall_interrupted;
 	else if (in_engine(rip))
 		return;
-	else if (step_of_code(rip))
+	else if (step_of_code(rip) && !step_waits(rip))
 		return; /* comes back by itself */
 	else if (settle_possible(rip)) {
 		settle(regs, 0);
@@ -166,13 +169,20 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 {
 	struct sigcontext *regs = &uc->uc_mcontext;
 
+	/* Translated code has set it: POPF of the program. */
+	if (regs->eflags & FLAG_TF && !current->pending && !current->run.one)
+		current->run.trap_flag = true;
 	if (threads_is_stop(info)) {
 		stand_soon(uc);
 		return;
 	}
-	if (sig == SIGTRAP && current->pending &&
+	if (sig == SIGTRAP && info->si_code == TRAP_TRACE && current->run.one) {
+		one_trapped(info, uc);
+		return;
+	}
+	if (sig == SIGTRAP &&
 	    (info->si_code == TRAP_TRACE ||
-	     (info->si_code > 0 && regs->rip == (uint64_t)enter_trap + 1))) {
+	     (current->pending && info->si_code > 0 && regs->rip == (uint64_t)enter_trap + 1))) {
 		leave_soon(regs);
 		return;
 	}

@@ -33,9 +33,10 @@
 /* A thread's. */
 struct steps {
 	uint32_t count;
-	uint8_t *room, *at, *end;
+	uint8_t *room, *at, *code_end, *end;
 	uint64_t changes; /* of code until these were made */
 	struct step *last;
+	bool guarded;
 	struct context *owner;
 	struct steps *next; /* of all */
 	uint16_t place[];   /* of a step in the room, 0: none */
@@ -54,6 +55,7 @@ static struct steps *make(uint32_t count, uint64_t room, uint64_t bytes)
 	steps->room = (uint8_t *)room;
 	steps->at = steps->room + STEP_ALIGN;
 	steps->end = steps->room + bytes;
+	steps->code_end = steps->end - PAGE - STEP_ALIGN; /* step_guard() */
 	steps->owner = current;
 	steps->next = made;
 	made = current->steps = steps;
@@ -138,10 +140,12 @@ static void emit_rax(struct emit *e, unsigned opcode, const void *word)
 	emit_bytes(e, (const uint8_t *)&word, 8);
 }
 
-/* The program's GS base for one instruction; no flag changes and the stack is not touched. */
+/* The program's GS base for one instruction, which may change it; no flag changes and the stack is
+ * not touched. */
 static void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc)
 {
 	static const uint8_t wrgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xd8}; /* of RAX */
+	static const uint8_t rdgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xc8};
 
 	emit_save(e, RAX, CTX_SPILL_FLAGS);
 	emit_rax(e, 0xa1, &current->program_gs);
@@ -149,15 +153,29 @@ static void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc)
 	emit_rax(e, 0xa1, &current->spill_flags);
 	emit_copy(e, insn, (const uint8_t *)pc, pc);
 	emit_rax(e, 0xa3, &current->spill_flags);
+	if (insn->kind == INSN_GSBASE) {
+		emit_bytes(e, rdgsbase, sizeof(rdgsbase));
+		emit_rax(e, 0xa3, &current->program_gs);
+	}
 	emit_rax(e, 0xb8, current); /* MOV RAX, imm64 */
 	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
 	emit_load(e, RAX, CTX_SPILL_FLAGS);
+}
+
+static bool needs_gs(const struct insn *insn)
+{
+	return insn->uses_gs || insn->kind == INSN_GSBASE;
 }
 
 static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 {
 	uint8_t *taken;
 
+	if (needs_gs(insn)) { /* a branch only faults there (run.c) */
+		emit_with_gs(e, insn, pc);
+		emit_jmp(e, (uint64_t)blocks_gate(EXIT_STEP_NEXT));
+		return;
+	}
 	switch (insn->kind) {
 	case INSN_JCC:
 		taken = emit_jcc(e, insn->opcode & 15, 0);
@@ -188,11 +206,10 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 			  */
 		emit_bytes(e, (const uint8_t[]){0xf4, 0x0f, 0x0b}, 3);
 		break;
+	case INSN_UNDEFINED: /* runs elsewhere (unknown.c) */
+		break;
 	default:
-		if (insn->uses_gs)
-			emit_with_gs(e, insn, pc);
-		else
-			emit_copy(e, insn, (const uint8_t *)pc, pc);
+		emit_copy(e, insn, (const uint8_t *)pc, pc);
 		emit_jmp(e, (uint64_t)blocks_gate(EXIT_STEP_NEXT));
 	}
 }
@@ -281,6 +298,14 @@ static void forget(struct steps *steps)
 	steps->last = NULL;
 }
 
+/* No register but RAX is borrowed while GS is the program's. */
+static bool runs_with_gs(const struct steps *steps, const struct insn *insn, uint64_t pc)
+{
+	return insn->kind != INSN_FAR && insn->kind != INSN_XBEGIN && !is_indirect(insn) &&
+	       emit_reaches((uint64_t)steps->room, insn, pc) &&
+	       emit_reaches((uint64_t)steps->end, insn, pc);
+}
+
 /* The code stands behind what is known of it. */
 static struct step *write(struct steps *steps, uint32_t budget)
 {
@@ -288,7 +313,7 @@ static struct step *write(struct steps *steps, uint32_t budget)
 	struct step *s;
 	struct emit e;
 
-	if (steps->end - steps->at < STEP_BYTES)
+	if (steps->code_end - steps->at < STEP_BYTES)
 		forget(steps);
 	s = (struct step *)steps->at;
 	*s = (struct step){
@@ -296,8 +321,8 @@ static struct step *write(struct steps *steps, uint32_t budget)
 		.budget = budget,
 		.insns = (uint8_t)d.n,
 		.kind = last->kind,
-		.special = is_special(last),
-		.uses_gs = last->uses_gs,
+		.special = is_special(last) && !runs_with_gs(steps, last, d.pc[d.n - 1]),
+		.uses_gs = needs_gs(last),
 		.rep = last->rep,
 		.addressed = counting_wants_address(last->signals),
 		.address32 = last->address32,
@@ -345,7 +370,7 @@ static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 		}
 	} while (again);
 	s = write(steps, budget);
-	if (!changes)
+	if (!changes && s->kind != INSN_UNDEFINED) /* that may be another when more can be read */
 		*place_of(steps, pc, budget) =
 			(uint16_t)(((uint8_t *)s - steps->room) / STEP_ALIGN);
 	return s;
@@ -398,6 +423,24 @@ uint32_t *step_code_behind(uint64_t pc)
 		s->next_code = 0;
 	}
 	return &s->next_code;
+}
+
+uint8_t *step_guard(void)
+{
+	struct steps *steps = current->steps;
+	uint8_t *guard = steps->end - PAGE;
+
+	if (!steps->guarded)
+		syscall3(__NR_mprotect, (long)guard, (long)PAGE, PROT_NONE);
+	steps->guarded = true;
+	return guard;
+}
+
+bool step_waits(uint64_t address)
+{
+	const struct step *s = step_of_code(address);
+
+	return s && s->kind == INSN_FAR && address == s->code;
 }
 
 struct step *step_of_code(uint64_t address)

@@ -14,6 +14,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "faults.h"
 #include "files.h"
 #include "fixed.h"
 #include "filters.h"
@@ -282,11 +283,21 @@ static long run_locked(struct syscall_arguments *c)
 	return result;
 }
 
+/* The kernel also loads this selector; the base of GS stays the engine's. */
+static void load_gs_selector(uint32_t selector)
+{
+	__asm__ volatile("mov %1, %%gs\n\twrgsbase %0"
+			 :
+			 : "r"(read_gs_base()), "r"(selector)
+			 : "memory");
+}
+
 static long do_arch_prctl(struct syscall_arguments *c)
 {
 	if (c->a[0] == ARCH_SET_GS) {
 		if (c->a[1] >= PROGRAM_END)
 			return -EPERM;
+		load_gs_selector(0);
 		current->program_gs = c->a[1];
 		return 0;
 	}
@@ -497,23 +508,32 @@ long syscall_make(struct syscall_arguments *c)
 void syscall_registers(void)
 {
 	current->gpr[1] = current->pc;
-	current->gpr[11] = current->rflags;
+	current->gpr[11] = current->rflags | (current->run.trap_flag ? FLAG_TF : 0);
+}
+
+/* RAX and where the program goes on, after a call whose instruction has two bytes. */
+static bool complete(long result)
+{
+	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
+		current->pc -= 2; /* the call again, after the handler; RAX is still the number */
+	else if (result != SYSCALL_TRAPPED)
+		current->gpr[0] = (uint64_t)result;
+	return result != SYSCALL_NOT_BEGUN;
 }
 
 bool syscall_run(void)
 {
-	uint64_t *g = current->gpr;
+	const uint64_t *g = current->gpr;
 	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
-	long result;
 
 	if (c.nr == __NR_rt_sigreturn && !filters_forbid(c.nr)) {
 		signals_return();
 		return true;
 	}
-	result = syscall_make(&c);
-	if (result == SYSCALL_AGAIN || result == SYSCALL_NOT_BEGUN)
-		current->pc -= 2; /* SYSCALL again, behind the handler; RAX is still the number */
-	else if (result != SYSCALL_TRAPPED)
-		g[0] = (uint64_t)result;
-	return result != SYSCALL_NOT_BEGUN;
+	return complete(syscall_make(&c));
+}
+
+bool syscall_run_as(struct syscall_arguments *c)
+{
+	return complete(syscall_make(c));
 }

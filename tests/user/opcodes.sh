@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# opcodes.sh: single instructions of every opcode map (opcodes.c) do what they do natively:
+# registers, flags, vector registers, memory, and the signal with its address.  opcodes.md lists what
+# is left out.  Then instructions that need the engine (instructions.c).
+# FORMS=N tries N forms; SEED=N other ones.
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+FORMS=${FORMS:-200000}
+SEED=${SEED:-1}
+BATCH=512 # forms of one line of output
+SHOWN=20
+FIXED=(-fno-stack-protector -fcf-protection=none -mno-red-zone -static -no-pie)
+compile opcodes "${FIXED[@]}" -mno-avx
+compile instructions "${FIXED[@]}"
+cd "$SCRATCH" || exit 1
+ulimit -c 0
+
+# The forms of a batch that differ, natively and under the translator.
+show_batch() {
+	local batch=$1
+	run listed-native "$BUILT/opcodes" -v native listed-skips "$SEED" "$batch" "$BATCH"
+	run listed "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/opcodes" -v again listed-skips "$SEED" "$batch" "$BATCH"
+	diff listed-native.out listed.out | head -n "$SHOWN"
+	head -n 1 listed.err
+}
+
+# forms FIRST COUNT
+forms() {
+	local first=$1 count=$2 lines=$((($2 + BATCH - 1) / BATCH)) native
+	run native "$BUILT/opcodes" native skips "$SEED" "$first" "$count"
+	native=$status
+	same "forms from $first natively: all of them" "0 $lines" "$native $(wc -l <native.out)"
+	# Few enough are left out to call it a comparison.
+	if (($(wc -l <skips) * 20 < count)); then
+		pass "forms from $first: most of them are compared"
+	else
+		fail "forms from $first: most of them are compared" "$(wc -l <skips) of $count left out"
+	fi
+	run soft "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/opcodes" again skips "$SEED" "$first" "$count"
+	same "forms from $first: status" "$native" "$status"
+	if cmp -s native.out soft.out; then
+		pass "forms from $first: as natively"
+	else
+		fail "forms from $first: as natively" "$(show_batch "$(diff native.out soft.out | sed -n 's/^< \([0-9]*\) .*/\1/p' | head -n 1)")"
+	fi
+}
+
+# 10^6 at a time, so that a failure shows early where it is.
+for ((at = 0; at < FORMS; at += 1000000)); do
+	forms $at $((FORMS - at < 1000000 ? FORMS - at : 1000000))
+done
+
+for subject in segments far int80 trap alignment crossing opening undefined; do
+	run native "$BUILT/instructions" "$subject"
+	native=$status
+	for options in "stat -o stat" "record -q -c 1009 -o perf.data"; do
+		# shellcheck disable=SC2086
+		run soft "$SOFTPMU" $options -e instructions:u -- "$BUILT/instructions" "$subject"
+		same "$subject: ${options%% *}: status" "$native" "$status"
+		same "$subject: ${options%% *}: output" "$(<native.out)" "$(<soft.out)"
+	done
+done
+run soft "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/instructions" far32
+same "32-bit code" "125 1" "$status $(grep -c '^softpmu: .*32-bit code' soft.err)"
+finish
