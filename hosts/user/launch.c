@@ -172,6 +172,19 @@ static bool map_link(struct run *run)
 	return true;
 }
 
+/* A limit on the size of files is for those of the program, not for the memory that it shares with
+ * us. */
+static void lift_file_limit(struct rlimit *before)
+{
+	struct rlimit lifted = {RLIM_INFINITY, RLIM_INFINITY};
+
+	getrlimit(RLIMIT_FSIZE, before);
+	if (before->rlim_cur == RLIM_INFINITY || !setrlimit(RLIMIT_FSIZE, &lifted))
+		return;
+	lifted.rlim_cur = lifted.rlim_max = before->rlim_max;
+	setrlimit(RLIMIT_FSIZE, &lifted);
+}
+
 static bool prepare(struct run *run, const struct launch_program *program,
 		    const struct launch_request *request)
 {
@@ -261,6 +274,9 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 	result->blocks = link->blocks;
 	result->kept_blocks = link->kept_blocks;
 	result->cache_bytes = link->cache_bytes;
+	result->natives = __atomic_load_n(&link->natives, __ATOMIC_ACQUIRE);
+	snprintf(result->native, sizeof(result->native), "%.*s", (int)sizeof(link->native) - 1,
+		 link->native);
 }
 
 static void say_signal(const struct launch_program *program, struct launch_result *result)
@@ -323,14 +339,22 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		struct launch_result *result)
 {
 	struct run run = {.image_fd = -1, .link_fd = -1, .request = request, .program = program};
+	struct rlimit file_limit;
 	uint64_t start;
-	int status;
+	bool prepared;
+	int status, error;
 
 	memset(result, 0, sizeof(*result));
 	result->end = LAUNCH_ERROR;
 	result->status = 125;
-	if (!prepare(&run, program, request)) {
-		set_message(result, "cannot prepare the engine: %s", strerror(errno));
+	lift_file_limit(&file_limit);
+	prepared = prepare(&run, program, request);
+	error = errno;
+	setrlimit(RLIMIT_FSIZE, &file_limit);
+	if (!prepared) {
+		set_message(result, "cannot prepare the engine: %s%s", strerror(error),
+			    error == EFBIG ? "; raise the limit on the size of files (ulimit -f)"
+					   : "");
 		goto out;
 	}
 	fflush(NULL);

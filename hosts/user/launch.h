@@ -64,6 +64,8 @@ struct launch_result {
 	int asked;     /* SIGINT, SIGTERM... that the tool got meanwhile, 0 for none */
 	char *message; /* what to say; NULL: nothing.  free() */
 
+	unsigned natives; /* programs that ran natively and were not counted */
+	char native[256]; /* the first of them, and why */
 	unsigned missing; /* processes that still run or were killed: their counts are not there */
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    5u
+#define LINK_VERSION	    6u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -57,6 +57,8 @@ struct link_event {
 #define LINK_WANT_COLD 32u  /* no translations of earlier runs, and none kept for later ones */
 #define LINK_WANT_TIME 64u  /* with LINK_WANT_FIXED: clocks are the same, too */
 #define LINK_WANT_MUTE 128u /* no records in the ring: nobody takes them */
+#define LINK_WANT_STRICT                                                                           \
+	256u /* a program that cannot be observed ends the run; else it runs natively */
 
 enum link_state {
 	LINK_STARTING = 0,
@@ -95,6 +97,8 @@ struct link {
 	int32_t exit_status; /* LINK_FAILED: what to exit with */
 	char message[256];
 	uint32_t first_pid; /* the process that the tool started: its end is the end of the run */
+	uint32_t natives;   /* programs that were executed and are not observed */
+	char native[256];   /* the first of them, and why */
 	uint32_t processes; /* others that have not ended yet, or were killed */
 	uint64_t count[LINK_EVENTS_MAX]; /* sums of the processes that have ended */
 	uint64_t tsc_start, tsc_end;	 /* around the program's own run */
@@ -166,14 +170,13 @@ struct link_task {
 	uint32_t reserved;
 };
 
-/* What the next image of a process is to run, in a file of its own. */
+/* What the next image of a process is to run, in a pipe. */
 #define LINK_EXEC_MAGIC UINT64_C(0x636578656b6e696c) /* "linkexec" */
 struct link_exec {
 	uint64_t magic;
 	int64_t program_fd; /* when the program has no name that lasts; -1: it has */
 	int64_t keep;	    /* this image keeps its descriptors: others may be out of its reach */
-	char file[LINK_PATH_MAX]; /* as in struct link */
-	char program[LINK_PATH_MAX];
+	char names[];	    /* file and program, as in struct link, each with its NUL */
 };
 
 struct link_sample {

@@ -136,6 +136,65 @@ static int clone3_mode(void)
 	return 0;
 }
 
+/* --- execve, execveat ---------------------------------------------------------- */
+
+static const char *const arguments[] = {"named", "one", NULL};
+static char *const *const argv_given = (char *const *)arguments;
+
+/* In a child: what the call returns, or what the program prints. */
+static void execute(const char *what, int folder, const char *name, int flags)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		syscall(SYS_execveat, folder, name, argv_given, environ, flags);
+		printf("%s: %s\n", what, strerrorname_np(errno));
+		fflush(stdout);
+		_exit(1);
+	}
+	if (wait_for(pid) == 0)
+		printf("%s: executed\n", what);
+	fflush(stdout);
+}
+
+/* The folder holds `script`, `link` to it, `fifo`, and `true` to /bin/true. */
+static int exec_mode(void)
+{
+	int folder = open(".", O_RDONLY | O_DIRECTORY), file = open("/bin/true", O_RDONLY);
+	int closes = open("script", O_RDONLY | O_CLOEXEC), script = open("script", O_RDONLY);
+	int closing_folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int path = open("/bin/true", O_PATH), null = open("/dev/null", O_RDWR);
+
+	execute("in the folder", folder, "script", 0);
+	execute("here", AT_FDCWD, "script", 0);
+	execute("no such flag", AT_FDCWD, "script", 0x40000);
+	execute("no such flag nor file", AT_FDCWD, "none", 0x40000);
+	execute("check", AT_FDCWD, "script", 0x10000);
+	execute("check what is no program", AT_FDCWD, "plain", 0x10000);
+	execute("no name", folder, "", 0);
+	execute("no such file", folder, "none", 0);
+	execute("bad descriptor", 999, "script", 0);
+	execute("bad descriptor, no name", 999, "", AT_EMPTY_PATH);
+	execute("bad descriptor, whole path", 999, "/bin/true", 0);
+	execute("no folder", file, "script", 0);
+	execute("link", folder, "link", 0);
+	execute("link not followed", folder, "link", AT_SYMLINK_NOFOLLOW);
+	execute("file not followed", folder, "script", AT_SYMLINK_NOFOLLOW);
+	execute("loop", folder, "loop", 0);
+	execute("descriptor", file, "", AT_EMPTY_PATH);
+	execute("descriptor of a path", path, "", AT_EMPTY_PATH);
+	execute("descriptor of a folder", folder, "", AT_EMPTY_PATH);
+	execute("descriptor of a device", null, "", AT_EMPTY_PATH);
+	execute("script by descriptor", script, "", AT_EMPTY_PATH);
+	execute("script by a descriptor that closes", closes, "", AT_EMPTY_PATH);
+	execute("script in a folder that closes", closing_folder, "script", 0);
+	execute("program in a folder that closes", closing_folder, "true", 0);
+	execute("FIFO", AT_FDCWD, "fifo", 0);
+	execute("FIFO as interpreter", AT_FDCWD, "script-fifo", 0);
+	execute("not executable", AT_FDCWD, "plain", 0);
+	return 0;
+}
+
 /* --- a process that ends at once, and whose child goes on until the file is gone -------------- */
 
 static int leaves(const char *file)
@@ -153,6 +212,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "clone3"))
 		return clone3_mode();
+	if (!strcmp(mode, "exec"))
+		return exec_mode();
 	if (!strcmp(mode, "leaves") && argc > 2)
 		return leaves(argv[2]);
 	return 2;

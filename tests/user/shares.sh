@@ -30,7 +30,7 @@ like_native() {
 			fail "$mode: $options" "status $status, natively $native: $(head -n 2 soft.err)"
 		elif ! cmp -s native.out soft.out; then
 			fail "$mode: $options" "$(diff native.out soft.out | head -n 4)"
-		elif [[ -n $(grep -v "${warning:-^$}" soft.err) ]]; then
+		elif grep -qv "${warning:-^$}" soft.err; then
 			fail "$mode: $options" "$(head -n 2 soft.err)"
 		else
 			pass "$mode: $options"

@@ -10,13 +10,13 @@ _softpmu_options() {
 	case $1 in
 	stat)
 		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
-			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache \
+			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-i --no-inherit --after --deterministic --no-cache -q --quiet -v --verbose -h --help"
+			-i --no-inherit --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller -o --output -M --model \

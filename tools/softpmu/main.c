@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +121,28 @@ static void keep_standard_descriptors(void)
 	}
 }
 
+static void on_file_limit(int number)
+{
+	(void)number;
+}
+
+/* Beyond the limit on the size of files, writing is an error.  The program that is run does not
+ * inherit the handler. */
+static void survive_file_limit(void)
+{
+	struct sigaction action = {.sa_handler = on_file_limit}, before;
+
+	if (!sigaction(SIGXFSZ, NULL, &before) && before.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static char help_option[] = "--help";
 	const char *name;
 
 	keep_standard_descriptors();
+	survive_file_limit();
 	if (argc < 2) {
 		print_help();
 		return EXIT_BAD_USAGE;

@@ -52,6 +52,8 @@ static void print_help(void)
 	       "                      starts those of -e, of which the next is sampled (NetBurst)\n"
 	       "      --deterministic the same run each time: fixed addresses and random numbers;\n"
 	       "                      with =time clocks, too\n"
+	       "      --strict        a program that cannot be recorded (32-bit ...) is an error;\n"
+	       "                      else it runs natively and is named\n"
 	       "      --no-cache      neither use nor keep translations of the program's code\n"
 	       "  -o, --output FILE   instead of perf.data; an older one becomes FILE.old\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
@@ -118,7 +120,13 @@ static bool parse_rate(const char *what, const char *text, uint64_t *value)
 	return true;
 }
 
-enum { OPTION_CALL_GRAPH = 256, OPTION_DETERMINISTIC, OPTION_NO_CACHE, OPTION_AFTER };
+enum {
+	OPTION_CALL_GRAPH = 256,
+	OPTION_DETERMINISTIC,
+	OPTION_NO_CACHE,
+	OPTION_AFTER,
+	OPTION_STRICT
+};
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -133,6 +141,7 @@ static const struct option options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", optional_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
+	{"strict", no_argument, NULL, OPTION_STRICT},
 	{"after", required_argument, NULL, OPTION_AFTER},
 	{"help", no_argument, NULL, 'h'},
 	{"branch-any", no_argument, NULL, 'b'},
@@ -191,6 +200,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		if (!run_fixed(optarg, &record->fixed))
 			return tool_usage_error("record", "--deterministic does not fix '%s'",
 						optarg);
+		return -1;
+	case OPTION_STRICT:
+		record->strict = true;
 		return -1;
 	case OPTION_NO_CACHE:
 		record->cold = true;
@@ -384,7 +396,8 @@ static void run(struct record *record, const struct launch_program *program,
 			(record->traces ? LINK_WANT_BTS : 0) |
 			(record->regs_mask ? LINK_WANT_REGS : 0) |
 			(record->one_process ? LINK_WANT_ONE : 0) | record->fixed |
-			(record->cold ? LINK_WANT_COLD : 0),
+			(record->cold ? LINK_WANT_COLD : 0) |
+			(record->strict ? LINK_WANT_STRICT : 0),
 		.lbr_select = record->branches.select,
 		.sink = record_take,
 		.opaque = record,

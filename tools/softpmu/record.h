@@ -17,6 +17,7 @@ struct record {
 	bool one_process; /* --no-inherit */
 	uint32_t fixed;	  /* --deterministic: LINK_WANT_ */
 	bool cold;	  /* --no-cache */
+	bool strict;	  /* --strict */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */

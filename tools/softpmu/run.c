@@ -64,6 +64,13 @@ void run_say_end(const struct launch_result *result)
 			"missing\n",
 			result->missing, result->missing == 1 ? "" : "es",
 			result->missing == 1 ? "it" : "they");
+	if (result->natives == 1)
+		fprintf(stderr, "softpmu: a program ran natively and was not counted: %s\n",
+			result->native);
+	else if (result->natives)
+		fprintf(stderr,
+			"softpmu: %u programs ran natively and were not counted, the first: %s\n",
+			result->natives, result->native);
 	if (!result->message)
 		return;
 	/* A signal is the program's own matter and is told as the shell does. */

@@ -43,6 +43,7 @@ struct stat_options {
 	bool json, append, verbose, one_process;
 	uint32_t fixed; /* --deterministic: LINK_WANT_ */
 	bool cold;	/* --no-cache */
+	bool strict;	/* --strict */
 	uint64_t runs;
 };
 
@@ -64,6 +65,10 @@ static void print_help(void)
 	       "      --deterministic    the same counts each time: fixed addresses and random "
 	       "numbers;\n"
 	       "                         with =time clocks, too\n"
+	       "      --strict           a program that cannot be counted (32-bit ...) is an "
+	       "error; "
+	       "else it\n"
+	       "                         runs natively and is named\n"
 	       "      --no-cache         neither use nor keep translations of the program's code\n"
 	       "      --baseline FILE    compare with the counts of an earlier -j\n"
 	       "      --threshold [+]PERCENT\n"
@@ -85,7 +90,8 @@ enum {
 	OPTION_THRESHOLD,
 	OPTION_LABEL,
 	OPTION_DETERMINISTIC,
-	OPTION_NO_CACHE
+	OPTION_NO_CACHE,
+	OPTION_STRICT
 };
 
 static const struct option options[] = {
@@ -104,6 +110,7 @@ static const struct option options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", optional_argument, NULL, OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
+	{"strict", no_argument, NULL, OPTION_STRICT},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -157,6 +164,9 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		if (!run_fixed(optarg, &stat->fixed))
 			return tool_usage_error("stat", "--deterministic does not fix '%s'",
 						optarg);
+		return -1;
+	case OPTION_STRICT:
+		stat->strict = true;
 		return -1;
 	case OPTION_NO_CACHE:
 		stat->cold = true;
@@ -289,7 +299,7 @@ static bool run_once(const struct stat_options *stat, struct stat_table *table,
 		.threads = RUN_THREADS,
 		.event = events,
 		.want = (stat->one_process ? LINK_WANT_ONE : 0) | stat->fixed |
-			(stat->cold ? LINK_WANT_COLD : 0),
+			(stat->cold ? LINK_WANT_COLD : 0) | (stat->strict ? LINK_WANT_STRICT : 0),
 	};
 
 	for (size_t i = 0; i < table->events.count; i++) {

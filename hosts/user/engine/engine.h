@@ -51,6 +51,7 @@
  *	children.c   fork, vfork, clone
  *	tracing.c    ptrace of tasks in the same memory
  *	exec.c       execve: the next image is the engine again
+ *	exec_find.c  the file that is to be executed
  *	descriptors.c  what that image needs of this one
  *	frames.c     signal frames on the program's stack
  *	settle.c     translated code that is left in the middle
@@ -512,6 +513,8 @@ long tracing_run(const struct syscall_arguments *c);
 long exec_run(const struct syscall_arguments *c);
 /* What this image is to run, when a program of the run has executed it. */
 const struct link_exec *exec_request(int fd);
+/* Its second name: the ELF file. */
+const char *exec_program(const struct link_exec *request);
 
 /* signals.c, faults.c (the rest is in signals.h) */
 void signals_start(void);

@@ -5,225 +5,24 @@
  * the tool does at the start.
  *
  * What would make execve(2) fail is found out first, as the kernel would: the program goes on then.
- * A file that gives other rights (set-user-ID and its kind) is not observed, as with perf:
- * it runs natively, and what it does counts nowhere.
+ * What cannot be observed runs natively: a file that gives other rights (set-user-ID and its kind,
+ * as with perf), a 32-bit program, one that may not be read.  The tool names the first of them.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
-#include <elf.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
-#include <linux/resource.h>
 
 #include "descriptors.h"
 #include "engine.h"
-#include "files.h"
+#include "exec.h"
 #include "filters.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
 
-#define LINE	     256	 /* the kernel looks no further for the end of a `#!` line */
-#define DEPTH	     5		 /* scripts whose interpreter is a script */
-#define DESCRIPTORS  4		 /* image, shared memory, request, program */
-#define WORDS_BEFORE (2 * DEPTH) /* interpreters and their arguments */
-
-enum what { OBSERVED, PRIVILEGED };
-
-struct target {
-	char file[LINK_PATH_MAX];    /* as the program says */
-	char program[LINK_PATH_MAX]; /* the ELF file */
-	char lines[DEPTH][LINE + 1];
-	const char *before[WORDS_BEFORE]; /* of argv, the last first */
-	unsigned words;
-	enum what what;
-	long fd; /* of the ELF file */
-	char scratch[LINK_PATH_MAX];
-};
-
-/* --- the program's strings --- */
-
-static long copy_string(uint64_t from, char *to, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++, from++) {
-		if ((!i || !(from & 4095)) && !memory_readable(from, 1))
-			return -EFAULT;
-		to[i] = *(const char *)from;
-		if (!to[i])
-			return (long)i;
-	}
-	return -ENAMETOOLONG;
-}
-
-static void path_of_fd(struct text *t, uint64_t fd)
-{
-	text_add(t, "/dev/fd/");
-	text_add_number(t, fd);
-}
-
-/* The path as the kernel would name the file in AT_EXECFN. */
-static long target_path(struct target *t, const struct syscall_arguments *c)
-{
-	bool at = c->nr == __NR_execveat;
-	char *name = t->scratch;
-	long n = copy_string(c->a[at], name, sizeof(t->scratch));
-	struct text text;
-
-	if (n < 0)
-		return n;
-	if (!n && !(at && c->a[4] & AT_EMPTY_PATH))
-		return -ENOENT;
-	text_start(&text, t->file, sizeof(t->file));
-	if (at && name[0] != '/' && (int)c->a[0] != AT_FDCWD) {
-		path_of_fd(&text, (uint32_t)c->a[0]);
-		if (n)
-			text_add(&text, "/");
-	}
-	text_add(&text, name);
-	return 0;
-}
-
-/* --- the file --- */
-
-/* Would it run with other rights? */
-static bool changes_rights(const char *path, const uint64_t *stat)
-{
-	uint32_t mode = (uint32_t)stat[3], uid = (uint32_t)(stat[3] >> 32);
-	uint32_t gid = (uint32_t)stat[4];
-	char attribute[32];
-
-	if (mode & 04000 && uid != (uint32_t)syscall1(__NR_geteuid, 0))
-		return true;
-	if ((mode & 02010) == 02010 && gid != (uint32_t)syscall1(__NR_getegid, 0))
-		return true;
-	return syscall4(__NR_getxattr, (long)path, (long)"security.capability", (long)attribute,
-			sizeof(attribute)) > 0;
-}
-
-static long open_file(struct target *t, const char *path)
-{
-	uint64_t stat[18] = {0};
-	long fd = syscall4(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0), result;
-
-	result = syscall4(__NR_faccessat2, AT_FDCWD, (long)path, 1 /* X_OK */, AT_EACCESS);
-	/* Linux before 5.8, or a filter of system calls that does not know it. */
-	if (result == -ENOSYS)
-		result = syscall3(__NR_faccessat, AT_FDCWD, (long)path, 1);
-	if (fd == -EACCES && !result)
-		engine_unsupported("the program executes a file that it may not read, which "
-				   "cannot be followed");
-	if (is_error(fd))
-		return fd;
-	syscall2(__NR_fstat, fd, (long)stat);
-	if (((uint32_t)stat[3] & 0170000) != 0100000)
-		result = -EACCES;
-	if (!result && changes_rights(path, stat))
-		t->what = PRIVILEGED;
-	if (!result)
-		return fd;
-	syscall1(__NR_close, fd);
-	return result;
-}
-
-/* The interpreter of an ELF file must be there. */
-static long check_interpreter(struct target *t, int fd, const Elf64_Phdr *segment)
-{
-	char *name = t->scratch;
-	long result;
-
-	if (segment->p_filesz < 2 || segment->p_filesz > sizeof(t->scratch) ||
-	    syscall4(__NR_pread64, fd, (long)name, (long)segment->p_filesz,
-		     (long)segment->p_offset) != (long)segment->p_filesz ||
-	    name[segment->p_filesz - 1])
-		return -ENOEXEC;
-	result = syscall4(__NR_openat, AT_FDCWD, (long)name, O_RDONLY | O_CLOEXEC, 0);
-	if (is_error(result))
-		return result;
-	syscall1(__NR_close, result);
-	return 0;
-}
-
-static long check_elf(struct target *t, int fd, const char *start)
-{
-	Elf64_Ehdr h;
-
-	memcpy(&h, start, sizeof(h));
-	if (h.e_ident[EI_CLASS] == ELFCLASS32 &&
-	    (h.e_machine == EM_386 || h.e_machine == EM_X86_64))
-		engine_unsupported("the program executes a 32-bit program, which cannot be run");
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_X86_64 ||
-	    (h.e_type != ET_EXEC && h.e_type != ET_DYN) || h.e_phentsize != sizeof(Elf64_Phdr))
-		return -ENOEXEC;
-	for (unsigned i = 0; i < h.e_phnum; i++) {
-		Elf64_Phdr segment;
-
-		if (syscall4(__NR_pread64, fd, (long)&segment, sizeof(segment),
-			     (long)(h.e_phoff + i * sizeof(segment))) != sizeof(segment))
-			return -ENOEXEC;
-		if (segment.p_type == PT_INTERP)
-			return check_interpreter(t, fd, &segment);
-	}
-	return 0;
-}
-
-/* "#! interpreter [argument]": the words before the script's own name. */
-static long take_line(struct target *t, char *line)
-{
-	char *at = line + 2, *end = at, *argument;
-
-	while (*end && *end != '\n')
-		end++;
-	*end = 0;
-	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
-		*--end = 0;
-	while (*at == ' ' || *at == '\t')
-		at++;
-	if (!*at)
-		return -ENOEXEC;
-	argument = at;
-	while (*argument && *argument != ' ' && *argument != '\t')
-		argument++;
-	if (*argument) {
-		*argument++ = 0;
-		while (*argument == ' ' || *argument == '\t')
-			argument++;
-		t->before[t->words++] = argument;
-	}
-	t->before[t->words++] = at;
-	return 0;
-}
-
-/* Find the ELF file; t->program is what is looked at. */
-static long find_program(struct target *t)
-{
-	for (unsigned depth = 0; depth < DEPTH; depth++) {
-		char *line = t->lines[depth];
-		long fd = open_file(t, t->program), result;
-		struct text text;
-
-		if (is_error(fd))
-			return fd;
-		memset(line, 0, LINE + 1);
-		syscall4(__NR_pread64, fd, (long)line, LINE, 0);
-		if (!memcmp(line, ELFMAG, SELFMAG)) {
-			result = check_elf(t, (int)fd, line);
-			if (result)
-				syscall1(__NR_close, fd);
-			else
-				t->fd = fd;
-			return result;
-		}
-		syscall1(__NR_close, fd);
-		if (line[0] != '#' || line[1] != '!')
-			return -ENOEXEC;
-		result = take_line(t, line);
-		if (result)
-			return result;
-		text_start(&text, t->program, sizeof(t->program));
-		text_add(&text, t->before[t->words - 1]);
-	}
-	return -ELOOP;
-}
+#define EXECVE_CHECK 0x10000 /* the kernel only checks the file, or knows no such flag */
+#define DESCRIPTORS  4	     /* image, shared memory, request, program */
 
 /* --- the next image --- */
 
@@ -233,39 +32,77 @@ static bool is_nameless(const struct target *t)
 	return !memcmp(t->program, "/dev/fd/", 8) || !memcmp(t->program, "/proc/", 6);
 }
 
-static long make_request(const struct target *t, int base)
+static int descriptors_of(const struct target *t)
 {
-	int64_t program = is_nameless(t) ? base + LINK_PROGRAM_OFFSET : -1;
-	int64_t keep = descriptors_kept() >= 0;
-	uint64_t magic = LINK_EXEC_MAGIC;
-	long fd = syscall2(__NR_memfd_create, (long)"softpmu-exec", 1 /* MFD_CLOEXEC */);
-
-	if (is_error(fd))
-		return fd;
-	syscall3(__NR_write, fd, (long)&magic, sizeof(magic));
-	syscall3(__NR_write, fd, (long)&program, sizeof(program));
-	syscall3(__NR_write, fd, (long)&keep, sizeof(keep));
-	syscall3(__NR_write, fd, (long)t->file, sizeof(t->file));
-	syscall3(__NR_write, fd, (long)t->program, sizeof(t->program));
-	return fd;
+	return is_nameless(t) ? DESCRIPTORS : DESCRIPTORS - 1;
 }
 
-static int hand_down(const struct target *t)
+static bool put(long fd, const void *from, size_t bytes)
 {
-	int base = descriptors_find(DESCRIPTORS),
-	    wanted = is_nameless(t) ? DESCRIPTORS : DESCRIPTORS - 1;
-	long from[DESCRIPTORS] = {descriptors_image(), descriptors_link(), make_request(t, base),
-				  t->fd};
+	return syscall3(__NR_write, fd, (long)from, (long)bytes) == (long)bytes;
+}
 
-	for (int i = 0; i < wanted; i++) {
-		if (is_error(from[i]) || base < 0)
-			engine_unsupported("the memory of the run cannot be handed to the program "
-					   "that is executed");
-		syscall3(__NR_dup3, from[i], base + i, 0);
+/* In a pipe, as a limit on the size of files does not matter to it. */
+static long make_request(const struct target *t, int base)
+{
+	struct link_exec request = {
+		.magic = LINK_EXEC_MAGIC,
+		.program_fd = is_nameless(t) ? base + LINK_PROGRAM_OFFSET : -1,
+		.keep = descriptors_kept() >= 0,
+	};
+	int ends[2];
+	long result = syscall2(__NR_pipe2, (long)ends, O_CLOEXEC | O_NONBLOCK);
+	bool whole;
+
+	if (is_error(result))
+		return result;
+	whole = put(ends[1], &request, sizeof(request)) &&
+		put(ends[1], t->file, strlen(t->file) + 1) &&
+		put(ends[1], t->program, strlen(t->program) + 1);
+	syscall1(__NR_close, ends[1]);
+	if (whole)
+		return ends[0];
+	syscall1(__NR_close, ends[0]);
+	return -EAGAIN;
+}
+
+static bool place(long from, int to)
+{
+	bool there = !is_error(from) && !is_error(syscall3(__NR_dup3, from, to, 0));
+
+	if (!is_error(from))
+		syscall1(__NR_close, from);
+	return there;
+}
+
+static void take_back(const struct target *t, int base)
+{
+	for (int i = 0; i < descriptors_of(t); i++)
+		syscall1(__NR_close, base + i);
+}
+
+/* One after the other, as there may be few free descriptors.  Returns the first, -1: there are too
+ * few. */
+static int hand_down(struct target *t)
+{
+	bool nameless = is_nameless(t), good;
+	int base;
+
+	if (!nameless) {
+		syscall1(__NR_close, t->fd);
+		t->fd = -1;
 	}
-	for (int i = 0; i < DESCRIPTORS; i++)
-		syscall1(__NR_close, from[i]);
-	return base;
+	base = descriptors_find(descriptors_of(t));
+	if (base < 0)
+		return -1;
+	good = place(make_request(t, base), base + LINK_EXEC_OFFSET) &&
+	       place(descriptors_image(), base) && place(descriptors_link(), base + LINK_FD_OFFSET);
+	if (nameless)
+		good = place(t->fd, base + LINK_PROGRAM_OFFSET) && good;
+	if (good)
+		return base;
+	take_back(t, base);
+	return -1;
 }
 
 /* argv with a script's interpreter in place of its name; NULL: it cannot be read. */
@@ -387,23 +224,56 @@ static long execute_unobserved(const struct syscall_arguments *c, uint64_t argv,
 	return result;
 }
 
-/* The program is found: t->fd. */
-static long exec_observed(struct target *t, uint64_t argv, uint64_t envp)
+/* The tool names the first one. */
+static void name_unobserved(const struct target *t, const char *why)
 {
+	struct text text;
+
+	if (engine_link->want & LINK_WANT_STRICT)
+		engine_unsupported("the program executes one that cannot be counted (--strict)");
+	if (__atomic_fetch_add(&engine_link->natives, 1, __ATOMIC_RELAXED))
+		return;
+	text_start(&text, engine_link->native, sizeof(engine_link->native));
+	text_add(&text, t->file);
+	text_add(&text, " (");
+	text_add(&text, why);
+	text_add(&text, ")");
+}
+
+static long exec_native(const struct target *t, const struct syscall_arguments *c, const char *why)
+{
+	bool at = c->nr == __NR_execveat, named = current->observed;
+	long result;
+
+	if (named)
+		name_unobserved(t, why);
+	result = execute_unobserved(c, c->a[1 + at], c->a[2 + at]);
+	if (named)
+		__atomic_sub_fetch(&engine_link->natives, 1, __ATOMIC_RELAXED);
+	return result;
+}
+
+/* The program is found: t->fd. */
+static long exec_observed(struct target *t, const struct syscall_arguments *c)
+{
+	bool at = c->nr == __NR_execveat;
 	const uint64_t *words;
 	uint64_t bytes;
 	long result;
 	int base;
 
-	words = arguments(t, argv, &bytes);
+	words = arguments(t, c->a[1 + at], &bytes);
 	if (!words && t->words) {
 		syscall1(__NR_close, t->fd);
 		return -EFAULT;
 	}
 	base = hand_down(t);
-	result = execute(base, "", (uint64_t)words, envp, AT_EMPTY_PATH);
-	for (int i = 0; i < DESCRIPTORS; i++)
-		syscall1(__NR_close, base + i);
+	if (base < 0) {
+		result = exec_native(t, c, too_few_descriptors);
+	} else {
+		result = execute(base, "", (uint64_t)words, c->a[2 + at], AT_EMPTY_PATH);
+		take_back(t, base);
+	}
 	if (bytes)
 		engine_release((void *)(uint64_t)words, bytes);
 	return result;
@@ -411,22 +281,16 @@ static long exec_observed(struct target *t, uint64_t argv, uint64_t envp)
 
 static long find_and_run(struct target *t, const struct syscall_arguments *c)
 {
-	bool at = c->nr == __NR_execveat;
-	uint64_t argv = c->a[1 + at], envp = c->a[2 + at];
-	long result = target_path(t, c);
+	long result = exec_find(t, c);
 
 	if (result)
 		return result;
-	memcpy(t->program, files_names_own_image((uint64_t)t->file) ? program_path : t->file,
-	       sizeof(t->program));
-	result = find_program(t);
-	if (result)
-		return result;
-	if (t->what == PRIVILEGED || !current->observed) {
-		syscall1(__NR_close, t->fd);
-		return execute_unobserved(c, argv, envp);
-	}
-	return exec_observed(t, argv, envp);
+	if (t->why)
+		return exec_native(t, c, t->why);
+	if (current->observed)
+		return exec_observed(t, c);
+	syscall1(__NR_close, t->fd);
+	return exec_native(t, c, "");
 }
 
 long exec_run(const struct syscall_arguments *c)
@@ -436,6 +300,8 @@ long exec_run(const struct syscall_arguments *c)
 
 	if (current->pending)
 		return SYSCALL_NOT_BEGUN;
+	if (c->nr == __NR_execveat && c->a[4] & EXECVE_CHECK)
+		return syscall_pass_on(c);
 	result = filters_ask_exec(c->nr);
 	if (result != -EFAULT)
 		return result;
@@ -449,11 +315,26 @@ long exec_run(const struct syscall_arguments *c)
 
 const struct link_exec *exec_request(int fd)
 {
-	static struct link_exec request;
+	static struct {
+		struct link_exec request;
+		char names[2 * LINK_PATH_MAX];
+	} all;
+	uint8_t *to = (uint8_t *)&all;
+	size_t bytes = 0;
+	long n;
 
-	if (syscall4(__NR_pread64, fd, (long)&request, sizeof(request), 0) != sizeof(request) ||
-	    request.magic != LINK_EXEC_MAGIC)
+	do {
+		n = syscall3(__NR_read, fd, (long)(to + bytes), (long)(sizeof(all) - bytes));
+		if (!is_error(n))
+			bytes += (size_t)n;
+	} while (n > 0 && bytes < sizeof(all));
+	if (bytes < sizeof(all.request) || all.request.magic != LINK_EXEC_MAGIC)
 		return NULL;
 	syscall1(__NR_close, fd);
-	return &request;
+	return &all.request;
+}
+
+const char *exec_program(const struct link_exec *request)
+{
+	return request->names + strlen(request->names) + 1;
 }

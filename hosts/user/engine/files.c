@@ -8,6 +8,7 @@
 #include <asm/poll.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/resource.h>
 
 #include "engine.h"
 #include "files.h"
@@ -45,6 +46,14 @@ long files_look_up(struct syscall_arguments *c, unsigned at)
 		syscall1(__NR_close, result);
 	c->a[at] = (uint64_t)program_path;
 	return syscall_pass_on(c);
+}
+
+bool files_may_have(uint64_t bytes)
+{
+	uint64_t limit[2] = {0, 0};
+
+	syscall4(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, (long)limit);
+	return bytes <= limit[0];
 }
 
 #define SPLICE_F_NONBLOCK 2

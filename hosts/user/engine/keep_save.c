@@ -13,10 +13,12 @@
 
 #include "emit.h"
 #include "engine.h"
+#include "files.h"
 #include "keep_state.h"
 #include "sys.h"
 
 #define NEW_LEAST   256
+#define FILE_MOST   (UINT64_C(1) << 31)
 #define LIVE_LEAST  4	  /* of so many blocks one */
 #define PLACES	    65536 /* of each table of indirect targets */
 #define INDEX_LEAST 1024
@@ -249,7 +251,7 @@ void keep_save(void)
 	struct keep_stat is;
 	long folder;
 
-	if (!is_worth_it() || !separate())
+	if (!files_may_have(FILE_MOST) || !is_worth_it() || !separate())
 		return;
 	syscall4(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
 	folder = syscall4(__NR_openat, AT_FDCWD, (long)engine_link->kept,

@@ -18,6 +18,7 @@
 
 #include "engine.h"
 #include "figures.h"
+#include "files.h"
 #include "pages.h"
 #include "sys.h"
 
@@ -269,8 +270,11 @@ static bool write_all(int fd, const char *from, const char *to)
 static void replace(int fd, const char *from, const char *to)
 {
 	bool closes = syscall2(__NR_fcntl, fd, F_GETFD) & FD_CLOEXEC;
-	int copy = (int)syscall2(__NR_memfd_create, (long)"maps", MFD_CLOEXEC);
+	int copy;
 
+	if (!files_may_have((uint64_t)(to - from)))
+		return;
+	copy = (int)syscall2(__NR_memfd_create, (long)"maps", MFD_CLOEXEC);
 	if (copy < 0)
 		return;
 	if (write_all(copy, from, to))

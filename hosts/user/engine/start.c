@@ -176,7 +176,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	current->observed = true;
 	if (!executed)
 		engine_link->first_pid = current->pid;
-	file = executed ? executed->file : engine_link->file;
+	file = executed ? executed->names : engine_link->file;
 	memory_start();
 	name_program(file);
 	load_program(&program);
@@ -234,7 +234,7 @@ void engine_start(uint64_t *stack)
 	const uint64_t *at = find_aux(aux_behind(stack), AT_EXECFN);
 
 	map_link(at ? (const char *)*at : "");
-	load_open(executed ? executed->program : engine_link->program,
+	load_open(executed ? exec_program(executed) : engine_link->program,
 		  executed ? (int)executed->program_fd : -1);
 	threads_start();
 	if (fixed_wanted())
