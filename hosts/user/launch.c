@@ -231,6 +231,23 @@ static _Noreturn void give_up(struct link *link, enum link_state state, int stat
 	_exit(status);
 }
 
+/* In the child: a limit of the address space is the program's; the engine gets its memory besides. */
+static void make_address_room(struct link *link)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit))
+		return;
+	if (limit.rlim_cur != RLIM_INFINITY) {
+		limit.rlim_cur += LINK_ROOM_BYTES;
+		if (limit.rlim_max != RLIM_INFINITY)
+			limit.rlim_max += LINK_ROOM_BYTES;
+		if (setrlimit(RLIMIT_AS, &limit))
+			return; /* the program and the engine share what there is */
+	}
+	link->address_room = 1;
+}
+
 /* In the child: become the engine. */
 static int become_engine(void *request)
 {
@@ -239,6 +256,7 @@ static int become_engine(void *request)
 	struct link *link = run->link;
 	int image;
 
+	make_address_room(link);
 	image = find_pair();
 	if (image >= 0 && dup2(run->image_fd, image) >= 0 &&
 	    dup2(run->link_fd, image + LINK_FD_OFFSET) >= 0) {

@@ -21,6 +21,7 @@
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
+#define LINK_ROOM_BYTES	    (UINT64_C(512) << 20) /* of the engine's mappings */
 #define LINK_EVENTS_MAX	    64
 #define LINK_PATH_MAX	    4096
 #define LINK_RING_BYTES	    (1u << 20) /* a power of two */
@@ -91,6 +92,9 @@ struct link {
 	/* Where a process that executes a program finds this memory again:
 	 * /proc/tool_pid/fd/link_fd. */
 	int32_t tool_pid, link_fd;
+	/* Limits of the address space (RLIMIT_AS) of processes of the run are larger by
+	 * LINK_ROOM_BYTES than their programs asked for. */
+	uint32_t address_room, reserved;
 
 	/* engine to tool */
 	uint32_t state;	     /* enum link_state; stored last, with release order */

@@ -23,15 +23,14 @@
 #include "emit.h"
 #include "engine.h"
 #include "keep.h"
+#include "limits.h"
 #include "pages.h"
 #include "places.h"
 #include "sys.h"
 #include "threads.h"
 
 #define GATES_BYTES	  4096
-#define MAP_BYTES	  (16u << 20)
 #define CHAINS		  16384
-#define TOUCHES_MAX	  BLOCKS_MAX
 #define TRACE_TOUCHES_MAX (2 * BLOCK_INSNS_MAX)
 #define DROP_BYTES	  10u /* more than a jump: no other exit slot has its displacement there */
 
@@ -42,8 +41,9 @@ uint64_t blocks_flushes, blocks_changes;
 static const struct sizes {
 	uint32_t slots, code, cold;
 	uint32_t cold_room; /* more than the cold code of two blocks takes */
-} full_size = {SLOTS_MAX, 28u << 20, 20u << 20, 2u << 20},
-  small_size = {1u << 13, 1u << 20, 768u << 10, 384u << 10}, *sizes = &full_size;
+	uint32_t blocks, maps;
+} full_size = {SLOTS_MAX, 28u << 20, 20u << 20, 2u << 20, BLOCKS_MAX, 16u << 20},
+  small_size = {1u << 13, 1u << 20, 768u << 10, 384u << 10, 1u << 15, 1u << 20}, *sizes;
 
 static uint8_t *code_start, *cold_start;
 static struct block *block;
@@ -106,9 +106,12 @@ static bool place_of_size(const struct sizes *of)
 	return true;
 }
 
+/* The tables stay as large as they have been made at first. */
 static bool place_somewhere(void)
 {
-	return place_of_size(&full_size) || place_of_size(&small_size);
+	bool small = sizes == &small_size || limits_are_tight();
+
+	return (!small && place_of_size(&full_size)) || place_of_size(&small_size);
 }
 
 void blocks_place(void)
@@ -126,12 +129,14 @@ static void fill(void)
 
 void blocks_start(void)
 {
-	lookup_start();
+	lookup_start(sizes->blocks);
 	slots_start();
 	fill();
-	block = engine_memory(BLOCKS_MAX * sizeof(*block));
-	maps = engine_memory(MAP_BYTES);
-	touch = engine_memory(TOUCHES_MAX * sizeof(*touch));
+	block = engine_memory(sizes->blocks * sizeof(*block));
+	maps = engine_memory(sizes->maps);
+	touch = engine_memory(sizes->blocks * sizeof(*touch));
+	if (sizes == &small_size)
+		keep_nothing(); /* what is kept of a small cache is little, and takes memory */
 	blocks_flush();
 }
 
@@ -174,8 +179,8 @@ void blocks_flush(void)
 
 bool blocks_full(void)
 {
-	return blocks == BLOCKS_MAX || maps_used > MAP_BYTES - 1024 ||
-	       touches > TOUCHES_MAX - TRACE_TOUCHES_MAX || slots_full() ||
+	return blocks == sizes->blocks || maps_used > sizes->maps - 1024 ||
+	       touches > sizes->blocks - TRACE_TOUCHES_MAX || slots_full() ||
 	       cache_at > cold_start - 16384 || cold_at > cache_end - sizes->cold_room;
 }
 
@@ -422,8 +427,8 @@ void blocks_state(struct blocks_state *state)
 bool blocks_set_state(const struct blocks_state *state)
 {
 	if (state->base != (uint64_t)cache_base || state->code_bytes > sizes->code ||
-	    state->cold_bytes > sizes->cold || state->map_bytes > MAP_BYTES ||
-	    state->blocks > BLOCKS_MAX || state->slots > sizes->slots)
+	    state->cold_bytes > sizes->cold || state->map_bytes > sizes->maps ||
+	    state->blocks > sizes->blocks || state->slots > sizes->slots)
 		return false;
 	cache_at = code_start + state->code_bytes;
 	cold_at = cold_start + state->cold_bytes;
@@ -447,7 +452,7 @@ bool blocks_list(const uint32_t *number, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct block *b = &block[number[i]];
 
-		if (touches > TOUCHES_MAX - TRACE_TOUCHES_MAX)
+		if (touches > sizes->blocks - TRACE_TOUCHES_MAX)
 			return false;
 		if (!b->gone)
 			chain_add(b);

@@ -12,7 +12,8 @@
 /* lookup.c */
 #define TARGETS	      65536
 #define TARGETS_BYTES (4 * TARGETS * 4)
-void lookup_start(void);
+/* There are at most so many blocks. */
+void lookup_start(uint32_t blocks);
 /* The tables of indirect targets are to be there; nothing is found. */
 void lookup_place(uint32_t *targets);
 /* Nothing is found any more. */

@@ -38,6 +38,7 @@
  *	pinned.c     memory that the kernel may write to at any time
  *	syscalls.c   the program's system calls
  *	vsyscall.c   those that it makes through the vsyscall page
+ *	limits.c     the limit of its address space
  *	userfault.c  what it asks to be told of its page faults
  *	files.c      files that show the program itself
  *	listing.c    the list of its mappings; figures.c: how much memory they have

@@ -174,7 +174,8 @@ void keep_jump(uint64_t rel32, uint64_t key)
 {
 	uint64_t target = key & ~CAREFUL_KEY;
 
-	if (!here_end || !engine_link->kept[0] || (target >= here_start && target < here_end))
+	if (!here_end || keep.off || !engine_link->kept[0] ||
+	    (target >= here_start && target < here_end))
 		return;
 	if (!keep.jump)
 		keep.jump = engine_memory(JUMPS_MAX * sizeof(*keep.jump));
@@ -186,7 +187,7 @@ void keep_jump(uint64_t rel32, uint64_t key)
 
 void keep_target(uint64_t key, bool of_return)
 {
-	if (!engine_link->kept[0] || key & CAREFUL_KEY || keep.founds == FOUND_MAX)
+	if (keep.off || !engine_link->kept[0] || key & CAREFUL_KEY || keep.founds == FOUND_MAX)
 		return;
 	if (!keep.found)
 		keep.found = engine_memory(FOUND_MAX * sizeof(*keep.found));

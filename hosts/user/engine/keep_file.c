@@ -155,7 +155,7 @@ static bool map_part(long fd, uint64_t offset, const struct blocks_part *part)
 bool keep_open(long fd, const struct keep_stat *is, const struct keep_header *h,
 	       struct blocks_part part[KEEP_PARTS])
 {
-	uint64_t offset[KEEP_PARTS], end = PAGE, sum;
+	uint64_t offset[KEEP_PARTS], end = PAGE, sum, place;
 	long view;
 
 	for (unsigned i = 0; i < KEEP_PARTS; i++) {
@@ -169,8 +169,9 @@ bool keep_open(long fd, const struct keep_stat *is, const struct keep_header *h,
 			return false;
 		seal(fd, sum);
 	}
-	view = map_memory(engine_place(offset[KEEP_CACHE]), offset[KEEP_CACHE], PROT_READ,
-			  MAP_PRIVATE, (int)fd, 0);
+	place = engine_place(offset[KEEP_CACHE]);
+	view = map_memory(place, offset[KEEP_CACHE], PROT_READ,
+			  MAP_PRIVATE | engine_place_flags(place, offset[KEEP_CACHE]), (int)fd, 0);
 	if (is_error(view))
 		return false;
 	for (unsigned i = 0; i < KEEP_CACHE; i++)

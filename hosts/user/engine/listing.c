@@ -170,7 +170,7 @@ static bool is_image(uint64_t at)
 
 static bool is_memory(const struct line *line)
 {
-	return line->start >= ENGINE_MEMORY && line->start < engine_place(0);
+	return line->start >= ENGINE_MEMORY && line->start < engine_memory_end();
 }
 
 /* Of all that is executable for the kernel only its own is the program's. */
@@ -201,7 +201,7 @@ static struct figures none_like(struct figures figures)
  * with what it does. */
 static void add_engines(struct listing *l, const struct line *line)
 {
-	uint64_t end = (engine_place(0) + ROUND - 1) & -ROUND;
+	uint64_t end = (engine_memory_end() + ROUND - 1) & -ROUND;
 
 	if (!is_memory(line))
 		add_reserved(l, line->start, line->end, none_like(line->figures));

@@ -101,10 +101,10 @@ void lookup_place(uint32_t *targets)
 		targets_clear(careful_target);
 }
 
-void lookup_start(void)
+void lookup_start(uint32_t blocks)
 {
 	table = table_make(FIRST_SIZE);
-	high = engine_memory(BLOCKS_MAX * sizeof(*high));
+	high = engine_memory(blocks * sizeof(*high));
 }
 
 void lookup_clear(void)

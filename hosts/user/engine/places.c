@@ -157,7 +157,7 @@ bool places_of_engine(uint64_t *start, uint64_t *end)
 {
 	const struct range fixed[] = {
 		{(uint64_t)__ehdr_start, in_pages((uint64_t)_end)},
-		{ENGINE_MEMORY, engine_place(0)},
+		{ENGINE_MEMORY, engine_memory_end()},
 	};
 	struct range first = {*end, *end};
 

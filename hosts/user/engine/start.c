@@ -15,6 +15,7 @@
 #include "fixed.h"
 #include "image.h"
 #include "keep.h"
+#include "limits.h"
 #include "sys.h"
 #include "threads.h"
 
@@ -129,6 +130,7 @@ static void map_link(const char *name)
 	    ((struct link *)at)->version != LINK_VERSION)
 		engine_fail(126, "softpmu: the engine is started by softpmu only\n");
 	engine_link = (struct link *)at;
+	limits_start();
 	branches_map(fd + LINK_FD_OFFSET);
 	executed = exec_request(fd + LINK_EXEC_OFFSET);
 	if (executed && executed->keep) {

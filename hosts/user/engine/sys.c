@@ -106,21 +106,47 @@ long map_memory(uint64_t address, size_t bytes, int protection, int flags, int f
 
 /* In a part of the address space where the kernel places nothing of the program's: what the engine
  * needs, more when it translates and less when translations have been kept, moves nothing there. */
+static uint64_t next_place = ENGINE_MEMORY, reserved_end = ENGINE_MEMORY;
+
 uint64_t engine_place(size_t bytes)
 {
-	static uint64_t next = ENGINE_MEMORY;
 	uint64_t room = (bytes + MEMORY_STEP - 1) & -(uint64_t)MEMORY_STEP;
 
-	return __atomic_fetch_add(&next, room, __ATOMIC_RELAXED);
+	return __atomic_fetch_add(&next_place, room, __ATOMIC_RELAXED);
+}
+
+uint64_t engine_memory_end(void)
+{
+	uint64_t next = __atomic_load_n(&next_place, __ATOMIC_RELAXED);
+
+	return next > reserved_end ? next : reserved_end;
+}
+
+int engine_place_flags(uint64_t place, size_t bytes)
+{
+	return place + bytes <= reserved_end ? MAP_FIXED : 0;
+}
+
+void engine_reserve(uint64_t bytes)
+{
+	uint64_t from = engine_memory_end();
+
+	if (!is_error(map_memory(from, bytes, PROT_NONE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+				 -1, 0)))
+		reserved_end = from + bytes;
 }
 
 static void *memory_at(uint64_t place, size_t bytes)
 {
 	long at = map_memory(place, bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				     engine_place_flags(place, bytes),
+			     -1, 0);
 
 	if (is_error(at))
-		engine_fail(126, "no memory for the engine");
+		engine_fail(126, "no memory for softpmu itself; a limit of the address space "
+				 "(ulimit -v) may be too small");
 	return (void *)at;
 }
 

@@ -51,8 +51,14 @@ long map_memory(uint64_t address, size_t bytes, int protection, int flags, int f
  * detector of Go has, too.
  */
 #define ENGINE_MEMORY UINT64_C(0x553000000000) /* the heap is between the image's end and this */
-/* The place of the next mapping.  0 bytes: the end of the last one. */
+/* The place of the next mapping. */
 uint64_t engine_place(size_t bytes);
+/* The end of all of them, and of what is reserved. */
+uint64_t engine_memory_end(void);
+/* What a mapping at such a place needs besides: MAP_FIXED where it is reserved. */
+int engine_place_flags(uint64_t place, size_t bytes);
+/* Maps so much more without rights: the next mappings take it from there. */
+void engine_reserve(uint64_t bytes);
 /* Anonymous memory for the engine itself; ends the run when there is none. */
 void *engine_memory(size_t bytes);
 /* The same in pages of 2 MB, where there are any: for what is looked at all over. */

@@ -20,6 +20,7 @@
 #include "filters.h"
 #include "keep.h"
 #include "keys.h"
+#include "limits.h"
 #include "pages.h"
 #include "pinned.h"
 #include "places.h"
@@ -477,6 +478,10 @@ static long run(struct syscall_arguments *c)
 		return tracing_run(c);
 	case __NR_rseq:
 		return do_rseq(c);
+	case __NR_prlimit64:
+	case __NR_getrlimit:
+	case __NR_setrlimit:
+		return limits_call(c);
 	case __NR_ioctl:
 		return userfault_ioctl(c);
 	case __NR_io_uring_register:
