@@ -336,6 +336,56 @@ static void counter(void)
 	printf("child %x\n", status);
 }
 
+/* --- system calls that raise SIGSYS --- */
+
+static volatile char selector;
+
+static void instead(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+
+	selector = 0;
+	printf("signal %d, code %d, call %d, at its end: %d\n", number, info->si_code,
+	       info->si_syscall,
+	       (uint64_t)info->si_call_addr == (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+	uc->uc_mcontext.gregs[REG_RAX] = 77;
+}
+
+static void *in_thread(void *unused)
+{
+	selector = 1;
+	syscall(SYS_getppid);
+	selector = 0;
+	return unused;
+}
+
+static void dispatched(void)
+{
+	pthread_t thread;
+	int status;
+	long result;
+
+	handle(SIGSYS, instead, 0);
+	printf("wrong mode: %d\n", prctl(PR_SET_SYSCALL_USER_DISPATCH, 9, 0, 0, 0));
+	need(!prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector), "prctl");
+	for (int i = 0; i < 3; i++) {
+		selector = 1;
+		result = syscall(SYS_getppid);
+		printf("%ld\n", result);
+	}
+	pthread_create(&thread, NULL, in_thread, NULL);
+	pthread_join(thread, NULL);
+	fflush(stdout);
+	if (!fork()) {
+		selector = 1;
+		_exit(3);
+	}
+	wait(&status);
+	printf("child %x\n", status);
+	need(!prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 1, INT64_MAX, NULL), "prctl");
+	printf("all of it: %d\n", syscall(SYS_getppid) == getppid());
+}
+
 /* --- a thread that takes its own memory away --- */
 
 #define VANISHING (1ul << 20)
@@ -378,7 +428,8 @@ int main(int argc, char **argv)
 	static const struct subject subjects[] = {
 		{"frames", frames},	{"pointers", pointers},	  {"unwritable", unwritable},
 		{"blocked", blocked},	{"inherited", inherited}, {"counter", counter},
-		{"vanishes", vanishes}, {"executed", executed},	  {NULL, NULL},
+		{"vanishes", vanishes}, {"executed", executed},	  {"dispatched", dispatched},
+		{NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);

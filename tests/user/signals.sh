@@ -29,7 +29,7 @@ like_native() {
 for mode in masks flags stacks faults nowhere state calls jumps altered profile dies; do
 	like_native "$mode" "$BUILT/signals-program" $mode
 done 2>/dev/null
-for subject in frames pointers unwritable blocked inherited counter vanishes; do
+for subject in frames pointers unwritable blocked inherited counter vanishes dispatched; do
 	like_native "$subject" "$BUILT/signals-corners" $subject
 done 2>/dev/null
 if g++ -O1 -fnon-call-exceptions -o "$BUILT/exceptions" "$ROOT/tests/user/signals-program.cc" 2>/dev/null; then

@@ -47,7 +47,7 @@ add jits flips patches reuse handlers forks threads published moved spawns acros
 add children signals clone spawn
 add unusual threads forks handles timers rewrites remaps rewrites-loop
 add storm order
-add signals-corners frames pointers unwritable blocked inherited counter vanishes
+add signals-corners frames pointers unwritable blocked inherited counter vanishes dispatched
 ((${#programs[@]})) || stop "programs" "none is named ${STRESS_ONLY:-}"
 
 # natively I: how the I-th program ends by itself.

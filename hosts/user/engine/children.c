@@ -323,6 +323,7 @@ static void inherit(struct context *c, const struct wish *w)
 	c->program_gs = current->program_gs;
 	c->strict = current->strict;
 	c->sequence = NULL;
+	c->user_dispatch.of = 0;
 	memset(&c->run, 0, sizeof(c->run));
 	signals_inherit(&c->signals, shares && !(w->flags & CLONE_SIGHAND));
 }

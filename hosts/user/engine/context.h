@@ -107,6 +107,13 @@ struct signals {
 /* Why an instruction runs with RFLAGS.TF (one.c). */
 enum one_purpose { ONE_OFF = 0, ONE_OF_PROGRAM, ONE_UNKNOWN, ONE_RAISES };
 
+/* System calls that raise SIGSYS, all but those from here (dispatch.c). */
+struct dispatch_range {
+	uint32_t of; /* the kernel's number of the thread that asked for it; 0: none */
+	uint64_t start, bytes;
+	uint64_t selector; /* address of the byte that says so; 0: they do */
+};
+
 /* The dispatcher's (run.c). */
 struct dispatch {
 	unsigned steps_due; /* single steps that have to be done whatever the meters say: the rest
@@ -184,6 +191,7 @@ struct context {
 	const uint64_t *sequence;
 	bool strict;	     /* seccomp's strict mode (filters.c) */
 	uint64_t program_gs; /* the program's GS base; the register holds the engine's */
+	struct dispatch_range user_dispatch;
 	struct dispatch run;
 	struct signals signals;
 	struct counting *counting;

@@ -43,6 +43,7 @@
  *	files.c      files that show the program itself
  *	listing.c    the list of its mappings; figures.c: how much memory they have
  *	filters.c    filters of system calls (seccomp) that it installs
+ *	dispatch.c   system calls that it wants to have raise SIGSYS
  *	signals.c    the program's signals: masks, arrival, delivery
  *	held.c       blocked signals of the kind that instructions raise
  *	storms.c     signals that come very fast

@@ -122,6 +122,7 @@ void signals_reads(uint64_t mask_address)
 
 void signals_forget_held(void)
 {
-	mine()->process->fault_waiters = 0;
+	if (mine()->process->users == 1)
+		mine()->process->fault_waiters = 0;
 	mine()->held_set = 0;
 }

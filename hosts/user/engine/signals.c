@@ -186,7 +186,7 @@ static __attribute__((noinline)) void handle(int sig, siginfo_t *info, struct uc
 		leave_soon(regs);
 		return;
 	}
-	if (sig != SIGSYS && info->si_code > 0 && is_fault_signal(sig) &&
+	if (info->si_code > 0 && is_fault_signal(sig) &&
 	    (mine()->forcing || regs->rip == (uint64_t)frame_back)) {
 		signals_note(info, uc, true);
 		if (!mine()->forcing)
@@ -268,13 +268,10 @@ static void no_room(const struct arrival *a)
 	first->fault = true;
 }
 
-/* A fault that no instruction has raised. */
-static void force(int sig)
+void signals_force(const siginfo_t *info)
 {
-	siginfo_t info = {.si_signo = sig, .si_code = SI_KERNEL};
-
 	mine()->forcing = true;
-	syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, sig, (long)&info);
+	syscall4(__NR_rt_tgsigqueueinfo, current->pid, current->tid, info->si_signo, (long)info);
 }
 
 static void deliver(const struct arrival *a)
@@ -435,7 +432,7 @@ void signals_return(void)
 	if (readable)
 		return;
 	current->gpr[0] = 0;
-	force(SIGSEGV);
+	signals_force(&(siginfo_t){.si_signo = SIGSEGV, .si_code = SI_KERNEL});
 }
 
 void signals_waits_with(uint64_t mask_address)

@@ -21,6 +21,8 @@ static inline bool is_fault_signal(long sig)
 void signals_handler(int sig, siginfo_t *info, struct ucontext *uc);
 /* It is delivered at the next boundary: at once when the instruction there raised it. */
 void signals_note(const siginfo_t *info, struct ucontext *uc, bool fault);
+/* The program meets a fault at current->pc that no instruction has raised. */
+void signals_force(const siginfo_t *info);
 /* The kernel's mask; what it was. */
 uint64_t signals_kernel_mask(int how, uint64_t set);
 /* The program ends by this signal, its counts being complete. */

@@ -13,6 +13,7 @@
 #include <linux/rseq.h>
 
 #include "descriptors.h"
+#include "dispatch.h"
 #include "engine.h"
 #include "faults.h"
 #include "files.h"
@@ -317,9 +318,8 @@ static long do_prctl(struct syscall_arguments *c)
 
 	if (filters_take(c, &result))
 		return result;
-	/* Calls would be handed to the program by their address, the engine's too. */
 	if (c->a[0] == PR_SET_SYSCALL_USER_DISPATCH)
-		return -EINVAL; /* as before Linux 5.11 */
+		return dispatch_set(c);
 	result = pass_on(c);
 	if (c->a[0] == PR_SET_NAME && !result) {
 		char name[16] = "";
@@ -531,6 +531,8 @@ bool syscall_run(void)
 	const uint64_t *g = current->gpr;
 	struct syscall_arguments c = {(long)g[0], {g[7], g[6], g[2], g[10], g[8], g[9]}};
 
+	if (current->user_dispatch.of && dispatch_takes(c.nr))
+		return true;
 	if (c.nr == __NR_rt_sigreturn && !filters_forbid(c.nr)) {
 		signals_return();
 		return true;
