@@ -4,7 +4,6 @@
  *   2 * (mov) + mov, int, SAME rcx, SAME r11, EXIT 3 = 2 + 2 + 4 + 3 = 11
  *
  * needs: int80
- * may-refuse: far transfer
  * expect: instructions=11 branches=4 cond=2 taken=0 not_taken=2 far=2 loads=0 stores=0
  */
 #include "known.h"
