@@ -312,7 +312,10 @@ static void check_uops(void)
 	CHECK(spmu_event_by_code(spmu_model_find("skylake"), 0x019c) == NULL);
 }
 
-/* Tables 18-56 and 18-45: precise events, and those with a data address. */
+/*
+ * Tables 18-56 and 18-45: precise events, and those with a data address.  Others that tables of
+ * chapter 19 call precise (19-10 to 19-15, 19-19, 19-26).
+ */
 static void check_precise_tables(void)
 {
 	static const uint16_t skylake[] = {
@@ -322,12 +325,45 @@ static void check_precise_tables(void)
 	static const uint16_t addressed[] = {0x11d0, 0x12d0, 0x21d0, 0x41d0, 0x42d0, 0x81d0, 0x82d0,
 					     0x01d1, 0x02d1, 0x04d1, 0x08d1, 0x10d1, 0x20d1, 0x40d1,
 					     0x01d2, 0x02d2, 0x04d2, 0x08d2, 0x01d3, 0x01c2};
+	static const struct {
+		int line;
+		const char *model;
+		uint16_t code;
+	} others[] = {
+		{__LINE__, "bonnell", 0x0ac4},
+		{__LINE__, "westmere-ep", 0x010f},
+		{__LINE__, "westmere-ep", 0x020f},
+		{__LINE__, "westmere-ep", 0x040f},
+		{__LINE__, "westmere-ep", 0x080f},
+		{__LINE__, "westmere-ep", 0x100f},
+		{__LINE__, "westmere-ep", 0x200f},
+		{__LINE__, "westmere-ep", 0x800f},
+		{__LINE__, "sandybridge", 0x20d1},
+		{__LINE__, "sandybridge-server", 0x01d3},
+		{__LINE__, "sandybridge-server", 0x04d3},
+		{__LINE__, "ivybridge", 0x10c4},
+		{__LINE__, "ivybridge", 0x40c4},
+		{__LINE__, "ivybridge", 0x02ca},
+		{__LINE__, "ivybridge", 0x04ca},
+		{__LINE__, "ivybridge", 0x08ca},
+		{__LINE__, "ivybridge", 0x01d3},
+		{__LINE__, "ivybridge-server", 0x0cd3},
+		{__LINE__, "ivybridge-server", 0x10d3},
+		{__LINE__, "ivybridge-server", 0x20d3},
+		{__LINE__, "haswell-server", 0x04d3},
+		{__LINE__, "haswell-server", 0x10d3},
+		{__LINE__, "broadwell-server", 0x20d3},
+	};
 	const struct spmu_event *event;
 
 	for (size_t i = 0; i < COUNT(skylake); i++) {
 		event = spmu_event_by_code(spmu_model_find("skylake"), skylake[i]);
 		if (!CHECK(event && event->pebs_counters))
 			printf("  %04x\n", skylake[i]);
+	}
+	for (size_t i = 0; i < COUNT(others); i++) {
+		event = spmu_event_by_code(spmu_model_find(others[i].model), others[i].code);
+		CHECK_ROW(others[i].line, event && event->pebs_counters);
 	}
 	for (size_t i = 0; i < COUNT(addressed); i++) {
 		event = spmu_event_by_code(spmu_model_find("haswell"), addressed[i]);

@@ -33,6 +33,9 @@ static struct {
 	{"core atom", "L2_RQSTS.SELF.DEMAND.I_STATE", "LLC_MISSES", false},
 	{"atom", "BR_INST_RETIRED.MISPRED", "MISPREDICTED_BRANCH_RETIRED",
 	 false}, /* its MISPRED is 0AC4H */
+	{"atom", "BR_INST_RETIRED.MISPRED_PEBS", "BR_INST_RETIRED:MISPRED", false},
+	{"wsm", "MEM_UNCORE_RETIRED.OTHER_CORE_L2_HIT", "MEM_UNCORE_RETIRED:LOCAL_HITM", false},
+	{"snb", "MEM_LOAD_UOPS_RETIRED.LLC_MISS", NULL, false}, /* in table 19-13 */
 	{"atom", "X87_COMP_OPS_EXE.ANY.AR", "X87_COMP_OPS_EXE:ANY_AR", false},
 	{"slm snb", "LONGEST_LAT_CACHE.REFERENCE", "LLC_REFERENCES", false},
 	{"slm snb", "LONGEST_LAT_CACHE.MISS", "LLC_MISSES", false},
@@ -127,8 +130,12 @@ static struct {
 } precision[] = {
 	{"ivb hsw bdw skl skx clx", "BR_INST_RETIRED.ALL_BRANCHES", false},
 	{"ivb hsw bdw skl skx clx", "BR_MISP_RETIRED.ALL_BRANCHES", false},
-	{"snb ivb hsw bdw", "BR_INST_RETIRED.NOT_TAKEN", false},
-	{"snb ivb hsw bdw", "BR_INST_RETIRED.FAR_BRANCH", false},
+	{"snb hsw bdw", "BR_INST_RETIRED.NOT_TAKEN", false},
+	{"snb hsw bdw", "BR_INST_RETIRED.FAR_BRANCH", false},
+	{"ivb", "FP_ASSIST.X87_OUTPUT", false}, /* precise in table 19-11, like the next two */
+	{"atom", "BR_INST_RETIRED.MISPRED_PEBS", false}, /* precise in table 19-26 */
+	{"ivb", "FP_ASSIST.X87_INPUT", false},
+	{"ivb", "FP_ASSIST.SIMD_OUTPUT", false},
 	{"skl skx clx", "INST_RETIRED.ANY_P", false},	     /* Linux samples clocks by it */
 	{"skl skx clx", "OTHER_ASSISTS.ANY", false},	     /* precise in table 18-56 */
 	{"skl skx clx", "UOPS_RETIRED.RETIRE_SLOTS", false}, /* libpfm4's text: "non PEBS" */
