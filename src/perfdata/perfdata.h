@@ -2,8 +2,8 @@
 /*
  * perfdata.h: write and read perf.data, the file of Linux' perf tools.
  *
- * The writer appends records and keeps the file readable from the first perfdata_sync() on; the
- * reader takes any file in the PERFILE2 form and checks every length.  Both go by the layout in
+ * The writer appends records and keeps the file readable at each perfdata_sync(); the reader
+ * takes any file in the PERFILE2 form and checks every length.  Both go by the layout in
  * layout.h.
  */
 #ifndef SOFTPMU_PERFDATA_H
@@ -126,10 +126,9 @@ struct perfdata_about {
 };
 
 /*
- * Begin a file.  It gets its name with the first perfdata_sync() or at the end, and what had
- * that name becomes NAME.old; a device is written directly.  NULL: *error is a line to free().  The
- * events and what `about` points to are copied; attr is used as given and must be the same in what
- * it says of samples; the id is given out here.
+ * Begin a file; what had its name becomes NAME.old.  A device is written to as it is.  NULL:
+ * *error is a line to free().  The events and what `about` points to are copied; attr is used
+ * as given and must be the same in what it says of samples; the id is given out here.
  */
 struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_event *events,
 					size_t count, const struct perfdata_about *about,
@@ -161,7 +160,7 @@ uint64_t perfdata_bytes(const struct perfdata_writer *writer);
 void perfdata_sync(struct perfdata_writer *writer);
 
 /*
- * Write the header and give the file its name; *bytes is how long it is.
+ * Write what follows the records, and the header; *bytes is how long the file is.
  * False: *error is a line to free().  Frees the writer either way.
  */
 bool perfdata_finish(struct perfdata_writer *writer, uint64_t *bytes, char **error);

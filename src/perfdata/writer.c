@@ -2,9 +2,8 @@
 /*
  * writer.c: a perf.data that grows: its beginning, its end, and what a full disk leaves of it.
  *
- * The file begins without a name and gets its own when the first records are in it.  From then on
- * its header is brought up to date with each perfdata_sync(), so that what a killed writer leaves
- * can be read.  When the disk is full the file is cut after the last whole record; what cannot be
+ * Each perfdata_sync() brings the header up to date, so that what a killed writer leaves can be
+ * read.  When the disk is full the file is cut after the last whole record; what cannot be
  * had then is given up in this order: later records, the last stretch of records in favour of the
  * header's features, the features.
  */
@@ -104,36 +103,6 @@ static bool write_header(struct perfdata_writer *writer, uint64_t bytes)
 	       sizeof(writer->header);
 }
 
-/* perf keeps what had the name before. */
-static bool move_old(struct perfdata_writer *writer)
-{
-	char *old;
-
-	if (asprintf(&old, "%s.old", writer->path) < 0)
-		return false;
-	writer->moved_old = !rename(writer->path, old);
-	free(old);
-	return writer->moved_old || errno == ENOENT;
-}
-
-static bool link_file(const struct perfdata_writer *writer)
-{
-	char name[64];
-
-	if (writer->temporary)
-		return !rename(writer->temporary, writer->path);
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", writer->fd);
-	return !linkat(AT_FDCWD, name, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW);
-}
-
-static bool take_name(struct perfdata_writer *writer)
-{
-	if (!writer->is_file || writer->has_name)
-		return true;
-	writer->has_name = move_old(writer) && link_file(writer);
-	return writer->has_name;
-}
-
 /* The buffer keeps what it has: when the disk is full its records can be given up for the features.
  */
 void perfdata_sync(struct perfdata_writer *writer)
@@ -144,8 +113,7 @@ void perfdata_sync(struct perfdata_writer *writer)
 	if (!writer->error)
 		done = writer_put(writer->fd, writer->buffer, writer->buffered,
 				  writer->header.data.offset + writer->written);
-	if (write_header(writer, writer->written + whole_records(writer, done, &samples)))
-		take_name(writer);
+	write_header(writer, writer->written + whole_records(writer, done, &samples));
 }
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -171,7 +139,6 @@ static void release(struct perfdata_writer *writer)
 	free(about->cpu_name);
 	free(about->cpu_id);
 	free(writer->buffer);
-	free(writer->temporary);
 	free(writer->path);
 	free(writer);
 }
@@ -227,40 +194,24 @@ static bool copy_facts(struct perfdata_writer *writer, const struct perfdata_eve
 	       copy_command(to, about->command) && copy_events(to, events, count);
 }
 
-/* A file without a name in the folder of `path`; false: the file system has none, or /proc is not
- * there to give it one. */
-static bool open_nameless(struct perfdata_writer *writer, const char *path)
+/* Give what has the name another one, as perf does, or give it back. */
+static bool move_old(struct perfdata_writer *writer, bool back)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	char *old;
+	int moved;
 
-	if (!folder)
+	if (asprintf(&old, "%s.old", writer->path) < 0)
 		return false;
-	if (!access("/proc/self/fd", X_OK))
-		writer->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	free(folder);
-	return writer->fd >= 0;
+	moved = back ? rename(old, writer->path) : rename(writer->path, old);
+	free(old);
+	writer->moved_old = !back && !moved;
+	return !moved || errno == ENOENT;
 }
 
-static bool open_temporary(struct perfdata_writer *writer, const char *path)
-{
-	if (asprintf(&writer->temporary, "%s.XXXXXX", path) < 0) {
-		writer->temporary = NULL;
-		return false;
-	}
-	writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
-	if (writer->fd >= 0)
-		return true;
-	free(writer->temporary);
-	writer->temporary = NULL;
-	return false;
-}
-
-/* A new file beside the one that it will become; a device or pipe is opened as it is. */
+/* A new file, so that a reader of an older one keeps that; a device is opened as it is. */
 static bool open_file(struct perfdata_writer *writer, const char *path)
 {
 	struct stat status;
-	mode_t mask;
 
 	writer->path = strdup(path);
 	if (!writer->path)
@@ -273,14 +224,12 @@ static bool open_file(struct perfdata_writer *writer, const char *path)
 		}
 		return writer->fd >= 0;
 	}
-	writer->is_file = true;
-	if (!open_nameless(writer, path) && !open_temporary(writer, path))
+	if (!move_old(writer, false))
 		return false;
-	/* As perf has it: for the user alone, unless the mask is tighter still. */
-	mask = umask(0);
-	umask(mask);
-	fchmod(writer->fd, 0600 & ~mask);
-	return true;
+	/* As perf has it: for the user alone. */
+	writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	writer->is_new = writer->fd >= 0;
+	return writer->is_new;
 }
 
 /* Everything before the records. */
@@ -413,7 +362,7 @@ bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char 
 		write_features(writer, &bytes);
 	}
 	*file_bytes = perfdata_bytes(writer) + bytes;
-	good = write_header(writer, writer->written) && take_name(writer);
+	good = write_header(writer, writer->written);
 	if (!good && !writer->error)
 		writer->error = errno;
 	if (writer->error && asprintf(error, "writing %s: %s: kept %llu samples", writer->path,
@@ -425,25 +374,13 @@ bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char 
 	return good;
 }
 
-static void give_name_back(const struct perfdata_writer *writer)
-{
-	char *old;
-
-	if (!writer->moved_old) {
-		unlink(writer->path);
-	} else if (asprintf(&old, "%s.old", writer->path) >= 0) {
-		rename(old, writer->path);
-		free(old);
-	}
-}
-
 void perfdata_abandon(struct perfdata_writer *writer)
 {
 	if (!writer)
 		return;
-	if (writer->has_name)
-		give_name_back(writer);
-	else if (writer->temporary)
-		unlink(writer->temporary);
+	if (writer->is_new)
+		unlink(writer->path);
+	if (writer->moved_old)
+		move_old(writer, true);
 	release(writer);
 }

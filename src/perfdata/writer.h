@@ -12,10 +12,8 @@
 struct perfdata_writer {
 	int fd;
 	char *path;
-	char *temporary; /* its name before it gets its own, NULL: it has none */
-	bool is_file;	 /* a regular file, not a device */
-	bool has_name;	 /* it has its own name */
-	bool moved_old;	 /* what had that name is NAME.old now */
+	bool is_new;	/* a file that was made, not a device */
+	bool moved_old; /* what had that name is NAME.old now */
 	struct perfdata_header header;
 	struct feature_source about;
 

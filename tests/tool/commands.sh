@@ -25,6 +25,31 @@ answered c2c "caches are not modelled"
 answered diff "softpmu stat --baseline"
 answered kvm "softpmu vm"
 answered /bin/true "'/bin/true' is a program: say what to do with it, as in 'softpmu stat -- /bin/true'"
+for command in stat record trace; do
+	for option in "-p 1" "-a" "--pid=1" "-C 0"; do
+		# shellcheck disable=SC2086 # its value is a word of its own
+		run $command $option true
+		refuses "$command $option" 129 "softpmu observes the program that it starts"
+	done
+done
+run record -o - -- true
+refuses "record -o -" 129 "perf.data's pipe form is not written"
+run report perf.data
+refuses "report FILE" 129 "unexpected argument 'perf.data'; a file is named by -i"
+for output in '' nosuch/x . "$(printf '%300s' | tr ' ' x)"; do
+	for command in stat record; do
+		run $command -e instructions:u -o "$output" -- touch has-run
+		refuses "$command -o '$output'" 125 "cannot write $output: "
+	done
+done
+same "nothing has run" no "$([[ -e has-run ]] && echo yes || echo no)"
+timeout "$LIMIT" "$SOFTPMU" stat -e instructions:u true 2>/dev/full
+same "counts that cannot be written" 125 $?
+for command in "" stat record trace report annotate list models explain; do
+	# shellcheck disable=SC2086 # no word, or one
+	timeout "$LIMIT" "$SOFTPMU" $command --help >/dev/full 2>"$SCRATCH/err"
+	same "$command --help that cannot be written" "1 1" "$? $(grep -c 'cannot write the output' "$SCRATCH/err")"
+done
 answered --frob "unknown option '--frob'"
 
 # The advice works.

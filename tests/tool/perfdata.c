@@ -161,7 +161,6 @@ static void write_file(void)
 	writer = perfdata_create(path, events, 3, &about, &error);
 	if (!CHECK(writer))
 		exit(test_summary());
-	CHECK(access(path, F_OK) != 0); /* not before there is something in it */
 	CHECK(perfdata_add_comm(writer, &comm));
 	CHECK(perfdata_add_mmap(writer, &known_map));
 	CHECK(perfdata_add_mmap(writer, &plain_map));
@@ -204,8 +203,6 @@ static void give_up(void)
 	writer = perfdata_create(path, &event, 1, &about, &error);
 	if (!CHECK(writer))
 		exit(test_summary());
-	CHECK(!stat(path, &after) && before.st_ino == after.st_ino);
-	perfdata_sync(writer);
 	CHECK(!stat(path, &after) && before.st_ino != after.st_ino);
 	perfdata_abandon(writer);
 	CHECK(!stat(path, &after) && before.st_ino == after.st_ino);

@@ -43,12 +43,31 @@ int tool_usage_error(const char *command, const char *format, ...)
 	return EXIT_BAD_USAGE;
 }
 
+/* perf's ways to observe what runs already, or everything. */
+static bool is_attaching(const char *command, int option, const char *given)
+{
+	static const char *const words[] = {"--pid", "--tid", "--all-cpus", "--cpu"};
+
+	if (strcmp(command, "stat") && strcmp(command, "record") && strcmp(command, "trace"))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (!strncmp(given, words[i], strlen(words[i])))
+			return true;
+	}
+	return option && strncmp(given, "--", 2) && strchr("aptC", option);
+}
+
 int tool_bad_option(const char *command, int option, char **argv)
 {
 	const char *given = argv[optind - 1];
 
 	if (option == ':')
 		return tool_usage_error(command, "option '%s' needs a value", given);
+	if (is_attaching(command, optopt, given))
+		return tool_usage_error(command,
+					"'%s': softpmu observes the program that it starts, not "
+					"one that runs already",
+					given);
 	/* Short options can stand together: optopt tells which. */
 	if (optopt && strncmp(given, "--", 2))
 		return tool_usage_error(command, "unknown option '-%c'", optopt);

@@ -489,8 +489,12 @@ static bool put_string(struct writer *writer)
 void disasm_att(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands,
 		uint64_t address, char *text, size_t bytes)
 {
-	struct writer writer = {instruction, operands, address, text, bytes};
+	struct writer writer = {.instruction = instruction,
+				.operands = operands,
+				.address = address,
+				.room = bytes};
 
+	writer.text = text;
 	put_prefixes(&writer);
 	if (put_string(&writer))
 		return;

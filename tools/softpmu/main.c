@@ -13,6 +13,7 @@
 #include <softpmu/base.h>
 
 #include "commands.h"
+#include "output.h"
 
 static const struct command {
 	const char *name;
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
 		argv[2] = help_option;
 	} else if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		print_help();
-		return 0;
+		return output_finish("--help", 0);
 	}
 	for (size_t i = 0; i < COMMANDS; i++) {
 		if (!strcmp(name, commands[i].name))

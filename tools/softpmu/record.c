@@ -14,6 +14,7 @@
 #include <softpmu/ds.h>
 
 #include "commands.h"
+#include "output.h"
 #include "record.h"
 
 #define DEFAULT_EVENT	  "instructions:upp"
@@ -212,7 +213,7 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return -1;
 	case 'h':
 		print_help();
-		return 0;
+		return output_finish("record", 0);
 	case 'b':
 		return add_branches(record, "any");
 	case 'j':
@@ -281,6 +282,9 @@ static int parse_options(struct record *record, int argc, char **argv)
 		status = take_option(record, option, argv, &next);
 	if (status < 0 && record->period && record->frequency)
 		status = tool_usage_error("record", "-c and -F exclude each other");
+	if (status < 0 && !strcmp(record->output, "-"))
+		status = tool_usage_error("record", "-o needs a file: perf.data's pipe form is not "
+						    "written");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("record", "no program to run");
 	if (status < 0)

@@ -426,7 +426,8 @@ int cmd_report(int argc, char **argv)
 	if (report.branches && report.callers)
 		return tool_usage_error("report", "-b and -g exclude each other");
 	if (optind < argc)
-		return tool_usage_error("report", "unexpected argument '%s'", argv[optind]);
+		return tool_usage_error("report", "unexpected argument '%s'; a file is named by -i",
+					argv[optind]);
 	report.profile = profile_open(input, root);
 	if (!report.profile)
 		return 1;

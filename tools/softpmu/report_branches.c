@@ -4,8 +4,8 @@
  * the form of `perf report --stdio --branch-stack` without its clocks; and callers.
  *
  * In a file with call chains the last branch records of a sample are the calls that have not
- * returned.  A pair of caller and function counts with the period of each sample that has it, once, however
- * often the functions call each other.
+ * returned.  A pair of caller and function counts with the period of each sample that has it,
+ * once, however often the functions call each other.
  */
 #include "tools/softpmu/report_branches.h"
 

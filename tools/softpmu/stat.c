@@ -16,6 +16,7 @@
 
 #include "baseline.h"
 #include "commands.h"
+#include "output.h"
 #include "run.h"
 
 /* What is counted without -e, as far as the model knows the names. */
@@ -173,7 +174,7 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case 'h':
 		print_help();
-		return 0;
+		return output_finish("stat", 0);
 	default:
 		return tool_bad_option("stat", option, argv);
 	}
@@ -261,9 +262,10 @@ static bool close_output(const struct stat_options *stat, FILE *file)
 {
 	bool bad;
 
-	if (file == stderr)
-		return true;
 	bad = fflush(file) || ferror(file);
+	/* Where a message could go the counts could not. */
+	if (file == stderr)
+		return !bad;
 	if (fclose(file) || bad) {
 		tool_error("writing %s: %s", stat->output, strerror(errno));
 		return false;

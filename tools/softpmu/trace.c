@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/softpmu/commands.h"
+#include "tools/softpmu/output.h"
 #include "tools/softpmu/run.h"
 #include "tools/softpmu/trace.h"
 
@@ -110,7 +111,7 @@ static int take_option(struct trace *trace, int option, char **argv)
 		return -1;
 	case 'h':
 		print_help();
-		return 0;
+		return output_finish("trace", 0);
 	default:
 		return tool_bad_option("trace", option, argv);
 	}
