@@ -38,6 +38,13 @@ same_file "vsyscall, sampled" <("$BUILT/addresses" vsyscall) said.out
 run said "$SOFTPMU" stat -o counts -e instructions:u -- "$BUILT/addresses" engine
 same "over softpmu's memory" "125 1" "$status $(grep -c 'at a fixed address where softpmu has its own' said.err)"
 
+# softpmu under softpmu: the inner run is as it is alone, and is not counted by the outer one.
+alone=$("$SOFTPMU" stat --deterministic -x, -e instructions:u -- true 2>&1 | cut -d, -f1)
+run said "$SOFTPMU" stat -j -o counts -e instructions:u -- "$SOFTPMU" stat --deterministic -x, -e instructions:u -- true
+same "softpmu under softpmu" "0 $alone" "$status $(cut -s -d, -f1 said.err)"
+same "the inner run is told" 1 "$(grep -c 'ran natively and was not counted: .*softpmu itself is at the addresses' said.err)"
+same "the outer run counts the inner tool" yes "$([[ $(count_of counts 1) -gt 1000 ]] && echo yes)"
+
 # build NAME FLAGS...
 build() {
 	"$CC" -O1 -w -o "$1" "$ROOT/tests/user/addresses.c" -pthread "${@:2}" 2>err || stop "$1" "does not build: $(<err)"

@@ -155,6 +155,16 @@ static long check_interpreter(struct target *t, int fd, const Elf64_Phdr *segmen
 	return t->why ? 0 : result;
 }
 
+extern const char __ehdr_start[]; /* of the engine's image */
+
+/* The next image of the engine would be where this segment belongs.  An engine of another softpmu
+ * is such a program. */
+static bool is_in_place_of_engine(const Elf64_Phdr *segment)
+{
+	return segment->p_type == PT_LOAD && segment->p_vaddr < engine_memory_end() &&
+	       segment->p_vaddr + segment->p_memsz > (uint64_t)__ehdr_start;
+}
+
 static long check_elf(struct target *t, int fd, const char *start)
 {
 	Elf64_Ehdr h;
@@ -174,6 +184,10 @@ static long check_elf(struct target *t, int fd, const char *start)
 		if (syscall4(__NR_pread64, fd, (long)&segment, sizeof(segment),
 			     (long)(h.e_phoff + i * sizeof(segment))) != sizeof(segment))
 			return -ENOEXEC;
+		if (h.e_type == ET_EXEC && is_in_place_of_engine(&segment)) {
+			t->why = "softpmu itself is at the addresses that it is linked for";
+			return 0;
+		}
 		if (segment.p_type == PT_INTERP)
 			return check_interpreter(t, fd, &segment);
 	}

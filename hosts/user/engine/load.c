@@ -77,8 +77,7 @@ static void image_open(struct image *image, const char *path, int fd)
 			image->stack_executable = s->p_flags & PF_X;
 		if (s->p_type != PT_LOAD || !s->p_memsz)
 			continue;
-		if (s->p_vaddr + s->p_memsz < s->p_vaddr ||
-		    s->p_vaddr + s->p_memsz > UINT64_C(1) << 46 ||
+		if (s->p_vaddr + s->p_memsz < s->p_vaddr || s->p_vaddr + s->p_memsz > PROGRAM_END ||
 		    (s->p_vaddr - s->p_offset) % PAGE)
 			engine_fail(126, "the program's segments are not usable");
 		if ((s->p_vaddr & -PAGE) < image->low)
