@@ -282,6 +282,7 @@ static inline void make_legacy(struct form *f, unsigned map, unsigned opcode)
 		modrm = put_modrm(f, draw() % 2);
 	f->touches_gs = touches_gs(f, map, opcode);
 	f->excluded = is_excluded(f, map, opcode, modrm, at) ||
+		      (memchr(f->byte, 0x65, at) && memchr(f->byte, 0xf0, at)) ||
 		      (is_near_branch(map, opcode) && memchr(f->byte, 0x66, at)) ||
 		      (f->touches_gs && has_modrm(map, opcode) && is_rip_relative(modrm));
 }
@@ -298,7 +299,7 @@ static inline void make_form(struct form *f, uint64_t number, bool high)
 		/* Prefixes are no opcodes of their own. */
 		if (spaces[i].map == 0 &&
 		    (is_legacy_prefix(opcode) || opcode >> 4 == 4 || opcode == 0x0f))
-			opcode = (unsigned)(draw() % 16) * 16 + 1;
+			opcode = (unsigned)(draw() % 8) * 8 + 1;
 		make_legacy(f, spaces[i].map, opcode);
 	} else if (space == NOW3D) {
 		put_prefixes(f);

@@ -23,7 +23,7 @@ show_batch() {
 	run listed-native "$BUILT/opcodes" -v native listed-skips "$SEED" "$batch" "$BATCH"
 	run listed "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/opcodes" -v again listed-skips "$SEED" "$batch" "$BATCH"
 	diff listed-native.out listed.out | head -n "$SHOWN"
-	head -n 1 listed.err
+	grep -h '^softpmu:' soft.err listed.err | head -n 1
 }
 
 # forms FIRST COUNT
