@@ -118,8 +118,9 @@ SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *mode
 
 /*
  * Returns true if PEBS on this counter with this event select is precisely distributed (18.9.4.4;
- * on Goldmont the reduced skid of 18.7.1.2): then the record is made by the instruction that overflows the counter, otherwise by the next
- * occurrence of the event.  `counter` is n for PMCn and 32 + n for fixed counter n.
+ * on Goldmont the reduced skid of 18.7.1.2).  The record is then made by the instruction that
+ * overflows the counter, otherwise by the next occurrence of the event.  `counter` is n for PMCn
+ * and 32 + n for fixed counter n.
  */
 SPMU_API bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select);
 

@@ -440,7 +440,7 @@ static enum spmu_outcome write_single(struct reference *unit, unsigned lp, uint3
 	case 0x3f6:
 		return f->ld_lat ? store(&t->pebs_ld_lat, value, 0xffff) : ABSENT;
 	case 0x3f7:
-		return f->frontend ? store(&t->pebs_frontend, value, 0x7fff17) : ABSENT;
+		return f->frontend ? store(&t->pebs_frontend, value, 0x7fffff) : ABSENT;
 	case 0x600:
 		return f->area ? store_address(&t->ds_area, value) : ABSENT;
 	}

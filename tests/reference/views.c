@@ -104,8 +104,8 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 }
 
 /*
- * 18.7.1.2: the mechanism is of all precise events, and "disabled for any counter when the INV, ANY,
- * E, or CMASK fields are set".
+ * 18.7.1.2: the mechanism is of all precise events, and "disabled for any counter when the INV,
+ * ANY, E, or CMASK fields are set".
  */
 static bool has_reduced_skid(const struct reference *unit, unsigned lp, unsigned n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pebs_pdir.c: precise distribution (Vol. 3B 18.9.4.4, 18.13.1; fixed counter 0 of the 10th
- * generation Core) and Goldmont's reduced skid (18.7.1.2): who has it, and what a host that runs in bulk may do beside it.  What a record
- * says is in tests/scenarios/pebs-pdir*.scenario.
+ * generation Core) and Goldmont's reduced skid (18.7.1.2): who has it, and what a host that runs in
+ * bulk may do beside it.  What a record says is in tests/scenarios/pebs-pdir*.scenario.
  */
 #include <softpmu/state.h>
 

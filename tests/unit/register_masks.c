@@ -66,12 +66,12 @@ static const struct {
 	  UINT64_C(0x1ffffffff), UINT64_C(0x5ffdfffff)}}, /* 18.2.1.1 */
 	{__LINE__,
 	 0x1a6,
-	 {NO, NO, NO, UINT64_C(0x768005ffff), UINT64_C(0x768005ffff), UINT64_C(0x768005ffff),
+	 {NO, NO, NO, UINT64_C(0x768005ffff), UINT64_C(0x760005ffbf), UINT64_C(0x760005ffbf),
 	  0xffff, 0xffff, UINT64_C(0x3f807f8fff), UINT64_C(0x3fffff8fff), UINT64_C(0x3fffff8fff),
 	  UINT64_C(0x3fffff8fff), UINT64_C(0x3fffffbfff)}}, /* 18.8.1.3 */
 	{__LINE__,
 	 0x1a7,
-	 {NO, NO, NO, UINT64_C(0x368005ffff), UINT64_C(0x368005ffff), UINT64_C(0x368005ffff), NO,
+	 {NO, NO, NO, UINT64_C(0x368005ffff), UINT64_C(0x360005ffbf), UINT64_C(0x360005ffbf), NO,
 	  0xffff, UINT64_C(0x3f807f8fff), UINT64_C(0x3fffff8fff), UINT64_C(0x3fffff8fff),
 	  UINT64_C(0x3fffff8fff), UINT64_C(0x3fffffbfff)}}, /* 18.9.5 */
 	{__LINE__,
@@ -137,7 +137,7 @@ static const struct {
 	  0xffff}}, /* 18.8.1.2 */
 	{__LINE__,
 	 0x3f7,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x7fff17, 0x7fff17}}, /* 18.13.2 */
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x7fffff, 0x7fffff}}, /* 18.13.1.4 */
 	{__LINE__,
 	 0x4c1,
 	 {NO, NO, NO, W40, W48, W48, NO, NO, W48, W48, W48, W48, W48}},		      /* 18.2.5 */

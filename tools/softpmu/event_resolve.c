@@ -98,7 +98,7 @@ static bool most_precise(const struct event *event, const struct spmu_model *mod
 	       spmu_model_pdir(model, first_fixed + (unsigned)code->fixed, 0);
 }
 
-/* Returns the counters on which "ppp" is precisely distributed, or all of the event's if none is. */
+/* Returns the event's counters with precise distribution, for "ppp"; all of them if none has it. */
 static uint32_t distributed(const struct event *event, const struct spmu_model *model)
 {
 	uint32_t set = 0;
