@@ -16,6 +16,7 @@
 #define LBR_TOS	    0x1c9
 #define LBR_FROM    0x680
 #define LBR_TO	    0x6c0
+#define LBR_INFO    0xdc0    /* core clocks in 15:0 */
 #define ABSENT	    0x42412e /* in ring 0: LONGEST_LAT_CACHE.MISS */
 #define PRESENT	    0x4200c0 /* INST_RETIRED.ANY_P */
 
@@ -98,16 +99,18 @@ static __attribute__((noinline)) void loop(uint32_t times)
 	__asm__ volatile("probe_loop: dec %0; jnz probe_loop" : "+r"(times));
 }
 
-/* The entries whose branch is the loop's. */
-static uint32_t of_loop(void)
+/* Shows how many entries are of the loop's branch, and how many say that a turn takes 2 clocks. */
+static void show_records(void)
 {
 	extern char probe_loop[];
-	uint32_t right = 0;
+	uint32_t right = 0, timed = 0;
 
-	for (uint32_t n = 0; n < 32; n++)
+	for (uint32_t n = 0; n < 32; n++) {
 		right += (uint32_t)read_msr(LBR_TO + n) == (uintptr_t)probe_loop &&
 			 (uint32_t)read_msr(LBR_FROM + n) == (uintptr_t)probe_loop + 1;
-	return right;
+		timed += readable(LBR_INFO + n) && (uint16_t)read_msr(LBR_INFO + n) == 2;
+	}
+	show("last branch records of the loop", right, timed);
 }
 
 void run(void)
@@ -123,7 +126,7 @@ void run(void)
 		write_msr(DEBUGCTL, LBR_ON);
 		loop(LOOPS);
 		write_msr(DEBUGCTL, 0);
-		show("last branch records of the loop", of_loop(), 0);
+		show_records();
 		write_msr(PERFEVTSEL0, ABSENT);
 		write_msr(PERFEVTSEL0 + 1, PRESENT);
 		write_msr(GLOBAL_CTRL, 3);

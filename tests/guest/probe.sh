@@ -58,7 +58,7 @@ same "absent events: log" "pmu: CPU 0 enables event r412e (LONGEST_LAT_CACHE.MIS
 	"$(grep '^pmu' "$SCRATCH/log")"
 same "absent events: monitor" "  absent: event r412e (LONGEST_LAT_CACHE.MISS), enabled 2 times" \
 	"$(grep '^ *absent' "$SCRATCH/answers")"
-same "last branch records of a loop" "31 0" "$(of 'last branch records of the loop')"
+same "last branch records of a loop, and their clocks" "31 31" "$(of 'last branch records of the loop')"
 same "retired one by one" "0" \
 	"$(sed -n 's/^CPU 0: skylake, \([0-9]*\) instructions retired one by one$/\1/p' "$SCRATCH/answers")"
 
