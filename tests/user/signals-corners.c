@@ -217,21 +217,44 @@ static void show_pending(const char *when)
 	printf("\n");
 }
 
+/* Each of them once, in whatever order they come. */
+static void show_all(const int *code, const char *how)
+{
+	for (unsigned i = 0; i < KINDS; i++)
+		printf("%s: %d, code %d\n", how, kinds[i], code[kinds[i]]);
+}
+
 static void wait_for_all(const sigset_t *set, const char *how)
 {
 	struct timespec long_time = {30, 0};
+	int code[NSIG];
 	siginfo_t info;
 
+	memset(code, 99, sizeof(code));
 	for (unsigned i = 0; i < KINDS; i++) {
 		int number = sigtimedwait(set, &info, &long_time);
 
-		printf("%s: %d, code %d\n", how, number, number > 0 ? info.si_code : 0);
+		need(number > 0, how);
+		code[number] = info.si_code;
 	}
+	show_all(code, how);
+}
+
+static void read_all(int fd)
+{
+	struct signalfd_siginfo info;
+	int code[NSIG];
+
+	memset(code, 99, sizeof(code));
+	for (unsigned i = 0; i < KINDS; i++) {
+		need(read(fd, &info, sizeof(info)) == sizeof(info), "read");
+		code[info.ssi_signo] = info.ssi_code;
+	}
+	show_all(code, "read");
 }
 
 static void blocked(void)
 {
-	struct signalfd_siginfo read_info;
 	struct timespec no_time = {0, 0};
 	pthread_t self = pthread_self(), thread;
 	sigset_t set, old;
@@ -261,10 +284,7 @@ static void blocked(void)
 	pthread_join(thread, NULL);
 	fd = signalfd(-1, &set, 0);
 	pthread_create(&thread, NULL, send_later, &self);
-	for (unsigned i = 0; i < KINDS; i++) {
-		need(read(fd, &read_info, sizeof(read_info)) == sizeof(read_info), "read");
-		printf("read: %u, code %d\n", read_info.ssi_signo, read_info.ssi_code);
-	}
+	read_all(fd);
 	pthread_join(thread, NULL);
 	signal(SIGILL, SIG_IGN);
 	kill(getpid(), SIGILL);
@@ -390,11 +410,12 @@ static void dispatched(void)
 
 #define VANISHING (1ul << 20)
 
+static int stays_registered;
+
 static void *vanish(void *memory)
 {
-	/* The C library does not hear of the thread again, nor the kernel of its area for
-	 * restartable sequences. */
-	if (__rseq_size)
+	/* The C library does not hear of the thread again. */
+	if (__rseq_size && !stays_registered)
 		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1,
 			0x53053053);
 	__asm__ volatile(
@@ -423,12 +444,26 @@ static void vanishes(void)
 	_exit(0);
 }
 
+/* With its area for restartable sequences, which the kernel may miss: then it ends the process. */
+static void vanishes_registered(void)
+{
+	stays_registered = 1;
+	vanishes();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"frames", frames},	{"pointers", pointers},	  {"unwritable", unwritable},
-		{"blocked", blocked},	{"inherited", inherited}, {"counter", counter},
-		{"vanishes", vanishes}, {"executed", executed},	  {"dispatched", dispatched},
+		{"frames", frames},
+		{"pointers", pointers},
+		{"unwritable", unwritable},
+		{"blocked", blocked},
+		{"inherited", inherited},
+		{"counter", counter},
+		{"vanishes", vanishes},
+		{"executed", executed},
+		{"vanishes-registered", vanishes_registered},
+		{"dispatched", dispatched},
 		{NULL, NULL},
 	};
 

@@ -189,6 +189,7 @@ struct context {
 	/* In the C library's area for restartable sequences: the last one, until the kernel clears
 	 * it; NULL: there is no area. */
 	const uint64_t *sequence;
+	uint32_t sequence_bytes, sequence_signature;
 	bool strict;	     /* seccomp's strict mode (filters.c) */
 	uint64_t program_gs; /* the program's GS base; the register holds the engine's */
 	struct dispatch_range user_dispatch;

@@ -82,6 +82,14 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	return probe;
 }
 
+/* The program has taken away the memory of its area for restartable sequences, and the kernel, which
+ * had to write there, has raised SIGSEGV wherever the thread was. */
+static bool area_is_gone(int sig, const siginfo_t *info)
+{
+	return sig == SIGSEGV && info->si_code == SI_KERNEL && current->sequence &&
+	       !memory_readable((uint64_t)current->sequence, sizeof(*current->sequence));
+}
+
 /* The program has taken RDTSC away (prctl(PR_SET_TSC)), which the engine uses for the times of
  * records: the kernel's clock takes its place. */
 static bool own_rdtsc(int sig, struct sigcontext *regs)
@@ -153,6 +161,8 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 		return;
 	if (rip == (uint64_t)frame_resume_after)
 		signals_end(SIGSEGV, FATAL_PROCESS); /* what the program's frame says is refused */
+	if (area_is_gone(sig, info))
+		signals_end(SIGSEGV, FATAL_PROCESS);
 	if (in_engine(rip) && !mine()->bad_jump)
 		internal_error(sig, rip);
 	memcpy(&settled, regs, sizeof(settled));

@@ -252,7 +252,8 @@ static void run_bulk(void)
 	default: /* EXIT_STEP_JUMP: signals.c or faults.c left the block at current->pc */
 		break;
 	}
-	if (current->sequence && *current->sequence)
+	/* The program may have taken the area's memory away. */
+	if (current->sequence && probe_read((uint64_t)current->sequence) && *current->sequence)
 		engine_unsupported("the program uses restartable sequences (rseq), which cannot be "
 				   "run; GLIBC_TUNABLES=glibc.pthread.rseq=0 may spare them");
 }

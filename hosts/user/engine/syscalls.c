@@ -171,12 +171,28 @@ static long unmap_around(const struct syscall_arguments *c)
 	return result;
 }
 
+/*
+ * The thread's area for restartable sequences is going to be unmapped.  Natively the thread can still
+ * end if it is not interrupted before that; the engine takes longer, so the kernel forgets the area.
+ */
+static void leave_area(uint64_t start, uint64_t bytes)
+{
+	uint64_t area = (uint64_t)current->sequence - sizeof(*current->sequence);
+
+	if (!current->sequence || area - start >= bytes)
+		return;
+	syscall4(__NR_rseq, (long)area, current->sequence_bytes, RSEQ_FLAG_UNREGISTER,
+		 current->sequence_signature);
+	current->sequence = NULL;
+}
+
 static long do_munmap(struct syscall_arguments *c)
 {
 	bool free = places_leave(c->a[0], c->a[1]);
 	long result;
 
 	syscall_code_changes(c->a[0], c->a[1]);
+	leave_area(c->a[0], c->a[1]);
 	result = free ? pass_on(c) : unmap_around(c);
 	if (!result) {
 		memory_unmapped(c->a[0], c->a[1]);
@@ -362,10 +378,12 @@ static long do_rseq(const struct syscall_arguments *c)
 	if (c->a[0] - read_fs_base() >= TCB_BYTES)
 		return -ENOSYS;
 	result = syscall_pass_on(c);
-	if (!result)
-		current->sequence =
-			c->a[2] & RSEQ_FLAG_UNREGISTER ? NULL : (const uint64_t *)c->a[0] + 1;
-	return result;
+	if (result)
+		return result;
+	current->sequence = c->a[2] & RSEQ_FLAG_UNREGISTER ? NULL : (const uint64_t *)c->a[0] + 1;
+	current->sequence_bytes = (uint32_t)c->a[1];
+	current->sequence_signature = (uint32_t)c->a[3];
+	return 0;
 }
 
 static long do_seccomp(struct syscall_arguments *c)
