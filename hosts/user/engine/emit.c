@@ -270,7 +270,9 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes,
 			  uint64_t pc)
 {
-	static const uint8_t candidates[] = {RSI, RDI, RBP};
+	/* The last that is free is taken.  RBP is the first: an operand that is no address (of BTS) is
+	 * #SS with RBP, and #GP with others. */
+	static const uint8_t candidates[] = {RBP, RDI, RSI};
 	unsigned reg = bytes[insn->modrm_offset] >> 3 & 7;
 	unsigned vvvv = INSN_NO_REG, scratch = RSI;
 	uint8_t copy[INSN_BYTES_MAX];
