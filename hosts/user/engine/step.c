@@ -400,6 +400,7 @@ struct step *translate_step(uint64_t pc)
 
 	if (!s) {
 		engine_lock();
+		steps = current->steps; /* while the thread waited they may have been taken away */
 		if (!steps)
 			steps = make_others();
 		s = find(steps, pc, budget); /* what was there may have been forgotten meanwhile */
