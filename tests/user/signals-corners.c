@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * signals-corners.c: what few programs do with signals: frames that the kernel refuses, stacks that
- * cannot be written to, and signals of the kind that instructions raise, sent while they are blocked.
+ * cannot be written to, and signals of the kind that instructions raise, sent while they are
+ * blocked.
  * The argument names the subject.
  */
 #define _GNU_SOURCE

@@ -251,8 +251,8 @@ extern const char clone_after[]; /* the instruction behind it */
 extern const char syscall_check[], syscall_at[], syscall_after[], syscall_again[],
 	syscall_interrupted[];
 
-/* rt_sigreturn(2) with a frame of the engine's, which comes back here (frames.c).  The kernel faults
- * at frame_back when it refuses what the program's frame says. */
+/* rt_sigreturn(2) with a frame of the engine's, which comes back here (frames.c).  The kernel
+ * faults at frame_back when it refuses what the program's frame says. */
 void frame_resume(void *frame);
 extern const char frame_resume_after[], frame_back[];
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch.c: syscall user dispatch (prctl(2), PR_SET_SYSCALL_USER_DISPATCH): a thread's system calls
- * from outside a range of addresses raise SIGSYS while a byte of its memory says so.
+ * dispatch.c: syscall user dispatch (prctl(2), PR_SET_SYSCALL_USER_DISPATCH): a thread's system
+ * calls from outside a range of addresses raise SIGSYS while a byte of its memory says so.
  *
- * The kernel would go by the address of the call, which is the engine's for all.  So the engine does
- * what the kernel does, before anything else looks at the call.  A child or a new thread has none.
+ * The kernel would go by the address of the call, which is the engine's for all.  So the engine
+ * does what the kernel does, before anything else looks at the call.  A child or a new thread has
+ * none.
  */
 #include <asm/errno.h>
 #include <linux/audit.h>

@@ -82,8 +82,8 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	return probe;
 }
 
-/* The program has taken away the memory of its area for restartable sequences, and the kernel, which
- * had to write there, has raised SIGSEGV wherever the thread was. */
+/* The program has taken away the memory of its area for restartable sequences, and the kernel,
+ * which had to write there, has raised SIGSEGV wherever the thread was. */
 static bool area_is_gone(int sig, const siginfo_t *info)
 {
 	return sig == SIGSEGV && info->si_code == SI_KERNEL && current->sequence &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.c: signals of the kind that instructions raise, when somebody sends them and the program blocks
- * them.  The kernel must not block these signals, so they come to the engine, which keeps them.
+ * held.c: signals of the kind that instructions raise, when somebody sends them and the program
+ * blocks them.  The kernel must not block these signals, so they come to the engine, which keeps
+ * them.
  *
  * While the program's system call runs, no instruction of this thread can fault.  So the kernel can
  * have them for as long: it blocks them as the program wishes, and what was kept is pending there

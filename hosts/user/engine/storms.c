@@ -4,9 +4,10 @@
  *
  * Natively a program gets on among them: a handler takes less time than the signal needs to come
  * again.  Under the engine that may take longer.  So a signal that has come again while it was
- * delivered, or while its handler ran, waits for an instruction of the interrupted code, and for more
- * of them the longer that goes on.  What was pending before, and what the thread has sent itself,
- * comes at once, as the program may rely on that: signals that are queued count as such for a while.
+ * delivered, or while its handler ran, waits for an instruction of the interrupted code, and for
+ * more of them the longer that goes on.  What was pending before, and what the thread has sent
+ * itself, comes at once, as the program may rely on that: signals that are queued count as such
+ * for a while.
  */
 #include <asm/unistd.h>
 

@@ -172,8 +172,9 @@ static long unmap_around(const struct syscall_arguments *c)
 }
 
 /*
- * The thread's area for restartable sequences is going to be unmapped.  Natively the thread can still
- * end if it is not interrupted before that; the engine takes longer, so the kernel forgets the area.
+ * The thread's area for restartable sequences is going to be unmapped.  Natively the thread can
+ * still end if it is not interrupted before that; the engine takes longer, so the kernel forgets
+ * the area.
  */
 static void leave_area(uint64_t start, uint64_t bytes)
 {
