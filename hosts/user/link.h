@@ -180,6 +180,7 @@ struct link_exec {
 	uint64_t magic;
 	int64_t program_fd; /* when the program has no name that lasts; -1: it has */
 	int64_t keep;	    /* this image keeps its descriptors: others may be out of its reach */
+	int64_t filtered;   /* the process has installed filters of system calls */
 	char names[];	    /* file and program, as in struct link, each with its NUL */
 };
 

@@ -61,10 +61,10 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	fi
 	if "$BUILT/filters" refused >"$SCRATCH/said"; then
 		for subject in refused traps trap-default trap-blocked kills allowed threads strict executes \
-			executes-not errors unprivileged long; do
+			executes-not errors unprivileged long exits exits-by-status computed allows; do
 			like_native filters $subject
 		done
-		# What has to stand in front of it has no room.
+		# What has to stand at its end has no room.
 		same "filters longest: natively" "getppid 66" "$("$BUILT/filters" longest | head -n 1)"
 		run "$SCRATCH/soft" "$SOFTPMU" stat -o "$SCRATCH/stat" -e instructions:u -- "$BUILT/filters" longest
 		same "filters longest" "125 1" "$status $(grep -c '^softpmu: .*a filter of system calls that is too long' "$SCRATCH/soft.err")"

@@ -261,6 +261,72 @@ static void of_length(unsigned n)
 	say("getpid", syscall(SYS_getpid) == getpid());
 }
 
+/* A denied exit comes back; an allowed one of a child has its status. */
+static void exits(void)
+{
+	int status = -1;
+
+	INSTALL(0, NUMBER, IS(SYS_exit_group, SECCOMP_RET_ERRNO | 77),
+		IS(SYS_exit, SECCOMP_RET_ERRNO | 78), ELSE(SECCOMP_RET_ALLOW));
+	say("exit_group", syscall(SYS_exit_group, 3) < 0 ? errno : 0);
+	say("exit", syscall(SYS_exit, 3) < 0 ? errno : 0);
+	if (!fork()) {
+		say("in the child", syscall(SYS_exit_group, 3) < 0 ? errno : 0);
+		raise(SIGKILL);
+	}
+	wait(&status);
+	say("killed", status);
+	raise(SIGTERM);
+}
+
+/* The last exit's data decides. */
+static void exits_by_status(void)
+{
+	int status = -1;
+
+	INSTALL(0, NUMBER, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 5, 0, 1), ELSE(SECCOMP_RET_KILL_PROCESS),
+		ELSE(SECCOMP_RET_ALLOW));
+	if (!fork())
+		_exit(5);
+	wait(&status);
+	say("five", status);
+	if (!fork())
+		_exit(6);
+	wait(&status);
+	say("six", status);
+}
+
+/* The answer is in A. */
+static void computed(void)
+{
+	int status = -1;
+
+	INSTALL(0, NUMBER, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgrp, 3, 0), ELSE(SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_LD | BPF_IMM, SECCOMP_RET_ERRNO | 60), BPF_STMT(BPF_RET | BPF_A, 0),
+		BPF_STMT(BPF_LD | BPF_IMM, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_A, 0));
+	say("getppid", syscall(SYS_getppid) < 0 ? errno : 0);
+	if (!fork()) {
+		syscall(SYS_getpgrp);
+		_exit(1);
+	}
+	wait(&status);
+	say("getpgrp", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+/* As long as a filter may be, if it allows everything. */
+static void allows(void)
+{
+	static struct sock_filter filter[BPF_MAXINSNS];
+
+	for (unsigned i = 0; i < BPF_MAXINSNS; i++)
+		filter[i] = (struct sock_filter)ELSE(SECCOMP_RET_ALLOW);
+	install(filter, BPF_MAXINSNS, 0);
+	say("getpid", syscall(SYS_getpid) == getpid());
+}
+
 static void is_long(void)
 {
 	of_length(BPF_MAXINSNS - 16);
@@ -288,6 +354,10 @@ int main(int argc, char **argv)
 		{"errors", errors},
 		{"long", is_long},
 		{"longest", longest},
+		{"exits", exits},
+		{"exits-by-status", exits_by_status},
+		{"computed", computed},
+		{"allows", allows},
 		{NULL, NULL},
 	};
 

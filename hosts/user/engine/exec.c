@@ -49,6 +49,7 @@ static long make_request(const struct target *t, int base)
 		.magic = LINK_EXEC_MAGIC,
 		.program_fd = is_nameless(t) ? base + LINK_PROGRAM_OFFSET : -1,
 		.keep = descriptors_kept() >= 0,
+		.filtered = filters_installed(),
 	};
 	int ends[2];
 	long result = syscall2(__NR_pipe2, (long)ends, O_CLOEXEC | O_NONBLOCK);

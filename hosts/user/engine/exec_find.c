@@ -221,8 +221,8 @@ static long take_line(struct target *t, char *line)
 	return 0;
 }
 
-/* The file is open: returns 0 if it is an ELF file; 1: a script, whose interpreter is in t->program.
- */
+/* The file is open: returns 0 if it is an ELF file; 1: a script, whose interpreter is in
+ * t->program. */
 static long look_at(struct target *t, long fd, char *line)
 {
 	struct text text;

@@ -14,4 +14,11 @@ enum fatal filters_fatal(const siginfo_t *info);
 /* Before execve(2) or execveat(2): what filters make of it; -EFAULT: they let it through. */
 long filters_ask_exec(long nr);
 
+/* Whether the process, or one that it comes from, has installed a filter; the image that executed
+ * this one says so. */
+bool filters_installed(void);
+void filters_were_installed(void);
+/* Asks the filters about exit(2) or exit_group(2).  False: the call itself comes back. */
+bool filters_allow_exit(const struct syscall_arguments *c);
+
 #endif

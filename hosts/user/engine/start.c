@@ -12,6 +12,7 @@
 
 #include "descriptors.h"
 #include "engine.h"
+#include "filters.h"
 #include "fixed.h"
 #include "image.h"
 #include "keep.h"
@@ -133,6 +134,8 @@ static void map_link(const char *name)
 	limits_start();
 	branches_map(fd + LINK_FD_OFFSET);
 	executed = exec_request(fd + LINK_EXEC_OFFSET);
+	if (executed && executed->filtered)
+		filters_were_installed();
 	if (executed && executed->keep) {
 		descriptors_keep_these(fd);
 		return;

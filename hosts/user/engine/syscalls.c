@@ -402,8 +402,10 @@ static long run(struct syscall_arguments *c)
 		descriptors_keep();
 	switch (c->nr) {
 	case __NR_exit:
-		return children_end_thread(c);
+		return filters_allow_exit(c) ? children_end_thread(c) : syscall_pass_on(c);
 	case __NR_exit_group:
+		if (!filters_allow_exit(c))
+			return syscall_pass_on(c);
 		engine_exit(__NR_exit_group, (int)c->a[0]);
 	case __NR_read:
 	case __NR_pread64:
