@@ -282,7 +282,8 @@ static inline void make_legacy(struct form *f, unsigned map, unsigned opcode)
 		modrm = put_modrm(f, draw() % 2);
 	f->touches_gs = touches_gs(f, map, opcode);
 	f->excluded = is_excluded(f, map, opcode, modrm, at) ||
-		      (memchr(f->byte, 0x65, at) && memchr(f->byte, 0xf0, at)) ||
+		      (memchr(f->byte, 0xf0, at) &&
+		       (memchr(f->byte, 0x65, at) || is_rip_relative(modrm))) ||
 		      (is_near_branch(map, opcode) && memchr(f->byte, 0x66, at)) ||
 		      (f->touches_gs && has_modrm(map, opcode) && is_rip_relative(modrm));
 }
