@@ -231,7 +231,9 @@ static _Noreturn void give_up(struct link *link, enum link_state state, int stat
 	_exit(status);
 }
 
-/* In the child: a limit of the address space is the program's; the engine gets its memory besides. */
+/*
+ * In the child: a limit of the address space is the program's; the engine gets its memory besides.
+ */
 static void make_address_room(struct link *link)
 {
 	struct rlimit limit;

@@ -36,7 +36,7 @@ run record -o - -- true
 refuses "record -o -" 129 "perf.data's pipe form is not written"
 run report perf.data
 refuses "report FILE" 129 "unexpected argument 'perf.data'; a file is named by -i"
-for output in '' nosuch/x . "$(printf '%300s' | tr ' ' x)"; do
+for output in '' nosuch/x . "$(printf '%300s' '' | tr ' ' x)"; do
 	for command in stat record; do
 		run $command -e instructions:u -o "$output" -- touch has-run
 		refuses "$command -o '$output'" 125 "cannot write $output: "

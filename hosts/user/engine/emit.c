@@ -270,8 +270,10 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes,
 			  uint64_t pc)
 {
-	/* The last that is free is taken.  RBP is the first: an operand that is no address (of BTS) is
-	 * #SS with RBP, and #GP with others. */
+	/*
+	 * The last that is free is taken.  RBP is the first: an operand that is no address (of BTS)
+	 * is #SS with RBP, and #GP with others.
+	 */
 	static const uint8_t candidates[] = {RBP, RDI, RSI};
 	unsigned reg = bytes[insn->modrm_offset] >> 3 & 7;
 	unsigned vvvv = INSN_NO_REG, scratch = RSI;

@@ -11,8 +11,8 @@
  * allow three calls, is kept by the engine alone.
  *
  * A filter is asked about exit(2) and exit_group(2) by a process that makes the call in the
- * program's place; of execve by a call that cannot succeed.  Other calls that the engine answers itself
- * (rt_sigaction, sigaltstack, ARCH_SET_GS) are not filtered.
+ * program's place; of execve by a call that cannot succeed.  Other calls that the engine answers
+ * itself (rt_sigaction, sigaltstack, ARCH_SET_GS) are not filtered.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>

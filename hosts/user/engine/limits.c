@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.c: a limit of the address space (RLIMIT_AS, `ulimit -v`) is one of the program's memory: the
- * kernel's limit is larger by LINK_ROOM_BYTES, which the engine may have mapped.  The program sees
- * the limit without them.
+ * limits.c: a limit of the address space (RLIMIT_AS, `ulimit -v`) is one of the program's memory:
+ * the kernel's limit is larger by LINK_ROOM_BYTES, which the engine may have mapped.  The program
+ * sees the limit without them.
  *
- * Where the kernel's limit cannot be raised, the program and the engine share what there is, and the
- * engine makes do with a small code cache.
+ * Where the kernel's limit cannot be raised, the program and the engine share what there is, and
+ * the engine makes do with a small code cache.
  *
  * While there is a limit all of the room is mapped, without rights, so that the program has as much
  * as natively, whatever the engine needs.

@@ -79,9 +79,9 @@ static struct steps *make_least(void)
 {
 	uint64_t room = place(LEAST_BYTES);
 
-	if (!room)
-		engine_unsupported("no room for single steps below 2 GiB");
-	return make(OTHER_STEPS, room, LEAST_BYTES);
+	if (room)
+		return make(OTHER_STEPS, room, LEAST_BYTES);
+	engine_unsupported("no room for single steps below 2 GiB");
 }
 
 void steps_start(void)
