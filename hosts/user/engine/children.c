@@ -23,6 +23,7 @@
 #include "emit.h"
 #include "engine.h"
 #include "keep.h"
+#include "path.h"
 #include "signals.h"
 #include "sys.h"
 #include "threads.h"
@@ -174,6 +175,7 @@ static long copy(const struct wish *w)
 	}
 	threads_forget_others();
 	hot_forget();
+	path_begin_process();
 	current->borrowed = false;
 	if (engine_link->want & LINK_WANT_ONE)
 		current->observed = false;

@@ -13,7 +13,8 @@
 #define PEEK_INSNS	6
 #define TURNS_INSNS_MAX 32 /* of a loop that is copied several times */
 #define FLAGS_KNOWN	32
-#define CALLS_MAX	16 /* that a path follows and has not returned from */
+#define FIRST_INSNS	512 /* of a process; the memo would save about what its pages cost */
+#define CALLS_MAX	16  /* that a path follows and has not returned from */
 #define MEMORY_SIGNALS	(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
 bool is_conditional(const struct insn *insn)
@@ -66,11 +67,24 @@ bool path_decode(uint64_t pc, uint64_t end, struct insn *insn)
 	return insn_decode((const uint8_t *)pc, available(pc, end), pc, insn);
 }
 
+/* Instructions that are still to be decoded without the memo. */
+static unsigned without_memo;
+
+void path_begin_process(void)
+{
+	without_memo = FIRST_INSNS;
+}
+
 /* The same, under the lock; the instruction's length, 0 for false. */
 static unsigned decode(uint64_t pc, uint64_t end, struct insn *insn)
 {
 	static struct heads heads;
 
+	if (without_memo) {
+		if (!--without_memo)
+			engine_populate(&heads, sizeof(heads));
+		return path_decode(pc, end, insn) ? insn->length : 0;
+	}
 	return insn_decode_known(&heads, (const uint8_t *)pc, available(pc, end), pc, insn);
 }
 

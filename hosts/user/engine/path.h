@@ -19,6 +19,10 @@ struct path {
 /* Decode one instruction that ends before `end`; false when it does not. */
 bool path_decode(uint64_t pc, uint64_t end, struct insn *insn);
 
+/* Lets a new process decode its first instructions without the decoder's memo.  The kernel copies
+ * each page of the memo that the process writes to, and many processes end after a few blocks. */
+void path_begin_process(void);
+
 /* The path of a plain block: up to the first control transfer, at most `limit` instructions.
  * `locked`: the caller has the lock. */
 void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bool locked);
