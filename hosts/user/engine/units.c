@@ -284,6 +284,7 @@ static struct unit *unit_take(struct counting *c)
 		u->memory.sibling = engine_memory(sizeof(*u->memory.sibling));
 		u->memory.ds = area_memory();
 	}
+	engine_populate(u->memory.core, spmu_core_bytes());
 	memset(u, 0, __builtin_offsetof(struct unit, memory));
 	return u;
 }
@@ -430,11 +431,13 @@ void counting_start(void)
 
 	if (!c)
 		c = current->counting = engine_memory(sizeof(*c));
+	engine_populate(c, __builtin_offsetof(struct counting, unit[1]));
 	memset(c->event, 0, sizeof(c->event));
 	memset(c->meter, 0, sizeof(c->meter));
 	c->units = 0;
 	branches_begin_again();
-	model = spmu_model_find(engine_link->model);
+	if (!model)
+		model = spmu_model_find(engine_link->model);
 	if (!model)
 		engine_fail(125, "no such model");
 	for (unsigned e = 0; e < engine_link->events; e++) {
