@@ -309,6 +309,9 @@ static bool changes_lists(const struct msr *msr, uint64_t value)
 	case ROLE_FIXED_CTR:
 	case ROLE_BUS_COUNTER:
 	case ROLE_BUS_CONTROL:
+	case ROLE_LBR_FROM:
+	case ROLE_LBR_TO:
+	case ROLE_LBR_INFO:
 		return false;
 	case ROLE_STATUS_RESET:
 	case ROLE_STATUS_SET:
