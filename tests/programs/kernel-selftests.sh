@@ -53,7 +53,7 @@ listed() {
 passed_in() {
 	local pattern
 	pattern=$(listed except "$1" "$2" | sed -n 's/^"\([^"]*\)".*/\1/p' | paste -s -d '|')
-	sed -nE '/^[# \t]*(ok |\[[ \t]*OK[ \t]*\]|\[PASS\])|\[PASS\]$/{s/0x[0-9a-f]+|[0-9]+/N/g;s/[ \t]+/ /g;p;}' "$3" |
+	sed -nE '/^[# \t]*(ok |\[[ \t]*OK[ \t]*\]|\[PASS\])|\[(OK|PASS)\]$/{s/0x[0-9a-f]+|[0-9]+/N/g;s/[ \t]+/ /g;p;}' "$3" |
 		grep -avE "${pattern:-^$}"
 }
 
@@ -90,7 +90,7 @@ complete() {
 	local folder=$1 file name
 	for file in "$BUILT/built/$folder"/*; do
 		name=$(basename "$file")
-		[[ -f $file && ! -L $file && $name != *.* && -x $file && $(head -c 4 "$file") == $'\x7fELF' ]] || continue
+		[[ -f $file && ! -L $file && $name != *.so && -x $file && $(head -c 4 "$file") == $'\x7fELF' ]] || continue
 		grep -qE "^(omit )?$folder $name( |\$)" "$LIST" || fail "$folder $name" "is not in $(basename "$LIST")"
 	done
 }
