@@ -121,7 +121,8 @@ static void run_engines(void)
 		    !strcmp(rights, "---p"))
 			break;
 	fclose(maps);
-	mmap((void *)start, 4096, RIGHTS, FLAGS | MAP_FIXED, -1, 0);
+	if (mmap((void *)start, 4096, RIGHTS, FLAGS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		puts("refused");
 	puts("went on");
 }
 
@@ -217,7 +218,7 @@ static void *supply_pages(void *file)
 	struct uffd_msg message;
 	struct uffdio_copy copy = {.src = (uintptr_t)page, .len = sizeof(page)};
 
-	for (char c = 'a'; c < 'e'; c++) {
+	for (int c = 'a'; c < 'e'; c++) {
 		if (read(*(int *)file, &message, sizeof(message)) != sizeof(message))
 			break;
 		memset(page, c, sizeof(page));
@@ -260,7 +261,7 @@ static void run_data(void)
 		data[i] = (char)(i / step);
 	for (unsigned long i = 0; i < sizeof(data); i += step)
 		sum += (unsigned long)data[i];
-	printf("%d %lu %u\n", sizeof(data) >= DATA_BYTES, sum, compute(20));
+	printf("%zu %lu %u\n", sizeof(data) / 1000000, sum, compute(20));
 }
 
 static void run_alignment(void)

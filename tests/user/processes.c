@@ -76,10 +76,12 @@ static void number(void)
 
 static void descriptor(bool by_clone3)
 {
-	struct pollfd wait = {.fd = -1, .events = POLLIN};
-	pid_t tid = 0;
+	static struct pollfd wait;
+	static pid_t tid;
 	long pid;
 
+	wait = (struct pollfd){.fd = -1, .events = POLLIN};
+	tid = 0;
 	memset(&asked, 0, sizeof(asked));
 	asked.args.flags = CLONE_PIDFD | CLONE_PARENT_SETTID;
 	asked.args.pidfd = (uint64_t)&wait.fd;

@@ -316,16 +316,15 @@ long exec_run(const struct syscall_arguments *c)
 
 const struct link_exec *exec_request(int fd)
 {
-	static struct {
+	static union {
 		struct link_exec request;
-		char names[2 * LINK_PATH_MAX];
+		uint8_t bytes[sizeof(struct link_exec) + 2 * LINK_PATH_MAX];
 	} all;
-	uint8_t *to = (uint8_t *)&all;
 	size_t bytes = 0;
 	long n;
 
 	do {
-		n = syscall3(__NR_read, fd, (long)(to + bytes), (long)(sizeof(all) - bytes));
+		n = syscall3(__NR_read, fd, (long)(all.bytes + bytes), (long)(sizeof(all) - bytes));
 		if (!is_error(n))
 			bytes += (size_t)n;
 	} while (n > 0 && bytes < sizeof(all));

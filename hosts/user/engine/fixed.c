@@ -96,6 +96,8 @@ static struct strings find_strings(const uint64_t *stack, const uint64_t *aux)
 		start = *environment;
 	if (stack[0])
 		start = stack[1];
+	if (!name) /* a kernel that does not tell the name: nothing is known to be there */
+		return (struct strings){start, start, 0};
 	return (struct strings){start, name + strlen((const char *)name) + 1, 0};
 }
 
