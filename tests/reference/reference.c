@@ -289,9 +289,13 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 		for (unsigned i = 0; i < unit->threads; i++)
 			delivered |= reference_deliver_pmi(unit, i);
 		events |= delivered;
-		/* The third clock after an overflow or interrupt is like all that follow it. */
+		/*
+		 * After an overflow or interrupt a few clocks can differ from those that follow: a
+		 * forced overflow starts a counter by a cascade one clock later, and the edges of
+		 * that counter take two more.  Three counters can be in one such chain.
+		 */
 		quiet = delivered ? 0 : quiet;
-		if (quiet >= 3)
+		if (quiet >= 9)
 			clocks -= skip(unit, clocks, gain);
 	}
 	return events;
