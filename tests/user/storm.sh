@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # storm.sh: signals that come very fast: the program gets on, and prints what it prints natively; what is
 # pending is delivered before the next instruction.  STORM_SIGNALS=N is how many signals a timer of 20 kHz
-# sends beside threads and changing code: tests/programs/storm.sh does that for a minute.
+# sends beside threads and changing code; tests/programs/storm.sh takes more.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
