@@ -131,9 +131,9 @@ struct dispatch {
 	bool trap_flag; /* the program's RFLAGS.TF, which rflags does not hold */
 	bool traps;	/* the step's instruction has run, and traps by that flag */
 	bool again;	/* it is repeated and has done a turn: it has not retired */
-	bool fetch_failed;		  /* of an unknown instruction (unknown.c) */
-	enum one_purpose one;		  /* the instruction that runs with TF now */
-	uint64_t one_bytes;		  /* how long the unknown one was; 0: it faulted */
+	bool fetch_failed;    /* of an unknown instruction (unknown.c) */
+	enum one_purpose one; /* the instruction that runs with TF now */
+	uint64_t one_bytes;   /* length of an unknown or far one that has run; 0: it faulted */
 	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between that and the call */
 };
 

@@ -78,6 +78,7 @@ static void go(const struct step *s, const struct insn *insn, uint64_t pc,
 	       const struct insn_addresses *at)
 {
 	current->pc = pc;
+	current->run.one_bytes = insn->length;
 	counting_retire(s->pc, pc, insn->signals, at);
 }
 

@@ -323,7 +323,8 @@ static bool step_far(const struct step *s, const struct insn *insn, const struct
 
 	if (!far_run(s, insn, at))
 		return false;
-	current->run.traps |= traps;
+	/* An instruction that has faulted does not trap. */
+	current->run.traps |= traps && current->run.one_bytes;
 	return true;
 }
 
