@@ -14,6 +14,26 @@
 #define FRAME_RIP 0xb0
 
 	.text
+
+	/* Loads the registers of the program, except RSP. */
+	.macro LOAD_REGISTERS
+	movq %gs:CTX_RAX, %rax
+	movq %gs:CTX_RCX, %rcx
+	movq %gs:CTX_RDX, %rdx
+	movq %gs:CTX_RBX, %rbx
+	movq %gs:CTX_RBP, %rbp
+	movq %gs:CTX_RSI, %rsi
+	movq %gs:CTX_RDI, %rdi
+	movq %gs:CTX_R8+0x00, %r8
+	movq %gs:CTX_R8+0x08, %r9
+	movq %gs:CTX_R8+0x10, %r10
+	movq %gs:CTX_R8+0x18, %r11
+	movq %gs:CTX_R8+0x20, %r12
+	movq %gs:CTX_R8+0x28, %r13
+	movq %gs:CTX_R8+0x30, %r14
+	movq %gs:CTX_R8+0x38, %r15
+	.endm
+
 	.globl _start
 _start:
 	xorl %ebp, %ebp
@@ -37,21 +57,7 @@ enter_check:
 	jne enter_trap
 	pushq %gs:CTX_RFLAGS
 	popfq
-	movq %gs:CTX_RAX, %rax
-	movq %gs:CTX_RCX, %rcx
-	movq %gs:CTX_RDX, %rdx
-	movq %gs:CTX_RBX, %rbx
-	movq %gs:CTX_RBP, %rbp
-	movq %gs:CTX_RSI, %rsi
-	movq %gs:CTX_RDI, %rdi
-	movq %gs:CTX_R8+0x00, %r8
-	movq %gs:CTX_R8+0x08, %r9
-	movq %gs:CTX_R8+0x10, %r10
-	movq %gs:CTX_R8+0x18, %r11
-	movq %gs:CTX_R8+0x20, %r12
-	movq %gs:CTX_R8+0x28, %r13
-	movq %gs:CTX_R8+0x30, %r14
-	movq %gs:CTX_R8+0x38, %r15
+	LOAD_REGISTERS
 	movq %gs:CTX_RSP, %rsp
 	jmp *%gs:CTX_RESUME
 	.globl enter_trap, enter_end
@@ -80,21 +86,7 @@ enter_one:
 	movl %cs, %eax
 	pushq %rax
 	pushq %gs:CTX_RESUME
-	movq %gs:CTX_RAX, %rax
-	movq %gs:CTX_RCX, %rcx
-	movq %gs:CTX_RDX, %rdx
-	movq %gs:CTX_RBX, %rbx
-	movq %gs:CTX_RBP, %rbp
-	movq %gs:CTX_RSI, %rsi
-	movq %gs:CTX_RDI, %rdi
-	movq %gs:CTX_R8+0x00, %r8
-	movq %gs:CTX_R8+0x08, %r9
-	movq %gs:CTX_R8+0x10, %r10
-	movq %gs:CTX_R8+0x18, %r11
-	movq %gs:CTX_R8+0x20, %r12
-	movq %gs:CTX_R8+0x28, %r13
-	movq %gs:CTX_R8+0x30, %r14
-	movq %gs:CTX_R8+0x38, %r15
+	LOAD_REGISTERS
 	iretq
 
 	/* An instruction for enter_one() that does nothing. */
