@@ -236,9 +236,9 @@ bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits);
 uint64_t spmu_drv_other_status(const struct spmu_driver *driver);
 
 /*
- * Serves the overflows that are still in the status when everything has been stopped, with a
- * sample of each if `sampling`, and clears all indications but those of the PEBS counters in
- * `armed`, which wait for their record.  false: the status cannot be read; interrupt.c
+ * Serves the overflows that remain in the status after all counters have stopped.  If `sampling`,
+ * it makes a sample of each.  Then it clears the status, except the bits of the PEBS counters in
+ * `armed`, which wait for their record.  Returns false if the status cannot be read; interrupt.c
  */
 bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * storm.c: signals that come very fast, beside what they interrupt.
+ * storm.c: signals that come very fast.  The first argument chooses the test.
  *
- *	timer SIGNALS	a timer of 20 kHz interrupts main, which computes, beside threads that
- *			compute and one that writes code and runs it
- *	alone ROUNDS	a timer of 10 kHz interrupts a loop of so many rounds
- *	flood ROUNDS	a thread sends signals without a pause until main has run its rounds
- *	order		what is pending comes before the next instruction of the program
+ *	timer SIGNALS	A timer of 20 kHz interrupts main.  Other threads compute.  One thread
+ *			writes code and runs it.
+ *	alone ROUNDS	A timer of 10 kHz interrupts a loop of ROUNDS rounds.
+ *	flood ROUNDS	A thread sends signals until main has run ROUNDS rounds.
+ *	order		A pending signal is delivered before the next instruction.
  */
 #define _GNU_SOURCE
 #include "corners.h"
