@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What code that runs a few times costs: short programs natively and under `stat`, side by side,
-with (warm) and without (cold) translations that were kept.
+with a persistent code cache (warm) and without it (cold).
 
-What is measured stands in bench/README.md.
+bench/README.md tells what is measured.
 """
 import argparse
 import os
@@ -70,7 +70,7 @@ def programs(folder):
 
 
 def run(command):
-    """Milliseconds of CPU (user and system, of the process and those it waited for), by the clock."""
+    """Returns milliseconds of CPU (of the process and those it waited for), and by the clock."""
     begin = time.perf_counter()
     process = start(command, None)
     _, status, usage = os.wait4(process.pid, 0)
@@ -81,7 +81,7 @@ def run(command):
 
 
 def count_blocks(softpmu, folder, program):
-    """How many blocks one run translates."""
+    """Returns how many blocks one run translates."""
     said = os.path.join(folder, "cold.txt")
     run(full([softpmu, "stat", "-v", "--no-cache", "-o", said, "-e", "instructions:u", "--"], program))
     with open(said, encoding="utf-8") as file:
@@ -97,7 +97,7 @@ def measure(softpmu, folder, program, runs):
     for _ in range(runs):
         for way, prefix in (("native", []), ("cold", cold), ("warm", warm)):
             taken[way].append(run(full(prefix, program)))
-    # CPU: the least, since what else the machine does only ever adds.
+    # CPU: the smallest, as other work of the machine can only add to it.
     cpu = {way: min(t[0] for t in times) for way, times in taken.items()}
     clock = {way: statistics.median(t[1] for t in times) for way, times in taken.items()}
     cells = [f"{measured['native']:>7.1f} ms {measured['cold']:>7.1f} ms {measured['warm']:>7.1f} ms "

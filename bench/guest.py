@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: MIT
 """What the unit costs a guest of QEMU, against a stock build of the same source.
 
-Guests boot and are told what to run, each at the same time as the others: stock runs each program
-plainly, ours plainly (idle), while all instructions are counted (perf stat -a -e instructions), counted
-by task (without -a: the guest's kernel then has work at each fork, exit and switch, as on a real
-processor) and sampled (perf record -e instructions); and beside ours, plainly, stock's is sampled by its
-timer (-e cpu-clock).  While they run,
-all but one of them stand still, turn and turn about each few milliseconds, so that whatever else the
-machine does falls on all alike.  A figure is the CPU time of one emulator's process over stock's.
+Guests boot and are told what to run, all at the same time.  Stock runs each program plainly.  Ours runs it
+    - plainly (idle);
+    - while all instructions are counted (perf stat -a -e instructions);
+    - counted by task (without -a: the guest's kernel then has work at each fork, exit and switch, as on a
+      real processor);
+    - sampled (perf record -e instructions);
+    - plainly, while stock's is sampled by its timer (-e cpu-clock).
+All guests but one are stopped at any time, and they take turns of a few milliseconds.  So other work of the
+machine affects all alike.  A figure is the CPU time of one emulator's process divided by stock's.
 
-Where translated code lies is chance and moves what a short loop takes by up to a third.  So the programs
-have much code, a program runs from four fresh copies of its file, each turn boots new guests, and what
-is believed is the mean of all programs in a turn: the result is the mean of all turns with its 95 %
-confidence interval.  Code that counts is translated apart from code that does not: `first` pays for
-that, while stock has the kernel's code translated already, `counting` is the time after.  `loop`, of two
-instructions, is shown and is not in the mean.  `boot` is the kernel on its way to the first process,
-counted by its NMI watchdog.
+The place of translated code is random and changes the time of a short loop by up to a third.  So the
+programs have much code, each runs from four fresh copies of its file, and each turn boots new guests.  The
+result is the mean of all turns of the mean of all programs, with its 95 % confidence interval.  Code that
+counts is translated separately from code that does not: `first` pays for that, while stock has the kernel's
+code translated already, and `counting` is the time after.  `loop`, of two instructions, is shown and is not
+in the mean.  `boot` is the kernel until the first process, counted by its NMI watchdog.
 """
 import argparse
 import glob
@@ -40,7 +41,7 @@ COLUMNS = {"idle": ("plain", "plain"), "first": ("plain", "counted"),
 SHOWN = ("idle", "first", "counting", "by-task", "sampling")
 SLICE = 0.02  # CPU seconds
 SLICE_MOST = 0.1  # by the clock, where the machine is loaded
-LOOK = 0.002  # so often
+LOOK = 0.002  # seconds from one look to the next
 HALTED = 4  # looks without CPU time: the guest waits
 SILENCE = 600  # seconds without a word after which a guest is given up
 # Student's t for 95 %, by turns less one.
@@ -48,7 +49,7 @@ STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
 
 
 def cpu_seconds(pid):
-    """Of all threads, to the nanosecond; helpers that have ended do not count."""
+    """Returns the CPU time of all threads, without those that have ended."""
     total = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         try:
@@ -72,7 +73,7 @@ class Guest:
         os.set_blocking(self.process.stdout.fileno(), False)
 
     def result(self, seconds):
-        """(name, value) of the next result on the console; None: not within so many seconds."""
+        """Returns (name, value) of the next result on the console, or None after `seconds`."""
         until = time.monotonic() + seconds
         while True:
             while b"\n" in self.buffer:
@@ -96,7 +97,7 @@ class Guest:
         self.process.stdin.flush()
 
     def heard(self, name, value):
-        """Whether what the guest was told, or its boot, has ended."""
+        """Notes a result.  Returns whether the guest's command, or its boot, has ended."""
         if name == "from":
             self.start = cpu_seconds(self.process.pid)
         elif name in ("to", "ready"):
@@ -106,7 +107,7 @@ class Guest:
         return name in ("to", "ready", "samples")
 
     def go_on(self):
-        """For a slice, and stand still then.  Whether that was the end."""
+        """Runs the guest for a slice and stops it.  Returns whether its command has ended."""
         self.process.send_signal(signal.SIGCONT)
         now = begun = cpu_seconds(self.process.pid)
         until, still, ended = time.monotonic() + SLICE_MOST, 0, False
@@ -124,7 +125,7 @@ class Guest:
 
 
 def together(guests, words):
-    """Each guest is told its word, if any; returns when all have said that this has ended."""
+    """Sends each guest its word, if any.  Returns when all have reported the end."""
     for guest, word in zip(guests, words):
         guest.say(word)
     running, since = list(guests), time.monotonic()
@@ -135,12 +136,12 @@ def together(guests, words):
 
 
 def ratios(guests):
-    """CPU time of each of ours over stock's, and stock's seconds."""
+    """Returns the CPU time of each of ours divided by stock's, and stock's seconds."""
     return [guest.seconds / guests[0].seconds for guest in guests[1:]] + [guests[0].seconds]
 
 
 def boot(chosen, image, words):
-    """Guests, stock's first, and what their way up took."""
+    """Returns guests, stock's first, and the ratios() of their boot."""
     guests = [Guest(chosen.stock, chosen.cpu, image, words)]
     guests += [Guest(unit, chosen.cpu + ",pmu=on", image, words) for unit in chosen.unit]
     together(guests, ())
@@ -148,7 +149,7 @@ def boot(chosen, image, words):
 
 
 def measure(chosen, image, programs, name):
-    """(column, program): ratios(); (column, "samples"): of each guest, stock's first."""
+    """Returns (column, program): ratios(); (column, "samples"): of each guest, stock's first."""
     figures = {}
 
     def tell(column, program):
@@ -180,13 +181,13 @@ def measure(chosen, image, programs, name):
 
 
 def over_stock(turn, column, programs, which):
-    """CPU time of all programs, ours over stock's."""
+    """Returns the CPU time of all programs, ours divided by stock's."""
     figures = [turn[column, program] for program in programs]
     return sum(one[which] * one[-1] for one in figures) / sum(one[-1] for one in figures)
 
 
 def costs(turn, programs, which):
-    """Microseconds that a sample costs, of ours above counting, and of stock's by its timer."""
+    """Returns the microseconds of a sample: of ours above counting, and of stock's by its timer."""
     programs = [program for program in programs if program != "boot"]
     idle, counting, sampling, timer = (over_stock(turn, column, programs, which)
                                        for column in ("idle", "counting", "sampling", "timer"))
@@ -196,7 +197,7 @@ def costs(turn, programs, which):
 
 
 def mean_of_turns(turns, column, programs, which):
-    """The geometric mean of all programs, "1.023 +-0.010" by turns."""
+    """Returns the geometric mean of all programs over the turns, as "1.023 +-0.010"."""
     means = [statistics.geometric_mean(turn[column, program][which] for program in programs
                                        if (column, program) in turn) for turn in turns]
     text = f"{statistics.mean(means):5.3f}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compare two builds, or one with native runs, by pairs that run at the same time on one processor.
 
-Each pair gets slices of the same processor in turn, so whatever else the machine does falls on both
-alike; the quotients of their CPU times move far less than the times.  bench/README.md has more.
+The two get slices of the same processor in turn, so other work of the machine affects both alike.
+The quotients of their CPU times vary far less than the times.  bench/README.md has more.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ import run
 
 PROCESSOR = max(os.sched_getaffinity(0))
 EVENT = ["-e", "instructions:u"]
-WAYS = {  # what stands in front of a program
+WAYS = {  # arguments before a program
     "cold": ["stat", "--no-cache", "-o", os.devnull, *EVENT, "--"],
     "warm": ["stat", "-o", os.devnull, *EVENT, "--"],
     "record": ["record", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "instructions:upp", "--"],
@@ -27,7 +27,7 @@ WAYS = {  # what stands in front of a program
 
 
 class Build:
-    """A file softpmu, with kept translations of its own, or "native"."""
+    """A file softpmu, with its own persistent code cache, or "native"."""
 
     def __init__(self, name, way, folder):
         self.name = name
@@ -42,7 +42,7 @@ class Build:
 
 
 def seconds(process):
-    """CPU of the process, and of those it waited for."""
+    """Returns CPU seconds of the process and of those it waited for."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -66,7 +66,7 @@ def compare(program, builds, pairs):
 
 
 def programs(folder):
-    """By name; those that only start have "-start" behind it where the other benchmark has the name."""
+    """Returns programs by name.  If both benchmarks have a name, cold.py's gets the suffix "-start"."""
     out = {p.name: p for p in run.programs(folder)}
     for program in cold.programs(folder):
         if program.name in out:

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pgo.sh FOLDER: optimise a real program by a profile of last branch records, and show what that
-# is worth (docs/pgo.md is the same by hand).
+# pgo.sh FOLDER: optimizes a real program by a profile of last branch records, and shows the
+# gain (docs/pgo.md describes the same by hand).
 #
-# The Lua interpreter comes from Debian's source package, and goes two ways.  Built with its
-# relocations kept it is recorded while it runs one script, converted by perf2bolt and laid out anew
-# by llvm-bolt.  Built by clang with line numbers it is recorded, converted by llvm-profgen and compiled
-# again by that sample profile (AutoFDO).  Prints, for all programs, the instructions and taken branches
-# of another run, exactly, and the least CPU time of RUNS runs that take turns.  Ends with 1 when
+# The program is the Lua interpreter of Debian's source package. Built with its
+# relocations, it is recorded while it runs one script, converted by perf2bolt, and laid out again
+# by llvm-bolt. Built by clang with line numbers, it is recorded, converted by llvm-profgen, and compiled
+# again with that sample profile (AutoFDO). The script prints, for all programs, the instructions and taken branches
+# of another run, exactly, and the minimum CPU time of RUNS runs that take turns. It ends with 1 if
 # a step fails or an output differs.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

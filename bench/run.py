@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Run programs natively and under softpmu, side by side, and print what each costs.
 
-What is measured stands in bench/README.md.
+bench/README.md tells what is measured.
 """
 import argparse
 import atexit
@@ -19,23 +19,25 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PERIOD = 100003
-KEPT = tempfile.mkdtemp(prefix="softpmu-bench.")  # translations that are kept between runs
+KEPT = tempfile.mkdtemp(prefix="softpmu-bench.")  # persistent code caches
 atexit.register(shutil.rmtree, KEPT, True)
-SEARCH = "/usr/bin:/bin"  # Debian's programs, not what a user has in front of them
+SEARCH = "/usr/bin:/bin"  # Debian's programs, not those of a user's own PATH
 
 
 class Program:
-    """A command; the first word is looked up in PATH."""
+    """A command, whose first word is looked up in PATH.  The means leave out commands that mostly start
+    processes or compile.  Some commands take too long for the slow ways."""
 
-    def __init__(self, name, argv, stdin=None):
+    def __init__(self, name, argv, stdin=None, in_means=True, slow=True):
         self.name, self.argv, self.stdin = name, argv, stdin
+        self.in_means, self.slow = in_means, slow
 
 
 # --- inputs, the same on each machine ------------------------------------------------------
 
 
 def write_once(path, make):
-    """Fill the file by make(file) unless it is there."""
+    """Fills the file by make(file) unless it exists.  Returns its path."""
     if not os.path.exists(path):
         with open(path + ".tmp", "wb") as file:
             make(file)
@@ -133,6 +135,9 @@ def programs(folder):
         Program("avx2", [kernel(folder, "avx2")]),
         Program("branchy", [kernel(folder, "branchy")]),
         Program("matmul", [kernel(folder, "matmul")]),
+        Program("forks", [kernel(folder, "forks")], in_means=False),
+        Program("execs", ["dash", script("execs.sh")], in_means=False),
+        Program("jshell", ["jshell", "-"], script("lines.jsh"), in_means=False, slow=False),
     ]
     with open("/proc/cpuinfo", encoding="ascii") as info:
         if "avx512f" in info.read():
@@ -172,13 +177,13 @@ def start(command, stdin):
 
 
 def full(prefix, program):
-    """The command; a translator that does not search PATH gets the file."""
+    """Returns the command.  A translator that does not search PATH gets the path of the file."""
     return prefix + [shutil.which(program.argv[0], path=SEARCH)] + program.argv[1:]
 
 
 def run(command, stdin):
-    """Seconds of CPU (user and system, of the process and those it waited for), seconds that
-    passed, exit status."""
+    """Returns seconds of CPU (user and system, of the process and those it waited for), seconds that
+    passed, and the exit status."""
     begin = time.perf_counter()
     process = start(command, stdin)
     _, status, usage = os.wait4(process.pid, 0)
@@ -198,7 +203,7 @@ def processes_below(pid):
 
 
 def peak_memory(command, stdin):
-    """Megabytes: the peak resident sets of all processes of the tree, added up."""
+    """Returns megabytes: the sum of the peak resident sets of all processes of the tree."""
     peaks = {}
     process = start(command, stdin)
     while process.poll() is None:
@@ -224,17 +229,18 @@ def measure_program(program, how, runs):
     run(full([], program), program.stdin)  # its files are in the page cache from here on
     for repetition in range(runs):
         for way, prefix in how.items():
-            if way in failed or (way in SLOW and repetition):
+            if way in failed or (way in SLOW and (repetition or not program.slow)):
                 continue
             seconds, passed, status = run(full(prefix, program), program.stdin)
             if status:
                 failed[way] = status
             cpu[way].append(seconds)
             clock[way].append(passed)
-    # The least: what else the machine does only ever adds.
+    # The smallest, as other work of the machine can only add to it.
     row = {"program": program.name, "failed": failed,
-           "cpu_s": {way: min(t) for way, t in cpu.items() if way not in failed},
-           "clock_s": {way: min(t) for way, t in clock.items() if way not in failed}}
+           "in_means": program.in_means,
+           "cpu_s": {way: min(t) for way, t in cpu.items() if t and way not in failed},
+           "clock_s": {way: min(t) for way, t in clock.items() if t and way not in failed}}
     if "native" in failed:
         sys.exit(f"{program.name} fails natively with status {failed['native']}")
     native = row["cpu_s"]["native"]
@@ -251,7 +257,7 @@ def measure_program(program, how, runs):
 
 
 def measure_start(how):
-    """Median milliseconds that /bin/true takes, by the clock."""
+    """Returns the median of the milliseconds that /bin/true takes, by the clock."""
     out = {}
     true = Program("true", ["/bin/true"])
     taken = {way: [] for way in how if way not in SLOW}
@@ -280,6 +286,8 @@ def print_row(row, how):
             continue
         if way in row["failed"]:
             cells.append(f" {'st %d' % row['failed'][way]:>10}")
+        elif way not in row["slowdown"]:
+            cells.append(f" {'-':>10}")
         else:
             cells.append(f" {row['slowdown'][way]:>9.2f}x")
     memory = row["memory_above_native_mb"]
@@ -291,7 +299,7 @@ def print_row(row, how):
 
 
 def print_sum(rows, how, starts):
-    """The geometric means; only those of ways that ran every program compare."""
+    """Prints the geometric means.  Only those of ways that ran every program can be compared."""
     means = {}
     cells = []
     for way in how:
@@ -336,7 +344,7 @@ def main():
         rows.append(measure_program(program, how, options.runs))
         print_row(rows[-1], how)
     starts = measure_start(how)
-    means = print_sum(rows, how, starts)
+    means = print_sum([row for row in rows if row["in_means"]], how, starts)
     if options.json:
         with open(options.json, "w", encoding="ascii") as file:
             json.dump({"runs": options.runs, "period": PERIOD, "programs": rows,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What threads cost: a program with 1, 2 and 4 busy threads, each of which does the same, natively,
+"""What threads cost: a program with 1, 2 and 4 busy threads that do equal work, natively,
 under `stat` and under `record`.  Two threads should cost twice what one does.
 
-What is measured stands in bench/README.md.
+bench/README.md tells what is measured.
 """
 import argparse
 import os
@@ -54,7 +54,7 @@ THREADS = (1, 2, 4)
 
 
 def cost(argv):
-    """User plus system CPU seconds of argv and all that it waits for."""
+    """Returns CPU seconds (user and system) of argv and the processes that it waits for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.c: what the unit's own work costs, in nanoseconds of processor time: a retired instruction,
- * a taken branch for last branch records and for branch traces, a PEBS record of each format.
- * Memory is an array behind the callbacks, so that the host's part is small.
+ * unit.c: the cost of the unit's own work in nanoseconds of processor time: a retired instruction,
+ * a taken branch for last branch records and for branch traces, a PEBS record of each format. The
+ * callbacks use an array as memory, so that the host's part is small.
  *
- * Each figure is the least of several runs.  A program that found no record where it should
- * have written one ends with status 1.
+ * Each figure is the smallest of several runs. If a run lacks a record that it should have written,
+ * the program ends with status 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,17 +80,21 @@ static uint64_t read_msr(uint32_t msr)
 	return value;
 }
 
-/* A core with a DS save area whose buffers fill its memory and whose resets are `reset`. */
+/* Makes a core with a DS save area. Its buffers fill its memory, and its resets are `reset`. */
 static const struct spmu_ds_layout *start(const char *name, uint64_t reset)
 {
 	const struct spmu_model *model = spmu_model_find(name);
 	const struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.read = read_memory,
 		.write = write_memory,
 		.registers = registers,
-		.supply = {SPMU_SIGSET_ARCHITECTURAL, 0},
+		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
 	};
-	struct spmu_core_config config = {.model = model, .threads = 1, .meters = {&meters}};
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .model = model,
+					  .threads = 1,
+					  .meters = {&meters}};
 	struct spmu_ds_area area = {
 		.bts_base = BUFFER,
 		.bts_index = BUFFER,
@@ -102,7 +106,7 @@ static const struct spmu_ds_layout *start(const char *name, uint64_t reset)
 		.pebs_threshold = UINT64_MAX,
 		.reset = {reset, reset, reset, reset},
 	};
-	const struct spmu_ds_layout *layout = spmu_ds_layout(model, true);
+	const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, true);
 
 	free(core_memory);
 	core_memory = aligned_alloc(64, spmu_core_bytes());
@@ -133,7 +137,7 @@ static void print(const char *what, unsigned bytes, double ns)
 	printf("%-58s %6s %8.2f\n", what, size, ns);
 }
 
-/* Instructions one by one: every fifth a taken branch. */
+/* Returns the cost of an instruction. They retire one by one, and every fifth is a taken branch. */
 static double retire_ns(void)
 {
 	struct spmu_insn insn = {.ip = 0x401000, .next_ip = 0x402000, .cpl = 3, .next_cpl = 3};
@@ -153,7 +157,7 @@ static double retire_ns(void)
 	return best;
 }
 
-/* The host writes the records itself. */
+/* Writes the records as a host does itself. */
 static void store(size_t n)
 {
 	uint8_t *to = memory + (meters.tap.bts_next - BASE);
@@ -166,7 +170,7 @@ static void store(size_t n)
 	spmu_branches_stored(core, 0, n);
 }
 
-/* Taken branches, so many in a call. */
+/* Returns the cost of a taken branch, with `batch` of them in a call. */
 static double branches_ns(size_t batch, bool by_host)
 {
 	double best = 1e9;
@@ -176,7 +180,8 @@ static double branches_ns(size_t batch, bool by_host)
 		size_t done = 0;
 
 		while (done < MEASURE) {
-			size_t n = batch < meters.tap.room ? batch : (size_t)meters.tap.room;
+			size_t n =
+				batch < meters.tap.headroom ? batch : (size_t)meters.tap.headroom;
 
 			if (by_host)
 				store(n);
@@ -246,7 +251,10 @@ static void taken(void)
 	}
 }
 
-/* Each instruction is counted by PMC0 and leaves a record of itself: the reset value is -1. */
+/*
+ * Prints the cost of a record. PMC0 counts each instruction, and each makes a record: the reset
+ * value is -1.
+ */
 static void pebs_row(const char *model, uint16_t event, const char *what, uint64_t data_cfg)
 {
 	struct spmu_insn insn = {.ip = 0x401000,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h: what a model is made of.  Every part is constant and may be shared
- * by several models; code asks a part for a capability.
+ * model.h: what a model is made of.
+ *
+ * Every part is constant and may be shared by several models. Code asks a part for a capability; it
+ * never asks which family it is.
  */
 #ifndef SPMU_DATA_MODEL_H
 #define SPMU_DATA_MODEL_H
@@ -14,7 +16,7 @@
 #include "data/registers/fields.h"
 
 #define GENERAL_MAX	18 /* general counters of any model */
-#define GENERAL_OWN_MAX 8  /* of any whose threads have counters of their own */
+#define GENERAL_OWN_MAX 8  /* general counters of any model whose threads have their own */
 #define FIXED_MAX	4  /* fixed counters of any model */
 #define OFFCORE_MAX	2  /* MSR_OFFCORE_RSP registers */
 #define ESCR_MAX	45 /* event selection control registers */
@@ -22,36 +24,37 @@
 #define COUNTERS_MAX	(GENERAL_MAX + FIXED_MAX)
 
 /*
- * An event selection control register (18.15.1): the value of CCCR.ESCR_SELECT that connects
- * it, and the counters that it can be connected to, by RDPMC's numbers.
+ * An event selection control register, ESCR (18.15.1): the value of CCCR.ESCR_SELECT that connects
+ * a counter to it, and the counters that it can be connected to, by RDPMC's numbers.
  */
 struct escr {
 	uint8_t select;
 	uint32_t counters;
 };
 
-/* An event that tags in the front end (18.15.6.2): its code, and what carries the tag. */
+/* An event that tags in the front end (18.15.6.2): its code, and the signals that get the tag. */
 struct front_end_tag {
 	uint32_t code;
 	uint64_t signals;
 };
 
-/* A metric of replay tagging (18.15.6.4): on while both registers have these bits. */
+/* A metric of replay tagging (18.15.6.4). It is on while both registers have these bits. */
 struct replay_tag {
 	uint64_t enable; /* of IA32_PEBS_ENABLE, without bits 25 and 26 */
 	uint64_t matrix; /* of MSR_PEBS_MATRIX_VERT */
 	uint64_t signals;
 };
 
-/* What ESCRs and CCCRs bring with them. */
+/* What ESCRs and CCCRs of a family can do. */
 struct escr_layout {
 	const struct escr *escr;	/* ESCR_MAX of them, by address */
 	uint64_t absent;		/* bit n: the model lacks ESCR n */
 	uint32_t cascade[GENERAL_MAX];	/* counters that CCCRn.CASCADE lets start counter n */
-	uint32_t extended[GENERAL_MAX]; /* the same of CCCRn[11] */
+	uint32_t extended[GENERAL_MAX]; /* the same for CCCRn[11] */
 	uint32_t front_end, execution, replay; /* events that count tags: codes without a mask */
-	uint32_t untagged, tagged;	       /* instructions, apart by whether they have a tag */
-	const uint16_t *independent;	       /* classes without a thread (table 19-34: TI) */
+	uint32_t untagged, tagged;	       /* instructions without a tag, and with one */
+	const uint16_t *independent;	       /* classes of events that cannot be qualified by
+					          thread (table 19-34: TI) */
 	const struct front_end_tag *front_end_tag;
 	const struct replay_tag *replay_tag;
 	uint8_t independents, front_end_tags, replay_tags;
@@ -68,32 +71,34 @@ struct counter_layout {
 	uint8_t missing_events; /* CPUID.0AH:EBX as the part reports it */
 	uint32_t fixed_mask;	/* CPUID.0AH:ECX, fixed counters by bit (version 5) */
 	uint32_t leaf_0a_edx;	/* CPUID.0AH:EDX above the fixed counters' width */
-	uint32_t pebs_counters; /* bit n: PMCn supports PEBS; `shared`: of thread 0, and above it
-				   that of thread 1 */
+	uint32_t pebs_counters; /* bit n: PMCn supports PEBS. If `shared`: those of thread 0, and
+				   those of thread 1 above them */
 	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
-	uint8_t pdir_fixed;	/* bit n: it is precisely distributed; of PMCn (18.9.4.4): ... */
-	uint32_t pdir_counters;
+	uint8_t pdir_fixed;	/* bit n: fixed counter n is precisely distributed */
+	uint32_t pdir_counters; /* bit n: so is PMCn (18.9.4.4) ... */
 	uint16_t pdir_event;	/* ... with this event */
-	uint32_t skid_counters; /* bit n: of PMCn each precise event is (18.7.1.2) */
+	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
+				   (18.7.1.2) */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */
 	bool pebs_outside;	/* an index outside the buffer drops the record (18.7.1.3) */
 	bool any_ignored;	/* AnyThread can be set and does nothing (18.6, 18.7) */
 	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
-	bool shared;		/* counters and what programs them stand once a core */
+	bool shared;		/* the threads of a core share one set of counters */
 	bool enable_first;	/* EN of event select 0 enables all counters (18.22.1) */
 	bool no_lvt;		/* no interrupt: the local APIC has no entry for it */
-	bool lvt_stays;		/* delivery does not mask the LVT entry */
+	bool lvt_stays;		/* the delivery of an interrupt does not mask the LVT entry */
 	bool rdpmc_none;	/* no RDPMC: #UD */
 	bool rdpmc_fast;	/* RDPMC with ECX[31] reads the low half */
-	bool pin_asserts;	/* pin control 1: asserted at overflow, 0: at each count; else
+	bool pin_asserts;	/* pin control 1: asserted at overflow, 0: at each count. Otherwise
 				   1: toggled at each count, 0: at overflow */
-	uint8_t os_cpl;		/* CPL up to which counters speak of the operating system */
-	uint8_t bus_counters;	/* so many behind the general ones for RDPMC */
+	uint8_t os_cpl;		/* counters treat privilege levels up to this one as the operating
+				   system's */
+	uint8_t bus_counters;	/* bus counters, which RDPMC numbers after the general ones */
 	const struct escr_layout *escrs; /* SPMU_PROGRAM_ESCR */
 	uint64_t capabilities;		 /* IA32_PERF_CAPABILITIES */
-	uint32_t feature_ecx;		 /* CPUID.01H flags of the unit: present ... */
+	uint32_t feature_ecx;		 /* flags of the unit in CPUID.01H that are set */
 	uint32_t feature_edx;
 };
 
@@ -104,17 +109,17 @@ struct counter_layout {
 #define FEATURE_ECX_MASK   (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
 #define FEATURE_EDX_DS	   (1u << 21)
 
-/* What reading and writing a register does. */
+/* What reading and writing a register does: a row of src/pmu/msr_roles.c for each. */
 enum msr_role {
 	ROLE_PMC,     /* a write sign-extends bit 31 */
-	ROLE_COUNTER, /* general counter, written as it is */
+	ROLE_COUNTER, /* general counter, written in full width */
 	ROLE_A_PMC,
 	ROLE_PERFEVTSEL,
 	ROLE_CESR,
 	ROLE_CCCR, /* index: its counter */
 	ROLE_ESCR, /* index: in struct escr_layout */
 	ROLE_BUS_COUNTER,
-	ROLE_BUS_CONTROL, /* its commands are for the counters of the bus */
+	ROLE_BUS_CONTROL, /* commands for the bus counters */
 	ROLE_FIXED_CTR,
 	ROLE_FIXED_CTR_CTRL,
 	ROLE_GLOBAL_STATUS,
@@ -158,7 +163,7 @@ struct msr_map {
 	size_t count;
 };
 
-/* Events come in parts, so that siblings share most of a table. */
+/* Events come in lists, so that siblings can share most of a table. */
 #define EVENT_PARTS_MAX 4
 struct event_part {
 	const struct spmu_event *event;
@@ -187,13 +192,14 @@ struct spmu_model {
 	const struct msr_map *msrs;
 	struct {
 		uint32_t first, last;
-	} foreign; /* in MSR_RANGES, but another's in this family; last 0: none */
+	} foreign; /* in MSR_RANGES, but not the unit's in this family; last 0: none */
 	const struct event_table *events;
 	const struct spmu_ds_layout *ds;	/* with DTES64, else in IA-32e mode; NULL: none */
 	const struct spmu_ds_layout *ds_legacy; /* outside IA-32e mode; NULL with DTES64 */
 	const struct spmu_lbr_layout *lbr;	/* NULL: no last branch records */
 	bool bts_predicted;			/* BTS records say whether a branch was predicted */
-	uint8_t debugctl_shift; /* TR to BTS_OFF_USR stand so much lower than in IA32_DEBUGCTL */
+	uint8_t debugctl_shift; /* IA32_DEBUGCTL's bits TR to BTS_OFF_USR are this much lower in the
+				   family's register */
 	const struct spmu_facility *facilities;
 	uint64_t errata; /* HAS_ERRATUM() */
 };

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh SOFTPMU FOLDER: what softpmu does, in a minute: count a program of Debian, sample a small
-# program whose hot spots are known, and look at the profile.  Each command stands above what it
-# prints.  Fails when one of them fails.
+# run.sh SOFTPMU FOLDER: shows in a minute what softpmu does. It counts a program of Debian, samples a small
+# program whose hot spots are known, and shows the profile. Each command is printed above its
+# output. Fails if one of them fails.
 set -eu -o pipefail
 softpmu=$(realpath "$1")
 demo=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$2"
 cd "$2"
 
-# show LINES COMMAND: run the command line and show the first lines of what it prints.
+# show LINES COMMAND: runs the command line and shows the first lines of its output.
 show() {
 	local lines=$1 status=0
 	shift

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.c: is the library that was linked the one that this program was compiled for, and what
- * do its errors say?
+ * base.c: checks that the linked library has the version that this program was compiled for, and
+ * prints the text of an error.
  *
  * Prints:
  *	compiled for 0.1.0, linked with 0.1.0

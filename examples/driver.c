@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver.c: precise sampling as an operating system does it: detect, make a DS save area, add
- * a request, start, serve interrupts, drain.  Below the driver is a unit; on silicon its port
- * would be RDMSR, WRMSR and CPUID.
+ * a request, start, serve interrupts, drain.  Here the driver's port leads to a unit.  On silicon
+ * the port would be RDMSR, WRMSR and CPUID.
  *
- * The program is a loop of ten instructions.  With period 1007 each record is the 1007th
- * instruction after the one before: INST_RETIRED.PREC_DIST records the one that overflows.
+ * The program is a loop of ten instructions.  With period 1007 each record is of the 1007th
+ * instruction after the last record: INST_RETIRED.PREC_DIST records the one that overflows.
  *
  * Prints:
  *	4 counters, PEBS format 3
@@ -90,11 +90,11 @@ static bool wrmsr(void *opaque, uint32_t msr, uint64_t value)
 
 	return spmu_write_msr(m->core, 0, msr, value) == SPMU_DONE;
 }
-static void cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid *regs)
+static void cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
 {
 	const struct machine *m = opaque;
 
-	*regs = (struct spmu_cpuid){.eax = leaf == 0 ? 0x16 : 0};
+	*regs = (struct spmu_cpuid_regs){.eax = leaf == 0 ? 0x16 : 0};
 	(void)spmu_cpuid(m->core, leaf, subleaf, regs);
 }
 static uint32_t map_interrupt(void *opaque)
@@ -146,6 +146,7 @@ static void run(struct machine *m, unsigned instructions)
 static enum spmu_status make_core(struct machine *m, void *memory, size_t bytes)
 {
 	const struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.opaque = m,
 		.read = read_memory,
 		.write = write_memory,
@@ -155,6 +156,7 @@ static enum spmu_status make_core(struct machine *m, void *memory, size_t bytes)
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
 	};
 	const struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find("skylake"),
 		.threads = 2,
 		.meters = {&m->meters, &m->sibling},
@@ -170,6 +172,7 @@ static enum spmu_status make_core(struct machine *m, void *memory, size_t bytes)
 static enum spmu_status sample(struct machine *m)
 {
 	const struct spmu_port port = {
+		.size = sizeof(struct spmu_port),
 		.opaque = m,
 		.rdmsr = rdmsr,
 		.wrmsr = wrmsr,
@@ -179,6 +182,7 @@ static enum spmu_status sample(struct machine *m)
 		.interrupted = interrupted,
 	};
 	const struct spmu_request request = {
+		.size = sizeof(struct spmu_request),
 		.select = 0x101c0,   /* INST_RETIRED.PREC_DIST in user mode */
 		.counters = 1u << 1, /* Skylake counts it precisely on PMC1 */
 		.fixed = -1,
@@ -186,6 +190,7 @@ static enum spmu_status sample(struct machine *m)
 		.precise = true,
 	};
 	const struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory),
 		.memory = m->area,
 		.linear = AREA_LINEAR,
 		.bytes = AREA_BYTES,
@@ -194,7 +199,8 @@ static enum spmu_status sample(struct machine *m)
 	enum spmu_status status;
 	unsigned slot;
 
-	status = spmu_driver_detect(&m->driver, &port, spmu_model_find("skylake"));
+	status = spmu_driver_detect(&m->driver, sizeof(m->driver), &port,
+				    spmu_model_find("skylake"));
 	if (status != SPMU_OK)
 		return status;
 	printf("%u counters, PEBS format %u\n", m->driver.facilities.counters,

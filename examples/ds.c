@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ds.c: what stands in a debug-store area.  Writes a management area with one PEBS record in
+ * ds.c: what a debug-store area contains.  Writes a management area with one PEBS record in
  * its buffer, as a unit does, and reads both back, as an interrupt service routine does.
  *
  * Prints:
@@ -17,9 +17,9 @@
 
 int main(void)
 {
-	static uint8_t page[2 * HEAD]; /* what the area's linear addresses stand for */
+	static uint8_t page[2 * HEAD]; /* the memory at the area's linear addresses */
 	const struct spmu_model *model = spmu_model_find("skylake");
-	const struct spmu_ds_layout *layout = model ? spmu_ds_layout(model, true) : NULL;
+	const struct spmu_ds_layout *layout = model ? spmu_model_ds_layout(model, true) : NULL;
 	size_t bytes = spmu_pebs_record_bytes(layout, 0);
 	const struct spmu_pebs_record made = {
 		.regs.rip = 0x401139,
@@ -28,7 +28,7 @@ int main(void)
 	};
 	struct spmu_ds_area area = {
 		.pebs_base = LINEAR + HEAD,
-		.pebs_index = LINEAR + HEAD + bytes, /* behind the one record */
+		.pebs_index = LINEAR + HEAD + bytes, /* after the one record */
 		.pebs_maximum = LINEAR + HEAD + 16 * bytes,
 		.pebs_threshold = LINEAR + HEAD + 15 * bytes,
 	};

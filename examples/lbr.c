@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lbr.c: last branch records.  A host reports some taken branches; software that reads the
- * registers finds the newest of them, and with call-stack mode on the calls that have not returned.
+ * lbr.c: last branch records.  A host reports some taken branches.  Software that reads the
+ * registers finds the newest of them.  In call-stack mode it finds the calls that have not
+ * returned.
  *
  * Prints:
  *	32 entries, format 5, TOS at 1C9H
@@ -39,7 +40,7 @@ static void write_msr(struct spmu_core *core, uint32_t msr, uint64_t value)
 		exit(1);
 }
 
-/* The entry that is `age` older than the newest. */
+/* Reads the entry that is `age` entries older than the newest. */
 static struct spmu_branch read_entry(struct spmu_core *core, const struct spmu_lbr_layout *lbr,
 				     unsigned age)
 {
@@ -68,9 +69,13 @@ int main(void)
 		branch_of(SPMU_SIG_CALL_REL, 0x401110, 0x401300),
 	};
 	const struct spmu_model *model = spmu_model_find("skylake");
-	const struct spmu_lbr_layout *lbr = spmu_lbr_layout(model);
-	struct spmu_core_config config = {.model = model, .threads = 1, .meters = {&meters}};
-	struct spmu_host host = {.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL}};
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .model = model,
+					  .threads = 1,
+					  .meters = {&meters}};
+	struct spmu_host host = {.size = sizeof(struct spmu_host),
+				 .supply = {.exact = SPMU_SIGSET_ARCHITECTURAL}};
 	void *memory = aligned_alloc(64, spmu_core_bytes());
 	struct spmu_core *core;
 	struct spmu_branch entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.c: find a model, ask what it has, look up an event by its code, and ask what a host
- * that only executes (no caches, no clock) can say of two events.
+ * model.c: finds a model, asks what it has, and looks up an event by its code.  Asks how exactly a
+ * host that only executes (no caches, no clock) can count two events.
  *
  * Prints:
  *	skylake: version 4, 4 general counters of 48 bits, 3 fixed, PEBS format 3
@@ -29,7 +29,7 @@ int main(void)
 
 	if (!model)
 		return 1;
-	info = spmu_model_info(model);
+	info = spmu_model_describe(model);
 	printf("%s: version %u, %u general counters of %u bits, %u fixed, PEBS format %d\n",
 	       info.name, info.perfmon_version, info.counters_ht, info.counter_bits,
 	       info.fixed_counters, info.pebs_format);

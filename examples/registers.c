@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c: decode a value that software writes to IA32_PERFEVTSEL0, field by field.
+ * registers.c: decodes a value that software writes to IA32_PERFEVTSEL0, field by field.
  *
  * Prints:
  *	IA32_PERFEVTSEL0 (186H) = 5300C0H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.c: what one instruction tells a unit.  CALL through memory is a branch that reads
- * its target and writes the return address; a fused multiply-add is two operations.
+ * signals.c: the signals of one instruction.  CALL through memory is a branch that reads its
+ * target and writes the return address.  A fused multiply-add is two operations.
  *
  * Prints:
  *	call *(%rax):

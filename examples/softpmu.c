@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu.c: a first program: make a core of two threads, ask CPUID what it is, and find that it is
- * reset as the manual says: general counters enabled globally, nothing selected.
+ * softpmu.c: a first program.  Makes a core of two threads, asks CPUID what it has, and finds the
+ * reset state of the manual: general counters enabled globally, nothing selected.
  *
  * Prints:
  *	version 4, 4 counters of 48 bits
@@ -28,11 +28,13 @@ int main(void)
 {
 	static struct spmu_meters meters[2];
 	const struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.tsc = tsc,
 		.pmi = pmi,
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
 	};
 	const struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find("skylake"),
 		.threads = 2,
 		.meters = {&meters[0], &meters[1]},
@@ -40,7 +42,7 @@ int main(void)
 	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
 	void *memory = aligned_alloc(64, bytes);
 	uint64_t global = 0, select = 0;
-	struct spmu_cpuid regs = {0};
+	struct spmu_cpuid_regs regs = {0};
 	struct spmu_core *core;
 
 	if (!memory || spmu_core_create(memory, bytes, &config, &host, &core) != SPMU_OK ||

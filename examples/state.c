@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.c: a snapshot.  Saves a core, changes it, says what changed, and goes back.
+ * state.c: a snapshot.  Saves a core, changes it, prints what changed, and loads the state.
  *
  * Prints:
  *	equal: nothing differs
@@ -15,7 +15,7 @@
 
 static struct spmu_meters meters;
 
-/* Nothing is sampled here, so no callback but these is ever called. */
+/* Returns a time.  The example does not sample, so the unit calls only these callbacks. */
 static uint64_t tsc(void *opaque, unsigned lp)
 {
 	(void)opaque, (void)lp;
@@ -37,7 +37,7 @@ static void compare(const char *when, const void *a, const void *b, size_t bytes
 		printf("%s: nothing differs\n", when);
 }
 
-/* Everything here must succeed; an example does not go on otherwise. */
+/* Ends the example if a call failed. */
 static void must(bool good)
 {
 	if (!good)
@@ -46,15 +46,16 @@ static void must(bool good)
 
 int main(void)
 {
-	const struct spmu_host host = {.tsc = tsc, .pmi = pmi};
+	const struct spmu_host host = {.size = sizeof(struct spmu_host), .tsc = tsc, .pmi = pmi};
 	const struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find("skylake"),
 		.threads = 1,
 		.meters = {&meters},
 	};
 	size_t core_bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
 	void *memory = aligned_alloc(64, core_bytes);
-	struct spmu_core *core;
+	struct spmu_core *core = NULL;
 	size_t bytes;
 	char *before, *after;
 

@@ -19,7 +19,7 @@
 static struct spmu_meters meters;
 static uint64_t executed;
 
-/* This example keeps no PEBS buffer: memory refuses. */
+/* Refuses: this example has no memory for a PEBS buffer. */
 static bool no_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
 {
 	(void)opaque, (void)lp, (void)linear, (void)to, (void)bytes;
@@ -47,37 +47,40 @@ static void registers(void *opaque, unsigned lp, struct spmu_registers *out)
 	*out = (struct spmu_registers){0};
 }
 
-/* What the n-th instruction of the loop is. */
+/* Returns the signals of the n-th instruction of the loop. */
 static uint64_t signals_of(unsigned n)
 {
 	return SPMU_SIGBIT(INSTRUCTIONS) | (n == LOOP_INSNS - 1 ? SPMU_SIGBIT(COND_TAKEN) : 0);
 }
 
-/* How often the meter's signals occur in one pass. */
+/* Returns how often the meter's signals occur in one pass. */
 static int64_t in_one_pass(const struct spmu_meter *meter)
 {
 	int64_t n = 0;
 
-	if (meter->rings & SPMU_RINGX)
+	if (meter->rings & SPMU_RING_USER)
 		for (unsigned i = 0; i < LOOP_INSNS; i++)
 			n += __builtin_popcountll(signals_of(i) & meter->signals);
 	return n;
 }
 
-/* Take one pass off all meters; when one of them has no room, put it back and say so. */
+/*
+ * Takes one pass from the headroom of all meters.  If it does not fit one of them, puts it back and
+ * returns false.
+ */
 static bool pass_in_bulk(void)
 {
-	bool room = true;
+	bool fits = true;
 
 	for (unsigned i = 0; i < meters.count; i++) {
 		meters.meter[i].headroom -= in_one_pass(&meters.meter[i]);
-		room = room && meters.meter[i].headroom >= 0;
+		fits = fits && meters.meter[i].headroom >= 0;
 	}
-	for (unsigned i = 0; i < meters.count && !room; i++)
+	for (unsigned i = 0; i < meters.count && !fits; i++)
 		meters.meter[i].headroom += in_one_pass(&meters.meter[i]);
-	if (room)
+	if (fits)
 		executed += LOOP_INSNS;
-	return room;
+	return fits;
 }
 
 static void pass_one_by_one(struct spmu_core *core)
@@ -104,6 +107,7 @@ static bool write_msr(struct spmu_core *core, uint32_t msr, uint64_t value)
 int main(void)
 {
 	const struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.read = no_read,
 		.write = no_write,
 		.pmi = interrupt,
@@ -112,6 +116,7 @@ int main(void)
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
 	};
 	const struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find("skylake"),
 		.threads = 1,
 		.meters = {&meters},

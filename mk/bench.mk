@@ -15,18 +15,18 @@ $(B)/bench/unit: bench/unit.c $(B)/libsoftpmu.a
 bench-unit: $(B)/bench/unit
 	@$(B)/bench/unit
 
-# Optimise a real program by its last branch records: docs/pgo.md.
+# Optimizes a real program by its last branch records: docs/pgo.md.
 .PHONY: bench-pgo
 bench-pgo: deps-pgo
 	@$(MAKE) --no-print-directory $(B)/softpmu
 	@SOFTPMU=$(abspath $(B)/softpmu) bench/pgo.sh $(B)/bench/pgo
 
-# What code that runs a few times costs: short programs, cold.
+# The cost of code that runs a few times: short programs, cold.
 .PHONY: bench-cold
 bench-cold: $(B)/softpmu
 	@bench/cold.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
 
-# What busy threads cost beside each other.
+# The cost of busy threads at the same time.
 .PHONY: bench-threads
 bench-threads: $(B)/softpmu
 	@bench/threads.py --softpmu $(B)/softpmu --folder $(B)/bench

@@ -1,15 +1,16 @@
 # The engine of hosts/user: a freestanding static image that becomes the
-# observed process.  It uses no vector register, so the program's stay untouched.
+# observed process. It uses no vector register, so it does not change the program's.
 ENGINE_BASE := 0x551000000000
 # Sanitizer builds check the library and the tool; the engine has no runtime for them.
-# memcpy and the like are written here, and a loop in them must not become a call of themselves; clang
-# has no such option and leaves loops with an asm barrier alone.
+# The engine implements memcpy and similar functions, and gcc must not turn a loop in them into a call of themselves. clang
+# has no such option, and does not change loops with an asm barrier.
 NO_LOOP_CALLS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
-ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O2 -g -MMD -MP -ffreestanding -fbuiltin $(NO_LOOP_CALLS) -fPIE \
+ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -Ihosts/user -I$(B)/gen $(WARN) -O2 -g -MMD -MP -ffreestanding -fbuiltin $(NO_LOOP_CALLS) -fPIE \
                 -fdata-sections -fvisibility=hidden -fno-stack-protector -mgeneral-regs-only -mno-red-zone \
                 -fno-asynchronous-unwind-tables
 ENGINE_OBJ := $(ENGINE_SRC:%.c=$(B)/engine/%.o) $(ENGINE_ASM:%.S=$(B)/engine/%.o) \
-              $(LIB_SRC:%.c=$(B)/engine/%.o) $(DECODE_SRC:%.c=$(B)/engine/%.o)
+              $(LIB_SRC:%.c=$(B)/engine/%.o) $(UARCH_SRC:%.c=$(B)/engine/%.o) \
+              $(DECODE_SRC:%.c=$(B)/engine/%.o)
 
 $(B)/gen/generate: hosts/user/decode/generate.c
 	@mkdir -p $(@D)
@@ -27,8 +28,8 @@ $(B)/engine/%.o: %.S
 	@mkdir -p $(@D)
 	$(CC) $(ENGINE_FLAGS) -c $< -o $@
 
-# clang reaches data through a table of addresses; --no-relax leaves it be, so far from zero.
-# Sorted by alignment, small variables are together and large arrays are not between them: a forked
+# clang reads the address of data from a table. --no-relax keeps that, because the image is far from address 0.
+# Sorted by alignment, small variables are together, without large arrays between them. So a forked
 # process writes to fewer pages, each of which the kernel copies.
 $(B)/engine.elf: $(ENGINE_OBJ)
 	$(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \

@@ -1,15 +1,15 @@
-# libFuzzer targets.  `make fuzz FUZZ_SECONDS=60` runs each for so long; a
-# finding, or a target that executed nothing, fails.  clang is needed.
+# libFuzzer targets. `make fuzz FUZZ_SECONDS=60` runs each for that time. A
+# finding, or a target that executed nothing, fails. clang is needed.
 FUZZ_SECONDS ?= 60
 FUZZ_CC ?= clang
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                  -fno-omit-frame-pointer
 FUZZ_FLAGS := -std=gnu11 -Iinclude -I. -I$(B)/gen $(WARN) -O2 -g -MMD -MP $(FUZZ_SANITIZE)
 
-# Comparisons of the library are mostly its search for registers; tracing them all costs a third.
+# Most comparisons in the library are its search for registers; tracing them all costs a third.
 FUZZ_LIB_FLAGS := $(FUZZ_FLAGS) -fno-sanitize-coverage=trace-cmp
 
-# The oracle is not what is tested: without sanitizers and coverage it runs several times as fast.
+# The oracle itself is not under test. Without sanitizers and coverage it runs several times as fast.
 FUZZ_PLAIN_FLAGS := $(filter-out $(FUZZ_SANITIZE),$(FUZZ_FLAGS))
 
 FUZZ_LIB_OBJ := $(LIB_SRC:%.c=$(B)/fuzz/obj/%.o)
@@ -39,6 +39,9 @@ $(B)/fuzz/fuzz_msr: $(B)/fuzz/obj/tests/fuzz/fuzz_msr.o $(FUZZ_REFERENCE_OBJ) $(
 $(B)/fuzz/fuzz_state: $(B)/fuzz/obj/tests/fuzz/fuzz_state.o $(FUZZ_REFERENCE_OBJ) $(FUZZ_LIB_OBJ)
 	$(FUZZ_LINK)
 $(B)/fuzz/fuzz_ds: $(B)/fuzz/obj/tests/fuzz/fuzz_ds.o $(FUZZ_LIB_OBJ)
+	$(FUZZ_LINK)
+FUZZ_UARCH_OBJ := $(UARCH_SRC:%.c=$(B)/fuzz/obj/%.o)
+$(B)/fuzz/fuzz_uarch: $(B)/fuzz/obj/tests/fuzz/fuzz_uarch.o $(FUZZ_UARCH_OBJ)
 	$(FUZZ_LINK)
 $(B)/fuzz/fuzz_decode: $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o $(FUZZ_DECODE_OBJ)
 	$(FUZZ_LINK) -lZydis

@@ -8,7 +8,7 @@ MAN1     := $(wildcard docs/man/*.1)
 MAN3     := $(wildcard docs/man/*.3)
 COMPLETE := $(wildcard tools/completion/softpmu.bash)
 
-# The file names the prefix, so it is made anew when that changes.
+# The file contains the prefix, so it is written again when the prefix changes.
 define PC_TEXT
 prefix=$(PREFIX)
 libdir=$(LIBDIR)

@@ -1,5 +1,5 @@
 # libsoftpmu: static, shared with a versioned soname, and its pkg-config file.
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/lib/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/lib/%.o) $(UARCH_SRC:%.c=$(B)/lib/%.o)
 
 $(B)/lib/%.o: %.c
 	@mkdir -p $(@D)
@@ -11,7 +11,7 @@ $(B)/lib/libsoftpmu.o: $(LIB_OBJ)
 	$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
 	objcopy --localize-hidden $@
 
-# For tests of what is not public.
+# For tests of functions that are not public.
 $(B)/lib/objects.a: $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -20,8 +20,9 @@ $(B)/libsoftpmu.a: $(B)/lib/libsoftpmu.o
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(B)/libsoftpmu.so.$(VERSION): $(LIB_OBJ)
-	$(CC) -shared -Wl,-soname,libsoftpmu.so.$(SOVERSION) -Wl,-z,defs $(if $(SANITIZE),-fsanitize=$(SANITIZE),-nostartfiles) $(CFLAGS) -o $@ $^ -lc
+# The map gives each public function the version in which it came.
+$(B)/libsoftpmu.so.$(VERSION): $(LIB_OBJ) src/libsoftpmu.map
+	$(CC) -shared -Wl,-soname,libsoftpmu.so.$(SOVERSION) -Wl,--version-script=src/libsoftpmu.map -Wl,-z,defs $(if $(SANITIZE),-fsanitize=$(SANITIZE),-nostartfiles) $(CFLAGS) -o $@ $(LIB_OBJ) -lc
 
 $(B)/libsoftpmu.so: $(B)/libsoftpmu.so.$(VERSION)
 	ln -sf libsoftpmu.so.$(VERSION) $(B)/libsoftpmu.so.$(SOVERSION)

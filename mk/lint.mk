@@ -5,7 +5,7 @@ LINTERS := $(filter-out %/lib.sh,$(wildcard tools/lint/*.sh))
 .PHONY: lint lint-run format
 lint: deps-lint
 	@$(MAKE) --no-print-directory lint-run
-lint-run: $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/reference $(B)/gen/decode_table.inc
+lint-run: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/reference $(B)/gen/decode_table.inc
 	@JOBS=1 TEST_TIMEOUT=2400 CC='$(CC)' B='$(abspath $(B))' tests/run.sh $(B)/lint $(LINTERS) tests/lint/run.sh
 
 format:

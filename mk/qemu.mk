@@ -10,7 +10,7 @@ deps-qemu:
 qemu: deps-qemu $(B)/libsoftpmu.a $(B)/softpmu.pc
 	@hosts/qemu/build.sh $(B) $(B)/softpmu-qemu-system-x86_64
 
-# GUEST="Haswell others": these families alone, and what is not by family.  GUEST_JOBS guests run
+# GUEST="Haswell others" selects families, and what does not depend on the family. GUEST_JOBS guests run
 # at a time.
 deps-guest: deps-qemu
 	@tools/install-deps.sh linux-perf cpio binutils
@@ -31,8 +31,8 @@ install-qemu: qemu
 uninstall-qemu:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/softpmu-qemu-system-x86_64 $(DESTDIR)$(QEMU_DIR)
 
-# Whole guests beside those of tests/guest/guest.sh.
-GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/tools.sh %/early_image.sh,$(wildcard tests/guest/*.sh))
+# Whole guests in addition to those of tests/guest/guest.sh.
+GUEST_TESTS := $(filter-out %/guest.sh %/image.sh %/init.sh %/tools.sh %/legacy_image.sh,$(wildcard tests/guest/*.sh))
 .PHONY: check-vm
 check-vm: qemu deps-guest all bare-metal
 	@JOBS=1 TEST_TIMEOUT=3000 $(RUN_TESTS) $(GUEST_TESTS)
@@ -55,7 +55,7 @@ $(B)/bare-metal.elf: $(BARE_OBJ) $(B)/libsoftpmu.a examples/bare-metal/bare-meta
 $(B)/bare-metal.bin: $(B)/bare-metal.elf
 	objcopy -O binary $< $@
 
-# What the unit costs a guest, against the same QEMU as it comes.
+# What the unit costs a guest, compared with an unmodified QEMU.
 .PHONY: bench-guest
 bench-guest: qemu deps-guest
 	@hosts/qemu/build.sh $(B) $(B)/stock-qemu-system-x86_64 stock

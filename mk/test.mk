@@ -1,11 +1,11 @@
-# The tests.  `make check` is the quick half; the rest stands behind check-long,
-# check-sanitize and check-clang.  tests/run.sh runs programs and adds up their counts.
+# The tests. `make check` is the quick half; check-long, check-sanitize and check-clang run
+# the rest. tests/run.sh runs programs and adds up their counts.
 #
 #   tests/unit/*.c       the library; property_*.c also link tests/reference/*.c
 #   tests/scenarios/     what the manual says, as small texts for all models
 #   tests/conformance/   the manual's statements and the test cases that cover each
 #   tests/decode/*.c     the translator's decoder against Zydis
-#   tests/examples/*.sh  examples/*.c as a stranger builds them; the library in C++
+#   tests/examples/*.sh  examples/*.c as a stranger builds them; the library in C++; docs/adding-a-model.md, followed
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator; stress.sh: for an hour (check-stress)
 #   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
@@ -30,7 +30,7 @@ STRESS_SECONDS ?= 3600
 PROPERTY_TESTS := $(filter $(B)/tests/unit/property_%,$(UNIT_TESTS))
 REFERENCE_OBJ  := $(patsubst tests/%.c,$(B)/tests/obj/%.o,$(wildcard tests/reference/*.c))
 
-# Programs under test are gcc's whatever builds softpmu: clang's assembler lacks BND.
+# Programs under test are built with gcc, whatever builds softpmu: clang's assembler lacks BND.
 RUN_TESTS = CC=gcc SOFTPMU='$(abspath $(B)/softpmu)' B='$(abspath $(B))' \
             tests/run.sh $(B)/tests/log
 
@@ -42,7 +42,13 @@ $(B)/tests/obj/decode/%.o: tests/decode/%.c $(B)/gen/decode_table.inc
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -I$(B)/gen -c $< -o $@
 
-# The decoder once more as ordinary code, so that sanitizers see it.
+# A file of the engine that needs the library alone.
+$(B)/tests/obj/engine/%.o: hosts/user/engine/count/%.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -Ihosts/user -c $< -o $@
+$(B)/tests/unit/event_set: $(B)/tests/obj/engine/event_set.o
+
+# The decoder again as ordinary code, so that sanitizers check it.
 DECODER_OBJ := $(DECODE_SRC:%.c=$(B)/tests/obj/decoder/%.o)
 $(B)/tests/obj/decoder/%.o: %.c $(B)/gen/decode_table.inc
 	@mkdir -p $(@D)
@@ -52,9 +58,10 @@ $(B)/tests/unit/property_%: $(B)/tests/obj/unit/property_%.o $(REFERENCE_OBJ) $(
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
 
+# The library comes last, because the linker takes from it what the objects before it need.
 $(B)/tests/unit/%: $(B)/tests/obj/unit/%.o $(B)/lib/objects.a
 	@mkdir -p $(@D)
-	$(CC) $(BASE) -o $@ $^ -lpfm -lZydis
+	$(CC) $(BASE) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lpfm -lZydis
 
 $(B)/tests/scenarios/run: $(SCENARIO_OBJ) $(B)/libsoftpmu.a
 	@mkdir -p $(@D)
@@ -73,7 +80,7 @@ tests: $(UNIT_TESTS) $(DECODE_TESTS) $(B)/tests/scenarios/run
 check: deps-test
 	@$(MAKE) --no-print-directory check-run
 
-# A folder that lost its tests must not pass by being empty.
+# A folder that lost its tests must not pass because it is empty.
 check-run: all tests
 	@for group in $(TESTS_QUICK); do ls tests/$$group/*.c tests/$$group/*.sh 2>/dev/null | \
 		grep -qv '/lib\.sh$$' || { echo "no tests in tests/$$group" >&2; exit 1; }; done
@@ -105,7 +112,7 @@ check-more-run: all
 soak: deps-more all
 	@SOAK_SECONDS=$(SOAK_SECONDS) TEST_TIMEOUT=$$((4 * $(SOAK_SECONDS) + 900)) $(RUN_TESTS) tests/programs/servers.sh
 
-# Signals, threads, code that changes and children, again and again for STRESS_SECONDS.
+# Signals, threads, code that changes and children, repeatedly for STRESS_SECONDS.
 .PHONY: check-stress
 check-stress: deps-test all
 	@STRESS_SECONDS=$(STRESS_SECONDS) TEST_TIMEOUT=$$(($(STRESS_SECONDS) + 300)) nice -n 19 env $(RUN_TESTS) $(STRESS_TESTS)

@@ -1,15 +1,16 @@
 # build/softpmu: the command line with the engine's image inside.
 TOOL_OBJ := $(TOOL_SRC:%.c=$(B)/tool/%.o)
-# libpfm4's tables are full of addresses: linked in, at a fixed place, they need no relocation at each start.
-TOOL_LIBS := -no-pie -Wl,-Bstatic -lpfm -Wl,-Bdynamic -Wl,--as-needed -lm
-# A square root is an instruction then, and libm is not needed.
+# libpfm4's tables contain many addresses: linked in, at a fixed place, they need no relocation at each start.
+# libiberty exists as a static library only.
+TOOL_LIBS := -no-pie -Wl,-Bstatic -lpfm -liberty -Wl,-Bdynamic -Wl,--as-needed -lm
+# With this option a square root is an instruction, and libm is not needed.
 TOOL_FLAGS := -fno-math-errno
 
 $(B)/tool/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(TOOL_FLAGS) -c $< -o $@
 
-# Each run writes the image to a file in memory: without names and lines, which gdb finds in engine.elf.
+# Each run writes the image to a memory file. It has no names and lines; gdb finds them in engine.elf.
 $(B)/tool/engine_image: $(B)/engine.elf
 	@mkdir -p $(@D)
 	strip -o $@ $<
@@ -18,20 +19,20 @@ $(B)/tool/engine_image.o: $(B)/tool/engine_image
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end, engine_image_sum\nengine_image_sum: .quad 0x%.16s\n.balign 16\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' \
 		"$$(sha256sum $<)" $< | $(CC) -c -x assembler - -o $@
 
-# What the libraries of late.c are called at run time: late_elf is the string "libelf.so.1".
+# What the libraries of delayed_loading.c are called at run time: delayed_elf is the string "libelf.so.1".
 soname = $$(objdump -p "$$($(CC) -print-file-name=lib$(1).so)" | sed -n 's/^ *SONAME *//p')
-$(B)/tool/late_names.o: mk/tool.mk
+$(B)/tool/delayed_names.o: mk/tool.mk
 	@mkdir -p $(@D)
-	printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n.global late_elf, late_dw, late_zydis\nlate_elf: .asciz "%s"\nlate_dw: .asciz "%s"\nlate_zydis: .asciz "%s"\n' \
+	printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n.global delayed_elf, delayed_dw, delayed_zydis\ndelayed_elf: .asciz "%s"\ndelayed_dw: .asciz "%s"\ndelayed_zydis: .asciz "%s"\n' \
 		$(foreach name,elf dw Zydis,"$(call soname,$(name))") | $(CC) -c -x assembler - -o $@
 
 # The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.
 VM_SCRIPTS := vm_packages vm_image vm_init
-$(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/%.sh) mk/tool.mk
+$(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/vm/%.sh) mk/tool.mk
 	@mkdir -p $(@D)
 	( printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n'; \
-	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/%s.sh"\n.byte 0\n' \
+	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/vm/%s.sh"\n.byte 0\n' \
 		$(foreach name,$(VM_SCRIPTS),$(name) $(name) $(name)) ) | $(CC) -c -x assembler - -o $@
 
-$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/late_names.o $(B)/libsoftpmu.a
+$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
 	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)

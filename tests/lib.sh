@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2034
-# lib.sh: what the test scripts share: counting, comparing, a scratch folder, the last line.  A script
+# lib.sh: shared parts of the test scripts: counting, comparing, a scratch folder, the last line. A script
 # calls pass, fail or one of the checks below, and ends with finish.
 #
-# SOFTPMU is the tool under test, B the build folder, CC the compiler.  What a check cannot do on
-# this machine is not_run: it is reported, and counts neither as passed nor as failed.
+# SOFTPMU is the tool under test, B the build folder, CC the compiler. A check that is impossible on
+# this machine calls not_run: the summary reports it, and it counts neither as passed nor as failed.
 set -u
 export LC_ALL=C
-# The user's settings of the tools that tests use, and servers that they would ask for symbols.
+# No personal settings of the tools that tests use, and no servers that they would ask for symbols.
 export PERF_CONFIG=/dev/null
 unset DEBUGINFOD_URLS PERF_BUILDID_DIR PERF_PAGER CDPATH BASH_ENV ENV POSIXLY_CORRECT GREP_OPTIONS GREP_COLORS GREP_COLOR
 umask 022
@@ -16,20 +16,20 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 B=${B:-$ROOT/build}
 SOFTPMU=${SOFTPMU:-$B/softpmu}
 CC=${CC:-gcc}
-# Sources and builds are kept where they always are; what earlier tests have translated is used by later
-# ones, as by a user's runs, but not kept among the user's.
+# Sources and builds are in the usual cache. Tests have their own persistent code cache: later tests use what earlier
+# ones have translated, as a user's runs do.
 export SOFTPMU_CACHE=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/softpmu}
 export XDG_CACHE_HOME=$B/tests/cache
 mkdir -p "$XDG_CACHE_HOME"
 
-# For the kernel of a guest, what a loaded machine would fail: its test of its timer, that of the time-stamp
-# counter by other clocks (where it has failed, programs seem to take no time, and perf takes
-# them for not counted), and that each process gets its turn.
+# Options for a guest's kernel, against failures on a loaded machine: its test of its timer, its test of the time-stamp
+# counter by other clocks (if that fails, programs seem to take no time, and perf takes
+# them for not counted), and a turn for each process.
 SLOW_MACHINE="no_timer_check tsc=reliable nosoftlockup rcupdate.rcu_cpu_stall_suppress=1"
 
 passed=0 failed=0 skipped=0
 status=0 # of the last run
-# Descriptions and scripts that tests write have its name in them as one word.
+# The scratch folder's name is one word in descriptions and scripts that tests write.
 TMPDIR=${TMPDIR:-/tmp}
 [[ $TMPDIR != *[[:space:]]* ]] || TMPDIR=/tmp
 SCRATCH=$(mktemp -d "$TMPDIR/softpmu-test.XXXXXX")
@@ -69,7 +69,7 @@ same_file() {
 	fi
 }
 
-# expect NAME COMMAND...: the command succeeds; what it says is shown when it does not.
+# expect NAME COMMAND...: the command succeeds. If it does not, its output is shown.
 expect() {
 	local name=$1
 	shift
@@ -87,7 +87,7 @@ finish() {
 	exit
 }
 
-# stop NAME DETAIL: nothing further makes sense.
+# stop NAME DETAIL: fails and ends, because no further check makes sense.
 stop() {
 	fail "$@"
 	finish

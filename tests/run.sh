@@ -3,11 +3,11 @@
 # run.sh LOG-FOLDER TEST...: run test programs and add up their counts.
 #
 # A test is a program or a bash script (*.sh) whose last line is
-# "N passed, N failed" and whose status is 0 when none failed.  A test that
-# fails without counting a failure, closes without the line, counts nothing, or
-# runs longer than TEST_TIMEOUT seconds counts as one failure.  JOBS tests run
-# at a time.  At the end stands once more what failed, and last the sum; no
-# tests at all is a failure.
+# "N passed, N failed" and whose status is 0 if none failed. A test that
+# fails without counting a failure, ends without this line, counts nothing, or
+# runs longer than TEST_TIMEOUT seconds counts as one failure. JOBS tests run
+# at a time. The end repeats what failed, and prints the sum. A run without
+# tests is a failure.
 set -u
 logs=$1
 shift
@@ -15,7 +15,7 @@ jobs=${JOBS:-$(nproc)}
 limit=${TEST_TIMEOUT:-600}
 mkdir -p "$logs"
 
-# "tests/tool/stat.sh" and "build/tests/unit/counters" by what they are called below tests/.
+# Prints the name of "tests/tool/stat.sh" or "build/tests/unit/counters", relative to tests/.
 name_of() {
 	local name=${1##*tests/}
 	echo "${name%.sh}"
@@ -36,7 +36,7 @@ run_one() {
 	echo "$status $(((${EPOCHREALTIME/./} - ${start/./}) / 1000))" >"$log.status"
 }
 
-# Sets passed, failed and why (empty: all is well) of one finished test.
+# Sets passed, failed and why (empty: no failure) of one finished test.
 judge() {
 	local log=$1 status=$2 last
 	last=$(tail -n 1 "$log")

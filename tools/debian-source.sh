@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# debian-source.sh PACKAGE [SUITE]: the unpacked source of a Debian package, Debian's patches
-# applied; prints its folder.  SUITE is the running release's unless given.
+# debian-source.sh PACKAGE [SUITE]: unpacks the source of a Debian package with Debian's patches,
+# and prints its folder. SUITE is the running release by default.
 #
-# Lists and sources are kept in ${SOFTPMU_CACHE:-~/.cache/softpmu}/sources, so the system's own apt
-# lists stay as they are and a second call fetches nothing.  Needs dpkg-dev.
+# Lists and sources are in ${SOFTPMU_CACHE:-~/.cache/softpmu}/sources. So the system's own apt
+# lists do not change, and a second call fetches nothing. Needs dpkg-dev.
 set -euo pipefail
 package=$1
 suite=${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}

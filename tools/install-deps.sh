@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install-deps.sh PACKAGE...: see that Debian packages are there.
+# install-deps.sh PACKAGE...: makes sure that Debian packages are installed.
 #
-# Says nothing when all are installed.  Otherwise root installs the missing ones;
-# anybody else is told the command, and the status is 1.
+# Prints nothing if all are installed. Otherwise root installs the missing ones;
+# other users see the command, and the status is 1. Several may run at once.
 set -eu
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -11,14 +11,19 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 	exit 0
 fi
 
-present=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
-missing=
-for package in "$@"; do
-	case "$present" in
-	*" installed=$package "*) ;;
-	*) missing="$missing $package" ;;
-	esac
-done
+# find_missing PACKAGE...: sets `missing` to those that are not installed, each after a space.
+find_missing() {
+	present=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
+	missing=
+	for package in "$@"; do
+		case "$present" in
+		*" installed=$package "*) ;;
+		*) missing="$missing $package" ;;
+		esac
+	done
+}
+
+find_missing "$@"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
@@ -27,15 +32,23 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 
+# `make -j` starts several of these, and apt-get fails while another one runs. So one after the other
+# installs, with this file as the lock, and what an earlier one has installed is not missing any more.
+exec 9<"$0"
+flock 9
+find_missing "$@"
+[ -n "$missing" ] || exit 0
+
 echo "installing:$missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
 
-# The lists are fetched only when the packages cannot be had from those that are there.
+# Fetches the lists only if the packages are not in the existing ones. Waits for the package manager of
+# somebody else.
 install_missing() {
 	# shellcheck disable=SC2086 # one word for each package
-	apt-get install -y -qq --no-install-recommends $missing >"$log" 2>&1 </dev/null
+	apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 $missing >"$log" 2>&1 </dev/null
 }
 if ! install_missing; then
 	if ! apt-get update -qq >"$log" 2>&1 </dev/null || ! install_missing; then

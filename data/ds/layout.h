@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h: the layouts of data/ds/layouts.inc as objects that models name, and the
- * largest of what they describe, for buffers.
+ * layout.h: the layouts of data/ds/layouts.inc as objects that models name, and the sizes of
+ * buffers that hold the largest of them.
  */
 #ifndef SPMU_DATA_DS_LAYOUT_H
 #define SPMU_DATA_DS_LAYOUT_H
@@ -10,13 +10,13 @@
 
 #include "data/ds/layouts.inc"
 
-/* Where a member of struct spmu_pebs_record stands in a record, or in a group of one. */
+/* Where a member of struct spmu_pebs_record is in a record, or in a group of a record. */
 struct pebs_field {
 	uint16_t offset;
 	uint16_t member; /* 64 bits wide in struct spmu_pebs_record */
 };
 
-/* Fields that a record holds together. */
+/* Fields that are together in a record. */
 struct pebs_group {
 	uint32_t group; /* SPMU_PEBS_ bit that selects it; 0: always there */
 	uint16_t bytes;
@@ -26,24 +26,24 @@ struct pebs_group {
 
 struct spmu_pebs_layout {
 	uint8_t format;	    /* IA32_PERF_CAPABILITIES.PEBS_REC_FMT */
-	uint8_t word_bytes; /* 4 or 8: of each field; a record of 4 holds low halves */
-	bool straight;	    /* one group whose fields stand as the members do */
-	bool adaptive;	    /* begins with a format word; vectors and branches may follow */
+	uint8_t word_bytes; /* bytes of each field, 4 or 8; a record of 4 holds low halves */
+	bool straight;	    /* one group, whose fields have the order of the members */
+	bool adaptive;	    /* it begins with a format word; vectors and branches may follow */
 	uint8_t group_count;
 	const struct pebs_group *group;
 };
 
-/* Which of the area's addresses: DS_AREA_pebs_index and so on. */
+/* The numbers of the area's addresses: DS_AREA_pebs_index and so on. */
 #define DS_AREA_NUMBER(n, member) DS_AREA_##member = (n),
-enum ds_area_number { DS_AREA(DS_AREA_NUMBER) DS_AREA_NUMBERS };
+enum ds_area_number { DS_AREA_WORDS(DS_AREA_NUMBER) DS_AREA_NUMBERS };
 #undef DS_AREA_NUMBER
 
 /* The LBR group of an adaptive record: {from, to, info} for each entry. */
 #define PEBS_VECTORS_BYTES     256u
 #define PEBS_BRANCH_BYTES      24u
-#define PEBS_FORMAT_GROUPS     UINT64_C(0xf) /* of the format word: groups, */
-#define PEBS_FORMAT_ENTRIES    24	     /* entries less 1, 8 bits, */
-#define PEBS_FORMAT_SIZE       48	     /* and bytes of the record, 16 bits */
+#define PEBS_FORMAT_GROUPS     UINT64_C(0xf) /* of the format word: the groups, */
+#define PEBS_FORMAT_ENTRIES    24	     /* the entries less 1 (8 bits), */
+#define PEBS_FORMAT_SIZE       48	     /* and the bytes of the record (16 bits) */
 #define PEBS_DATA_CFG_WRITABLE (PEBS_FORMAT_GROUPS | UINT64_C(0xff) << PEBS_FORMAT_ENTRIES)
 
 extern const struct spmu_pebs_layout pebs_format_0_32, pebs_format_0, pebs_format_1, pebs_format_2,

@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * row.h: words in which the event lists of this folder are written.
+ * row.h: macros for the rows of the event lists in this folder.
  *
- *	X(code, name, signals, fidelity, counters, pebs, fixed, data, section, description)
- * code: unit mask in 15:8, event select in 7:0.  counters and pebs: bit n is PMCn; on pebs the
- * event is precise.  fixed: the fixed counter that counts the same, or -1.  data: 1 when the PEBS
- * record has a data linear address.  section: of the manual, or the generation whose table it is
- * when the edition has none.  An event without signals is absent on every host: nothing that a
- * host reports describes it.
+ *	EVENT(code, name, fields...)
+ *	FIXED_EVENT(fixed, code, name, fields...)
+ * The fields are those of struct spmu_event, by name.  A field that a row leaves out is 0.  An
+ * event without .signals and .tally is absent on every host, because nothing describes it.
+ * FIXED_EVENT: the fixed counter `fixed` counts the event, too.  .section names the manual's
+ * section, or the generation whose table lists the event if the edition has none.
  *
- * A list names what signals describe, what the manual calls precise, and what only some counters
- * can count.  A code without a row counts nothing.
+ * A list has the events that signals and tallies describe, those that the manual calls precise,
+ * and those that only some counters can count.  A code without a row counts nothing.
  */
 #ifndef SPMU_DATA_EVENTS_ROW_H
 #define SPMU_DATA_EVENTS_ROW_H
 
 #include <softpmu/signals.h>
 
+#define EVENT(code_, name_, ...) FIXED_EVENT(-1, code_, name_, __VA_ARGS__)
+#define FIXED_EVENT(fixed_, code_, name_, ...)                                                     \
+	{                                                                                          \
+		.code = (code_), .name = (name_), .fixed = (fixed_), __VA_ARGS__                   \
+	}
+
 #define EV_ALL 0xffu /* any general counter */
 #define EV_LOW 0x0fu /* IA32_PMC0 to IA32_PMC3 */
 
 #define S(name)	 SPMU_SIGBIT(name)
+#define T(name)	 SPMU_TALLY_##name
 #define EV_COND	 (S(COND_TAKEN) | S(COND_NTAKEN))
 #define EV_CALLS (S(CALL_REL) | S(CALL_IND))
 #define EV_NEAR_TAKEN                                                                              \
 	(S(COND_TAKEN) | S(CALL_REL) | S(CALL_IND) | S(RET_NEAR) | S(JMP_REL) | S(JMP_IND))
 
-/* Micro-operations, modelled: one for each instruction, which issues, executes and retires. */
+/* Micro-operations, modelled: each instruction issues, executes and retires one. */
 #define EV_UOPS S(INSTRUCTIONS)
 
-/* Branches of some kinds that were mispredicted, and that were not. */
+/* Branches of some kinds that were mispredicted, or predicted correctly. */
 #define EV_MISSED(kinds)    ((kinds) | S(BRANCH_MISS))
 #define EV_PREDICTED(kinds) ((kinds) | S(BRANCH_PREDICTED))
 
-/* Computations of one width, both operations of a fused multiply-add. */
+/* Computations of one width. A fused multiply-add counts as two. */
 #define EV_FP(width) (S(FP_##width) | S(FMA_##width))
 
 #endif

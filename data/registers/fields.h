@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields.h: positions and masks out of the field lists of data/registers.
+ * fields.h: positions and masks of the fields of data/registers.
  *
- * FIELD(REGISTER, NAME) is the mask of a field, FIELD_LOW(REGISTER, NAME) its lowest bit.
+ * FIELD(REGISTER, NAME) is the mask of a field. FIELD_LOW(REGISTER, NAME) is its lowest bit.
  */
 #ifndef SPMU_DATA_FIELDS_H
 #define SPMU_DATA_FIELDS_H
@@ -13,7 +13,7 @@
 
 #define BITS(low, width) ((UINT64_MAX >> (64 - (width))) << (low))
 
-/* NAME_low and NAME_width of every field of every list. */
+/* NAME_low and NAME_width of each field of each list. */
 #define FIELD_ENUM_F(T, name, low, width, access, meaning, section)                                \
 	T##_##name##_low = (low), T##_##name##_width = (width),
 #define FIELD_ENUM_P(T, name, low, counter, access, meaning, section)                              \
@@ -25,12 +25,12 @@ enum field_position { FIELD_LISTS(FIELD_ENUM) FIELD_POSITION_END };
 #define FIELD_LOW(reg, name) (reg##_##name##_low)
 #define FIELD(reg, name)     BITS(reg##_##name##_low, reg##_##name##_width)
 
-/* A list in the form that code walks, with the masks that follow from it. */
+/* A list as code uses it, with the masks that follow from it. */
 struct field_list {
 	const struct spmu_field *field;
 	size_t count;
-	uint64_t reserved;    /* 1 raises #GP */
-	uint64_t writable;    /* software reads back what it wrote */
+	uint64_t reserved;    /* writing 1 raises #GP */
+	uint64_t writable;    /* software reads what it wrote */
 	uint64_t named;	      /* not reserved */
 	uint64_t per_counter; /* bit n belongs to general counter n */
 };

@@ -45,13 +45,14 @@ static bool port_write(void *opaque, uint32_t msr, uint64_t value)
 	return write_msr(msr, value);
 }
 
-static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid *regs)
+static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
 {
 	uint32_t got[4];
 
 	(void)opaque;
 	machine_cpuid(leaf, subleaf, got);
-	*regs = (struct spmu_cpuid){.eax = got[0], .ebx = got[1], .ecx = got[2], .edx = got[3]};
+	*regs = (struct spmu_cpuid_regs){
+		.eax = got[0], .ebx = got[1], .ecx = got[2], .edx = got[3]};
 }
 
 static uint32_t port_map_interrupt(void *opaque)
@@ -81,6 +82,7 @@ static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t
 }
 
 static const struct spmu_port port = {
+	.size = sizeof(struct spmu_port),
 	.rdmsr = port_read,
 	.wrmsr = port_write,
 	.cpuid = port_cpuid,
@@ -123,7 +125,7 @@ static void show(const struct spmu_sample *sample, uint64_t n, bool belongs)
 	      sample->record->regs.rdi, belongs ? "" : ": not where it belongs");
 }
 
-/* The interrupt comes behind every PERIOD-th instruction, before the next one. */
+/* The interrupt comes after every PERIOD-th instruction, before the next one. */
 static void take_sample(void *opaque, const struct spmu_sample *sample)
 {
 	uint64_t n = ++taken * PERIOD;
@@ -135,8 +137,9 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 }
 
 /*
- * The record is of the instruction behind the one that overflows or, precisely distributed
- * (18.9.4.4), of that itself; it has the registers after it.
+ * The record describes the instruction after the one that overflows.  With a precise distribution
+ * (18.9.4.4) it describes the instruction that overflows.  It has the registers after that
+ * instruction.
  */
 static void take_record(void *opaque, const struct spmu_sample *sample)
 {
@@ -191,7 +194,7 @@ static const char *delivery(void)
 static bool start(spmu_sink *sink)
 {
 	taken = right = 0;
-	if (!good("detect", spmu_driver_detect(&driver, &port, driver.model)))
+	if (!good("detect", spmu_driver_detect(&driver, sizeof(driver), &port, driver.model)))
 		return false;
 	spmu_driver_set_sink(&driver, sink, NULL);
 	spmu_driver_set_bts_sink(&driver, take_branches, NULL);
@@ -202,6 +205,7 @@ static bool start(spmu_sink *sink)
 static void sample(void)
 {
 	const struct spmu_request request = {
+		.size = sizeof(struct spmu_request),
 		.select = SELECT_USR | 0xc0,
 		.counters = 1,
 		.fixed = -1,
@@ -223,7 +227,7 @@ static void sample(void)
 /* A precise event that counts instructions, and where it does. */
 static bool find_precise(struct spmu_request *request)
 {
-	struct spmu_model_info info = spmu_model_info(driver.model);
+	struct spmu_model_info info = spmu_model_describe(driver.model);
 
 	for (size_t i = 0; i < spmu_event_count(driver.model); i++) {
 		const struct spmu_event *event = spmu_event_at(driver.model, i);
@@ -232,6 +236,7 @@ static bool find_precise(struct spmu_request *request)
 		if (event->signals != SPMU_SIGBIT(INSTRUCTIONS) || !(event->pebs_counters || fixed))
 			continue;
 		*request = (struct spmu_request){
+			.size = sizeof(struct spmu_request),
 			.select = SELECT_USR | event->code,
 			.counters = event->pebs_counters,
 			.fixed = (int8_t)(fixed ? event->fixed : -1),
@@ -246,6 +251,7 @@ static bool find_precise(struct spmu_request *request)
 static void sample_precisely(void)
 {
 	const struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory),
 		.memory = area,
 		.linear = (uintptr_t)area,
 		.bytes = sizeof(area),
@@ -280,6 +286,7 @@ static void sample_precisely(void)
 static void trace(void)
 {
 	const struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory),
 		.memory = area,
 		.linear = (uintptr_t)area,
 		.bytes = sizeof(area),
@@ -314,7 +321,7 @@ static const struct spmu_model *find_model(void)
 
 	machine_cpuid(1, 0, regs);
 	for (size_t i = 0; i < spmu_model_count(); i++) {
-		uint32_t signature = spmu_model_info(spmu_model_at(i)).signature;
+		uint32_t signature = spmu_model_describe(spmu_model_at(i)).signature;
 		uint32_t steps = signature > regs[0] ? signature - regs[0] : regs[0] - signature;
 
 		if ((signature ^ regs[0]) & 0x0fff0ff0 || steps >= distance)
@@ -338,7 +345,7 @@ void run(void)
 	}
 	if (start(NULL))
 		print("%s: version %u, %u counters, %u fixed ones, PEBS format %u\n",
-		      spmu_model_info(driver.model).name, (uint64_t)f->perfmon_version,
+		      spmu_model_describe(driver.model).name, (uint64_t)f->perfmon_version,
 		      (uint64_t)f->counters, (uint64_t)f->fixed_counters, (uint64_t)f->pebs_format);
 	for (int way = 0; way < 2; way++) {
 		by_nmi = way == 1;

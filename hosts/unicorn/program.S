@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.S: what runs in the emulator: calls, conditional branches taken and not, loads, stores, a REP
- * string instruction.  It stands on its own (tests/unicorn makes a Linux program of it too).
+ * program.S: the program that runs in the emulator: calls, conditional branches taken and not taken,
+ * loads, stores, a REP string instruction.  It needs nothing else (tests/unicorn also makes a Linux
+ * program of it).
  */
 	.section .note.GNU-stack, "", @progbits
 	.text

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unicorn.c: the unit in an emulator that somebody else wrote, as small as it can be.
+ * unicorn.c: the unit in an existing emulator, as short as possible.
  *
- * What any emulator has to give is here: what each instruction was and where execution went on,
- *linear memory, registers, a clock, and somewhere for the interrupt to go.  Unicorn (libunicorn-dev
- *of Debian) calls a hook before each instruction and at each access to memory, so an instruction is
- * told to the unit when the next one is about to begin: its outcome stands then.
+ * It shows what any emulator must provide: what each instruction was, where execution continued,
+ * linear memory, registers, a clock, and a place for the interrupt to go.  Unicorn (Debian's
+ * libunicorn-dev) calls a hook before each instruction and at each memory access.  The outcome of
+ * an instruction is known when the next one is about to begin, so the host reports it then.
  *
- * No kernel runs in the emulator; the driver of libsoftpmu plays its part, outside.  Instructions
- *are reported one by one, which is simple and slow; a host that translates code uses meters instead
- * (unit.h).  Far branches (SYSCALL, INT n, IRET) are not decoded.
+ * No kernel runs in the emulator.  The driver of libsoftpmu plays its part, outside.  The host
+ * reports instructions one by one, which is simple and slow.  A host that translates code uses
+ * meters instead (unit.h).  Far branches (SYSCALL, INT n, IRET) are not decoded.
  *
  * Prints:
  *	skylake: 8 counters, PEBS format 3
@@ -32,6 +32,7 @@
 #define STACK	   UINT64_C(0x500000)
 #define AREA	   UINT64_C(0x600000)
 #define AREA_BYTES 0x1000
+#define ACCESSES   8 /* of an instruction that are kept */
 #define PERIOD	   1000
 
 /* program.S */
@@ -43,14 +44,15 @@ struct host {
 	struct spmu_core *core;
 	struct spmu_meters meters;
 	struct spmu_driver driver;
-	struct spmu_insn pending; /* not told yet; signals 0: none */
+	struct spmu_insn pending;		      /* not reported yet; signals 0: none */
+	struct spmu_memory_access accesses[ACCESSES]; /* of `pending` */
 	uint32_t pending_size;
 	bool interrupt;
 	uint64_t retired;
 	uint8_t area[AREA_BYTES] __attribute__((aligned(4096))); /* guest memory at AREA */
 };
 
-/* --- what the unit asks of its host --- */
+/* --- the callbacks of the unit --- */
 
 static bool read_memory(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
 {
@@ -101,9 +103,9 @@ static void registers(void *opaque, unsigned lp, struct spmu_registers *out)
 	(void)uc_reg_read_batch(host->uc, ids, to, sizeof(ids) / sizeof(ids[0]));
 }
 
-/* --- what the emulator tells --- */
+/* --- the hooks of the emulator --- */
 
-/* Its opcode, behind the prefixes; *repeats: one of them is REP. */
+/* Returns the opcode, after the prefixes.  Sets *repeats if one of them is REP. */
 static const uint8_t *opcode(const uint8_t *code, bool *repeats)
 {
 	*repeats = false;
@@ -112,7 +114,7 @@ static const uint8_t *opcode(const uint8_t *code, bool *repeats)
 	return code;
 }
 
-/* Near branches (Vol. 2, appendix A); 0 for what is none. */
+/* Returns the signal of a near branch (Vol. 2, appendix A), or 0 for another instruction. */
 static uint64_t branch_of(const uint8_t *code, bool taken)
 {
 	unsigned extension = code[1] >> 3 & 7;
@@ -133,7 +135,8 @@ static uint64_t branch_of(const uint8_t *code, bool taken)
 	return 0;
 }
 
-/* Execution goes on at `next`: the pending instruction has retired, unless it is in mid-REP. */
+/* Retires the pending instruction.  Execution continues at `next`.  A REP instruction whose next
+ * iteration follows has not retired. */
 static void retire(struct host *host, uint64_t next)
 {
 	struct spmu_insn *insn = &host->pending;
@@ -167,7 +170,12 @@ static void on_code(uc_engine *uc, uint64_t address, uint32_t size, void *opaque
 	if (host->pending.signals)
 		return;
 	host->pending = (struct spmu_insn){
-		.ip = address, .signals = SPMU_SIGBIT(INSTRUCTIONS), .cycles = 1, .cpl = 3};
+		.ip = address,
+		.signals = SPMU_SIGBIT(INSTRUCTIONS),
+		.accesses = host->accesses,
+		.cycles = SPMU_CLOCKS_UNMODELLED,
+		.cpl = 3,
+	};
 	host->pending_size = size;
 }
 
@@ -176,17 +184,20 @@ static void on_memory(uc_engine *uc, uc_mem_type type, uint64_t address, int siz
 {
 	struct host *host = opaque;
 
-	(void)uc, (void)size, (void)value;
+	(void)uc, (void)value;
 	host->pending.signals |= type == UC_MEM_WRITE ? SPMU_SIGBIT(STORES) : SPMU_SIGBIT(LOADS);
-	/* What it loads from comes first, whether or not it stores elsewhere. */
-	if (type == UC_MEM_WRITE && !host->pending.store_address &&
-	    host->pending.data_address != address)
-		host->pending.store_address = address;
-	if (!host->pending.data_address)
-		host->pending.data_address = address;
+	/* More than any instruction of the program makes; a record has the first ones'
+	 * addresses. */
+	if (host->pending.access_count == ACCESSES)
+		return;
+	host->accesses[host->pending.access_count++] = (struct spmu_memory_access){
+		.linear = address,
+		.bytes = (uint16_t)size,
+		.kind = type == UC_MEM_WRITE ? SPMU_ACCESS_STORE : SPMU_ACCESS_LOAD,
+	};
 }
 
-/* --- the driver's port: what RDMSR, WRMSR and CPUID would be in a guest with a kernel --- */
+/* --- the driver's port: a kernel in a guest would execute RDMSR, WRMSR and CPUID --- */
 
 static bool rdmsr(void *opaque, uint32_t msr, uint64_t *value)
 {
@@ -202,11 +213,11 @@ static bool wrmsr(void *opaque, uint32_t msr, uint64_t value)
 	return spmu_write_msr(host->core, 0, msr, value) == SPMU_DONE;
 }
 
-static void cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid *regs)
+static void cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
 {
 	const struct host *host = opaque;
 
-	*regs = (struct spmu_cpuid){.eax = leaf == 0 ? 0x16 : 0};
+	*regs = (struct spmu_cpuid_regs){.eax = leaf == 0 ? 0x16 : 0};
 	(void)spmu_cpuid(host->core, leaf, subleaf, regs);
 }
 
@@ -236,7 +247,7 @@ static void take(void *opaque, const struct spmu_sample *sample)
 	       (unsigned long long)sample->record->regs.rcx);
 }
 
-/* --- all together --- */
+/* --- the parts put together --- */
 
 static void must(bool good, const char *what)
 {
@@ -249,6 +260,7 @@ static void must(bool good, const char *what)
 static void make_unit(struct host *host)
 {
 	const struct spmu_host callbacks = {
+		.size = sizeof(struct spmu_host),
 		.opaque = host,
 		.read = read_memory,
 		.write = write_memory,
@@ -259,6 +271,7 @@ static void make_unit(struct host *host)
 				    SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)},
 	};
 	const struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find("skylake"),
 		.threads = 1,
 		.meters = {&host->meters},
@@ -290,10 +303,11 @@ static void make_emulator(struct host *host)
 	     "the emulator refuses");
 }
 
-/* Four events counted, one more sampled with PEBS (18.13.1); slots in that order. */
+/* Counts four events, and samples one more with PEBS (18.13.1).  Slots are in this order. */
 static void program_unit(struct host *host)
 {
 	const struct spmu_port port = {
+		.size = sizeof(struct spmu_port),
 		.opaque = host,
 		.rdmsr = rdmsr,
 		.wrmsr = wrmsr,
@@ -302,27 +316,42 @@ static void program_unit(struct host *host)
 		.write_lvt = write_lvt,
 		.interrupted = interrupted,
 	};
-	const struct spmu_driver_memory memory = {
-		.memory = host->area, .linear = AREA, .bytes = AREA_BYTES};
+	const struct spmu_driver_memory memory = {.size = sizeof(struct spmu_driver_memory),
+						  .memory = host->area,
+						  .linear = AREA,
+						  .bytes = AREA_BYTES};
 	const struct spmu_request requests[] = {
-		{.select = 0x100c0, .counters = 0x0f, .fixed = 0}, /* INST_RETIRED.ANY */
-		{.select = 0x100c4,
+		/* INST_RETIRED.ANY, BR_INST_RETIRED.ALL_BRANCHES, MEM_INST_RETIRED.ALL_LOADS and
+		   .ALL_STORES, BR_INST_RETIRED.NEAR_TAKEN */
+		{.size = sizeof(struct spmu_request),
+		 .select = 0x100c0,
+		 .counters = 0x0f,
+		 .fixed = 0},
+		{.size = sizeof(struct spmu_request),
+		 .select = 0x100c4,
 		 .counters = 0xff,
-		 .fixed = -1}, /* BR_INST_RETIRED.ALL_BRANCHES */
-		{.select = 0x181d0, .counters = 0x0f, .fixed = -1}, /* MEM_INST_RETIRED.ALL_LOADS */
-		{.select = 0x182d0,
+		 .fixed = -1},
+		{.size = sizeof(struct spmu_request),
+		 .select = 0x181d0,
 		 .counters = 0x0f,
-		 .fixed = -1}, /* MEM_INST_RETIRED.ALL_STORES */
-		{.select = 0x120c4,
+		 .fixed = -1},
+		{.size = sizeof(struct spmu_request),
+		 .select = 0x182d0,
 		 .counters = 0x0f,
-		 .fixed = -1, /* BR_INST_RETIRED.NEAR_TAKEN */
+		 .fixed = -1},
+		{.size = sizeof(struct spmu_request),
+		 .select = 0x120c4,
+		 .counters = 0x0f,
+		 .fixed = -1,
 		 .period = PERIOD,
 		 .precise = true},
 	};
 	struct spmu_driver *driver = &host->driver;
 	unsigned slot;
 
-	must(spmu_driver_detect(driver, &port, spmu_model_find("skylake")) == SPMU_OK, "detect");
+	must(spmu_driver_detect(driver, sizeof(*driver), &port, spmu_model_find("skylake")) ==
+		     SPMU_OK,
+	     "detect");
 	printf("skylake: %u counters, PEBS format %u\n", driver->facilities.counters,
 	       driver->facilities.pebs_format);
 	spmu_driver_set_sink(driver, take, NULL);

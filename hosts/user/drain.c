@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.c: hand what the engine puts into the shared memory to the sink, until the program is gone.
+ * drain.c: passes the engine's records from the shared memory to the sink, until the program ends.
  *
- * What the memory holds is checked before use: a program that runs wild can write to it.  Records
- * are copied first; BTS records are only numbers and are handed over where they stand.
+ * A program that runs wild can write to this memory, so all of it is checked before use.  Records
+ * are copied before they are checked.  BTS records are only numbers and are passed in place.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -15,14 +15,14 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#include <hosts/user/run.h>
+#include <hosts/user/drain.h>
 
-#define TICK_NS	     UINT64_C(100000000) /* the sink's NULL */
+#define TICK_NS	     UINT64_C(100000000) /* between calls of the sink with NULL */
 #define WAIT_NS	     20000000
 #define RECORD_MAX   (64u << 10)
-#define RELEASE_STEP (64u << 10) /* bytes after which the engine gets room back */
+#define RELEASE_STEP (64u << 10) /* after this many bytes the engine gets room back */
 
-uint64_t run_now_ns(void)
+uint64_t drain_now_ns(void)
 {
 	struct timespec now;
 
@@ -30,14 +30,14 @@ uint64_t run_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A TSC value and the clock's at the same moment: the closest of a few tries. */
-struct moment run_read_clocks(void)
+/* Returns the closest of three pairs of a TSC value and the clock's time. */
+struct moment drain_read_clocks(void)
 {
 	uint64_t best = UINT64_MAX;
 	struct moment moment = {0};
 
 	for (int i = 0; i < 3; i++) {
-		uint64_t before = __rdtsc(), ns = run_now_ns(), after = __rdtsc();
+		uint64_t before = __rdtsc(), ns = drain_now_ns(), after = __rdtsc();
 
 		if (after - before < best) {
 			best = after - before;
@@ -49,8 +49,9 @@ struct moment run_read_clocks(void)
 }
 
 /*
- * The clock's time of a TSC value.  What is drained was recorded between the last two looks, so a
- * straight line between them is as good as the looks, and never runs backwards.
+ * Converts a TSC value to the clock's time.  Records that are drained now were written between the
+ * last two readings of both.  A straight line between these is as exact as they are, and times
+ * never decrease.
  */
 static uint64_t time_of(const struct run *run, uint64_t tsc)
 {
@@ -64,7 +65,7 @@ static uint64_t time_of(const struct run *run, uint64_t tsc)
 	return a->ns + (uint64_t)((unsigned __int128)(tsc - a->tsc) * (b->ns - a->ns) / ticks);
 }
 
-/* --- futexes: shared between processes ------------------------------------- */
+/* --- futexes, shared between processes ------------------------------------- */
 
 static void futex_wait(uint32_t *word, uint32_t expected)
 {
@@ -101,7 +102,7 @@ static void release_room(struct run *run)
 		futex_wake(&link->tail_futex);
 }
 
-/* What the record says of buffers stays within them. */
+/* Returns true if the buffer of the record exists and its records fit into it. */
 static bool is_trace(const struct run *run, const struct link_trace *trace)
 {
 	return run->traces && trace->buffer < LINK_TRACE_BUFFERS &&
@@ -117,7 +118,7 @@ static bool is_sample(const struct link_sample *sample)
 	       8u * sample->registers + sizeof(struct link_branch) * sample->branches <= room;
 }
 
-/* After the whole record is there: what it says of itself and of other memory. */
+/* Checks the contents of a record that has been copied completely. */
 static bool is_sound(const struct run *run, const struct link_record *record)
 {
 	switch (record->type) {
@@ -130,7 +131,7 @@ static bool is_sound(const struct run *run, const struct link_record *record)
 	}
 }
 
-/* That it is long enough to be one of its kind. */
+/* Returns true if the record is long enough for its type. */
 static bool is_whole(const struct link_record *record)
 {
 	size_t least = sizeof(*record);
@@ -151,13 +152,16 @@ static bool is_whole(const struct link_record *record)
 	case LINK_REC_TASK:
 		least = sizeof(struct link_task);
 		break;
+	case LINK_REC_COUNTS:
+		least = sizeof(struct link_counts);
+		break;
 	default:
 		break;
 	}
 	return record->bytes >= least;
 }
 
-/* Text in a record ends, whatever the program wrote over it. */
+/* Ends the texts in a record, because the program may have overwritten them. */
 static void end_text(struct link_record *record)
 {
 	if (record->type == LINK_REC_MMAP)
@@ -166,7 +170,8 @@ static void end_text(struct link_record *record)
 		((struct link_comm *)record)->comm[15] = '\0';
 }
 
-/* The engine may fill the buffer again.  Once for millions of bytes: it is always woken. */
+/* Gives a buffer back to the engine.  A buffer has many records, so waking it each time costs
+ * little. */
 static void release_trace(struct run *run, unsigned buffer)
 {
 	uint32_t *state = &run->link->trace_state[buffer];
@@ -175,7 +180,7 @@ static void release_trace(struct run *run, unsigned buffer)
 	futex_wake(state);
 }
 
-/* Nothing after this point can be read: let the program run on without us. */
+/* Gives up a damaged ring.  The program continues, and the engine no longer waits for the tool. */
 static void give_up_ring(struct run *run)
 {
 	run->damaged = true;
@@ -198,6 +203,8 @@ static uint64_t tsc_of(const struct link_record *record)
 		return ((const struct link_trace *)record)->tsc;
 	case LINK_REC_TASK:
 		return ((const struct link_task *)record)->tsc;
+	case LINK_REC_COUNTS:
+		return ((const struct link_counts *)record)->tsc;
 	default:
 		return 0;
 	}
@@ -219,7 +226,7 @@ static void hand_over(struct run *run, struct link_record *record)
 		release_trace(run, trace->buffer);
 }
 
-/* Hand all records to the sink; false when there were none. */
+/* Passes all records to the sink.  Returns false if there were none. */
 static bool drain(struct run *run)
 {
 	static _Alignas(8) uint8_t buffer[RECORD_MAX];
@@ -235,7 +242,7 @@ static bool drain(struct run *run)
 		return false;
 	}
 	run->before = run->now;
-	run->now = run_read_clocks();
+	run->now = drain_read_clocks();
 	while (head != run->tail) {
 		uint64_t left = head - run->tail;
 
@@ -264,7 +271,7 @@ static bool drain(struct run *run)
 	return true;
 }
 
-/* Sleep until the engine or the end of the program wakes us. */
+/* Sleeps until the engine writes a record or the program ends. */
 static void wait_for_records(struct run *run, uint32_t seen)
 {
 	struct link *link = run->link;
@@ -275,10 +282,10 @@ static void wait_for_records(struct run *run, uint32_t seen)
 	__atomic_store_n(&link->tool_waits, 0, __ATOMIC_SEQ_CST);
 }
 
-int run_serve(struct run *run, struct rusage *usage)
+int drain_serve(struct run *run, struct rusage *usage)
 {
 	const struct launch_request *request = run->request;
-	uint64_t tick = run_now_ns();
+	uint64_t tick = drain_now_ns();
 	int status = 0;
 
 	for (;;) {
@@ -287,11 +294,11 @@ int run_serve(struct run *run, struct rusage *usage)
 		uint64_t now;
 
 		if (wait4(run->pid, &status, WNOHANG, usage) == run->pid) {
-			/* Its last records came after we looked. */
+			/* The last records may have come after drain() looked. */
 			drain(run);
 			return status;
 		}
-		now = run_now_ns();
+		now = drain_now_ns();
 		if (now - tick >= TICK_NS) {
 			tick = now;
 			if (request->sink)

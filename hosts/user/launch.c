@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.c: start the engine in the program's place, and tell how it ended.
+ * launch.c: starts the engine in the program's place, and reports how it ended.
  *
- * The engine gets its image and the shared memory as two neighbouring descriptors
- * with high numbers, and closes both before the program's first instruction.
+ * The engine gets its image and the shared memory as two descriptors with neighbouring high
+ * numbers. It closes both before the program's first instruction.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,8 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <hosts/user/kept.h>
-#include <hosts/user/run.h>
+#include <hosts/user/cache_folder.h>
+#include <hosts/user/control.h>
+#include <hosts/user/drain.h>
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
@@ -30,7 +31,12 @@
 extern const uint8_t engine_image[], engine_image_end[];
 extern const uint64_t engine_image_sum;
 
-const struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL, .modelled = 0};
+struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
+
+void launch_use_machine(void)
+{
+	spmu_uarch_supplies(&launch_supply);
+}
 
 static void set_message(struct launch_result *result, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -47,19 +53,19 @@ static void set_message(struct launch_result *result, const char *format, ...)
 
 /* --- signals --------------------------------------------------------------- */
 
-/* For the handlers; one program runs at a time. */
+/* The state of the handlers.  One program runs at a time. */
 static struct link *signal_link;
 static volatile pid_t signal_pid;
 static volatile sig_atomic_t signal_asked;
 
-/* Bumping the futex ends a wait that has not begun yet, too. */
+/* Changes the futex, which also ends a wait that is about to begin. */
 static void on_child(int number)
 {
 	(void)number;
 	__atomic_add_fetch(&signal_link->head_futex, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What the terminal sends reaches the program without us; what only we got is passed on. */
+/* Passes a signal on.  A signal from the terminal reaches the program directly. */
 static void on_request(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
@@ -92,7 +98,7 @@ static void take_signals(struct run *run)
 		int number = requests[i];
 
 		sigaction(number, NULL, &run->old[number]);
-		/* What was ignored (nohup) stays so, here and in the program. */
+		/* An ignored signal (nohup) stays ignored, here and in the program. */
 		if (run->old[number].sa_handler != SIG_IGN)
 			sigaction(number, &request, NULL);
 	}
@@ -139,20 +145,25 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->magic = LINK_MAGIC;
 	link->version = LINK_VERSION;
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
+	snprintf(link->machine, sizeof(link->machine), "%s",
+		 request->machine ? request->machine : "");
 	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;
-	link->want = request->want | (request->sink ? 0 : LINK_WANT_MUTE);
+	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
 	link->lbr_select = request->lbr_select;
-	if (!(request->want & LINK_WANT_COLD) && !kept_folder(link->kept, sizeof(link->kept)))
+	/* With a machine, code names descriptions of blocks, which are not kept. */
+	if (!(request->want & LINK_WANT_COLD) && !request->machine &&
+	    !cache_folder_find(link->kept, sizeof(link->kept)))
 		link->kept[0] = '\0';
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
+	control_prepare(link, request->control);
 }
 
-/* The memory that the engine maps too; untouched pages of trace buffers cost nothing. */
+/* Maps the memory shared with the engine.  Unused pages of trace buffers take no memory. */
 static bool map_link(struct run *run)
 {
 	void *memory;
@@ -172,8 +183,8 @@ static bool map_link(struct run *run)
 	return true;
 }
 
-/* A limit on the size of files is for those of the program, not for the memory that it shares with
- * us. */
+/* Lifts the limit on the size of files while the shared memory is made: it is meant for the
+ * program's files. */
 static void lift_file_limit(struct rlimit *before)
 {
 	struct rlimit lifted = {RLIM_INFINITY, RLIM_INFINITY};
@@ -188,7 +199,7 @@ static void lift_file_limit(struct rlimit *before)
 static bool prepare(struct run *run, const struct launch_program *program,
 		    const struct launch_request *request)
 {
-	/* Two symbols of one section: the difference is of addresses. */
+	/* The two symbols are in one section, but they are different objects for the compiler. */
 	size_t image_bytes = (uintptr_t)engine_image_end - (uintptr_t)engine_image;
 
 	if (request->events > LINK_EVENTS_MAX) {
@@ -207,7 +218,7 @@ static bool prepare(struct run *run, const struct launch_program *program,
 	return true;
 }
 
-/* Two free neighbouring descriptors, out of the way of what the program may expect. */
+/* Finds two free neighbouring descriptors with high numbers, which programs do not expect. */
 static int find_pair(void)
 {
 	struct rlimit limit;
@@ -223,7 +234,7 @@ static int find_pair(void)
 	return -1;
 }
 
-/* In the child: end before the engine has begun. */
+/* Ends the child before the engine has begun. */
 static _Noreturn void give_up(struct link *link, enum link_state state, int status)
 {
 	link->exit_status = status;
@@ -232,7 +243,8 @@ static _Noreturn void give_up(struct link *link, enum link_state state, int stat
 }
 
 /*
- * In the child: a limit of the address space is the program's; the engine gets its memory besides.
+ * Raises the limit of the address space in the child: the limit is for the program, and the engine
+ * needs memory in addition.
  */
 static void make_address_room(struct link *link)
 {
@@ -245,12 +257,12 @@ static void make_address_room(struct link *link)
 		if (limit.rlim_max != RLIM_INFINITY)
 			limit.rlim_max += LINK_ROOM_BYTES;
 		if (setrlimit(RLIMIT_AS, &limit))
-			return; /* the program and the engine share what there is */
+			return; /* the program and the engine share the limit */
 	}
 	link->address_room = 1;
 }
 
-/* In the child: become the engine. */
+/* Turns the child into the engine. */
 static int become_engine(void *request)
 {
 	const struct run *run = request;
@@ -270,7 +282,8 @@ static int become_engine(void *request)
 	return 0;
 }
 
-/* The child borrows our memory until it is the engine: to copy its tables would cost more. */
+/* Starts the child.  It uses our memory until it is the engine, because copying page tables would
+ * cost more. */
 static pid_t start_engine(struct run *run)
 {
 	static _Alignas(16) uint8_t stack[CHILD_STACK];
@@ -360,6 +373,7 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 {
 	struct run run = {.image_fd = -1, .link_fd = -1, .request = request, .program = program};
 	struct rlimit file_limit;
+	struct control control;
 	uint64_t start;
 	bool prepared;
 	int status, error;
@@ -378,9 +392,9 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		goto out;
 	}
 	fflush(NULL);
-	run.now = run_read_clocks();
+	run.now = drain_read_clocks();
 	take_signals(&run);
-	start = run_now_ns();
+	start = drain_now_ns();
 	run.pid = start_engine(&run);
 	signal_pid = run.pid;
 	sigprocmask(SIG_SETMASK, &run.old_mask, NULL);
@@ -390,16 +404,18 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 		goto out;
 	}
 	result->pid = run.pid;
-	status = run_serve(&run, &result->usage);
+	control_start(&control, &run);
+	status = drain_serve(&run, &result->usage);
+	control_end(&control);
 	__atomic_store_n(&run.link->tool_gone, 1, __ATOMIC_SEQ_CST);
 	signal_pid = 0;
-	result->end_ns = run_now_ns();
+	result->end_ns = drain_now_ns();
 	result->elapsed_ns = result->end_ns - start;
 	restore_signals(&run);
 	result->asked = signal_asked;
 	conclude(&run, program, status, result);
 	if (run.link->kept_written && run.link->kept[0])
-		kept_trim(run.link->kept);
+		cache_folder_trim(run.link->kept);
 
 out:
 	if (run.link)

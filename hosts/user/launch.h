@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.h: the tool's side of hosts/user: check a program, start the engine
- * in its place, drain the ring until it has ended.
+ * launch.h: the tool's side of hosts/user: starts the engine in a program's place and drains the
+ * ring until the program has ended.
  */
 #ifndef SOFTPMU_HOST_LAUNCH_H
 #define SOFTPMU_HOST_LAUNCH_H
@@ -9,74 +9,72 @@
 #include <sys/resource.h>
 
 #include <hosts/user/link.h>
-#include <softpmu/signals.h>
+#include <hosts/user/program.h>
+#include <softpmu/uarch.h>
 
-/* What hosts/user supplies: everything that follows from execution. */
-extern const struct spmu_supply launch_supply;
-
-/* A program that can be run. */
-struct launch_program {
-	char *file;  /* what is executed: for a script, the script */
-	char *path;  /* the ELF file: for a script, its interpreter */
-	char **argv; /* NULL-terminated; for a script as the kernel builds it */
-	char *name;  /* as the user gave it, for messages */
-};
+/* The signals that hosts/user supplies: everything that follows from execution.  After
+ * launch_use_machine() also what a model of the machine counts. */
+extern struct spmu_supply launch_supply;
+void launch_use_machine(void);
 
 /*
- * Find the program in PATH as a shell does, follow `#!`, check the ELF header.
- * 0, or the exit status (126, 127) with *error a line to free().
- */
-int launch_find(struct launch_program *program, char **argv, char **error);
-void launch_forget(struct launch_program *program);
-
-/*
- * Called with each record of the ring and its TSC as CLOCK_MONOTONIC's nanoseconds, and about every
- * 100 ms with NULL and the time.  With LINK_REC_TRACE `trace` is its BTS records, valid
- * until the call returns; else NULL.
+ * Is called with each record of the ring and the record's time in nanoseconds of CLOCK_MONOTONIC,
+ * and about every 100 ms with NULL and the time.  `trace` is the BTS records of LINK_REC_TRACE,
+ * valid until the call returns, otherwise NULL.
  */
 typedef void launch_sink(void *opaque, const struct link_record *record, uint64_t time_ns,
 			 const void *trace);
 
+/* Events that count only part of the time, as with perf's -D and --control. */
+struct launch_control {
+	int64_t delay_ms;	 /* until they count; 0: from the start; < 0: until a command */
+	int command_fd;		 /* where commands come from; -1: there are none */
+	int acknowledge_fd;	 /* where they are acknowledged; -1: nowhere */
+	const char *const *name; /* of each event of the request */
+};
+
 struct launch_request {
 	const char *model;
+	const char *machine; /* of softpmu/uarch.h; NULL: no event needs one */
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;
 	uint32_t want;	     /* LINK_WANT_ */
 	uint64_t lbr_select; /* MSR_LBR_SELECT */
-	launch_sink *sink;   /* NULL: there are no records */
+	launch_sink *sink;   /* NULL: no records are needed */
 	void *opaque;
+	const struct launch_control *control; /* NULL: all events count all the time */
 };
 
 enum launch_end {
-	LAUNCH_DONE,	    /* the program ended; counts are final */
-	LAUNCH_LOST,	    /* it was killed before the engine could say its counts */
-	LAUNCH_UNSUPPORTED, /* the program did what cannot be run yet */
+	LAUNCH_DONE,	    /* the program ended; the counts are final */
+	LAUNCH_LOST,	    /* it was killed before the engine could publish its counts */
+	LAUNCH_UNSUPPORTED, /* the program did something that cannot be followed */
 	LAUNCH_FAILED,	    /* the engine could not run it */
 	LAUNCH_ERROR,	    /* it was not started */
 };
 
 struct launch_result {
 	enum launch_end end;
-	int status;    /* what the tool should exit with */
-	int signal;    /* that ended the program, 0 for none */
-	int core;      /* it dumped core */
-	int asked;     /* SIGINT, SIGTERM... that the tool got meanwhile, 0 for none */
-	char *message; /* what to say; NULL: nothing.  free() */
+	int status;    /* the exit status for the tool */
+	int signal;    /* the signal that ended the program, 0: none */
+	int core;      /* there is a core dump */
+	int asked;     /* the signal (SIGINT, SIGTERM...) that the tool got meanwhile, 0: none */
+	char *message; /* for the user, to free(); NULL: nothing to say */
 
-	unsigned natives; /* programs that ran natively and were not counted */
-	char native[256]; /* the first of them, and why */
-	unsigned missing; /* processes that still run or were killed: their counts are not there */
+	unsigned natives; /* programs that ran natively, without counts */
+	char native[256]; /* the first of them, and the reason */
+	unsigned missing; /* processes without counts: they still run or were killed */
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];
-	uint64_t tsc_start, tsc_end; /* around the program's run; 0: unknown */
+	uint64_t tsc_start, tsc_end; /* around the program's own run; 0: not known */
 	uint64_t units, interrupts, records, buffer_full, blocks, kept_blocks, cache_bytes;
-	uint64_t elapsed_ns; /* from fork to the end */
+	uint64_t elapsed_ns; /* from the start of the child to the end */
 	struct rusage usage; /* of the program */
-	uint64_t end_ns;     /* CLOCK_MONOTONIC when it had ended */
+	uint64_t end_ns;     /* CLOCK_MONOTONIC at the end */
 };
 
-/* Run it to the end.  result->message is to be freed. */
+/* Runs the program to its end. */
 void launch_run(const struct launch_program *program, const struct launch_request *request,
 		struct launch_result *result);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c: find the program to run, and check what can be checked before it
- * starts.
+ * program.c: finds the program to run, and checks what can be checked before it starts.
  *
- * Follows what execve(2) and a shell do: the search in PATH, `#!` lines with one optional
- * argument, the ELF header and its segments.  A file that is neither ELF nor a `#!` script is
- * refused (a shell would read it as its own commands).  Set-user-ID bits have no effect.
+ * It does what execve(2) and a shell do: searches PATH, and follows `#!` lines with one optional
+ * argument, the ELF header and its segments.  A text without a `#!` line goes to /bin/sh, as in
+ * execvp().  Other files are refused.  Set-user-ID bits have no effect.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -24,9 +23,9 @@
 #define CANNOT_RUN 126
 #define NOT_FOUND  127
 
-#define SHELL	     "/bin/sh" /* of execvp() */
-#define SCRIPT_LINE  256       /* the kernel looks no further for the end of a `#!` line */
-#define SCRIPT_DEPTH 4	       /* scripts whose interpreter is a script */
+#define SHELL	     "/bin/sh" /* runs scripts without a `#!` line, as in execvp() */
+#define SCRIPT_LINE  256       /* the kernel reads no more of a `#!` line */
+#define SCRIPT_DEPTH 4	       /* how many interpreters can be scripts */
 
 static int refuse(char **error, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -63,7 +62,7 @@ static int find_in_path(const char *name, char **path, char **error)
 		char *candidate;
 		struct stat status;
 
-		/* An empty element is the working directory. */
+		/* An empty element means the working directory. */
 		if (asprintf(&candidate, "%.*s%s%s", (int)length, at, length ? "/" : "./", name) <
 		    0)
 			return refuse(error, CANNOT_RUN, "out of memory");
@@ -180,7 +179,7 @@ static int check_elf(int fd, const char *path, bool interpreter, char **error)
 	bool loads = false;
 	int status;
 
-	/* A 32-bit header is shorter: what tells it apart comes first in both. */
+	/* A 32-bit header is shorter, but the class and the machine are in the same place. */
 	memset(&header, 0, sizeof(header));
 	if (fstat(fd, &file) || !read_all(fd, &header, sizeof(Elf32_Ehdr), 0))
 		return refuse(error, CANNOT_RUN, "%s: a truncated ELF file (header)", path);
@@ -218,17 +217,21 @@ static int check_elf(int fd, const char *path, bool interpreter, char **error)
 
 /* --- scripts -------------------------------------------------------------- */
 
-/* The `#!` line's interpreter and argument (NULL for none), as binfmt_script takes them. */
+/* Splits a `#!` line into the interpreter and the argument (NULL: none), as binfmt_script does. */
 static bool split_script_line(char *line, char **interpreter, char **argument)
 {
 	char *end = strchr(line, '\n');
 	char *at = line + 2;
 
-	/* A line that is too long is good as long as the interpreter's name ends. */
+	/* A line can be too long as long as the name of the interpreter is complete.  Its last
+	 * byte does not count. */
+	if (!end && strlen(line) == SCRIPT_LINE) {
+		if (!strpbrk(at + strspn(at, " \t"), " \t"))
+			return false;
+		end = line + SCRIPT_LINE - 1;
+	}
 	if (end)
 		*end = '\0';
-	else if (strlen(line) >= SCRIPT_LINE - 1 && !strpbrk(at + strspn(at, " \t"), " \t"))
-		return false;
 	end = line + strlen(line);
 	while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
 		*--end = '\0';
@@ -244,7 +247,7 @@ static bool split_script_line(char *line, char **interpreter, char **argument)
 	return true;
 }
 
-/* Replace argv[0] by: interpreter [argument] script. */
+/* Replaces argv[0] by "interpreter [argument] script". */
 static bool put_interpreter(struct launch_program *program, const char *interpreter,
 			    const char *argument)
 {
@@ -283,7 +286,7 @@ no_memory:
 	return false;
 }
 
-/* A script without a `#!` line is a matter of execvp(): it executes the shell with the script. */
+/* Makes a script without a `#!` line an argument of the shell, as execvp() does. */
 static bool put_shell(struct launch_program *program)
 {
 	char *shell = strdup(SHELL);
@@ -297,7 +300,7 @@ static bool put_shell(struct launch_program *program)
 	return true;
 }
 
-/* A script without `#!`: the first line has no byte that is 0, as shells look at it. */
+/* Returns true if the first line has no NUL byte: shells take such a file for a script. */
 static bool is_text(const char *bytes, ssize_t got)
 {
 	const char *end = memchr(bytes, '\n', got > 0 ? (size_t)got : 0);
@@ -325,7 +328,8 @@ static int open_program(const char *path, int *fd, char **error)
 	return 0;
 }
 
-/* Look at the file: 0 when it is ELF; a script is replaced by its interpreter and *again set. */
+/* Checks an ELF file.  Replaces a script by its interpreter, and sets *again.  Returns the
+ * status. */
 static int check_file(struct launch_program *program, bool *again, char **error)
 {
 	char line[SCRIPT_LINE + 1] = "";
@@ -377,7 +381,7 @@ static bool copy_argv(struct launch_program *program, char **argv)
 	return program->name;
 }
 
-/* What is wrong with an interpreter is told with the script that asks for it. */
+/* Puts the name of the script before a message about its interpreter. */
 static void name_script(const struct launch_program *program, char **error)
 {
 	char *full;
@@ -388,7 +392,7 @@ static void name_script(const struct launch_program *program, char **error)
 	*error = full;
 }
 
-/* Where the program is; NULL with the reason in *status and *error. */
+/* Returns the path of the program, or NULL with *status and *error. */
 static char *find_path(const char *name, int *status, char **error)
 {
 	char *path = NULL;
@@ -405,7 +409,7 @@ static char *find_path(const char *name, int *status, char **error)
 	return path;
 }
 
-int launch_find(struct launch_program *program, char **argv, char **error)
+int program_find(struct launch_program *program, char **argv, char **error)
 {
 	bool again = true;
 	int status = 0;
@@ -417,7 +421,7 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 		return status;
 	program->file = strdup(program->path);
 	if (!program->file || !copy_argv(program, argv)) {
-		launch_forget(program);
+		program_forget(program);
 		return refuse(error, CANNOT_RUN, "out of memory");
 	}
 	for (int depth = 0; !status && again; depth++) {
@@ -432,11 +436,11 @@ int launch_find(struct launch_program *program, char **argv, char **error)
 	    (strlen(program->path) >= LINK_PATH_MAX || strlen(program->file) >= LINK_PATH_MAX))
 		status = refuse(error, CANNOT_RUN, "%s: %s", program->name, strerror(ENAMETOOLONG));
 	if (status)
-		launch_forget(program);
+		program_forget(program);
 	return status;
 }
 
-void launch_forget(struct launch_program *program)
+void program_forget(struct launch_program *program)
 {
 	for (char **argv = program->argv; argv && *argv; argv++)
 		free(*argv);

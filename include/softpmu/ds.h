@@ -44,7 +44,8 @@ struct spmu_ds_layout {
  * with DTES64 has one layout for all modes.  Without it, the layout depends on `ia32e`: whether
  * IA-32e mode is active (17.4.9.1).
  */
-SPMU_API const struct spmu_ds_layout *spmu_ds_layout(const struct spmu_model *model, bool ia32e);
+SPMU_API const struct spmu_ds_layout *spmu_model_ds_layout(const struct spmu_model *model,
+							   bool ia32e);
 
 /*
  * Encode and decode the management area.  SPMU_E_SPACE: `bytes` is less than layout->bytes; nothing

@@ -42,7 +42,7 @@ struct spmu_lbr_layout {
 };
 
 /* Returns the model's layout, or NULL if it has no last branch records. */
-SPMU_API const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *model);
+SPMU_API const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_model *model);
 
 /* The bits of MSR_LBR_SELECT (17.7.2, 17.8).  A bit that is set excludes branches. */
 #define SPMU_LBR_NO_CPL0     (1u << 0)

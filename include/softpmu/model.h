@@ -33,6 +33,7 @@ enum spmu_programming {
 
 /* Describes a model, for lists and for tools that choose event names. */
 struct spmu_model_info {
+	size_t size;		 /* sizeof(struct spmu_model_info): see "Structures" in base.h */
 	const char *name;	 /* "skylake" */
 	const char *title;	 /* "6th generation Core (Skylake client)" */
 	const char *section;	 /* where the manual describes it, "Vol. 3B 18.13" */
@@ -50,7 +51,25 @@ struct spmu_model_info {
 	bool shared;	/* the threads of a core share its counters */
 	uint8_t os_cpl; /* counters treat privilege levels up to this one as SPMU_RING0 */
 };
-SPMU_API struct spmu_model_info spmu_model_info(const struct spmu_model *model);
+
+/*
+ * Fills in `info`, as much of it as info->size says, which the caller sets.  All strings have
+ * static lifetime.
+ *
+ * SPMU_E_ARGUMENT: a pointer is NULL, or info->size is less than sizeof(size_t).
+ */
+SPMU_API enum spmu_status spmu_model_get_info(const struct spmu_model *model,
+					      struct spmu_model_info *info);
+
+/* Returns the same as a value.  `model` must not be NULL. */
+static inline struct spmu_model_info spmu_model_describe(const struct spmu_model *model)
+{
+	struct spmu_model_info info;
+
+	info.size = sizeof(info);
+	(void)spmu_model_get_info(model, &info);
+	return info;
+}
 
 /*
  * The facilities of a model and how much of each is implemented, for `softpmu models`.  The list
@@ -96,7 +115,9 @@ struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
 	const char *description; /* one line */
 	uint32_t code;
-	uint64_t signals;	     /* what it counts; 0 when no signal describes it */
+	uint64_t signals;	     /* what it counts: these signals ... */
+	uint16_t tally;		     /* ... and this tally (enum spmu_tally_kind).  Both are 0 if
+					nothing that a host reports describes the event */
 	enum spmu_fidelity fidelity; /* the best that any host can give */
 	uint32_t counters;	     /* general counters that can count it, bit n = PMCn */
 	uint32_t pebs_counters;	     /* general counters on which it is precise */
@@ -124,7 +145,7 @@ SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *mode
  */
 SPMU_API bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select);
 
-/* Returns the fidelity of an event on a host that supplies these signals. */
+/* Returns the fidelity of an event on a host with this supply. */
 SPMU_API enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 						const struct spmu_supply *supply);
 

@@ -22,7 +22,7 @@
 #ifndef SOFTPMU_SIGNALS_H
 #define SOFTPMU_SIGNALS_H
 
-#include <softpmu/base.h>
+#include <softpmu/tallies.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,8 +89,28 @@ enum spmu_signal {
 /* Branches that were taken. */
 #define SPMU_SIGSET_TAKEN (SPMU_SIGSET_BRANCHES & ~SPMU_SIGBIT(COND_NTAKEN))
 
+/* SSE and AVX computations, and the second operations of fused ones. */
+#define SPMU_SIGSET_FP                                                                             \
+	(SPMU_SIGBIT(FP_SCALAR_DOUBLE) | SPMU_SIGBIT(FP_SCALAR_SINGLE) |                           \
+	 SPMU_SIGBIT(FP_128_DOUBLE) | SPMU_SIGBIT(FP_128_SINGLE) | SPMU_SIGBIT(FP_256_DOUBLE) |    \
+	 SPMU_SIGBIT(FP_256_SINGLE) | SPMU_SIGBIT(FP_512_DOUBLE) | SPMU_SIGBIT(FP_512_SINGLE))
+#define SPMU_SIGSET_FMA                                                                            \
+	(SPMU_SIGBIT(FMA_SCALAR_DOUBLE) | SPMU_SIGBIT(FMA_SCALAR_SINGLE) |                         \
+	 SPMU_SIGBIT(FMA_128_DOUBLE) | SPMU_SIGBIT(FMA_128_SINGLE) | SPMU_SIGBIT(FMA_256_DOUBLE) | \
+	 SPMU_SIGBIT(FMA_256_SINGLE) | SPMU_SIGBIT(FMA_512_DOUBLE) | SPMU_SIGBIT(FMA_512_SINGLE))
+
 /* Signals that follow from execution alone, without a timing or cache model. */
-#define SPMU_SIGSET_ARCHITECTURAL (SPMU_SIGBIT(CYCLES) - 1)
+#define SPMU_SIGSET_ARCHITECTURAL                                                                  \
+	(SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGSET_BRANCHES | SPMU_SIGBIT(LOADS) |                   \
+	 SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS) | SPMU_SIGSET_FP | SPMU_SIGSET_FMA |        \
+	 SPMU_SIGBIT(X87) | SPMU_SIGBIT(NOP))
+
+/* Clocks: how long something takes, not what happens. */
+#define SPMU_SIGSET_CLOCKS (SPMU_SIGBIT(CYCLES) | SPMU_SIGBIT(REF_CYCLES))
+
+/* Every signal of the list. */
+#define SPMU_SIGSET_ADD(name, meaning) | SPMU_SIGBIT(name)
+#define SPMU_SIGSET_ALL		       (UINT64_C(0) SPMU_SIGNAL_LIST(SPMU_SIGSET_ADD))
 
 /* How far a count can be trusted. */
 enum spmu_fidelity {
@@ -100,12 +120,22 @@ enum spmu_fidelity {
 };
 
 /*
- * What a host supplies: the signals it reports exactly and those that come
- * from a model.  A signal in neither set is absent.
+ * What a host supplies.  What is in no set is absent.
+ *
+ * exact	The signals that it reports exactly.
+ * modelled	The signals that come from a model.
+ * accesses	The kinds of memory accesses that it delivers in bulk, as SPMU_ACCESS_ bits; 0:
+ *		none. The access tap asks for no other kinds.
+ * exact_tallies, modelled_tallies
+ *		The same for tallies.
  */
 struct spmu_supply {
 	uint64_t exact;
 	uint64_t modelled;
+	uint32_t accesses;
+	uint32_t reserved; /* 0 */
+	struct spmu_tally_set exact_tallies;
+	struct spmu_tally_set modelled_tallies;
 };
 
 /* Returns what a signal means ("instruction retired; ..."), or NULL for a number out of range. */

@@ -3,6 +3,7 @@
 #ifndef SOFTPMU_SOFTPMU_H
 #define SOFTPMU_SOFTPMU_H
 
+#include <softpmu/accesses.h>
 #include <softpmu/base.h>
 #include <softpmu/driver.h>
 #include <softpmu/ds.h>
@@ -11,6 +12,8 @@
 #include <softpmu/registers.h>
 #include <softpmu/signals.h>
 #include <softpmu/state.h>
+#include <softpmu/tallies.h>
+#include <softpmu/uarch.h>
 #include <softpmu/unit.h>
 
 #endif

@@ -22,10 +22,14 @@
  *	if (m->headroom < 0) { m->headroom += n; one by one with spmu_retire(); }
  *
  * The host may report late what makes no callback.  An occurrence after the headroom, but within
- * the next `quiet` ones, makes none: an overflow that only arms PEBS is of this kind.  So the host
- * may run on until an instruction would exceed headroom and quiet together.  Then it reports that
+ * the next `silent` ones, makes none: an overflow that only arms PEBS is of this kind.  So the host
+ * may run on until an instruction would exceed headroom and silent together.  Then it reports that
  * instruction and those before it, in order, right after that instruction has run.  This does not
  * hold for branches that the tap (below) wants, because branch records do make callbacks.
+ *
+ * A meter may count tallies besides signals, or instead (tallies.h).  Then occurrences of these
+ * tallies are charged to it as well.  A stretch that takes n clocks produces n occurrences of
+ * CYCLES.
  *
  * Nothing is lost by asking late: the value of a counter is what it had plus what has passed since.
  * Each function that reads a counter first folds in what has passed.  So a host may call the unit
@@ -49,14 +53,16 @@ extern "C" {
  * The privilege rings that counters tell apart.  A Pentium's counters treat CPL 1 and 2 like CPL 0
  * (os_cpl of struct spmu_model_info).
  */
-#define SPMU_RING0 1u /* CPL 0 */
-#define SPMU_RINGX 2u /* CPL 1, 2, 3 */
+#define SPMU_RING0     1u /* CPL 0 */
+#define SPMU_RING_USER 2u /* CPL 1, 2, 3 */
 
 struct spmu_meter {
 	int64_t headroom; /* occurrences that may still pass in bulk; the host subtracts */
-	uint64_t signals; /* the set of signals; never 0 */
-	uint32_t rings;	  /* SPMU_RING0 | SPMU_RINGX: the rings in which they count */
-	uint32_t quiet;	  /* how many occurrences after the headroom make no callback */
+	uint64_t signals; /* the set of signals */
+	uint32_t rings;	  /* SPMU_RING0 | SPMU_RING_USER: the rings in which they count */
+	uint32_t silent;  /* how many occurrences after the headroom make no callback */
+	const struct spmu_tally_set *tallies; /* tallies that it counts, too; NULL: none.  Valid
+						 until the epoch changes */
 };
 
 /*
@@ -69,14 +75,14 @@ struct spmu_meter {
  * signals	The kinds of branches, as a set of signals; 0: the unit wants none.
  * rings	The rings in which they count.  A far branch between two rings is handed over if
  *		either of them is in the set.
- * newest	The host may drop all but the last `newest` branches that end in one of `rings`.  0
- *		means that it must keep every branch.  Dropped branches do not move TOS, so the
- *		entries are at other places of the stack, unless the host drops a multiple of the
- *		stack's depth.
- * room		How many branches may be gathered before they must be handed over.  It keeps the
+ * keep_last	The host may drop all but the last `keep_last` branches that end in one of
+ *		`rings`.  0 means that it must keep every branch.  Dropped branches do not move
+ *		TOS, so the entries are at other places of the stack, unless the host drops a
+ *		multiple of the stack's depth.
+ * headroom	How many branches may be gathered before they must be handed over.  It keeps the
  *		interrupt at the threshold of the BTS buffer from being late.
  * bts_next	If it is not 0, the host may store BTS records (17.4.9) itself, from this linear
- *		address on: at most `room` of them, without gaps.  It then calls
+ *		address on: at most `headroom` of them, without gaps.  It then calls
  *		spmu_branches_stored() instead, and the unit takes the last branch records from
  *		the stored ones.  A branch that begins in a ring outside `rings` is not stored; the
  *		host hands it over with spmu_branches().  The address is valid as long as software
@@ -85,22 +91,23 @@ struct spmu_meter {
 struct spmu_branch_tap {
 	uint64_t signals;
 	uint32_t rings;
-	uint32_t newest;
-	uint64_t room;
+	uint32_t keep_last;
+	uint64_t headroom;
 	uint64_t bts_next;
 };
 
 /*
  * The meters of one logical processor.  They are in the host's memory, so that translated code can
- * reach them.  `epoch` changes whenever the list or the tap's signals change, but not when headroom
- * changes.  A host whose translated code depends on the list compares `epoch` after each call into
- * the unit.
+ * reach them.  `epoch` changes whenever the list or what the taps want changes, but not when
+ * headroom changes.  A host whose translated code depends on the list compares `epoch` after each
+ * call into the unit.
  */
 struct spmu_meters {
 	uint32_t epoch;
 	uint32_t count;
 	struct spmu_meter meter[SPMU_METERS_MAX];
-	struct spmu_branch_tap tap; /* `room` and `bts_next` move without a new epoch */
+	struct spmu_branch_tap tap; /* `headroom` and `bts_next` change without a new epoch */
+	struct spmu_access_tap accesses;
 };
 
 /* Registers as a PEBS record stores them: values after the instruction. */
@@ -136,6 +143,7 @@ struct spmu_pmi {
  * supply	The signals that this host reports.
  */
 struct spmu_host {
+	size_t size; /* sizeof(struct spmu_host): see "Structures" in base.h */
 	void *opaque;
 	bool (*read)(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes);
 	bool (*write)(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes);
@@ -150,6 +158,7 @@ struct spmu_host {
 struct spmu_core; /* opaque */
 
 struct spmu_core_config {
+	size_t size; /* sizeof(struct spmu_core_config) */
 	const struct spmu_model *model;
 	unsigned threads; /* logical processors of the core: 1 or 2 */
 	bool hide_absent; /* true: CPUID.0AH:EBX reports architectural events that the host does not
@@ -172,7 +181,8 @@ SPMU_API size_t spmu_core_bytes(void);
  * core		Receives the core; unchanged on error.
  *
  * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, a thread
- * has no meters, or `errata` has a bit of an erratum that is not there or cannot be switched on.
+ * has no meters, `errata` has a bit of an erratum that is not there or cannot be switched on, or
+ * the size of a structure is not set or covers something that this version does not know.
  * SPMU_E_SPACE: `bytes` is too small.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
@@ -228,11 +238,11 @@ SPMU_API void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value
  * all four registers of leaf 0AH, and the flags DS, DTES64, DS-CPL and PDCM of leaf 01H.  Returns
  * false for other leaves, whose registers are left as they are.
  */
-struct spmu_cpuid {
+struct spmu_cpuid_regs {
 	uint32_t eax, ebx, ecx, edx;
 };
 SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
-			 struct spmu_cpuid *regs);
+			 struct spmu_cpuid_regs *regs);
 
 /*
  * One retired instruction.
@@ -241,25 +251,39 @@ SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t s
  * next_ip	The linear address where execution continues.  A host that runs user code alone may
  *		not know it for a far transfer: 0 means that no branch is recorded.
  * signals	The signals that the instruction produced.
- * data_address	The linear address that it loads from; the one that it stores to if it does not
- *		load; 0 if it does neither.
- * store_address The linear address that it stores to, if that differs from data_address (MOVS, PUSH
- *		and CALL with a memory operand, POP to memory); 0: the same.
+ * accesses	Its memory accesses, `access_count` of them; NULL if there are none, or if the
+ *		access tap does not want them (accesses.h).  A PEBS record has the address of the
+ *		first load. If the event counts stores alone, or the instruction does not load, the
+ *		record has that of the first store.
+ * tallies	The tallies that it produced, `tally_count` entries in any order; NULL if there are
+ *		none, or if no meter counts tallies.
  * cycles	Core clocks from the retirement before to this one; 0: both are in one clock.
  *		Threshold, edge and invert work on clocks (18.2.1.1).
+ * latency	How many core clocks its first load took, for PEBS records; 0: not known.
+ * data_source	Where the data of that load came from, encoded as in the model's PEBS record; 0: not
+ *		known.
  * cpl		The privilege level at ip.
  * next_cpl	The privilege level at next_ip; used for FAR only.
+ * reserved	0.
  */
 struct spmu_insn {
 	uint64_t ip;
 	uint64_t next_ip;
 	uint64_t signals;
-	uint64_t data_address;
-	uint64_t store_address;
+	const struct spmu_memory_access *accesses;
+	const struct spmu_tally *tallies;
 	uint32_t cycles;
+	uint32_t latency;
+	uint16_t access_count;
+	uint16_t tally_count;
 	uint8_t cpl;
 	uint8_t next_cpl;
+	uint8_t data_source;
+	uint8_t reserved;
 };
+
+/* The `cycles` of hosts without a model of time: each instruction has a clock of its own. */
+#define SPMU_CLOCKS_UNMODELLED 1u
 
 /* What a call has led to, as a set of bits. */
 #define SPMU_EV_PMI    1u /* the pmi callback was called */
@@ -272,6 +296,30 @@ struct spmu_insn {
  * number of enabled counters.
  */
 SPMU_API unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
+
+/*
+ * Reports tallies that were found after the code had run: occurrences in instructions that have
+ * already been reported or passed in bulk.
+ *
+ * tallies	`count` entries, in the order in which they are to be counted.
+ * cpl		The privilege level in which they happened.
+ *
+ * A host can run code in bulk without knowing how many occurrences it will produce.  It limits the
+ * stretch so that the largest possible number of occurrences fits the headroom of each meter that
+ * counts them, runs it, and then reports what really happened, before any other call for the
+ * core.  A host may also subtract the occurrences from the headroom itself.  When the worst case
+ * no longer fits, the host goes instruction by instruction, finds out the tallies of each, and
+ * reports them with spmu_retire().  So every overflow and every PEBS record is at its exact
+ * instruction.
+ *
+ * If the occurrences exceed the headroom nevertheless, counters overflow here, late: interrupts are
+ * requested, and PEBS is armed.  But no record is made for an occurrence that is reported in this
+ * way; the next one that spmu_retire() reports makes it.
+ *
+ * Returns SPMU_EV_ bits.  Cost: linear in `count`, and nothing else while it fits the headroom.
+ */
+SPMU_API unsigned spmu_tallies(struct spmu_core *core, unsigned lp,
+			       const struct spmu_tally *tallies, size_t count, unsigned cpl);
 
 /* A taken branch, as last branch records and branch traces hold it (17.4.8, 17.4.9). */
 struct spmu_branch {
@@ -304,7 +352,7 @@ SPMU_API unsigned spmu_branches(struct spmu_core *core, unsigned lp,
 
 /*
  * Tells the unit that the host has stored `records` BTS records itself, from tap.bts_next on;
- * at most tap.room.  Returns SPMU_EV_ bits.
+ * at most tap.headroom.  Returns SPMU_EV_ bits.
  */
 SPMU_API unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size_t records);
 
@@ -367,7 +415,7 @@ SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t sign
 SPMU_API uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp);
 
 /* Adds what has passed in bulk to the counters, and grants new headroom. */
-SPMU_API void spmu_settle(struct spmu_core *core);
+SPMU_API void spmu_sync(struct spmu_core *core);
 
 #ifdef __cplusplus
 }

@@ -1,49 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cascade.c: NetBurst's counters that start each other, for sampling (Vol.
- * 3B 18.15.5.6, 18.15.5.7): where an event happens after each so many occurrences of another one.
+ * cascade.c: samples by a cascade of two NetBurst counters (Vol. 3B 18.15.5.6, 18.15.5.7): a sample
+ * is taken at the next occurrence of an event after every N occurrences of another event.
  *
- * The starter counts up to its period and interrupts nobody.  Its overflow enables the other
- * counter, whose CCCR asks for that instead of being enabled: by CASCADE between the two pairs of a
- * block, by bit 11 from the third pair of IQ, which CASCADE only leads to.  FORCE_OVF
- * makes each count of that an overflow.  The other counter counts while that bit of its own CCCR
- * and OVF of the starter's are set (18.15.5.5).  So the driver stops it by its own bit, and
- * clears the starter's OVF with the sample, not before.
+ * The starter counts up to its period and does not interrupt. Its overflow enables the other
+ * counter. The other counter's CCCR has no ENABLE flag. Instead it asks to be started: by CASCADE
+ * between the two pairs of a block, by bit 11 from the third pair of IQ (CASCADE leads to that
+ * pair, but not away from it). FORCE_OVF makes each of its counts an overflow. It counts while that
+ * bit of its own CCCR and the starter's OVF are set (18.15.5.5). So the driver stops it by its own
+ * bit, and does not clear the starter's OVF before the sample is taken.
  */
 #include "internal.h"
 
-#define CCCR_EXTENDED DRV_BIT(11)
-#define CCCR_CASCADE  DRV_BIT(30)
+#include "src/abi.h"
 
-#define IQ_LAST_PAIR 16u /* and 17: CASCADE does not lead away from them */
-
-uint64_t spmu_drv_cascade_link(const struct spmu_driver *driver, unsigned from, unsigned to)
-{
-	/* CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5 (table 18-65). */
-	static const uint8_t extended[][2] = {{16, 12}, {17, 15}, {17, 16}, {16, 17}};
-
-	if (from < IQ_LAST_PAIR) {
-		if (to < IQ_LAST_PAIR ? (from ^ to) == 2 : to == from + 2)
-			return CCCR_CASCADE;
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(extended) / sizeof(extended[0]); i++)
-		if (driver->facilities.extended_cascade && extended[i][0] == from &&
-		    extended[i][1] == to)
-			return CCCR_EXTENDED;
-	return 0;
-}
-
-uint64_t spmu_drv_cascade_bit(const struct spmu_driver *driver, unsigned slot)
-{
-	unsigned starter = driver->counter[slot].starter;
-
-	return starter ? spmu_drv_cascade_link(driver, driver->counter[starter - 1].index,
-					       driver->counter[slot].index)
-		       : 0;
-}
-
-/* Both on these counters, or neither. */
+/* Puts the two requests on this counter and one that it can start, or neither of them. */
 static enum spmu_status add_on(struct spmu_driver *driver, const struct spmu_request *starter,
 			       const struct spmu_request *request, unsigned counter,
 			       unsigned slots[2])
@@ -68,13 +39,20 @@ static enum spmu_status add_on(struct spmu_driver *driver, const struct spmu_req
 }
 
 enum spmu_status spmu_driver_add_cascade(struct spmu_driver *driver,
-					 const struct spmu_request *starter,
-					 const struct spmu_request *request, unsigned slots[2])
+					 const struct spmu_request *given_starter,
+					 const struct spmu_request *given_request,
+					 unsigned slots[2])
 {
-	uint32_t set = starter->counters & driver->facilities.general_set;
+	struct spmu_request known[2], *starter = &known[0], *request = &known[1];
 	enum spmu_status status = SPMU_E_COUNTER;
 	unsigned got[2];
+	uint32_t set;
 
+	if (!given_starter || !given_request || !slots ||
+	    !abi_take(starter, sizeof(*starter), given_starter) ||
+	    !abi_take(request, sizeof(*request), given_request))
+		return SPMU_E_ARGUMENT;
+	set = starter->counters & driver->facilities.general_set;
 	if (driver->facilities.programming != SPMU_PROGRAM_ESCR)
 		return SPMU_E_UNAVAILABLE;
 	if (starter->precise || request->precise || !starter->period || request->period)

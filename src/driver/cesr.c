@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cesr.c: the control register of a Pentium's two counters (Vol. 3B 18.23.1): event, rings, and
- * whether clocks are counted in which the event happens, instead of events.
+ * cesr.c: the control register of a Pentium's two counters (Vol. 3B 18.23.1): the event, the rings,
+ * and whether it counts events or the clocks in which the event happens.
  *
- * A threshold of one asks for those clocks; the family knows no other.  Pin control is set to
- * overflow, so that a board which wires the pins to an interrupt can have the service
- * routine called there.
+ * A request with a threshold of one asks for those clocks; the family has no other threshold. Pin
+ * control is set to overflow. So a board that wires the pins to an interrupt can call the service
+ * routine at an overflow.
  */
 #include "internal.h"
 
@@ -13,7 +13,7 @@
 #define CESR_USR      (1u << 7)
 #define CESR_CLOCKS   (1u << 8)
 #define CESR_OVERFLOW (1u << 9)
-#define CESR_SECOND   16 /* counter 1 stands so much higher */
+#define CESR_SECOND   16 /* counter 1's fields are this much higher */
 
 #define CESR_EVENTS 0x3fu
 

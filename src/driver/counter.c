@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counter.c: the registers of counters (Vol. 3B 18.2.1.1, 18.2.2, 18.2.4, 18.2.5): values,
- * event selects, and how all are stopped and go on.
+ * counter.c: the registers of counters (Vol. 3B 18.2.1.1, 18.2.2, 18.2.4, 18.2.5): their values,
+ * their event selects, and how all counters are stopped and started.
  *
- * From version 2 on one write of IA32_PERF_GLOBAL_CTRL stops and starts all.  Counters that
- * other software uses (version 4 can tell) keep their bits there.  Version 1 has an EN bit in
- * each event select and nothing else, and no status: a counter is never further than half a
- * turn from 0, so that a clear sign bit says that it has overflowed.  Units before that are
- * served in the same way: P6 has one EN bit, in the first event select (18.22.1); Pentium's
- * and NetBurst's registers are in cesr.c and escr.c.
+ * From version 2 on, one write of IA32_PERF_GLOBAL_CTRL stops and starts all counters. The bits of
+ * counters that other software uses are kept (version 4 reports them). Version 1 has an EN bit in
+ * each event select, and no status. There a counter starts at most half of its range below 0, so a
+ * clear sign bit says that it has overflowed. Earlier units are served in the same way: P6 has one
+ * EN bit, in the first event select (18.22.1). The registers of Pentium and NetBurst are in cesr.c
+ * and escr.c.
  */
 #include "internal.h"
 
@@ -42,7 +42,7 @@ bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uin
 	uint32_t address = address_of(driver, slot);
 
 	value &= drv_counter_mask(driver, slot);
-	/* Some parts of NetBurst take a value only when it is written again. */
+	/* Some parts of NetBurst need a value to be written twice. */
 	if (driver->facilities.programming == SPMU_PROGRAM_ESCR &&
 	    !drv_write(driver, address, value))
 		return false;
@@ -50,7 +50,7 @@ bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uin
 		return drv_write(driver, address, value);
 	if (driver->facilities.full_width_writes)
 		return drv_write(driver, DRV_IA32_A_PMC0 + driver->counter[slot].index, value);
-	/* The register takes 32 bits and extends bit 31. */
+	/* The register takes 32 bits and extends bit 31 upwards. */
 	return drv_write(driver, address, (uint32_t)value);
 }
 
@@ -109,15 +109,15 @@ static bool write_select(const struct spmu_driver *driver, unsigned slot, bool e
 	return drv_write(driver, DRV_IA32_PERFEVTSEL0 + driver->counter[slot].index, select);
 }
 
-/* Counters that count at this moment, as far as the driver has to do with it. */
+/* Returns the driver's counters that count at this moment. */
 static uint64_t counting(const struct spmu_driver *driver)
 {
 	return driver->running && !driver->in_service ? driver->enabled : 0;
 }
 
 /*
- * P6: an event that is written counts at once while EN of the first select is set, so it is
- * written when all are enabled.  Until then the select is empty but for that bit.
+ * P6: while EN of the first select is set, an event counts as soon as it is written. So events are
+ * written when all counters are enabled. Until then a select is empty, except for that bit.
  */
 static bool write_nothing(const struct spmu_driver *driver, unsigned index)
 {
@@ -165,7 +165,7 @@ bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits)
 	       drv_write(driver, DRV_IA32_PERF_GLOBAL_STATUS_RESET, bits);
 }
 
-/* Version 1: the EN bits of the counters that are in the set, and of no others. */
+/* Version 1: sets the EN bits of the counters in the set and clears those of all others. */
 static bool write_enables(const struct spmu_driver *driver, uint64_t set)
 {
 	bool done = true;
@@ -177,7 +177,10 @@ static bool write_enables(const struct spmu_driver *driver, uint64_t set)
 	return done;
 }
 
-/* P6: the first select enables, so it comes last; an empty set begins and ends with it. */
+/*
+ * P6: the first select enables both counters, so it is written last. For an empty set it is written
+ * first and last. A counter that is not in the set gets no event.
+ */
 static bool write_first_last(const struct spmu_driver *driver, uint64_t set)
 {
 	uint64_t first = set ? DRV_SELECT_EN : 0;
@@ -187,8 +190,10 @@ static bool write_first_last(const struct spmu_driver *driver, uint64_t set)
 		uint64_t select = driver->counter[slot].request.select | DRV_SELECT_INT;
 		unsigned index = driver->counter[slot].index;
 
-		if (!driver->counter[slot].used || !(set & drv_counter_bit(driver, slot)))
+		if (!driver->counter[slot].used || !set)
 			continue;
+		if (!(set & drv_counter_bit(driver, slot)))
+			select = 0;
 		if (index == 0)
 			first |= select;
 		else
@@ -219,7 +224,10 @@ bool spmu_drv_pause(const struct spmu_driver *driver)
 	return write_control(driver, 0);
 }
 
-/* One of these counters takes precise stores: its records have address and status (18.9.4.3). */
+/*
+ * Returns true if one of these counters takes precise stores: its records have address and status
+ * (18.9.4.3).
+ */
 static bool stores_precisely(const struct spmu_driver *driver, uint64_t counters)
 {
 	const uint64_t precise_store = 0x02cd;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug.c: IA32_DEBUGCTL and last branch records (Vol. 3B 17.4.1, 17.4.7, 17.4.8): what the
- * driver wants of the register, beside the bits that others have set there, and the stack.
+ * debug.c: IA32_DEBUGCTL and last branch records (Vol. 3B 17.4.1, 17.4.7, 17.4.8): the bits that
+ * the driver sets in the register, and reading the stack. Bits that other software has set are
+ * kept.
  *
- * Version 2 and 3 freeze the stack by clearing DEBUGCTL.LBR at the interrupt, version 4 by a
- * status bit; the service routine writes the one and clears the other, whichever
- * there is.  Version 1 has no freeze: the routine stops recording first of all.
+ * Versions 2 and 3 freeze the stack at the interrupt by clearing DEBUGCTL.LBR, version 4 by a
+ * status bit. The service routine sets the one again and clears the other. Version 1 has no freeze,
+ * so the routine stops recording first of all.
  *
- * Before version 1: P6 has one record and no pointer to it (17.14.2), NetBurst TR to BTS_OFF_USR
- * four bits further down (17.11.1).
+ * Before version 1, P6 has one record and no pointer to it (17.14.2), and NetBurst has TR to
+ * BTS_OFF_USR four bits lower (17.11.1).
  */
 #include "internal.h"
 
 #define RECORDING (DRV_DEBUG_LBR | DRV_DEBUG_TR | DRV_DEBUG_BTS)
 
-/* Bits that are the driver's business in IA32_DEBUGCTL when it wants these. */
+/* Returns the bits of IA32_DEBUGCTL that the driver may change if it wants these. */
 static uint64_t own_bits(uint64_t wanted)
 {
 	return (wanted & DRV_DEBUG_TRACE ? DRV_DEBUG_TRACE : 0) |
 	       (wanted & DRV_DEBUG_LBR ? DRV_DEBUG_LBR | DRV_DEBUG_FREEZE_LBRS : 0);
 }
 
-/* Bits where the family has them. */
+/* Moves bits to where the family has them. */
 static uint64_t placed(const struct spmu_driver *driver, uint64_t bits)
 {
 	if (driver->facilities.programming != SPMU_PROGRAM_ESCR)
@@ -43,7 +44,7 @@ bool spmu_drv_set_debug(struct spmu_driver *driver, uint64_t wanted)
 	uint64_t own = own_bits(driver->debugctl | wanted);
 
 	driver->debugctl = wanted;
-	/* The service routine, when that is the caller, resumes at its end. */
+	/* If the service routine is the caller, it resumes recording at its end. */
 	return !own || write_debug(driver, own, driver->in_service ? wanted & ~RECORDING : wanted);
 }
 
@@ -76,7 +77,7 @@ static bool read_entry(const struct spmu_driver *driver, unsigned n, struct spmu
 	       (!layout->info || drv_read(driver, layout->info + n, &entry->info));
 }
 
-/* An entry from 0 to 0 was never written, or its call has returned. */
+/* Stops at an entry from 0 to 0: it was never written, or its call has returned. */
 void spmu_drv_take_stack(struct spmu_driver *driver)
 {
 	const struct spmu_lbr_layout *layout = driver->lbr_layout;
@@ -99,75 +100,4 @@ void spmu_drv_take_stack(struct spmu_driver *driver)
 			return;
 		driver->branches = n + 1;
 	}
-}
-
-static bool clear_stack(const struct spmu_driver *driver)
-{
-	const struct spmu_lbr_layout *layout = driver->lbr_layout;
-
-	for (unsigned n = 0; n < layout->depth; n++) {
-		if (!drv_write(driver, layout->from + n, 0) ||
-		    (layout->to && !drv_write(driver, layout->to + n, 0)) ||
-		    (layout->info && !drv_write(driver, layout->info + n, 0)))
-			return false;
-	}
-	return true;
-}
-
-/* Records change their size with the branches in them: none may wait in the buffer. */
-static enum spmu_status configure(struct spmu_driver *driver, bool lbr)
-{
-	bool before = driver->lbr;
-	enum spmu_status status;
-
-	spmu_drv_drain_pebs(driver);
-	driver->lbr = lbr;
-	status = spmu_drv_configure_records(driver);
-	if (status != SPMU_OK)
-		driver->lbr = before;
-	return status;
-}
-
-enum spmu_status spmu_driver_enable_lbr(struct spmu_driver *driver, uint64_t select)
-{
-	const struct spmu_lbr_layout *layout = driver->lbr_layout;
-
-	if (!driver->facilities.lbr)
-		return SPMU_E_UNAVAILABLE;
-	if (driver->running || driver->in_service)
-		return SPMU_E_ARGUMENT;
-	if ((select && !layout->select) || ((select & SPMU_LBR_CALL_STACK) && !layout->call_stack))
-		return SPMU_E_UNAVAILABLE;
-	if (layout->select && !drv_write(driver, layout->select, select))
-		return SPMU_E_UNAVAILABLE;
-	/* The manual does not say whether the records of the oldest families can be written. */
-	if (!clear_stack(driver) && driver->facilities.perfmon_version)
-		return SPMU_E_UNAVAILABLE;
-	spmu_drv_map_interrupt(driver);
-	return configure(driver, true);
-}
-
-enum spmu_status spmu_driver_disable_lbr(struct spmu_driver *driver)
-{
-	if (driver->running || driver->in_service)
-		return SPMU_E_ARGUMENT;
-	return driver->lbr ? configure(driver, false) : SPMU_OK;
-}
-
-enum spmu_status spmu_driver_set_groups(struct spmu_driver *driver, uint32_t groups)
-{
-	uint32_t before = driver->pebs_groups;
-	enum spmu_status status;
-
-	if (!driver->facilities.pebs || !driver->facilities.pebs_baseline)
-		return SPMU_E_UNAVAILABLE;
-	if (driver->running || driver->in_service ||
-	    (groups & ~(SPMU_PEBS_MEMORY | SPMU_PEBS_GPRS | SPMU_PEBS_XMM)))
-		return SPMU_E_ARGUMENT;
-	spmu_drv_drain_pebs(driver);
-	driver->pebs_groups = groups;
-	status = spmu_drv_configure_records(driver);
-	if (status != SPMU_OK)
-		driver->pebs_groups = before;
-	return status;
 }

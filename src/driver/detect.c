@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * detect.c: which facilities are there, asked in the order in which each answer
- * permits the next question (Vol. 3B 18.2, 17.4.8.1, 17.4.9.1, 18.13.1):
- * highest CPUID leaf, CPUID.0AH, CPUID.01H, then IA32_MISC_ENABLE only with DS and
- * IA32_PERF_CAPABILITIES only with PDCM.
+ * detect.c: which facilities the processor has (Vol. 3B 18.2, 17.4.8.1, 17.4.9.1, 18.13.1). Each
+ * answer permits the next question: the highest CPUID leaf, CPUID.0AH, CPUID.01H, IA32_MISC_ENABLE
+ * only with DS, IA32_PERF_CAPABILITIES only with PDCM.
  *
- * Without leaf 0AH the family and model say what there is (family.c).
+ * Without leaf 0AH, family and model say what exists (family.c).
  *
- * Fixed counters begin with version 2.  Version 5 lists in ECX those that EDX does not count.
- * Which counters have PEBS no register says before adaptive records: the layout of
- * the DS save area does, which has a counter reset for each.  Precise store goes by the model:
- * Sandy Bridge and Ivy Bridge have it (18.9.4.3, 18.10); so does what Sandy Bridge asks of precise
- * distribution (18.9.4.4).
+ * Fixed counters begin with version 2. Version 5 lists in ECX those that EDX does not count. Before
+ * adaptive records no register says which counters have PEBS. The layout of the DS save area does:
+ * it has a counter reset for each. Precise store depends on the model: Sandy Bridge and Ivy Bridge
+ * have it (18.9.4.3, 18.10). So does a restriction on precise distribution that only Sandy Bridge
+ * has (18.9.4.4).
  */
 #include "internal.h"
+
+#include "src/abi.h"
 
 #define CPUID_1_ECX_DTES64 (1u << 2)
 #define CPUID_1_ECX_DS_CPL (1u << 4)
@@ -28,7 +29,7 @@
 #define CAPABILITIES_FULL_WIDTH	    DRV_BIT(13)
 #define CAPABILITIES_PEBS_BASELINE  DRV_BIT(14)
 
-/* CPUID.01H:EAX without stepping and reserved bits. */
+/* CPUID.01H:EAX without the stepping and the reserved bits. */
 #define SIGNATURE_MODEL UINT32_C(0x0fff0ff0)
 
 uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
@@ -45,15 +46,15 @@ uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver)
 	return general | fixed << DRV_STATUS_FIXED0;
 }
 
-static void ask_cpuid(const struct spmu_port *port, uint32_t leaf, struct spmu_cpuid *regs)
+static void ask_cpuid(const struct spmu_port *port, uint32_t leaf, struct spmu_cpuid_regs *regs)
 {
-	*regs = (struct spmu_cpuid){0};
+	*regs = (struct spmu_cpuid_regs){0};
 	port->cpuid(port->opaque, leaf, 0, regs);
 }
 
 static bool detect_architectural(const struct spmu_port *port, struct spmu_facilities *f)
 {
-	struct spmu_cpuid regs;
+	struct spmu_cpuid_regs regs;
 
 	ask_cpuid(port, 0x0a, &regs);
 	f->perfmon_version = (uint8_t)regs.eax;
@@ -73,13 +74,13 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 	       (f->fixed_set == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
 }
 
-/* The architectural unit, or one before it. */
+/* Detects the architectural unit, or an earlier one. */
 static bool detect_unit(struct spmu_driver *driver)
 {
-	struct spmu_cpuid regs;
+	struct spmu_cpuid_regs regs;
 	uint32_t max_leaf;
 
-	/* Beyond the highest leaf a processor answers with other leaves' values. */
+	/* For a leaf above the highest one a processor returns the values of another leaf. */
 	ask_cpuid(&driver->port, 0x00, &regs);
 	max_leaf = regs.eax;
 	if (max_leaf >= 0x0a) {
@@ -105,7 +106,10 @@ static bool detect_capabilities(struct spmu_driver *driver, struct spmu_faciliti
 	return true;
 }
 
-/* NetBurst without DTES64 stores as the mode is (17.4.9.2).  Parts of 32 bits have no such MSR. */
+/*
+ * NetBurst without DTES64 stores in the layout of the current mode (17.4.9.2). 32-bit parts have no
+ * such MSR.
+ */
 static bool in_ia32e(const struct spmu_driver *driver)
 {
 	uint64_t value;
@@ -114,7 +118,7 @@ static bool in_ia32e(const struct spmu_driver *driver)
 	       drv_read(driver, DRV_IA32_EFER, &value) && (value & DRV_IA32_EFER_LMA);
 }
 
-/* Sandy Bridge, client and server, and Ivy Bridge, too. */
+/* Sandy Bridge, client and server, and Ivy Bridge have it. */
 static bool is_sandybridge(uint32_t signature, bool ivybridge)
 {
 	static const uint32_t models[] = {0x206a0, 0x206d0, 0x306a0, 0x306e0};
@@ -125,12 +129,12 @@ static bool is_sandybridge(uint32_t signature, bool ivybridge)
 	return false;
 }
 
-/* A format or an area that is not the model's could not be read. */
+/* The driver cannot read a format or an area that is not the model's. */
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
-	struct spmu_model_info info = spmu_model_info(driver->model);
+	struct spmu_model_info info = spmu_model_describe(driver->model);
 	const struct spmu_ds_layout *layout;
-	struct spmu_cpuid regs;
+	struct spmu_cpuid_regs regs;
 	uint64_t value;
 
 	ask_cpuid(&driver->port, 0x01, &regs);
@@ -138,8 +142,8 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	f->ds64 = regs.ecx & CPUID_1_ECX_DTES64;
 	f->ds_cpl = regs.ecx & CPUID_1_ECX_DS_CPL;
 	f->pdcm = regs.ecx & CPUID_1_ECX_PDCM;
-	driver->layout = layout = spmu_ds_layout(driver->model, f->ds64 || in_ia32e(driver));
-	driver->lbr_layout = spmu_lbr_layout(driver->model);
+	driver->layout = layout = spmu_model_ds_layout(driver->model, f->ds64 || in_ia32e(driver));
+	driver->lbr_layout = spmu_model_lbr_layout(driver->model);
 	if (!detect_capabilities(driver, f))
 		return false;
 	f->lbr = driver->lbr_layout &&
@@ -158,14 +162,24 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	return true;
 }
 
-enum spmu_status spmu_driver_detect(struct spmu_driver *driver, const struct spmu_port *port,
-				    const struct spmu_model *model)
+size_t spmu_driver_bytes(void)
 {
-	if (!driver || !port || !model || !port->rdmsr || !port->wrmsr || !port->cpuid ||
-	    !port->map_interrupt || !port->write_lvt || !port->interrupted)
-		return SPMU_E_ARGUMENT;
+	return sizeof(struct spmu_driver);
+}
 
-	*driver = (struct spmu_driver){.port = *port, .model = model};
+enum spmu_status spmu_driver_detect(struct spmu_driver *driver, size_t bytes,
+				    const struct spmu_port *given, const struct spmu_model *model)
+{
+	struct spmu_port port;
+
+	if (!driver || !given || !model || !abi_take(&port, sizeof(port), given) || !port.rdmsr ||
+	    !port.wrmsr || !port.cpuid || !port.map_interrupt || !port.write_lvt ||
+	    !port.interrupted)
+		return SPMU_E_ARGUMENT;
+	if (bytes < sizeof(*driver))
+		return SPMU_E_SPACE;
+
+	*driver = (struct spmu_driver){.port = port, .model = model};
 	if (!detect_unit(driver) || !detect_debug_store(driver, &driver->facilities)) {
 		driver->facilities = (struct spmu_facilities){0};
 		return SPMU_E_UNAVAILABLE;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.c: hands the records of the PEBS buffer to the sink and keeps the counters' totals
- * (Vol. 3B 18.4.4, 18.8.1.1, 18.13.1, and 17.4.9.5 for resetting the index).
+ * drain.c: hands the records of the PEBS buffer to the sink and keeps the counters' totals (Vol. 3B
+ * 18.4.4, 18.8.1.1, 18.13.1; 17.4.9.5 for resetting the index).
  *
- * A counter that starts at -P overflows at its P-th occurrence, which arms PEBS;
- * the record is taken at the next one, after which the unit reloads the counter.
- * So a record accounts for P + 1 occurrences in the total, while its sample says P,
- * the period that was asked for, as is the habit of profilers.  Precise distribution
- * takes the record at the P-th itself (18.9.4.4).
+ * A counter that starts at -P overflows at its P-th occurrence, which arms PEBS. The next
+ * occurrence makes the record, and the unit then reloads the counter. So a record adds P + 1
+ * occurrences to the total, but its sample says P, the period of the request, as usual for
+ * profilers. With precise distribution the P-th occurrence itself makes the record (18.9.4.4).
  *
- * From format 3 on a record names the counters that caused it.  Formats 1 and 2 have
- * IA32_PERF_GLOBAL_STATUS of before the record instead, and format 0 has nothing.  With one PEBS
- * counter that does not matter.  With several the record reloads each that has overflowed
- * (18.8.1.1), also one that still waits for its event.  A record that names one counter is that
- * counter's.  One that names several is a collision, of which no sample is made.  A counter
- * that waited had one occurrence less than the driver adds for it, and nothing tells which did.
+ * From format 3 on, a record names the counters that caused it. Formats 1 and 2 have
+ * IA32_PERF_GLOBAL_STATUS of the time before the record instead, and format 0 has nothing. With one
+ * PEBS counter this makes no difference. With several, the record reloads each counter that has
+ * overflowed (18.8.1.1), including one that still waits for its event. A record that names one
+ * counter belongs to that counter. A record that names several is a collision and becomes no
+ * sample. A counter that was waiting had one occurrence less than the driver adds for it; nothing
+ * says which counter that was.
  */
 #include "internal.h"
 
@@ -23,7 +23,10 @@ static const unsigned char *at_linear(const struct spmu_driver *driver, uint64_t
 	return (const unsigned char *)driver->area + (linear - driver->area_linear);
 }
 
-/* Decode the record at `linear`, which ends at or before `end`; its bytes, 0 when there is none. */
+/*
+ * Decodes the record at `linear`, which must end at or before `end`. Returns its size in bytes, 0
+ * if there is no valid record.
+ */
 static size_t decode_at(const struct spmu_driver *driver, uint64_t linear, uint64_t end,
 			struct spmu_pebs_record *record)
 {
@@ -40,7 +43,7 @@ static bool is_one(uint64_t bits)
 	return bits && !(bits & (bits - 1));
 }
 
-/* Of the PEBS counters in use those that the record names, and so reloaded. */
+/* Returns the PEBS counters in use that the record names, and that were therefore reloaded. */
 static uint64_t named(const struct spmu_driver *driver, const struct spmu_pebs_record *record)
 {
 	if (driver->facilities.pebs_format < 3 && is_one(driver->pebs_bits))
@@ -48,7 +51,7 @@ static uint64_t named(const struct spmu_driver *driver, const struct spmu_pebs_r
 	return record->applicable & driver->pebs_bits;
 }
 
-/* Account for one record; the period that led to it. */
+/* Adds one record to the totals. Returns the period that led to it. */
 static uint64_t account(struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t period = (0 - driver->counter[slot].start) & drv_counter_mask(driver, slot);
@@ -58,7 +61,7 @@ static uint64_t account(struct spmu_driver *driver, unsigned slot)
 	return period;
 }
 
-/* Last branches of a record: its own, or the stack for the first one of a service. */
+/* Takes the last branches of a record: its own, or the stack for the first record of a service. */
 static void add_branches(struct spmu_driver *driver, const struct spmu_pebs_record *record,
 			 struct spmu_sample *sample)
 {
@@ -87,12 +90,12 @@ static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *
 	};
 	bool collision = driver->facilities.pebs_format < 3 && !is_one(set);
 	uint64_t period[SPMU_DRIVER_COUNTERS];
-	unsigned slots = driver->slots; /* the sink may add to them */
+	unsigned slots = driver->slots; /* the sink may add slots */
 
 	driver->collisions += collision;
 	add_branches(driver, record, &sample);
 	driver->stack_given = true;
-	/* Totals first: the sink may read any of them. */
+	/* Brings up all totals first, because the sink may read any of them. */
 	for (unsigned slot = 0; slot < slots; slot++) {
 		bool its = drv_is_pebs(driver, slot) && (set & drv_counter_bit(driver, slot));
 
@@ -106,7 +109,7 @@ static void hand_out(struct spmu_driver *driver, const struct spmu_pebs_record *
 	}
 }
 
-/* Occurrences since the counter was loaded, and what it was loaded for. */
+/* Occurrences since the counter was loaded, and the period for which it was loaded. */
 static bool passed(const struct spmu_driver *driver, unsigned slot, uint64_t *occurrences,
 		   uint64_t *period)
 {
@@ -121,8 +124,8 @@ static bool passed(const struct spmu_driver *driver, unsigned slot, uint64_t *oc
 }
 
 /*
- * Not armed, a counter is on its way to 0 from where it was loaded, by the driver or at a record
- * that still stands in the buffer.
+ * A counter that is not armed is on its way to 0. It was loaded by the driver, or by a record that
+ * is still in the buffer.
  */
 uint64_t spmu_drv_armed(const struct spmu_driver *driver)
 {
@@ -139,9 +142,9 @@ uint64_t spmu_drv_armed(const struct spmu_driver *driver)
 }
 
 /*
- * A record that did not fit was skipped entirely: the counter was not reloaded and
- * counts on from 0.  Account for what passed and begin a period, not armed: for that
- * PEBS goes off and on again.
+ * The unit dropped a record for which the buffer had no room: the counter was not reloaded and
+ * counts on from 0. Adds what has passed and begins a new period. Switching PEBS off and on again
+ * disarms the counter.
  */
 static void restart_skipped(struct spmu_driver *driver, uint64_t armed)
 {
@@ -165,7 +168,7 @@ static void restart_skipped(struct spmu_driver *driver, uint64_t armed)
 	}
 }
 
-/* Formats before 3 have no time: that of the interrupted context stands in for it. */
+/* Formats before 3 have no time. The time of the interrupted context is used instead. */
 static uint64_t time_now(const struct spmu_driver *driver)
 {
 	struct spmu_registers regs;
@@ -215,7 +218,7 @@ void spmu_drv_drain_pebs(struct spmu_driver *driver)
 	driver->draining = false;
 }
 
-/* What the counter holds and what waits in the buffer; nothing is handed out. */
+/* Returns what the counter holds plus what waits in the buffer. Hands nothing out. */
 static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t mask = drv_counter_mask(driver, slot);
@@ -226,7 +229,7 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	struct spmu_pebs_record record;
 	size_t bytes;
 
-	/* A record that comes between the two readings has reloaded the counter. */
+	/* If a record comes between the two readings, it has reloaded the counter. */
 	do {
 		index = spmu_drv_pebs_index(driver);
 		if (!spmu_drv_read_counter(driver, slot, &value))
@@ -242,7 +245,7 @@ static uint64_t pebs_total(const struct spmu_driver *driver, unsigned slot)
 	return total + ((value - start) & mask);
 }
 
-/* Without a status a counter goes at most half a turn before the service routine sees it. */
+/* Without a status, the service routine must see a counter within half of its range. */
 static uint64_t modular_total(const struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t occurrences, period;
@@ -252,7 +255,7 @@ static uint64_t modular_total(const struct spmu_driver *driver, unsigned slot)
 	return driver->counter[slot].total + occurrences;
 }
 
-/* Without an interrupt each reading begins a new turn. */
+/* Without an interrupt, each reading begins a new period. */
 static uint64_t followed_total(struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t occurrences, period;
@@ -265,7 +268,7 @@ static uint64_t followed_total(struct spmu_driver *driver, unsigned slot)
 	return driver->counter[slot].total;
 }
 
-/* A wrap that the service routine has not seen yet stands in the status. */
+/* The status shows an overflow that the service routine has not seen yet. */
 static uint64_t interrupting_total(const struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t bit = drv_counter_bit(driver, slot);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ds_setup.c: creates the DS save area (Vol. 3B 17.4.9.2, 17.4.9.4, 18.4.4.1): the management
- * area at the start of the memory, the BTS buffer behind it on the next cache line, then the
- * PEBS buffer in the same way.
+ * ds_setup.c: creates the DS save area (Vol. 3B 17.4.9.2, 17.4.9.4, 18.4.4.1): the management area
+ * at the start of the memory, the BTS buffer on the next cache line after it, then the PEBS buffer
+ * on the next cache line.
  *
- * The fields follow the manual's restrictions: doubleword alignment, index = base, absolute
- * maximum one byte past a whole number of records, threshold a whole
- * number of records above the base and below the maximum, so that the interrupt comes
- * before the buffer is full.  The threshold of a circular BTS buffer lies past its end, so that it
- * is never reached.  A buffer that is not there has all its fields 0.
+ * The fields obey the manual's restrictions: doubleword alignment; index = base; absolute maximum
+ * one byte past a whole number of records; threshold a whole number of records above the base and
+ * below the maximum, so that the interrupt comes before the buffer is full. The threshold of a
+ * circular BTS buffer is past its end, so that it is never reached. All fields of a buffer that
+ * does not exist are 0.
  */
 #include "internal.h"
+
+#include "src/abi.h"
 
 #define CACHE_LINE 64u
 
@@ -50,7 +52,7 @@ bool spmu_drv_empty_bts(struct spmu_driver *driver)
 	return store(driver, spmu_drv_pebs_index(driver), driver->bts_base);
 }
 
-/* An index as it must be: whole records of these bytes between base and maximum. */
+/* Returns a valid index: whole records of this size between base and maximum. */
 static uint64_t index_within(uint64_t index, uint64_t base, uint64_t maximum, size_t record)
 {
 	if (index < base)
@@ -62,7 +64,7 @@ static uint64_t index_within(uint64_t index, uint64_t base, uint64_t maximum, si
 
 uint64_t spmu_drv_pebs_index(const struct spmu_driver *driver)
 {
-	/* Adaptive records say themselves how long they are. */
+	/* Adaptive records contain their own length. */
 	size_t record =
 		driver->facilities.pebs_format >= 4 ? 0 : spmu_pebs_record_bytes(driver->layout, 0);
 	struct spmu_ds_area area;
@@ -94,8 +96,9 @@ void spmu_drv_map_interrupt(struct spmu_driver *driver)
 }
 
 /*
- * Returns how many records come before the threshold.  With a stack of last branch records that is
- * not in the record it is one, whatever was asked for, because the stack belongs to one record.
+ * Returns how many records come before the threshold. This is one, whatever the caller asked for,
+ * if a stack of last branch records is read that is not part of the record: the stack belongs to
+ * one record only.
  */
 static uint64_t threshold_records(const struct spmu_driver *driver, uint64_t records)
 {
@@ -151,7 +154,7 @@ enum spmu_status spmu_drv_configure_records(struct spmu_driver *driver)
 	return spmu_drv_store_area(driver, driver->pebs_base) ? SPMU_OK : SPMU_E_FAULT;
 }
 
-/* A counter that is set up for the present area would go on with the one before. */
+/* A counter that was set up for the present area would continue with the previous one. */
 static bool area_in_use(const struct spmu_driver *driver)
 {
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
@@ -189,7 +192,18 @@ static enum spmu_status check_memory(const struct spmu_driver *driver,
 	return status;
 }
 
-/* The BTS buffer at `base`; how much of `bytes` it takes, 0 when not even two records fit. */
+/*
+ * Places the BTS buffer at `base`. Returns how much of `bytes` it takes, 0 if not even two records
+ * fit.
+ */
+void spmu_drv_mark_bts(struct spmu_driver *driver)
+{
+	unsigned char *last = drv_last_bts(driver);
+
+	for (unsigned i = 0; i < driver->layout->bts_bytes; i++)
+		last[i] = 0;
+}
+
 static uint64_t place_bts(struct spmu_driver *driver, uint64_t base, uint64_t bytes, bool circular)
 {
 	uint64_t record = driver->layout->bts_bytes;
@@ -214,7 +228,7 @@ static uint64_t next_line(uint64_t linear)
 	return (linear + CACHE_LINE - 1) & ~(uint64_t)(CACHE_LINE - 1);
 }
 
-/* Place the buffers; nothing outside the driver is changed but the mark of a circular buffer. */
+/* Places the buffers. Changes nothing outside the driver except the mark of a circular buffer. */
 static enum spmu_status place(struct spmu_driver *driver, const struct spmu_driver_memory *m)
 {
 	uint64_t record = spmu_pebs_record_bytes(driver->layout, data_cfg(driver));
@@ -251,12 +265,13 @@ static void forget_area(struct spmu_driver *driver)
 }
 
 enum spmu_status spmu_driver_setup_ds(struct spmu_driver *driver,
-				      const struct spmu_driver_memory *memory)
+				      const struct spmu_driver_memory *given)
 {
 	struct spmu_driver before = *driver;
+	struct spmu_driver_memory known, *memory = &known;
 	enum spmu_status status;
 
-	if (!memory)
+	if (!given || !abi_take(memory, sizeof(*memory), given))
 		return SPMU_E_ARGUMENT;
 	status = check_memory(driver, memory);
 	if (status != SPMU_OK)

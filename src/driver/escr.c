@@ -3,16 +3,16 @@
  * escr.c: NetBurst's event selection and counter configuration (Vol. 3B 18.15.1 to 18.15.6; two
  * threads: 18.16.1 to 18.16.3).
  *
- * A CCCR connects its counter with one of a block's pairs of ESCRs; which of the pair follows from
- * the counter.  Two counters may share an ESCR when they ask the same of it.  A further
- * ESCR tags what front_end_event and execution_event count; it needs no counter.
- * What is tagged in front or on replay is one thing for the whole core, so two such requests go
- * together only when they ask for the same; execution tags have four values.  While anything
- * is tagged instr_retired tells tagged instructions apart, so a request for one of the two
- * kinds alone does not go with one that tags.
+ * A CCCR connects its counter with one of the pairs of ESCRs of its block. The counter decides
+ * which ESCR of the pair it is. Two counters may share an ESCR if both want the same of it. One
+ * more ESCR tags what front_end_event and execution_event count; it needs no counter. Tagging in
+ * the front end and on replay has one setting for the whole core. So two such requests go together
+ * only if they ask for the same; execution tags have four values. While anything is tagged,
+ * instr_retired distinguishes tagged instructions. So a request for only one of the two kinds does
+ * not go with a request that tags.
  *
- * CCCR.OVF is sticky: it stays while the counters are stopped and go on, and is cleared in the
- * service routine by name.  Counters that start each other are in cascade.c.
+ * CCCR.OVF is sticky: it stays while the counters are stopped and started, and the service routine
+ * clears it explicitly. cascade.c has the counters that start each other.
  */
 #include "internal.h"
 
@@ -40,7 +40,7 @@
 
 #define PEBS_UOP_TAG DRV_BIT(24)
 
-/* Events without their masks, as struct spmu_event has codes. */
+/* Events without their masks, coded as in struct spmu_event. */
 #define CODE_CLASS	 UINT32_C(0x373f)
 #define CODE_MASK(code)	 ((code) >> 16)
 #define CODE_FRONT_END	 UINT32_C(0x3508)
@@ -54,7 +54,7 @@
 
 enum block { BPU, MS, FLAME, IQ };
 
-/* Counters that the first ESCR of a pair reaches, and the second (table 18-63). */
+/* The counters that the first ESCR of a pair reaches, and those of the second (table 18-63). */
 static const uint32_t reached[][2] = {
 	[BPU] = {0x00003, 0x0000c},
 	[MS] = {0x00030, 0x000c0},
@@ -62,7 +62,7 @@ static const uint32_t reached[][2] = {
 	[IQ] = {0x13000, 0x2c000},
 };
 
-/* Pairs of ESCRs by the CCCR's select value. */
+/* The pairs of ESCRs by the CCCR's select value. */
 static const struct escr_pair {
 	uint8_t block, select;
 	uint16_t address[2];
@@ -99,13 +99,13 @@ static bool tags_on_replay(const struct spmu_request *request)
 	return class_of(request) == CODE_REPLAY && request->tagger;
 }
 
-/* An ESCR tags for it. */
+/* Returns true if an ESCR tags for the request. */
 static bool tags_by_escr(const struct spmu_request *request)
 {
 	return class_of(request) != CODE_REPLAY && request->tagger;
 }
 
-/* --- what registers are to hold --- */
+/* --- the contents of registers --- */
 
 static uint64_t escr_rings(const struct spmu_driver *driver, const struct spmu_request *request)
 {
@@ -130,7 +130,10 @@ static uint64_t escr_value(const struct spmu_driver *driver, const struct spmu_r
 	       (uint64_t)(code & 0x3f) << ESCR_EVENT;
 }
 
-/* That of the ESCR which tags: in front by its event alone, else with a value. */
+/*
+ * Returns the value of the ESCR that tags: in the front end by its event alone, otherwise with a
+ * tag value.
+ */
 static uint64_t tagging_value(const struct spmu_driver *driver, const struct spmu_request *request)
 {
 	uint64_t value = escr_value(driver, request, request->tagger);
@@ -157,14 +160,14 @@ static uint64_t cccr_value(const struct spmu_driver *driver, unsigned slot)
 		value |= CCCR_COMPLEMENT;
 	if (driver->counter[slot].starter)
 		value |= CCCR_FORCE_OVF | spmu_drv_cascade_bit(driver, slot);
-	/* The other counter interrupts. */
+	/* The other counter of the cascade interrupts. */
 	if (driver->counter[slot].starts)
 		return value;
-	/* With PEBS it is the buffer's threshold that interrupts. */
+	/* With PEBS the threshold of the buffer interrupts. */
 	return value | (driver->facilities.thread ? CCCR_OVF_PMI_T1 : CCCR_OVF_PMI_T0);
 }
 
-/* --- which ESCRs a request can have --- */
+/* --- the ESCRs that a request can have --- */
 
 bool spmu_drv_escr_can(const struct spmu_driver *driver, const struct spmu_request *request)
 {
@@ -187,7 +190,7 @@ bool spmu_drv_escr_can(const struct spmu_driver *driver, const struct spmu_reque
 	return class == CODE_FRONT_END && (request->tagger & CODE_CLASS) == CODE_UOP_TYPE;
 }
 
-/* What the slot wants of an ESCR; false: it has nothing to do with it. */
+/* Returns what the slot wants of an ESCR; false if the slot does not use it. */
 static bool wants(const struct spmu_driver *driver, unsigned slot, unsigned escr, uint64_t *value)
 {
 	const struct spmu_request *request = &driver->counter[slot].request;
@@ -203,7 +206,7 @@ static bool wants(const struct spmu_driver *driver, unsigned slot, unsigned escr
 	return true;
 }
 
-/* Another slot than this one wants something else of it. */
+/* Returns true if another slot wants something else of the ESCR. */
 static bool contested(const struct spmu_driver *driver, unsigned slot, unsigned escr,
 		      uint64_t value)
 {
@@ -216,7 +219,7 @@ static bool contested(const struct spmu_driver *driver, unsigned slot, unsigned 
 	return false;
 }
 
-/* instr_retired of instructions with a tag alone, or without. */
+/* Returns true for instr_retired of only tagged or only untagged instructions. */
 static bool looks_at_tags(const struct spmu_request *request)
 {
 	uint32_t mask = CODE_MASK(request->code);
@@ -224,7 +227,7 @@ static bool looks_at_tags(const struct spmu_request *request)
 	return class_of(request) == CODE_INSTRUCTION && (!(mask & NOT_TAGGED) || !(mask & TAGGED));
 }
 
-/* Two requests of which one would see the other's tags. */
+/* Returns true if one of the two requests would see the other's tags. */
 static bool tags_mix(const struct spmu_request *a, const struct spmu_request *b)
 {
 	if ((a->tagger && looks_at_tags(b)) || (b->tagger && looks_at_tags(a)))
@@ -237,7 +240,10 @@ static bool tags_mix(const struct spmu_request *a, const struct spmu_request *b)
 	return a->tagger != b->tagger || a->code != b->code || a->select != b->select;
 }
 
-/* The ESCR that tags: of its pair the thread's own where there are two, else any. */
+/*
+ * Chooses the ESCR that tags: the thread's own ESCR of the pair if the core has two threads,
+ * otherwise any.
+ */
 static bool place_tagger(const struct spmu_driver *driver, unsigned slot,
 			 const struct spmu_request *request, unsigned taken, uint16_t *escr)
 {
@@ -285,7 +291,7 @@ static uint32_t cccr_of(const struct spmu_driver *driver, unsigned slot)
 	return DRV_MSR_BPU_CCCR0 + driver->counter[slot].index;
 }
 
-/* Write an ESCR, or empty it when no other slot goes on with it. */
+/* Writes an ESCR, or clears it if no other slot still uses it. */
 static bool write_escr(const struct spmu_driver *driver, unsigned slot, unsigned escr, bool on)
 {
 	uint64_t value = 0;
@@ -300,7 +306,10 @@ static bool write_escr(const struct spmu_driver *driver, unsigned slot, unsigned
 	return contested(driver, slot, escr, UINT64_MAX) || drv_write(driver, escr, 0);
 }
 
-/* A request that tags on replay has the matrix for itself, or shares it with its like. */
+/*
+ * A request that tags on replay does not share the matrix, except with requests for the same
+ * metric.
+ */
 static bool write_matrix(const struct spmu_driver *driver, unsigned slot)
 {
 	const struct spmu_request *request = &driver->counter[slot].request;
@@ -322,7 +331,7 @@ bool spmu_drv_escr_enable(const struct spmu_driver *driver, uint64_t counters)
 {
 	bool done = true;
 
-	/* A starter, which has the lower slot, is the first to stop and the last to go on. */
+	/* A starter has the lower slot. It is the first to stop and the last to start. */
 	for (unsigned i = 0; i < driver->slots; i++) {
 		unsigned slot = counters ? driver->slots - 1 - i : i;
 		uint64_t enable = CCCR_ENABLE, value;

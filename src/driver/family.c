@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * family.c: which unit there is before the architectural one, by CPUID.01H alone (Vol. 3B 18.15,
- * 18.22, 18.23; families and models: Vol. 3C chapter 35): Pentium (family 5), P6 and Pentium M
- * (family 6 up to model 0DH), NetBurst (family 15).
+ * family.c: which unit exists before architectural performance monitoring, by CPUID.01H alone (Vol.
+ * 3B 18.15, 18.22, 18.23; families and models: Vol. 3C chapter 35): Pentium (family 5), P6 and
+ * Pentium M (family 6 up to model 0DH), NetBurst (family 15).
  *
- * On NetBurst two threads of a core share the unit.  A driver serves one of them, so each takes
- * the counters that one ESCR of a pair reaches: the first for thread 0, the second for thread 1
- * (table 18-63).  A core with one thread takes all.
+ * On NetBurst two threads of a core share the unit. A driver serves one thread, so it takes the
+ * counters that one ESCR of each pair reaches: the first for thread 0, the second for thread 1
+ * (table 18-63). On a core with one thread it takes all.
  */
 #include "internal.h"
 
@@ -20,8 +20,8 @@
 
 #define P6_MODELS	UINT32_C(0x2ffa) /* 1, 3 to 0BH, and Pentium M: 9 and 0DH */
 #define NETBURST_MODELS UINT32_C(0x5f)	 /* 0 to 4 and 6 */
-#define IQ_ESCR_MODELS	2		 /* the last that has them */
-#define CASCADE_MODELS	2		 /* the first with extended cascading */
+#define IQ_ESCR_MODELS	2		 /* the last model that has them */
+#define CASCADE_MODELS	2		 /* the first model with extended cascading */
 
 #define NETBURST_ALL	  UINT32_C(0x3ffff)
 #define NETBURST_THREAD_0 UINT32_C(0x13333)
@@ -43,12 +43,15 @@ static void detect_p6(struct spmu_facilities *f)
 	f->enable_first = true;
 }
 
-/* Threads of a core: logical processors of the package by the cores in it, which leaf 4 has. */
+/*
+ * Returns the threads of a core: the logical processors of the package divided by its cores, which
+ * leaf 4 reports.
+ */
 static unsigned threads_of_core(const struct spmu_port *port, uint32_t max_leaf,
-				const struct spmu_cpuid *leaf_1)
+				const struct spmu_cpuid_regs *leaf_1)
 {
 	unsigned logical = leaf_1->ebx >> 16 & 0xff, cores = 1;
-	struct spmu_cpuid regs = {0};
+	struct spmu_cpuid_regs regs = {0};
 
 	if (!(leaf_1->edx & CPUID_1_EDX_HTT))
 		return 1;
@@ -59,9 +62,9 @@ static unsigned threads_of_core(const struct spmu_port *port, uint32_t max_leaf,
 	return logical / cores > 1 ? 2 : 1;
 }
 
-/* The unit is there unless IA32_MISC_ENABLE says that it is not. */
+/* The unit exists unless IA32_MISC_ENABLE says otherwise. */
 static bool detect_netburst(struct spmu_driver *driver, uint32_t max_leaf,
-			    const struct spmu_cpuid *leaf_1, unsigned model)
+			    const struct spmu_cpuid_regs *leaf_1, unsigned model)
 {
 	struct spmu_facilities *f = &driver->facilities;
 	uint64_t value;
@@ -83,7 +86,7 @@ static bool detect_netburst(struct spmu_driver *driver, uint32_t max_leaf,
 bool spmu_drv_detect_family(struct spmu_driver *driver, uint32_t max_leaf)
 {
 	struct spmu_facilities *f = &driver->facilities;
-	struct spmu_cpuid regs = {0};
+	struct spmu_cpuid_regs regs = {0};
 	unsigned family, model;
 
 	if (max_leaf < 1)
@@ -91,7 +94,7 @@ bool spmu_drv_detect_family(struct spmu_driver *driver, uint32_t max_leaf)
 	driver->port.cpuid(driver->port.opaque, 0x01, 0, &regs);
 	family = regs.eax >> 8 & 0xf;
 	model = regs.eax >> 4 & 0xf;
-	/* The extended fields speak for family 15 and for later models of family 6. */
+	/* The extended fields are valid for family 15 and for later models of family 6. */
 	if (family == FAMILY_P6 || family == FAMILY_NETBURST)
 		model |= regs.eax >> 12 & 0xf0;
 	if (model > 15 || (family == FAMILY_NETBURST && (regs.eax >> 20 & 0xff)))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h: what the files of the driver share: the registers that it uses
- * (Vol. 3B 17.4, 18.2, 18.4.4; addresses in Vol. 3C chapter 35) and access through the port.
+ * internal.h: what the files of the driver share: the registers that the driver uses (Vol. 3B 17.4,
+ * 18.2, 18.4.4; addresses in Vol. 3C chapter 35), and access to them through the port.
  *
- * The driver has addresses of its own because it is software beside the unit: it
- * runs on silicon too and must not inherit a mistake of the unit's map.
+ * The driver has its own list of addresses. It is software that also runs on silicon, and it must
+ * not inherit a mistake in the unit's map.
  */
 #ifndef SOFTPMU_DRIVER_INTERNAL_H
 #define SOFTPMU_DRIVER_INTERNAL_H
@@ -18,7 +18,7 @@ enum {
 	DRV_IA32_PERFEVTSEL0 = 0x186,
 	DRV_IA32_MISC_ENABLE = 0x1a0,
 	DRV_IA32_DEBUGCTL = 0x1d9,
-	DRV_MSR_BPU_COUNTER0 = 0x300, /* NetBurst: 18 in a row, and so their CCCRs */
+	DRV_MSR_BPU_COUNTER0 = 0x300, /* NetBurst: 18 in a row, as are their CCCRs */
 	DRV_IA32_FIXED_CTR0 = 0x309,
 	DRV_MSR_BPU_CCCR0 = 0x360,
 	DRV_IA32_PERF_CAPABILITIES = 0x345,
@@ -54,7 +54,7 @@ enum {
 /* The event selects and the full-width counters have eight addresses in a row. */
 #define DRV_COUNTERS UINT32_C(0xff)
 
-/* Fixed counters whose bits the registers here have room for. */
+/* The registers above have bits for this many fixed counters. */
 #define DRV_FIXED UINT32_C(0xffff)
 
 /* IA32_FIXED_CTR_CTRL, the four bits of one counter, and bit 32 with its own shift */
@@ -94,13 +94,13 @@ static inline bool drv_write(const struct spmu_driver *driver, uint32_t msr, uin
 	return driver->port.wrmsr(driver->port.opaque, msr, value);
 }
 
-/* IA32_PERF_GLOBAL_CTRL, _STATUS and so on are there (18.2.2). */
+/* Returns true if IA32_PERF_GLOBAL_CTRL, _STATUS and so on exist (18.2.2). */
 static inline bool drv_has_global(const struct spmu_driver *driver)
 {
 	return driver->facilities.perfmon_version >= 2;
 }
 
-/* Counters are written as they are, not by 32 bits with their sign. */
+/* Returns true if counters are written in full width, not as 32 bits with their sign. */
 static inline bool drv_writes_all(const struct spmu_driver *driver)
 {
 	return driver->facilities.full_width_writes ||
@@ -116,8 +116,8 @@ static inline uint64_t drv_counter_mask(const struct spmu_driver *driver, unsign
 }
 
 /*
- * The slot's bit in the global control, status and reset registers and in IA32_PEBS_ENABLE; of
- * units without these its bit in the driver's own sets.
+ * Returns the slot's bit in the global control, status and reset registers and in IA32_PEBS_ENABLE;
+ * for units without these registers, its bit in the driver's own sets.
  */
 static inline uint64_t drv_counter_bit(const struct spmu_driver *driver, unsigned slot)
 {
@@ -126,7 +126,7 @@ static inline uint64_t drv_counter_bit(const struct spmu_driver *driver, unsigne
 	return DRV_BIT(driver->counter[slot].fixed ? DRV_STATUS_FIXED0 + index : index);
 }
 
-/* The counter value from which `period` occurrences lead to 0. */
+/* Returns the counter value from which `period` occurrences lead to 0. */
 static inline uint64_t drv_start_value(const struct spmu_driver *driver, unsigned slot,
 				       uint64_t period)
 {
@@ -141,7 +141,7 @@ static inline bool drv_is_pebs(const struct spmu_driver *driver, unsigned slot)
 #define DRV_PEBS_MY_THREAD DRV_BIT(25)
 #define DRV_PEBS_STORE	   DRV_BIT(63)
 
-/* Counters as IA32_PEBS_ENABLE has them: NetBurst has one bit for each thread (18.16.3). */
+/* Converts counters to bits of IA32_PEBS_ENABLE. NetBurst has one bit for each thread (18.16.3). */
 static inline uint64_t drv_pebs_bits(const struct spmu_driver *driver, uint64_t counters)
 {
 	if (driver->facilities.programming != SPMU_PROGRAM_ESCR)
@@ -149,21 +149,25 @@ static inline uint64_t drv_pebs_bits(const struct spmu_driver *driver, uint64_t 
 	return counters ? DRV_PEBS_MY_THREAD : 0;
 }
 
-/* The counter reset in the DS save area that a general counter takes. */
+/* Returns the number of the counter reset in the DS save area that a general counter uses. */
 static inline unsigned drv_reset_of(const struct spmu_driver *driver, unsigned index)
 {
 	return driver->facilities.programming == SPMU_PROGRAM_ESCR ? 0 : index;
 }
 
-/* Whether a request on this counter (fixed ones from 32 on) takes the instruction that overflows
- * (18.9.4.4). */
+/*
+ * Returns true if a request on this counter (fixed ones from 32 on) samples the instruction that
+ * overflows the counter (18.9.4.4).
+ */
 static inline bool drv_is_pdir(const struct spmu_driver *driver, const struct spmu_request *request,
 			       unsigned index)
 {
 	return request->precise && spmu_model_pdir(driver->model, index, request->select);
 }
 
-/* Occurrences from where the slot's PEBS counter was loaded, `period` before 0, to its record. */
+/*
+ * Returns the occurrences from loading the slot's PEBS counter, `period` before 0, to its record.
+ */
 static inline uint64_t drv_to_record(const struct spmu_driver *driver, unsigned slot,
 				     uint64_t period)
 {
@@ -173,36 +177,39 @@ static inline uint64_t drv_to_record(const struct spmu_driver *driver, unsigned 
 				     first + driver->counter[slot].index);
 }
 
-/* Which counters have PEBS, as bits of IA32_PEBS_ENABLE; detect.c */
+/* Returns the counters that have PEBS, as bits of IA32_PEBS_ENABLE; detect.c */
 uint64_t spmu_drv_pebs_counters(const struct spmu_driver *driver);
 
-/* What is there without CPUID.0AH, by family and model; family.c */
+/* Detects what exists without CPUID.0AH, by family and model; family.c */
 bool spmu_drv_detect_family(struct spmu_driver *driver, uint32_t max_leaf);
 
-/* IA32_PEBS_ENABLE as it is to be with PEBS on these counters; counter.c */
+/* Returns the value of IA32_PEBS_ENABLE with PEBS on these counters; counter.c */
 bool spmu_drv_write_pebs(const struct spmu_driver *driver, uint64_t counters);
 
 /* Read and write the slot's counter register; counter.c */
 bool spmu_drv_read_counter(const struct spmu_driver *driver, unsigned slot, uint64_t *value);
 bool spmu_drv_write_counter(const struct spmu_driver *driver, unsigned slot, uint64_t value);
 
-/* The longest period whose start value can be written and whose end can be seen; counter.c */
+/*
+ * Returns the longest period whose start value can be written and whose end can be seen; counter.c
+ */
 uint64_t spmu_drv_longest_period(const struct spmu_driver *driver, unsigned slot);
 
 /*
- * Occurrences until the slot's counter must interrupt: its period or, for one that only counts,
- * 0 for a whole turn, but half a turn at most where overflow is told by the sign; counter.c
+ * Returns the occurrences until the slot's counter must interrupt: its period. For a slot that only
+ * counts this is 0, which means the whole range, or half of the range if the sign shows the
+ * overflow; counter.c
  */
 uint64_t spmu_drv_interval(const struct spmu_driver *driver, unsigned slot);
 
-/* Pentium: the control register with these counters on; cesr.c */
+/* Returns Pentium's control register with these counters on; cesr.c */
 bool spmu_drv_cesr_write(const struct spmu_driver *driver, uint64_t counters);
 bool spmu_drv_cesr_can(const struct spmu_request *request);
 
 /*
- * NetBurst: whether the request can be counted at all; the slot's event selection for this
- * counter (false: something else is selected there); its registers; enable bits and overflow
- * flags, in the bits of counters; what IA32_PEBS_ENABLE tags on replay; escr.c
+ * NetBurst; escr.c. Whether the request can be counted at all. The slot's event selection for this
+ * counter (false: another event is selected there). Its registers. Enable bits and overflow flags,
+ * as bits of counters. What IA32_PEBS_ENABLE tags on replay.
  */
 bool spmu_drv_escr_can(const struct spmu_driver *driver, const struct spmu_request *request);
 bool spmu_drv_escr_place(struct spmu_driver *driver, unsigned slot,
@@ -214,22 +221,24 @@ bool spmu_drv_escr_clear(const struct spmu_driver *driver, uint64_t counters);
 uint64_t spmu_drv_escr_replay(const struct spmu_driver *driver);
 
 /*
- * NetBurst's cascades: the CCCR bit by which counter `from` starts counter `to`, 0 when it cannot;
- * that of the slot's own cascade, 0 when nothing starts it; cascade.c
+ * NetBurst's cascades: returns the CCCR bit by which counter `from` starts counter `to`, 0 if it
+ * cannot; and the bit of the slot's own cascade, 0 if nothing starts it; cascade_bits.c
  */
 uint64_t spmu_drv_cascade_link(const struct spmu_driver *driver, unsigned from, unsigned to);
 uint64_t spmu_drv_cascade_bit(const struct spmu_driver *driver, unsigned slot);
 
-/* Take a counter for the request, which slot `starter` - 1 starts (0: none), and program it; take
- * it back; program.c */
+/*
+ * Take a counter for the request and program it, and take it back. Slot `starter` - 1 starts the
+ * counter (0: none); program.c
+ */
 enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_request *request,
 			      unsigned starter, unsigned *slot);
 bool spmu_drv_remove(struct spmu_driver *driver, unsigned slot);
 
-/* Program the slot's event, or switch it off; counter.c */
+/* Programs the slot's event, or switches it off; counter.c */
 bool spmu_drv_program_select(const struct spmu_driver *driver, unsigned slot, bool on);
 
-/* Clear overflow and freeze indications among these; counter.c */
+/* Clears those of these overflow and freeze indications that are set; counter.c */
 bool spmu_drv_clear_status(const struct spmu_driver *driver, uint64_t bits);
 
 /* Returns the indications that are no counter's: buffer, CondChgd, freezes; counter.c */
@@ -240,59 +249,73 @@ uint64_t spmu_drv_other_status(const struct spmu_driver *driver);
  * it makes a sample of each.  Then it clears the status, except the bits of the PEBS counters in
  * `armed`, which wait for their record.  Returns false if the status cannot be read; interrupt.c
  */
-bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling);
+bool spmu_drv_serve_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling);
 
-/* Stop all counters, and go on as `enabled` and `pebs_enabled` say; counter.c */
+/* Stop all counters, and start those in `enabled` and `pebs_enabled` again; counter.c */
 bool spmu_drv_pause(const struct spmu_driver *driver);
 bool spmu_drv_enable(const struct spmu_driver *driver);
 
 /*
- * Change what IA32_DEBUGCTL is to be, stop recording branches for a while, and go on; none
- * touches bits that the driver does not set; debug.c
+ * Change what the driver wants of IA32_DEBUGCTL, stop recording branches for a while, and resume.
+ * None of them touches bits that the driver does not set; debug.c
  */
 bool spmu_drv_set_debug(struct spmu_driver *driver, uint64_t wanted);
 bool spmu_drv_pause_debug(const struct spmu_driver *driver);
 bool spmu_drv_resume_debug(const struct spmu_driver *driver);
 
-/* What of IA32_DEBUGCTL last branch records need; debug.c */
+/* Returns the bits of IA32_DEBUGCTL that last branch records need; debug.c */
 uint64_t spmu_drv_lbr_bits(const struct spmu_driver *driver);
 
-/* Read the stack of last branch records into branch[], once in a service; debug.c */
+/* Reads the stack of last branch records into branch[], once in a service; debug.c */
 void spmu_drv_take_stack(struct spmu_driver *driver);
 
-/* Write the whole management area anew with this PEBS index; ds_setup.c */
+/* Writes the whole management area with this PEBS index; ds_setup.c */
 bool spmu_drv_store_area(struct spmu_driver *driver, uint64_t pebs_index);
 
-/* The same with an empty BTS buffer; ds_setup.c */
+/* Does the same with an empty BTS buffer; ds_setup.c */
 bool spmu_drv_empty_bts(struct spmu_driver *driver);
 
 /*
- * The indices, brought down to a whole number of records between base and
- * maximum: the area lies in memory that others can write to; ds_setup.c
+ * Return the indices, rounded down to a whole number of records between base and maximum, because
+ * others can write to the memory of the area; ds_setup.c
  */
 uint64_t spmu_drv_pebs_index(const struct spmu_driver *driver);
 uint64_t spmu_drv_bts_index(const struct spmu_driver *driver);
 
 /*
- * Place records of the present configuration in the PEBS buffer, which must be empty.
+ * Places records of the present configuration in the PEBS buffer, which must be empty.
  * SPMU_E_SPACE: not even two fit; ds_setup.c
  */
 enum spmu_status spmu_drv_configure_records(struct spmu_driver *driver);
 
-/* Records before the interrupt follow from what is in use; ds_setup.c */
+/* Computes the records before the interrupt from what is in use; ds_setup.c */
 void spmu_drv_place_threshold(struct spmu_driver *driver);
 
-/* Route and load the LVT entry, once; ds_setup.c */
+/* Routes and loads the LVT entry, once; ds_setup.c */
 void spmu_drv_map_interrupt(struct spmu_driver *driver);
 
-/* Make it visible when a circular BTS buffer begins anew; trace.c */
+/* Return the driver's address of a record of the BTS buffer, and of the last record. */
+static inline unsigned char *drv_at_linear(const struct spmu_driver *driver, uint64_t linear)
+{
+	return (unsigned char *)(uintptr_t)(linear + driver->bts_distance);
+}
+
+static inline unsigned char *drv_last_bts(const struct spmu_driver *driver)
+{
+	return drv_at_linear(driver, driver->bts_maximum - driver->layout->bts_bytes);
+}
+
+/* Clears the last record of a circular BTS buffer, to see when the buffer begins anew;
+ * ds_setup.c */
 void spmu_drv_mark_bts(struct spmu_driver *driver);
 
-/* Hand out what is in one of the buffers; drain.c, trace.c */
+/* Hand out the records of one of the buffers; drain.c, trace.c */
 void spmu_drv_drain_pebs(struct spmu_driver *driver);
 void spmu_drv_drain_bts(struct spmu_driver *driver);
 
-/* PEBS counters that have overflowed and wait for their record, or missed it; drain.c */
+/*
+ * Returns the PEBS counters that have overflowed and wait for their record, or missed it; drain.c
+ */
 uint64_t spmu_drv_armed(const struct spmu_driver *driver);
 
 #endif

@@ -2,27 +2,33 @@
 /*
  * interrupt.c: the DS interrupt service routine (Vol. 3B 17.4.9.5, 18.4.4.3).
  *
- * BTS, PEBS and overflows share one vector, so each entry tests every cause: the BTS index at
- * its threshold, the PEBS index at its threshold or the buffer-overflow bit, and each counter.
- * The routine stops the recording of branches, the counters and PEBS, serves, clears exactly
- * those indications of its own that it saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62 and
- * version 4's freeze bits), enables from its own copies (a freeze may have cleared
- * IA32_PERF_GLOBAL_CTRL and the LBR bit of IA32_DEBUGCTL) and unmasks the LVT entry last.
+ * BTS, PEBS and overflows share one vector. So each entry tests every cause: the BTS index at its
+ * threshold, the PEBS index at its threshold or the buffer-overflow bit, and each counter. The
+ * routine does this in order:
  *
- * On entry IA32_PEBS_ENABLE keeps the bit of a counter that is armed at this moment: clearing
- * it could forget the record that is due.  The counters being off, no event comes to it.
+ * 	1. stop recording branches, the counters and PEBS
+ * 	2. serve each cause
+ * 	3. clear exactly the indications that it saw (IA32_PERF_GLOBAL_STATUS_RESET, with bit 62
+ * 	   and version 4's freeze bits)
+ * 	4. enable from its own copies, because a freeze may have cleared IA32_PERF_GLOBAL_CTRL and
+ * 	   the LBR bit of IA32_DEBUGCTL
+ * 	5. unmask the LVT entry
  *
- * Totals are brought up and the status is cleared before anything goes to the
- * sink: the sink may block, and may read and change any counter.
+ * On entry IA32_PEBS_ENABLE keeps the bit of a counter that is armed at this moment, because
+ * clearing it could forget the record that is due. The counters are off, so no event makes that
+ * record now.
  *
- * Software clears the indications when it disables counting, too (18.2.2, 18.4.2): an overflow that
- * no interrupt has brought when the counters stop is served then.
+ * Totals are updated and the status is cleared before anything goes to the sink. The sink may
+ * block, and it may read and change any counter.
+ *
+ * Software also clears the indications when it disables counting (18.2.2, 18.4.2). So an overflow
+ * that has not interrupted when the counters stop is served then.
  */
 #include <string.h>
 
 #include "internal.h"
 
-/* Bring the total of a counter that overflowed up to its present value. */
+/* Updates the total of a counter that overflowed to its present value. */
 static bool account_overflow(struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t value;
@@ -40,9 +46,9 @@ static bool account_overflow(struct spmu_driver *driver, unsigned slot)
 }
 
 /*
- * Begin the next period.  Occurrences since the overflow belong to it, so that samples
- * keep a distance of exactly one period; when the interrupt was held
- * back for more than that, it begins now.
+ * Begins the next period. Occurrences since the overflow belong to it, so that samples are exactly
+ * one period apart. If the interrupt was delayed for more than a period, the next period begins
+ * now.
  */
 static void reload(struct spmu_driver *driver, unsigned slot)
 {
@@ -56,7 +62,7 @@ static void reload(struct spmu_driver *driver, unsigned slot)
 	driver->counter[slot].reload = period;
 }
 
-/* A sample of the interrupted context for each slot in the set. */
+/* Makes a sample of the interrupted context for each slot in the set. */
 static void sample_overflows(struct spmu_driver *driver, uint32_t slots)
 {
 	struct spmu_pebs_record record;
@@ -100,9 +106,9 @@ static void serve_buffers(struct spmu_driver *driver, uint64_t status)
 }
 
 /*
- * Brings up the totals of the counters that have overflowed, and clears their status and what
- * is no counter's.  The unit clears the bits of PEBS counters when it takes the record; those among
- * `pebs` will have none.  Returns the slots of which a sample is to be made.
+ * Updates the totals of the counters that have overflowed. Clears their status and the indications
+ * that are no counter's. The unit clears the bits of PEBS counters when it makes the record; those
+ * among `pebs` will have none. Returns the slots that get a sample.
  */
 static uint32_t take_overflows(struct spmu_driver *driver, uint64_t status, uint64_t pebs)
 {
@@ -114,7 +120,7 @@ static uint32_t take_overflows(struct spmu_driver *driver, uint64_t status, uint
 
 		if (!driver->counter[slot].used || drv_is_pebs(driver, slot))
 			continue;
-		/* What starts a cascade stays overflowed until the other counter's sample. */
+		/* The starter of a cascade stays overflowed until the other counter's sample. */
 		if (!driver->counter[slot].starts)
 			seen |= bit;
 		if (!(status & bit) || !account_overflow(driver, slot) ||
@@ -139,7 +145,7 @@ static void serve(struct spmu_driver *driver, uint64_t status)
 	sample_overflows(driver, samples);
 }
 
-bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling)
+bool spmu_drv_serve_stopped(struct spmu_driver *driver, uint64_t armed, bool sampling)
 {
 	uint64_t status;
 	uint32_t samples;
@@ -155,7 +161,7 @@ bool spmu_drv_settle_stopped(struct spmu_driver *driver, uint64_t armed, bool sa
 	return true;
 }
 
-/* What a cascade started overflows at each count. */
+/* The counter that a cascade started overflows at each count. */
 static bool overflowed(const struct spmu_driver *driver, unsigned slot, uint64_t value)
 {
 	if (driver->counter[slot].starter)
@@ -165,8 +171,8 @@ static bool overflowed(const struct spmu_driver *driver, unsigned slot, uint64_t
 }
 
 /*
- * Version 1 has no status: a counter that has overflowed has a clear sign bit.  NetBurst has a flag
- * for each, which parts were seen not to set.
+ * Version 1 has no status: a counter that has overflowed has a clear sign bit. NetBurst has a flag
+ * for each counter, which some parts do not set.
  */
 static bool read_status(const struct spmu_driver *driver, uint64_t *status)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c: assigns counters to requests and programs, starts and stops them
- * (Vol. 3B 18.2.1.1, 18.2.2, 18.2.4.3, 18.4.4.1).
+ * program.c: assigns counters to requests, and programs, starts and stops them (Vol. 3B 18.2.1.1,
+ * 18.2.2, 18.2.4.3, 18.4.4.1).
  *
- * A counter starts at -period and so overflows after `period` occurrences.  A
- * PEBS counter is armed by its overflow and has no INT bit: its interrupt is the
- * buffer's threshold.  A counter that only counts has INT set too, so that
- * the service routine sees each wrap.
+ * A counter starts at -period and so overflows after `period` occurrences. A PEBS counter is armed
+ * by its overflow and has no INT bit: the threshold of the buffer interrupts. A counter that only
+ * counts has INT set, so that the service routine sees each wrap.
  *
- * After RESET the general counters stand enabled in IA32_PERF_GLOBAL_CTRL: it is cleared
- * before the first event select gets its EN bit.
+ * After RESET the general counters are enabled in IA32_PERF_GLOBAL_CTRL. The driver clears the
+ * register before the first event select gets its EN bit.
  *
- * Assignment does not move what is already assigned.  It keeps counters that can
- * do PEBS for requests that need it, PMC0 to the last: some families have PEBS there alone, which
- * only their events' requests know.
+ * Assignment does not move requests that already have a counter. It keeps counters that can do PEBS
+ * for requests that need it, and PMC0 to the last: on some families only PMC0 has PEBS, and the
+ * driver does not know which events are precise.
  */
 #include "internal.h"
 
-/* Counters of a kind that are taken. */
+#include "src/abi.h"
+
+/* The counters of a kind that are taken. */
 static uint32_t taken(const struct spmu_driver *driver, bool fixed)
 {
 	uint32_t set = 0;
@@ -30,8 +31,8 @@ static uint32_t taken(const struct spmu_driver *driver, bool fixed)
 }
 
 /*
- * Counters that are somebody else's by IA32_PERF_GLOBAL_INUSE.  It has the bits of
- * IA32_PERF_GLOBAL_CTRL, and says whether a counter's select is programmed.
+ * The counters that belong to other software by IA32_PERF_GLOBAL_INUSE. That register has the bits
+ * of IA32_PERF_GLOBAL_CTRL and says whether a counter's select is programmed.
  */
 static bool find_others(struct spmu_driver *driver)
 {
@@ -48,7 +49,7 @@ static bool find_others(struct spmu_driver *driver)
 	return true;
 }
 
-/* A fixed counter knows rings and threads, but no threshold, edge or inversion. */
+/* A fixed counter has rings and threads, but no threshold, edge or inversion. */
 static bool fixed_can(const struct spmu_driver *driver, const struct spmu_request *request)
 {
 	const uint64_t knows = DRV_SELECT_EVENT | DRV_SELECT_USR | DRV_SELECT_OS | DRV_SELECT_ANY;
@@ -64,7 +65,10 @@ static bool fixed_can(const struct spmu_driver *driver, const struct spmu_reques
 	       (!request->precise || (spmu_drv_pebs_counters(driver) & bit));
 }
 
-/* One of the free counters: for a precise request the first, else the last that has no PEBS. */
+/*
+ * Chooses one of the free counters: for a precise request the first, otherwise the last one without
+ * PEBS.
+ */
 static unsigned choose(uint32_t free, uint32_t pebs, bool precise)
 {
 	if (!precise && (free & ~pebs))
@@ -73,7 +77,7 @@ static unsigned choose(uint32_t free, uint32_t pebs, bool precise)
 						    : 31 - __builtin_clz(free));
 }
 
-/* NetBurst: the event must be selected and tagged for the counter, too. */
+/* NetBurst: ESCRs must be free to select and tag the event for the counter. */
 static bool assign_selected(struct spmu_driver *driver, unsigned slot,
 			    const struct spmu_request *request, uint32_t free, uint32_t pebs)
 {
@@ -90,23 +94,23 @@ static bool assign_selected(struct spmu_driver *driver, unsigned slot,
 }
 
 /*
- * 18.9.4.4: on some models the other general counters must be quiet while one has precise
- * distribution.  Whether the request can go to this counter beside what is there.
+ * Returns true if the request can have this counter together with those in use. On some models
+ * the other general counters must not be in use while one has precise distribution (18.9.4.4).
  */
-static bool is_quiet(const struct spmu_driver *driver, const struct spmu_request *request,
-		     unsigned index)
+static bool is_compatible(const struct spmu_driver *driver, const struct spmu_request *request,
+			  unsigned index)
 {
-	bool alone = drv_is_pdir(driver, request, index), quiet = true;
+	bool alone = drv_is_pdir(driver, request, index), compatible = true;
 
 	for (unsigned slot = 0; driver->facilities.pdir_alone && slot < driver->slots; slot++) {
 		if (driver->counter[slot].used && !driver->counter[slot].fixed)
-			quiet &= !alone && !drv_is_pdir(driver, &driver->counter[slot].request,
-							driver->counter[slot].index);
+			compatible &= !alone && !drv_is_pdir(driver, &driver->counter[slot].request,
+							     driver->counter[slot].index);
 	}
-	return quiet;
+	return compatible;
 }
 
-/* Choose a counter for the slot; false when none is free. */
+/* Chooses a counter for the slot. Returns false if none is free. */
 static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_request *request)
 {
 	uint32_t pebs = (uint32_t)spmu_drv_pebs_counters(driver);
@@ -125,10 +129,10 @@ static bool assign(struct spmu_driver *driver, unsigned slot, const struct spmu_
 	if (!free)
 		return false;
 	driver->counter[slot].index = (uint8_t)choose(free, pebs, request->precise);
-	return is_quiet(driver, request, driver->counter[slot].index);
+	return is_compatible(driver, request, driver->counter[slot].index);
 }
 
-/* The period in the area; a further PEBS counter may ask for another threshold too. */
+/* Writes the period into the area. One more PEBS counter may need another threshold, too. */
 static bool store_reset(struct spmu_driver *driver)
 {
 	bool stored;
@@ -140,12 +144,16 @@ static bool store_reset(struct spmu_driver *driver)
 	return (driver->in_service || spmu_drv_resume_debug(driver)) && stored;
 }
 
-/* Registers of a slot in order: event off, value, old overflow cleared, event on. */
+/*
+ * Writes the registers of a slot in this order: event off, value, old overflow cleared, event on.
+ */
 static bool program(struct spmu_driver *driver, unsigned slot)
 {
 	uint64_t stale = drv_counter_bit(driver, slot);
 
-	/* While the counters run the service routine clears what is no counter's. */
+	/*
+	 * While the counters run, the service routine clears the indications that are no counter's.
+	 */
 	if (!driver->running && !driver->in_service)
 		stale |= spmu_drv_other_status(driver);
 	if (!driver->running && drv_has_global(driver) && !spmu_drv_pause(driver))
@@ -159,7 +167,7 @@ static bool program(struct spmu_driver *driver, unsigned slot)
 	return spmu_drv_program_select(driver, slot, true);
 }
 
-/* Whether the family's counters can be programmed so. */
+/* Returns true if the family's counters can be programmed like this. */
 static bool can_select(const struct spmu_driver *driver, const struct spmu_request *request)
 {
 	switch (driver->facilities.programming) {
@@ -170,7 +178,7 @@ static bool can_select(const struct spmu_driver *driver, const struct spmu_reque
 	case SPMU_PROGRAM_PERFEVTSEL:
 		break;
 	}
-	/* P6 knows no other thread. */
+	/* P6 has one thread. */
 	return !request->tagger &&
 	       !(driver->facilities.enable_first && (request->select & DRV_SELECT_ANY));
 }
@@ -204,6 +212,7 @@ enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_requ
 		return SPMU_E_UNAVAILABLE;
 	if (s == SPMU_DRIVER_COUNTERS)
 		return SPMU_E_COUNTER;
+	driver->counter[s].off = false;
 	driver->counter[s].starter = (uint8_t)starter;
 	driver->counter[s].starts = 0;
 	if (!assign(driver, s, request))
@@ -211,7 +220,7 @@ enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_requ
 	if (request->period > spmu_drv_longest_period(driver, s))
 		return SPMU_E_ARGUMENT;
 
-	/* What waits in the buffer was recorded without this counter. */
+	/* The records that wait in the buffer were made without this counter. */
 	if (request->precise && !driver->running && !driver->in_service &&
 	    spmu_drv_pebs_index(driver) > driver->pebs_base)
 		spmu_drv_drain_pebs(driver);
@@ -222,7 +231,7 @@ enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_requ
 	driver->counter[s].reload = spmu_drv_interval(driver, s);
 	driver->counter[s].total = 0;
 	driver->counter[s].start = drv_start_value(driver, s, driver->counter[s].reload);
-	/* Its last write is the one that switches the event on: there is nothing to undo. */
+	/* The last write switches the event on, so there is nothing to undo. */
 	if (!program(driver, s)) {
 		driver->counter[s].used = false;
 		driver->pebs_bits &= ~drv_counter_bit(driver, s);
@@ -232,10 +241,14 @@ enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_requ
 	return SPMU_OK;
 }
 
-enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request,
+enum spmu_status spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *given,
 				 unsigned *slot)
 {
-	return spmu_drv_add(driver, request, 0, slot);
+	struct spmu_request request;
+
+	if (!given || !slot || !abi_take(&request, sizeof(request), given))
+		return SPMU_E_ARGUMENT;
+	return spmu_drv_add(driver, &request, 0, slot);
 }
 
 bool spmu_drv_remove(struct spmu_driver *driver, unsigned slot)
@@ -247,7 +260,51 @@ bool spmu_drv_remove(struct spmu_driver *driver, unsigned slot)
 	return done;
 }
 
-/* Disable everything but PEBS on the counters of `keep`, and go on where one write faults. */
+/* Returns the other slot of a cascade, or the slot itself. */
+static unsigned partner(const struct spmu_driver *driver, unsigned slot)
+{
+	unsigned other = driver->counter[slot].starter;
+
+	if (!other)
+		other = driver->counter[slot].starts;
+	return other ? other - 1 : slot;
+}
+
+static bool can_change(const struct spmu_driver *driver, unsigned slot)
+{
+	return slot < SPMU_DRIVER_COUNTERS && driver->counter[slot].used && !driver->running &&
+	       !driver->in_service;
+}
+
+enum spmu_status spmu_driver_remove(struct spmu_driver *driver, unsigned slot)
+{
+	unsigned other;
+	bool done;
+
+	if (!can_change(driver, slot))
+		return SPMU_E_ARGUMENT;
+	other = partner(driver, slot);
+	if (drv_is_pebs(driver, slot) && spmu_drv_pebs_index(driver) > driver->pebs_base)
+		spmu_drv_drain_pebs(driver);
+	driver->pebs_bits &= ~drv_counter_bit(driver, slot);
+	done = spmu_drv_write_pebs(driver, spmu_drv_armed(driver) & driver->pebs_bits);
+	done &= spmu_drv_remove(driver, slot);
+	if (other != slot)
+		done &= spmu_drv_remove(driver, other);
+	while (driver->slots && !driver->counter[driver->slots - 1].used)
+		driver->slots--;
+	return done ? SPMU_OK : SPMU_E_UNAVAILABLE;
+}
+
+enum spmu_status spmu_driver_set_enabled(struct spmu_driver *driver, unsigned slot, bool enabled)
+{
+	if (!can_change(driver, slot))
+		return SPMU_E_ARGUMENT;
+	driver->counter[slot].off = driver->counter[partner(driver, slot)].off = !enabled;
+	return SPMU_OK;
+}
+
+/* Disables everything except PEBS on the counters of `keep`. It continues if one write faults. */
 static bool disable(const struct spmu_driver *driver, uint64_t keep)
 {
 	bool done = spmu_drv_pause(driver);
@@ -257,12 +314,15 @@ static bool disable(const struct spmu_driver *driver, uint64_t keep)
 	return done;
 }
 
-/* What is to be enabled when all slots are. */
+/*
+ * Computes what is to be enabled. A PEBS counter that is switched off may wait for its record,
+ * which PEBS does not forget.
+ */
 static void choose_enables(struct spmu_driver *driver)
 {
 	driver->enabled = driver->pebs_enabled = 0;
 	for (unsigned slot = 0; slot < driver->slots; slot++) {
-		if (driver->counter[slot].used)
+		if (driver->counter[slot].used && !driver->counter[slot].off)
 			driver->enabled |= drv_counter_bit(driver, slot);
 		if (drv_is_pebs(driver, slot))
 			driver->pebs_enabled |= drv_counter_bit(driver, slot);
@@ -274,7 +334,7 @@ static uint64_t trace_bits(const struct spmu_driver *driver)
 	return driver->debugctl & DRV_DEBUG_TRACE;
 }
 
-/* What other software left in the status since the driver stopped belongs to no interrupt. */
+/* What other software has left in the status since the driver stopped belongs to no interrupt. */
 static bool clear_stale(const struct spmu_driver *driver)
 {
 	uint64_t stale = spmu_drv_other_status(driver);
@@ -291,7 +351,7 @@ enum spmu_status spmu_driver_start(struct spmu_driver *driver)
 	choose_enables(driver);
 	driver->running = true;
 	if (spmu_drv_set_debug(driver, trace_bits(driver) | spmu_drv_lbr_bits(driver)) &&
-	    /* The service routine, when that is the caller, enables at its end. */
+	    /* If the service routine is the caller, it enables at its end. */
 	    (driver->in_service || (clear_stale(driver) && spmu_drv_enable(driver))))
 		return SPMU_OK;
 	driver->running = false;
@@ -306,13 +366,13 @@ static bool stop(struct spmu_driver *driver, bool sampling)
 	bool done = spmu_drv_pause(driver);
 	uint64_t armed;
 
-	/* Armed now, a counter would lose its record if PEBS forgot; nothing counts any more. */
+	/* An armed counter would lose its record if PEBS forgot it. Nothing counts any more. */
 	armed = spmu_drv_armed(driver) & driver->pebs_enabled;
 	driver->running = false;
 	driver->enabled = driver->pebs_enabled = 0;
 	done &= disable(driver, armed);
 	done &= spmu_drv_set_debug(driver, trace_bits(driver));
-	return spmu_drv_settle_stopped(driver, armed, sampling) && done;
+	return spmu_drv_serve_stopped(driver, armed, sampling) && done;
 }
 
 enum spmu_status spmu_driver_stop(struct spmu_driver *driver)
@@ -336,10 +396,10 @@ enum spmu_status spmu_driver_release(struct spmu_driver *driver)
 	return done ? SPMU_OK : SPMU_E_UNAVAILABLE;
 }
 
-/* Records in the buffer belong to the period before: hand them out, then change the slot. */
+/* Records in the buffer belong to the previous period: hand them out, then change the slot. */
 static enum spmu_status set_pebs_period(struct spmu_driver *driver, unsigned slot, uint64_t period)
 {
-	/* In the service routine, also in the middle of draining, everything is stopped. */
+	/* In the service routine everything is stopped, even in the middle of draining. */
 	bool pause = driver->running && !driver->in_service;
 	bool stored;
 

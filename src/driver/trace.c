@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trace.c: branch trace store (Vol. 3B 17.4.5, 17.4.9.3, 17.4.9.4, 17.4.9.5): starts and stops it
- * and hands the records over in place.
+ * and hands the records over where they are.
  *
- * With BTINT the interrupt comes some records before the buffer is full, and its sink says with
- * which buffer to go on.  Without it the buffer is circular: when its last record has
- * been written since the last time, the oldest one stands at the index.  To
- * know that, the driver clears the last record: no branch leads from 0 to 0.
+ * With BTINT the interrupt comes some records before the buffer is full, and the sink says which
+ * buffer to use next. Without it the buffer is circular: if its last record has been written since
+ * the last time, the oldest record is at the index. To detect that, the driver clears the last
+ * record; no branch goes from 0 to 0.
  */
 #include "internal.h"
 
-static unsigned char *at_linear(const struct spmu_driver *driver, uint64_t linear)
-{
-	return (unsigned char *)(uintptr_t)(linear + driver->bts_distance);
-}
-
-static unsigned char *last_record(const struct spmu_driver *driver)
-{
-	return at_linear(driver, driver->bts_maximum - driver->layout->bts_bytes);
-}
-
-void spmu_drv_mark_bts(struct spmu_driver *driver)
-{
-	unsigned char *last = last_record(driver);
-
-	for (unsigned i = 0; i < driver->layout->bts_bytes; i++)
-		last[i] = 0;
-}
-
 static bool has_wrapped(const struct spmu_driver *driver)
 {
-	const unsigned char *last = last_record(driver);
+	const unsigned char *last = drv_last_bts(driver);
 
 	for (unsigned i = 0; i < driver->layout->bts_bytes; i++) {
 		if (last[i])
@@ -39,7 +21,7 @@ static bool has_wrapped(const struct spmu_driver *driver)
 	return false;
 }
 
-/* Hand over what stands from one address to another; the sink's answer. */
+/* Hands over the records from one address to another. Returns the sink's answer. */
 static uint64_t hand_over(struct spmu_driver *driver, uint64_t from, uint64_t to)
 {
 	size_t count = (to - from) / driver->layout->bts_bytes;
@@ -47,7 +29,7 @@ static uint64_t hand_over(struct spmu_driver *driver, uint64_t from, uint64_t to
 	if (!count || !driver->bts_sink)
 		return driver->bts_base;
 	driver->bts_records += count;
-	return driver->bts_sink(driver->bts_sink_opaque, at_linear(driver, from), count, from);
+	return driver->bts_sink(driver->bts_sink_opaque, drv_at_linear(driver, from), count, from);
 }
 
 static void hand_over_circular(struct spmu_driver *driver, uint64_t index)
@@ -58,7 +40,7 @@ static void hand_over_circular(struct spmu_driver *driver, uint64_t index)
 	spmu_drv_mark_bts(driver);
 }
 
-/* Go on with the buffer at `next`, of the same size. */
+/* Continues with the buffer at `next`, of the same size. */
 static void move_buffer(struct spmu_driver *driver, uint64_t next)
 {
 	uint64_t bytes = driver->bts_maximum - driver->bts_base;

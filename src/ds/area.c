@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * area.c: the DS buffer management area in memory (17.4.9, 18.8.1.1): encode and
- * decode over one list of addresses.  An area of 4-byte fields holds low halves.
+ * area.c: the DS buffer management area in memory (17.4.9, 18.8.1.1). Encoding and decoding use one
+ * list of addresses. An area with 4-byte fields holds the low halves.
  */
 #include <string.h>
 
 #include "data/model.h"
 
-/* The addresses stand first in memory and in struct spmu_ds_area, in one order. */
+/* The addresses come first in memory and in struct spmu_ds_area, in the same order. */
 #define SAME_PLACE(n, name) &&8 * (n) == offsetof(struct spmu_ds_area, name)
-_Static_assert(1 DS_AREA(SAME_PLACE), "the members stand as the addresses do");
+_Static_assert(1 DS_AREA_WORDS(SAME_PLACE), "the members are in the order of the addresses");
 
 static void put_addresses(const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
 			  uint8_t *out)

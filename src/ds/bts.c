@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bts.c: a branch trace record in memory: encode for the unit, decode for software (17.4.9,
- * figures 17-6 and 17-8).  Three fields of 4 or 8 bytes: from, to, flags.
+ * bts.c: a branch trace record in memory (17.4.9, figures 17-6 and 17-8): the unit encodes it,
+ * software decodes it. It has three fields of 4 or 8 bytes: from, to, flags.
  */
 #include <string.h>
 
 #include "data/model.h"
 
-#define PREDICTED (UINT64_C(1) << 4) /* in the flags; NetBurst alone sets it */
+#define PREDICTED (UINT64_C(1) << 4) /* in the flags; only NetBurst sets it */
 
 static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,
 			      const struct spmu_bts_record *record, size_t bytes)

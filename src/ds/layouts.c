@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layouts.c: the lists of data/ds as layouts, and the proofs that they are whole: every byte
- * of a PEBS record belongs to exactly one field.
+ * layouts.c: makes layouts from the lists of data/ds, and proves at compile time that each byte of
+ * a PEBS record belongs to exactly one field.
  */
 #include "data/model.h"
 
@@ -10,8 +10,8 @@
 #define SAME_PLACE(offset, name) &&(offset) == offsetof(struct spmu_pebs_record, name)
 
 /*
- * A list of fields `word` bytes wide from `first` to `end`: each stands at a multiple of
- * its width, there are as many as fit, and no two stand at the same place.
+ * A list of fields `word` bytes wide, from offset `first` to `end`. Each offset is a multiple of
+ * the width, there are as many fields as fit, and no two have the same offset.
  */
 #define ONE(offset, name)   +1
 #define LOW(offset, name)   | (offset)
@@ -84,7 +84,7 @@ const struct spmu_pebs_layout pebs_format_4 = {
 		       #name ": buffers hold it");
 DS_LAYOUTS(DS_LAYOUT)
 
-const struct spmu_ds_layout *spmu_ds_layout(const struct spmu_model *model, bool ia32e)
+const struct spmu_ds_layout *spmu_model_ds_layout(const struct spmu_model *model, bool ia32e)
 {
 	return !ia32e && model->ds_legacy ? model->ds_legacy : model->ds;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pebs.c: a PEBS record in memory: encode for the unit, decode for software, over the
- * model's one list of fields (17.4.9, 18.4.4, 18.8.1.1, 18.11.2, 18.13.1.1; adaptive records:
- * 10th generation Core).
+ * pebs.c: a PEBS record in memory: the unit encodes it, software decodes it. Both use the model's
+ * one list of fields (17.4.9, 18.4.4, 18.8.1.1, 18.11.2, 18.13.1.1; adaptive records: 10th
+ * generation Core).
  *
- * The vectors and branches of struct spmu_pebs_record are most of its size and few
- * records have them, so they are touched only for those.  An adaptive record holds at
- * most as many branches as a stack has; a configuration that asks for more gets that many,
- * and the format word says so.
+ * The vectors and branches are most of the size of struct spmu_pebs_record, but few records have
+ * them. So they are only touched for records that do. An adaptive record holds at most as many
+ * branches as the stack of last branch records. A configuration that asks for more gets that
+ * number, and the format word says so.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ _Static_assert(offsetof(struct spmu_pebs_record, xmm) + 256 ==
 	       "what few records have stands last");
 #define HEAD_BYTES offsetof(struct spmu_pebs_record, xmm)
 
-/* What MSR_PEBS_DATA_CFG selects, as the format word says it. */
+/* What MSR_PEBS_DATA_CFG selects, in the form of the format word. */
 static uint64_t format_of(uint64_t data_cfg)
 {
 	uint64_t format = data_cfg & PEBS_FORMAT_GROUPS;
@@ -67,7 +67,7 @@ static void put_fields(const struct spmu_pebs_layout *pebs, const struct pebs_gr
 		       (const uint8_t *)record + group->field[i].member, pebs->word_bytes);
 }
 
-/* `record` is 0 where a field is not as wide as its member. */
+/* `record` must be 0 if a field is narrower than its member. */
 static void get_fields(const struct spmu_pebs_layout *pebs, const struct pebs_group *group,
 		       const uint8_t *in, struct spmu_pebs_record *record)
 {
@@ -76,7 +76,7 @@ static void get_fields(const struct spmu_pebs_layout *pebs, const struct pebs_gr
 		       pebs->word_bytes);
 }
 
-/* An LBR entry of a record is as the registers of this format have it. */
+/* An LBR entry of a record has the form of the registers of this format. */
 static const struct spmu_lbr_layout entries = {.format = SPMU_LBR_INFO};
 _Static_assert(sizeof(struct spmu_lbr_entry) == PEBS_BRANCH_BYTES, "from, to, info");
 
@@ -171,7 +171,7 @@ enum spmu_status spmu_pebs_encode(const struct spmu_ds_layout *layout, uint64_t 
 	return SPMU_OK;
 }
 
-/* What an adaptive record says of itself; its length must be what its groups add up to. */
+/* Reads what an adaptive record says of itself. Its length must be the sum of its groups. */
 static enum spmu_status read_format(const struct spmu_pebs_layout *pebs, const uint8_t *in,
 				    size_t bytes, uint64_t *format, size_t *need)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.c: one entry of the last branch record stack in each of its formats: encode for the
- * unit, decode for software (17.4.8.1, tables 17-7 to 17-9, 17.10.1).
+ * format.c: an entry of the last branch record stack in each of its formats: the unit encodes it,
+ * software decodes it (17.4.8.1, tables 17-7 to 17-9, 17.10.1).
  *
- * Addresses are linear ones also where the format stores offsets in the code segment
- * (formats 2 to 5): hosts report linear addresses, and a flat code segment makes them equal.
+ * Addresses are linear ones, even if the format stores offsets in the code segment (formats 2 to
+ * 5). Hosts report linear addresses, and in a flat code segment the two are equal.
  */
 #include "data/model.h"
 
 #define CYCLES_MAX 0xffffu
 
-/* What stands where besides the addresses. */
+/* What a format has besides the addresses. */
 struct shape {
 	uint8_t from_flags; /* how many of FROM's highest bits are flags */
 	bool to_cycles;	    /* TO[63:48] are clocks */
@@ -31,7 +31,7 @@ static const struct shape shapes[] = {
 	[SPMU_LBR_INFO2] = {.info = FIELD(LBR_INFO, MISPRED), .info_cycles = true},
 };
 
-const struct spmu_lbr_layout *spmu_lbr_layout(const struct spmu_model *model)
+const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_model *model)
 {
 	return model ? model->lbr : NULL;
 }
@@ -47,7 +47,7 @@ static uint64_t high(unsigned bits)
 	return bits ? BITS(64 - bits, bits) : 0;
 }
 
-/* Flags where FROM and the third register both have them: bits 63 to 61. */
+/* Bits 63 to 61 hold flags in FROM and in the third register. */
 static uint64_t flag_bits(const struct spmu_branch *branch)
 {
 	return (branch->flags & SPMU_BRANCH_MISPREDICTED ? FIELD(LBR_INFO, MISPRED) : 0) |

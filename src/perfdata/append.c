@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * append.c: the records of a perf.data that is being written.
+ * append.c: adds records to a perf.data that is being written.
  *
- * Records gather in a buffer; the data of traces goes straight to the file.
+ * Records are gathered in a buffer. The data of traces goes directly to the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@
 
 /* --- records --------------------------------------------------------------------------- */
 
-/* Room for a record of that size, its header filled in; bad when there is none. */
+/*
+ * Reserves space for a record of this size and fills its header in. The cursor is bad if there is
+ * no space.
+ */
 static struct cursor begin_record(struct perfdata_writer *writer, uint32_t type, uint16_t misc,
 				  size_t body_bytes)
 {
@@ -32,7 +35,7 @@ static struct cursor begin_record(struct perfdata_writer *writer, uint32_t type,
 	return cursor;
 }
 
-/* The record counts when its body filled its room exactly. */
+/* Adds the record if its body filled the space exactly. */
 static bool end_record(struct perfdata_writer *writer, const struct cursor *cursor)
 {
 	if (cursor->bad || cursor->at != cursor->end)
@@ -98,7 +101,7 @@ static void remember_file(struct feature_source *about, const struct perfdata_mm
 		if (!strcmp(about->files[i].path, map->path))
 			return;
 	}
-	/* Without memory the file's id stands in its mapping alone. */
+	/* Without memory, the file's id is only in its mapping. */
 	grown = realloc(about->files, (about->file_count + 1) * sizeof(*grown));
 	if (!grown)
 		return;
@@ -121,7 +124,7 @@ bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mma
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		remember_file(&writer->about, map);
 	}
-	/* pid and tid, three words of place, three of identity, protection and flags */
+	/* pid and tid, three words of address, three of identity, protection and flags */
 	cursor = begin_record(writer, PERF_RECORD_MMAP2, misc,
 			      8 * 8 + text_bytes(map->path) + trailer_bytes(writer));
 	body_mmap2(&cursor, &copy, map->build_id_bytes);
@@ -167,7 +170,7 @@ bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_tas
 bool perfdata_begin_trace(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
 			  uint64_t time_ns)
 {
-	/* References are the clock's nanoseconds already. */
+	/* References are in the clock's nanoseconds. */
 	struct trace_info info = {
 		.type = PERFDATA_TRACE_INTEL_BTS, .events = PERFDATA_TYPE_INTEL_BTS, .mult = 1};
 	struct cursor cursor =
@@ -183,7 +186,7 @@ bool perfdata_begin_trace(struct perfdata_writer *writer, uint32_t pid, uint32_t
 	return end_record(writer, &cursor);
 }
 
-/* The kernel's word that a stretch of the trace is there, as perf has it before the data. */
+/* The kernel's record that a stretch of the trace exists. perf writes it before the data. */
 static bool announce_trace(struct perfdata_writer *writer, const struct perfdata_trace *trace)
 {
 	uint64_t bytes = trace->count * sizeof(*trace->records), flags = 0;
@@ -210,7 +213,7 @@ static bool remember_trace(struct perfdata_writer *writer, uint64_t offset, uint
 	return true;
 }
 
-/* The thread's number; false when there is no memory. */
+/* Finds the number of the thread; false if there is no memory. */
 static bool trace_index(struct perfdata_writer *writer, uint32_t tid, uint32_t *index)
 {
 	uint32_t *grown;
@@ -231,7 +234,7 @@ static bool trace_index(struct perfdata_writer *writer, uint32_t tid, uint32_t *
 	return true;
 }
 
-/* The record, the data and the padding, all or nothing. */
+/* Writes the record, the data and the padding, or nothing. */
 static bool write_trace(struct perfdata_writer *writer, const struct perfdata_trace *trace)
 {
 	uint8_t head[sizeof(struct perf_event_header) + TRACE_HEADER_BYTES];

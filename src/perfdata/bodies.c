@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bodies.c: the record bodies, each said once for reading and for writing.
+ * bodies.c: the bodies of records, each described once for reading and for writing.
  *
- * Order and sizes are those of perf_event_open(2), linux/perf_event.h and, of trace records, of
- * perf's own list.  Parts that are not written here are stepped over when read.
+ * Order and sizes are those of perf_event_open(2) and linux/perf_event.h; those of trace records
+ * are perf's own. The reader skips parts that the writer does not write.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* --- the cursor -------------------------------------------------------------- */
 
-static bool has_room(struct cursor *cursor, uint64_t bytes)
+static bool has_bytes(struct cursor *cursor, uint64_t bytes)
 {
 	if (!cursor->bad && (uint64_t)(cursor->end - cursor->at) < bytes)
 		cursor->bad = true;
@@ -20,7 +20,7 @@ static bool has_room(struct cursor *cursor, uint64_t bytes)
 
 void cursor_bytes(struct cursor *cursor, void *bytes, size_t count)
 {
-	if (!has_room(cursor, count)) {
+	if (!has_bytes(cursor, count)) {
 		if (!cursor->writing)
 			memset(bytes, 0, count);
 		return;
@@ -44,7 +44,7 @@ void cursor_u32(struct cursor *cursor, uint32_t *value)
 
 void cursor_skip(struct cursor *cursor, uint64_t count)
 {
-	if (!has_room(cursor, count))
+	if (!has_bytes(cursor, count))
 		return;
 	if (cursor->writing)
 		memset(cursor->at, 0, count);
@@ -54,13 +54,13 @@ void cursor_skip(struct cursor *cursor, uint64_t count)
 void cursor_text(struct cursor *cursor, const char **text)
 {
 	if (cursor->writing) {
-		size_t length = strlen(*text), room = (length + 8) & ~(size_t)7;
+		size_t length = strlen(*text), padded = (length + 8) & ~(size_t)7;
 
-		if (!has_room(cursor, room))
+		if (!has_bytes(cursor, padded))
 			return;
-		memset(cursor->at, 0, room);
+		memset(cursor->at, 0, padded);
 		memcpy(cursor->at, *text, length);
-		cursor->at += room;
+		cursor->at += padded;
 		return;
 	}
 	*text = "";
@@ -74,7 +74,7 @@ void cursor_text(struct cursor *cursor, const char **text)
 
 /* --- samples ------------------------------------------------------------------- */
 
-/* A counted list of items of a fixed size; `between` bytes stand between count and items. */
+/* A counted list of items of a fixed size, with `between` bytes between count and items. */
 static const void *list(struct cursor *cursor, const void *items, uint64_t *count,
 			size_t item_bytes, size_t between)
 {
@@ -119,7 +119,7 @@ static void skip_raw(struct cursor *cursor)
 {
 	uint32_t bytes = 0;
 
-	/* The count and the bytes together fill words. */
+	/* The count and the bytes together are padded to whole words. */
 	cursor_u32(cursor, &bytes);
 	cursor_skip(cursor, bytes);
 	cursor_skip(cursor, (8 - (bytes + 4u) % 8) % 8);
@@ -140,7 +140,7 @@ static bool has_hardware_index(const struct perf_event_attr *attr)
 	return attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
 }
 
-/* Registers in the order of their bits, behind a word that says whether there are any. */
+/* Registers in the order of their bits, after a word that says whether there are any. */
 static void registers(struct cursor *cursor, uint64_t mask, struct perfdata_sample *sample)
 {
 	uint64_t abi = PERF_SAMPLE_REGS_ABI_64;
@@ -160,7 +160,7 @@ static void registers(struct cursor *cursor, uint64_t mask, struct perfdata_samp
 	}
 }
 
-/* The parts between the period and the registers; call chain and branches alone are written. */
+/* The parts between the period and the registers. Only call chain and branches are written. */
 static void middle(struct cursor *cursor, const struct perf_event_attr *attr,
 		   struct perfdata_sample *sample)
 {

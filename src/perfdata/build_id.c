@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * build_id.c: the build-id of an ELF file, or of the vDSO that is mapped here.
- */
+/* build_id.c: reads the build-id of an ELF file, or of the vDSO of this process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
@@ -26,7 +24,9 @@ static size_t copy_id(Elf *elf, uint8_t id[PERFDATA_BUILD_ID_MAX])
 	return (size_t)bytes;
 }
 
-/* The vDSO is one ELF image in memory; its section headers, which stand last, tell its size. */
+/*
+ * The vDSO is one ELF image in memory. Its section headers come last and therefore give its size.
+ */
 static Elf *open_vdso(void)
 {
 	unsigned long base = getauxval(AT_SYSINFO_EHDR);
@@ -53,7 +53,7 @@ size_t perfdata_read_build_id(const char *path, uint8_t id[PERFDATA_BUILD_ID_MAX
 	} else {
 		if (path[0] != '/')
 			return 0;
-		/* A mapped device must not be waited for. */
+		/* A device file must not block. */
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
 			return 0;

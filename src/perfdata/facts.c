@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * facts.c: the header features of a perf.data that is read.
- */
+/* facts.c: reads the header features of a perf.data. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +43,7 @@ static struct cursor feature(const struct perfdata_reader *reader, unsigned bit)
 	return reader_cursor(reader, reader->feature[bit]);
 }
 
-/* Descriptors stand right behind the records.  A file without them is good, too. */
+/* The descriptors follow the records directly. A file without descriptors is valid, too. */
 static void find_features(struct perfdata_reader *reader)
 {
 	const struct perfdata_header *header = &reader->header;
@@ -68,7 +66,7 @@ static void find_features(struct perfdata_reader *reader)
 	}
 }
 
-/* Names from EVENT_DESC, whose events stand in the order of the attrs. */
+/* Takes names from EVENT_DESC, whose events have the order of the attrs. */
 static void read_names(struct perfdata_reader *reader)
 {
 	struct cursor cursor = feature(reader, FEATURE_EVENT_DESC);
@@ -116,7 +114,7 @@ static void join_command(struct perfdata_reader *reader)
 
 		if (!word)
 			break;
-		/* Each word is shorter than what it takes in the file. */
+		/* Each word is shorter than its space in the file. */
 		length += (size_t)sprintf(text + length, "%s%s", i ? " " : "", word);
 	}
 	text[length] = '\0';
@@ -184,7 +182,7 @@ size_t perfdata_build_id(const struct perfdata_reader *reader, const char *path,
 			return 0;
 		if (strcmp(name, path))
 			continue;
-		/* Before Linux 5.11 the length was not there: SHA-1's 20 bytes. */
+		/* Before Linux 5.11 there was no length: it is the 20 bytes of SHA-1. */
 		bytes = header.misc & MISC_BUILD_ID_SIZE ? entry[BUILD_ID_ENTRY_BYTES]
 							 : PERFDATA_BUILD_ID_MAX;
 		if (bytes > PERFDATA_BUILD_ID_MAX)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * features.c: the header features behind the records: what was recorded, where
- * and of which files.
+ * features.c: writes the header features after the records: what was recorded, where, and of which
+ * files.
  *
- * Layouts as in perf.data-file-format.txt of Linux' tools/perf.  A feature whose fact
- * is not known is left out.
+ * The layouts are those of perf.data-file-format.txt in Linux' tools/perf. A feature whose fact is
+ * unknown is left out.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 
 #include <src/perfdata/layout.h>
 
-/* A body that grows; `bad` once there was no memory. */
+/* A body that grows. `bad` is set if there was no memory. */
 struct body {
 	uint8_t *bytes;
-	size_t length, room;
+	size_t length, capacity;
 	bool bad;
 };
 
@@ -26,16 +26,16 @@ static void put(struct body *body, const void *bytes, size_t count)
 {
 	if (body->bad || !count)
 		return;
-	if (body->length + count > body->room) {
-		size_t room = (body->length + count) * 2;
-		uint8_t *grown = realloc(body->bytes, room);
+	if (body->length + count > body->capacity) {
+		size_t capacity = (body->length + count) * 2;
+		uint8_t *grown = realloc(body->bytes, capacity);
 
 		if (!grown) {
 			body->bad = true;
 			return;
 		}
 		body->bytes = grown;
-		body->room = room;
+		body->capacity = capacity;
 	}
 	if (bytes)
 		memcpy(body->bytes + body->length, bytes, count);
@@ -64,7 +64,7 @@ static void put_text(struct body *body, const char *text)
 	put(body, NULL, padded - length);
 }
 
-/* --- one function a feature: false leaves it out ------------------------------------ */
+/* --- one function for each feature; it returns false to leave the feature out ------- */
 
 typedef bool feature_writer(struct body *body, const struct feature_source *source);
 
@@ -198,7 +198,7 @@ static bool put_events(struct body *body, const struct feature_source *source)
 	return true;
 }
 
-/* Samples of a call-stack mode are for call graphs, not to be shown as branches. */
+/* Samples of a call-stack mode are for call graphs. They are not branches to show. */
 static bool put_branch_stack(struct body *body, const struct feature_source *source)
 {
 	(void)body;
@@ -225,7 +225,7 @@ static bool put_pmus(struct body *body, const struct feature_source *source)
 	return false;
 }
 
-/* Where the stretches of traces are. */
+/* The places of the stretches of traces. */
 static bool put_traces(struct body *body, const struct feature_source *source)
 {
 	if (!source->trace_count)
@@ -255,7 +255,7 @@ static bool put_clock(struct body *body, const struct feature_source *source)
 	return true;
 }
 
-/* In the order of their bits, as the descriptors stand. */
+/* In the order of their bits, as the descriptors. */
 static const struct {
 	enum perfdata_feature bit;
 	feature_writer *write;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h: perf.data as it lies on disk.
+ * layout.h: perf.data on disk.
  *
- *	header | ids of all events | an attr and where its ids are, for each event |
- *	records | a section descriptor for each feature bit, ascending | their bodies
+ * 	header | ids of all events | an attr and where its ids are, for each event |
+ * 	records | a section descriptor for each feature bit, ascending | their bodies
  *
- * Everything is little-endian.  Records are perf_event_open(2)'s.  A body is
- * described once, by a function over a cursor that either reads or writes.
+ * Everything is little-endian. Records are those of perf_event_open(2). Each body is described
+ * once, by a function over a cursor that either reads or writes.
  */
 #ifndef SOFTPMU_PERFDATA_LAYOUT_H
 #define SOFTPMU_PERFDATA_LAYOUT_H
@@ -28,7 +28,7 @@ struct perfdata_header {
 };
 _Static_assert(sizeof(struct perfdata_header) == 104, "the file's header");
 
-/* Feature bits that are written or read. */
+/* Feature bits that the writer writes or the reader reads. */
 enum perfdata_feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -41,7 +41,7 @@ enum perfdata_feature {
 	FEATURE_TOTAL_MEM = 10,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
-	FEATURE_BRANCH_STACK = 15, /* without a body: samples have branches to be shown */
+	FEATURE_BRANCH_STACK = 15, /* it has no body: samples have branches to show */
 	FEATURE_PMU_MAPPINGS = 16,
 	FEATURE_AUXTRACE = 18,
 	FEATURE_SAMPLE_TIME = 21,
@@ -65,7 +65,10 @@ enum perfdata_feature {
 
 /* --- the cursor -------------------------------------------------------------- */
 
-/* Where a body is read or written.  Past its end nothing is touched and `bad` is set. */
+/*
+ * The place where a body is read or written. Past its end nothing is read or written, and `bad` is
+ * set.
+ */
 struct cursor {
 	uint8_t *at;
 	const uint8_t *end;
@@ -77,47 +80,51 @@ void cursor_u64(struct cursor *cursor, uint64_t *value);
 void cursor_u32(struct cursor *cursor, uint32_t *value);
 void cursor_bytes(struct cursor *cursor, void *bytes, size_t count);
 void cursor_skip(struct cursor *cursor, uint64_t count); /* writes zeros */
-/* A NUL-terminated text, padded to 8 bytes when written; read to the end of the cursor. */
+/* A NUL-terminated text. Writing pads it to 8 bytes; reading goes to the end of the cursor. */
 void cursor_text(struct cursor *cursor, const char **text);
 
 /* --- bodies: after struct perf_event_header ------------------------------------ */
 
-/* `id` is the event's; on reading 0 when the sample has none. */
+/* `id` is the event's. When reading, it is 0 if the sample has none. */
 void body_sample(struct cursor *cursor, const struct perf_event_attr *attr,
 		 struct perfdata_sample *sample, uint64_t *id);
-/* How long the sample will be. */
+/* Returns the size that the sample will have. */
 size_t body_sample_bytes(const struct perf_event_attr *attr, const struct perfdata_sample *sample);
 void body_mmap(struct cursor *cursor, struct perfdata_mmap *map);
 void body_mmap2(struct cursor *cursor, struct perfdata_mmap *map, bool with_build_id);
 void body_comm(struct cursor *cursor, struct perfdata_comm *comm);
 void body_task(struct cursor *cursor, struct perfdata_task *task);
 
-/* AUXTRACE_INFO of an Intel BTS trace: how the references of its stretches become times.
- * time = zero + reference * mult >> shift */
+/*
+ * AUXTRACE_INFO of an Intel BTS trace: how the references of its stretches become times. time =
+ * zero + (reference * mult >> shift)
+ */
 struct trace_info {
-	uint32_t type;	 /* PERFDATA_TRACE_; the rest is read of Intel BTS only */
+	uint32_t type;	 /* PERFDATA_TRACE_; the other fields are read for Intel BTS only */
 	uint64_t events; /* perf_event_attr.type of its events */
 	uint64_t shift, mult, zero;
 };
 #define TRACE_INFO_BYTES (8 + 6 * 8)
 void body_trace_info(struct cursor *cursor, struct trace_info *info);
 
-/* AUXTRACE; `bytes` of trace data stand behind the record. */
+/* AUXTRACE; `bytes` bytes of trace data follow the record. */
 struct trace_header {
 	uint64_t bytes;
 	uint64_t offset; /* in the whole trace */
 	uint64_t reference;
-	uint32_t index; /* of the thread's, from 0: perf makes a queue of each */
+	uint32_t index; /* of the thread, from 0: perf makes a queue for each */
 	uint32_t tid;
 };
 #define TRACE_HEADER_BYTES (3 * 8 + 4 * 4)
 void body_trace_header(struct cursor *cursor, struct trace_header *header);
 
-/* perf 6.1 does not decode the last BTS record of a stretch, so each ends with one of zeros, which
- * any version passes over. */
+/*
+ * perf 6.1 does not decode the last BTS record of a stretch. So each stretch ends with a record of
+ * zeros, which all versions skip.
+ */
 #define TRACE_PADDING sizeof(struct perfdata_bts)
 
-/* What sample_id_all puts behind other records than samples. */
+/* The fields that sample_id_all adds to records other than samples. */
 struct sample_id {
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns, id;
@@ -151,8 +158,9 @@ struct feature_source {
 };
 
 /*
- * All feature sections, descriptors first, for a file where they begin at
- * `offset`; *bytes long, to free().  Sets the bits in header->features.  NULL: no memory.
+ * Makes all feature sections, descriptors first, for a file in which they begin at `offset`.
+ * Returns memory of *bytes bytes that the caller must free(); NULL if there is no memory. Sets the
+ * bits in header->features.
  */
 uint8_t *features_build(const struct feature_source *source, uint64_t offset,
 			struct perfdata_header *header, size_t *bytes);

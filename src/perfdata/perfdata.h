@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.h: write and read perf.data, the file of Linux' perf tools.
+ * perfdata.h: writes and reads perf.data, the file of Linux' perf tools.
  *
- * The writer appends records and keeps the file readable at each perfdata_sync(); the reader
- * takes any file in the PERFILE2 form and checks every length.  Both go by the layout in
- * layout.h.
+ * The writer adds records and makes the file readable at each perfdata_sync(). The reader takes any
+ * file in the PERFILE2 form and checks each length. Both use the layout in layout.h.
  */
 #ifndef SOFTPMU_PERFDATA_H
 #define SOFTPMU_PERFDATA_H
@@ -17,7 +16,7 @@
 #define PERFDATA_BUILD_ID_MAX 20
 #define PERFDATA_REGS	      24 /* perf's numbers of x86-64 registers: AX 0 ... R15 23 */
 
-/* perf's register numbers (asm/perf_regs.h); DS, ES, FS and GS, 12 to 15, are never recorded. */
+/* perf's register numbers (asm/perf_regs.h). DS, ES, FS and GS, 12 to 15, are never recorded. */
 enum perfdata_reg {
 	PERFDATA_AX,
 	PERFDATA_BX,
@@ -34,25 +33,27 @@ enum perfdata_reg {
 	PERFDATA_R8 = 16,
 };
 
-/* perf_event_attr.type of intel_bts events: a number that kernels give out at run time.  This one
- * is beyond theirs; the file names it in AUXTRACE_INFO and PMU_MAPPINGS. */
+/*
+ * perf_event_attr.type of intel_bts events. Kernels choose this number at run time; this one is
+ * above theirs. The file names it in AUXTRACE_INFO and PMU_MAPPINGS.
+ */
 #define PERFDATA_TYPE_INTEL_BTS 1000
 
-/* Records of perf's own that have no place in the kernel's list. */
+/* perf's own records, which the kernel does not have. */
 #define PERFDATA_RECORD_AUXTRACE_INFO 70
 #define PERFDATA_RECORD_AUXTRACE      71
 
 /* perf's kinds of traces that are known here. */
 #define PERFDATA_TRACE_INTEL_BTS 2
 
-/* An event that was recorded. */
+/* A recorded event. */
 struct perfdata_event {
 	const char *name; /* "instructions:upp"; never NULL from the reader */
 	struct perf_event_attr attr;
-	uint64_t id; /* what its samples carry (the first of several) */
+	uint64_t id; /* the id in its samples (the first of several) */
 };
 
-/* In files nothing is sure to be aligned, so these may stand anywhere. */
+/* These structures have no alignment, because nothing in a file is aligned. */
 struct perfdata_branch { /* flags as in struct perf_branch_entry */
 	uint64_t from, to, flags;
 } __attribute__((packed));
@@ -71,9 +72,9 @@ struct perfdata_sample {
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns;
 	uint64_t ip, address, period;
-	uint64_t regs_mask; /* which of regs are there */
+	uint64_t regs_mask; /* the registers that regs[] has */
 	uint64_t regs[PERFDATA_REGS];
-	const struct perfdata_address *chain;	/* of callers, innermost first */
+	const struct perfdata_address *chain;	/* the callers, innermost first */
 	const struct perfdata_branch *branches; /* newest first */
 	uint64_t chain_count, branch_count;
 };
@@ -82,7 +83,7 @@ struct perfdata_sample {
 struct perfdata_trace {
 	size_t event;			    /* index of the trace's event; set by the reader */
 	uint32_t pid, tid;		    /* pid: 0 when read */
-	uint64_t time_ns;		    /* when the last of them was stored */
+	uint64_t time_ns;		    /* the time of the last record */
 	const struct perfdata_bts *records; /* oldest first; NULL: not an Intel BTS trace */
 	uint64_t count;
 };
@@ -115,9 +116,7 @@ struct perfdata_task { /* FORK and EXIT */
 
 struct perfdata_writer;
 
-/*
- * Facts for the header.  A NULL or 0 leaves the section out.
- */
+/* Facts for the header. NULL or 0 leaves a section out. */
 struct perfdata_about {
 	const char *version;  /* of the tool */
 	const char *cpu_name; /* of the unit's model */
@@ -126,17 +125,18 @@ struct perfdata_about {
 };
 
 /*
- * Begin a file; what had its name becomes NAME.old.  A device is written to as it is.  NULL:
- * *error is a line to free().  The events and what `about` points to are copied; attr is used
- * as given and must be the same in what it says of samples; the id is given out here.
+ * Begins a file. A file with the same name becomes NAME.old; a device is written directly. NULL:
+ * *error is a line that the caller must free(). The events and the data that `about` points to are
+ * copied. attr is used as given. All events must have the same sample format. This function assigns
+ * the ids.
  */
 struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_event *events,
 					size_t count, const struct perfdata_about *about,
 					char **error);
 
 /*
- * Append a record.  False once the file cannot grow (perfdata_write_error()
- * tells why): that record and later ones are not kept, all before it are.
+ * Add a record. They return false once the file cannot grow (perfdata_write_error() says why). That
+ * record and later ones are lost; all earlier records are kept.
  */
 bool perfdata_add_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mmap *map);
@@ -144,54 +144,62 @@ bool perfdata_add_comm(struct perfdata_writer *writer, const struct perfdata_com
 bool perfdata_add_fork(struct perfdata_writer *writer, const struct perfdata_task *task);
 bool perfdata_add_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
 
-/* Before the first trace: that there are BTS traces, and of which thread from when on. */
+/* Says before the first trace that there are BTS traces, of which thread, and from what time on. */
 bool perfdata_begin_trace(struct perfdata_writer *writer, uint32_t pid, uint32_t tid,
 			  uint64_t time_ns);
 bool perfdata_add_trace(struct perfdata_writer *writer, const struct perfdata_trace *trace);
 int perfdata_write_error(const struct perfdata_writer *writer); /* an errno, 0 for none */
 
-/* Samples, traced branches and bytes that are kept so far. */
+/* Samples, traced branches and bytes that have been kept so far. */
 uint64_t perfdata_samples(const struct perfdata_writer *writer);
 uint64_t perfdata_traced(const struct perfdata_writer *writer);
 uint64_t perfdata_bytes(const struct perfdata_writer *writer);
 
-/* Bring what there is to the file and its header up to date: were the tool to be killed now, the
- * file could be read that far. */
+/*
+ * Writes everything to the file and updates its header. If the tool is killed now, the file can be
+ * read up to here.
+ */
 void perfdata_sync(struct perfdata_writer *writer);
 
 /*
- * Write what follows the records, and the header; *bytes is how long the file is.
- * False: *error is a line to free().  Frees the writer either way.
+ * Writes what follows the records, and the header. *bytes is the size of the file. False: *error is
+ * a line that the caller must free(). Frees the writer in both cases.
  */
 bool perfdata_finish(struct perfdata_writer *writer, uint64_t *bytes, char **error);
 
-/* Remove what was written, give what had its name the name back, and free the writer; NULL is
- * fine. */
+/*
+ * Removes the file, gives the previous file its name back, and frees the writer. NULL is allowed.
+ */
 void perfdata_abandon(struct perfdata_writer *writer);
 
-/* The build-id in the notes of an ELF file, "[vdso]" for this machine's; bytes, 0 for none. */
+/*
+ * Reads the build-id from the notes of an ELF file, or of this machine's vDSO ("[vdso]"). Returns
+ * its bytes, 0 if there is none.
+ */
 size_t perfdata_read_build_id(const char *path, uint8_t id[PERFDATA_BUILD_ID_MAX]);
 
 /* --- reading ---------------------------------------------------------- */
 
 struct perfdata_reader;
 
-/* NULL: *error is a line to free(). */
+/* NULL: *error is a line that the caller must free(). */
 struct perfdata_reader *perfdata_open(const char *path, char **error);
 void perfdata_close(struct perfdata_reader *reader);
 
 size_t perfdata_event_count(const struct perfdata_reader *reader);
 const struct perfdata_event *perfdata_event_at(const struct perfdata_reader *reader, size_t index);
 
-/* Text of a header feature ("hostname", "os release", "version", "arch", "cpu", "cpu id", "command
- * line"), NULL when absent. */
+/*
+ * Returns the text of a header feature ("hostname", "os release", "version", "arch", "cpu", "cpu
+ * id", "command line"), NULL if it is absent.
+ */
 const char *perfdata_about_text(const struct perfdata_reader *reader, const char *what);
 
-/* The build-id of a file from the header's table; bytes, 0 for none. */
+/* Returns the build-id of a file from the header's table: its bytes, 0 if there is none. */
 size_t perfdata_build_id(const struct perfdata_reader *reader, const char *path,
 			 uint8_t id[PERFDATA_BUILD_ID_MAX]);
 
-/* One record; pointers stay valid until the reader is closed. */
+/* A record. Pointers are valid until the reader is closed. */
 struct perfdata_record {
 	uint32_t type; /* PERF_RECORD_SAMPLE, _MMAP (given as mmap), _MMAP2, _COMM, _FORK, _EXIT,
 			  PERFDATA_RECORD_AUXTRACE; other types have no body here */
@@ -205,8 +213,8 @@ struct perfdata_record {
 };
 
 /*
- * The next record in file order: 1, 0 at the end, -1 when the rest cannot be read (*error is then a
- * line to free()).
+ * Reads the next record in file order. Returns 1, 0 at the end, or -1 if the rest cannot be read
+ * (*error is then a line that the caller must free()).
  */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error);
 void perfdata_rewind(struct perfdata_reader *reader);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.c: read a perf.data, ours or perf's own.
+ * reader.c: reads a perf.data, written by this project or by perf.
  *
- * Every offset and length in the file is checked before it is followed.  Not read: the pipe form,
+ * It checks each offset and length in the file before it uses it. It does not read the pipe form,
  * files of big-endian machines, and compressed records (perf record -z).
  */
 #define _GNU_SOURCE
@@ -69,7 +69,9 @@ static const char *read_header(struct perfdata_reader *reader)
 	if (header->data.offset > reader->bytes)
 		return "the records lie outside of the file";
 
-	/* A file that was not finished says 0 or less than it has; one that was cut, more. */
+	/*
+	 * A file that was not finished says 0 or less than it has. A file that was cut says more.
+	 */
 	reader->at = header->data.offset;
 	if (!header->data.bytes || !reader_has(reader, header->data.offset, header->data.bytes))
 		reader->end = reader->bytes;
@@ -156,7 +158,7 @@ void perfdata_close(struct perfdata_reader *reader)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* The event that a sample's id names. */
+/* Finds the event that a sample's id names. */
 static bool find_event(const struct perfdata_reader *reader, uint64_t id, size_t *index)
 {
 	for (size_t i = 0; i < reader->event_count; i++) {
@@ -172,7 +174,7 @@ static bool find_event(const struct perfdata_reader *reader, uint64_t id, size_t
 	return false;
 }
 
-/* Its id stands first; without one all events must agree on what a sample is. */
+/* The id comes first. Without an id, all events must have the same sample format. */
 static bool read_sample(const struct perfdata_reader *reader, struct cursor cursor,
 			struct perfdata_sample *sample)
 {
@@ -196,9 +198,11 @@ static bool read_sample(const struct perfdata_reader *reader, struct cursor curs
 	return true;
 }
 
-/* --- traces: their data stands outside of records, behind the one that announces it -------- */
+/* --- traces: their data follows the record that announces it, outside of records ----------- */
 
-/* A reference as the clock's time: the fractions are taken apart as the kernel has it. */
+/*
+ * Converts a reference to the clock's time. The parts are computed separately, as the kernel does.
+ */
 static uint64_t trace_time(const struct trace_info *info, uint64_t reference)
 {
 	uint64_t fraction;
@@ -210,7 +214,7 @@ static uint64_t trace_time(const struct trace_info *info, uint64_t reference)
 	       (fraction * info->mult >> info->shift);
 }
 
-/* The event that the trace is of; the first one when none says so. */
+/* Finds the event of the trace: the first event if none is a trace. */
 static size_t trace_event(const struct perfdata_reader *reader)
 {
 	size_t event = 0;
@@ -221,7 +225,7 @@ static size_t trace_event(const struct perfdata_reader *reader)
 	return event < reader->event_count ? event : 0;
 }
 
-/* Step over the data; false when the file does not have all of it. */
+/* Skips the data; false if the file does not have all of it. */
 static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
 		       struct perfdata_trace *trace)
 {
@@ -246,7 +250,7 @@ static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
 	return true;
 }
 
-/* 1: there is a body, 0: none that we read, -1: it is damaged. */
+/* Returns 1 if there is a body, 0 if there is none that we read, -1 if it is damaged. */
 static int read_body(struct perfdata_reader *reader, const struct perf_event_header *header,
 		     struct cursor cursor, struct perfdata_record *record)
 {
@@ -275,7 +279,7 @@ static int read_body(struct perfdata_reader *reader, const struct perf_event_hea
 	case PERF_RECORD_MMAP:
 		body_mmap(&cursor, &record->mmap);
 		record->mmap.time_ns = sample_id.time_ns;
-		/* The old record lists code unless it says otherwise. */
+		/* The old record is a mapping of code unless it says otherwise. */
 		if (!(header->misc & PERF_RECORD_MISC_MMAP_DATA))
 			record->mmap.protection = PROT_READ | PROT_EXEC;
 		break;

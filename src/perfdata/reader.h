@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* reader.h: a perf.data that is read, as reader.c (records) and facts.c (features) share it. */
+/* reader.h: a perf.data that is being read; reader.c (records) and facts.c (features) share it. */
 #ifndef SOFTPMU_PERFDATA_READER_H
 #define SOFTPMU_PERFDATA_READER_H
 
 #include <src/perfdata/layout.h>
 
-/* An event and its ids in the file (a CPU each, in perf's own files). */
+/* An event and its ids in the file (one for each CPU in perf's own files). */
 struct read_event {
 	struct perfdata_event event;
 	struct perfdata_section ids;
-	char *name; /* event.name, when it is not in the file */
+	char *name; /* event.name, if it is not in the file */
 };
 
 struct perfdata_reader {
@@ -21,17 +21,19 @@ struct perfdata_reader {
 	size_t event_count;
 	struct perfdata_section feature[FEATURES_MAX];
 	struct trace_info trace; /* from AUXTRACE_INFO */
-	char *command;		 /* its words joined */
-	uint64_t at, end;	 /* of the records */
+	char *command;		 /* its words, joined */
+	uint64_t at, end;	 /* where the records are */
 };
 
-/* Whether the file has all of those bytes. */
+/* Returns true if the file has all of these bytes. */
 bool reader_has(const struct perfdata_reader *reader, uint64_t offset, uint64_t bytes);
 
-/* A cursor over a section, bad when the file does not have it. */
+/* Returns a cursor over a section. It is bad if the file does not have the section. */
 struct cursor reader_cursor(const struct perfdata_reader *reader, struct perfdata_section section);
 
-/* What perfdata_open() takes from the features: where they are, the events' names, the command. */
+/*
+ * Reads what perfdata_open() needs of the features: where they are, the events' names, the command.
+ */
 void reader_read_features(struct perfdata_reader *reader);
 
 #endif

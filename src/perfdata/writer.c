@@ -2,10 +2,10 @@
 /*
  * writer.c: a perf.data that grows: its beginning, its end, and what a full disk leaves of it.
  *
- * Each perfdata_sync() brings the header up to date, so that what a killed writer leaves can be
- * read.  When the disk is full the file is cut after the last whole record; what cannot be
- * had then is given up in this order: later records, the last stretch of records in favour of the
- * header's features, the features.
+ * Each perfdata_sync() updates the header, so that the file of a killed writer can be read. If the
+ * disk is full, the file is cut after the last whole record. Then the writer gives up what it
+ * cannot keep, in this order: later records; the last stretch of records, to have space for the
+ * header's features; the features.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ size_t writer_put(int fd, const void *bytes, size_t count, uint64_t offset)
 	return done;
 }
 
-/* Whole records in the first `bytes` of the buffer, and the samples among them. */
+/* Counts the whole records in the first `bytes` of the buffer, and the samples among them. */
 static size_t whole_records(const struct perfdata_writer *writer, size_t bytes, uint64_t *samples)
 {
 	size_t at = 0;
@@ -57,7 +57,7 @@ static size_t whole_records(const struct perfdata_writer *writer, size_t bytes, 
 
 void writer_cut(struct perfdata_writer *writer)
 {
-	/* A device cannot be cut; then the header's length is what counts. */
+	/* A device cannot be cut. Then the length in the header decides. */
 	if (ftruncate(writer->fd, (off_t)(writer->header.data.offset + writer->written)))
 		return;
 }
@@ -95,7 +95,7 @@ void writer_flush(struct perfdata_writer *writer)
 		writer_cut(writer);
 }
 
-/* The first `bytes` of the records are in the file. */
+/* Notes that the first `bytes` of the records are in the file. */
 static bool write_header(struct perfdata_writer *writer, uint64_t bytes)
 {
 	writer->header.data.bytes = bytes;
@@ -103,7 +103,8 @@ static bool write_header(struct perfdata_writer *writer, uint64_t bytes)
 	       sizeof(writer->header);
 }
 
-/* The buffer keeps what it has: when the disk is full its records can be given up for the features.
+/*
+ * The buffer keeps its content: if the disk is full, its records can be given up for the features.
  */
 void perfdata_sync(struct perfdata_writer *writer)
 {
@@ -194,7 +195,7 @@ static bool copy_facts(struct perfdata_writer *writer, const struct perfdata_eve
 	       copy_command(to, about->command) && copy_events(to, events, count);
 }
 
-/* Give what has the name another one, as perf does, or give it back. */
+/* Gives the existing file another name, as perf does, or gives the name back. */
 static bool move_old(struct perfdata_writer *writer, bool back)
 {
 	char *old;
@@ -208,7 +209,9 @@ static bool move_old(struct perfdata_writer *writer, bool back)
 	return !moved || errno == ENOENT;
 }
 
-/* A new file, so that a reader of an older one keeps that; a device is opened as it is. */
+/*
+ * Makes a new file, so that a reader of the older file keeps that one. A device is opened directly.
+ */
 static bool open_file(struct perfdata_writer *writer, const char *path)
 {
 	struct stat status;
@@ -226,13 +229,13 @@ static bool open_file(struct perfdata_writer *writer, const char *path)
 	}
 	if (!move_old(writer, false))
 		return false;
-	/* As perf has it: for the user alone. */
+	/* Only the user has access, as with perf. */
 	writer->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	writer->is_new = writer->fd >= 0;
 	return writer->is_new;
 }
 
-/* Everything before the records. */
+/* Writes everything before the records. */
 static bool write_front(struct perfdata_writer *writer)
 {
 	struct perfdata_header *header = &writer->header;
@@ -309,7 +312,9 @@ uint64_t perfdata_bytes(const struct perfdata_writer *writer)
 
 /* --- the end ----------------------------------------------------------------------------- */
 
-/* Give the last records of the last stretch for `bytes` of room.  They still stand in the buffer.
+/*
+ * Gives up the last records of the last stretch for `bytes` bytes of space. They are still in the
+ * buffer.
  */
 static void make_room(struct perfdata_writer *writer, size_t bytes)
 {
@@ -317,7 +322,7 @@ static void make_room(struct perfdata_writer *writer, size_t bytes)
 	uint64_t samples = 0;
 	size_t kept = 0;
 
-	/* File systems give room by the page, and both ends may share one. */
+	/* File systems allocate whole pages, and both ends may share one. */
 	bytes += 2 * (size_t)sysconf(_SC_PAGESIZE);
 	if (stretch > bytes && !writer->trace_last)
 		kept = whole_records(writer, stretch - bytes, &samples);
@@ -327,7 +332,7 @@ static void make_room(struct perfdata_writer *writer, size_t bytes)
 	writer_forget_traces(writer);
 }
 
-/* On failure *bytes is what there should have been room for. */
+/* On failure, *bytes is how much space was needed. */
 static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 {
 	uint64_t offset = writer->header.data.offset + writer->written;

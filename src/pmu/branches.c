@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branches.c: taken branches come in, one by one with retired instructions or many at a time,
- * and go to the last branch records and the branch trace store (17.4.2, 17.4.5); and
- * what the unit asks for of them (struct spmu_branch_tap).
+ * branches.c: takes taken branches, one by one with retired instructions or many at a time, and
+ * hands them to the last branch records and the branch trace store (17.4.2, 17.4.5).
  *
- * Both recorders see the branches in order.  A branch trace that reaches its threshold
- * interrupts between two branches: those after it meet the unit as the interrupt left it.
+ * Both recorders see the branches in order. A branch trace that reaches its threshold interrupts
+ * between two branches. The branches after it find the unit as the interrupt left it.
  */
 #include "src/pmu/core.h"
 
-/* Tell the host which branches are wanted. */
-static void publish(const struct spmu_core *core, struct thread *thread)
-{
-	struct spmu_branch_tap *tap = &thread->published->tap;
-	struct spmu_branch_tap now = {
-		.signals = thread->lbr.signals | (thread->bts.rings ? SPMU_SIGSET_TAKEN : 0),
-		.rings = thread->lbr.rings | thread->bts.rings,
-	};
-
-	if (now.signals && !thread->bts.rings && !thread->lbr.call_stack)
-		now.newest = core->model->lbr->depth + thread->lbr.clocks;
-	if (now.signals)
-		now.room = UINT64_MAX;
-	if (now.signals != tap->signals || now.rings != tap->rings || now.newest != tap->newest)
-		thread->published->epoch++;
-	*tap = now;
-}
-
-void branches_update(struct spmu_core *core)
-{
-	for (unsigned lp = 0; lp < core->threads; lp++) {
-		struct thread *thread = &core->thread[lp];
-
-		lbr_update(core, thread);
-		bts_update(core, thread);
-		thread->by_branch = thread->lbr.on || thread->bts.rings;
-		thread->special = thread->by_clock || thread->by_branch || core->os_cpl;
-		publish(core, thread);
-	}
-}
-
-/* Record branches; returns how many before an interrupt is due, which *pmi tells. */
+/* Records branches. Returns how many come before an interrupt; *pmi says whether one is due. */
 static size_t record(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
 		     size_t count, bool *pmi)
 {
@@ -54,7 +22,7 @@ static size_t record(struct spmu_core *core, unsigned lp, const struct spmu_bran
 	return count;
 }
 
-/* The taken branch that an instruction is; false: none. */
+/* Makes a taken branch of an instruction. Returns false if it is none. */
 static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
 {
 	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN;
@@ -73,8 +41,8 @@ static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
 }
 
 /*
- * The branch of a retired instruction becomes a last branch record.  Returns whether it may
- * be one of the branch trace, too, for branches_traced().
+ * Makes a last branch record of a retired branch. Returns true if it may also belong to the branch
+ * trace; the caller then calls branches_traced().
  */
 bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
@@ -89,7 +57,7 @@ bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_ins
 	return thread->bts.rings != 0;
 }
 
-/* Store its branch trace record.  Returns whether the threshold was reached. */
+/* Stores the branch's trace record. Returns true if that reached the threshold. */
 bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn)
 {
 	struct spmu_branch branch;
@@ -102,7 +70,7 @@ bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn
 
 static unsigned interrupt(struct spmu_core *core, unsigned lp)
 {
-	spmu_settle(core);
+	spmu_sync(core);
 	if (pmi_request(core, &core->thread[lp]))
 		counters_update(core);
 	return pmi_deliver(core, lp);
@@ -129,7 +97,7 @@ unsigned spmu_branches(struct spmu_core *core, unsigned lp, const struct spmu_br
 	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
-/* Take the newest of the records that the host stored into the last branch records. */
+/* Copies the newest of the records that the host has stored into the last branch records. */
 static void read_back(struct spmu_core *core, unsigned lp, uint64_t next, size_t records)
 {
 	struct thread *thread = &core->thread[lp];
@@ -164,8 +132,8 @@ unsigned spmu_branches_stored(struct spmu_core *core, unsigned lp, size_t record
 		return 0;
 	thread = &core->thread[lp];
 	epoch = core_epochs(core);
-	if (records > thread->published->tap.room)
-		records = (size_t)thread->published->tap.room;
+	if (records > thread->published->tap.headroom)
+		records = (size_t)thread->published->tap.headroom;
 	if (thread->lbr.on)
 		read_back(core, lp, thread->bts.next, records);
 	bts_stored(core, lp, records, &pmi);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bts.c: the unit stores branch records into the BTS buffer of the DS save area (17.4.5,
- * 17.4.6, 17.4.9).
+ * bts.c: the unit stores branch records into the BTS buffer of the DS save area (17.4.5, 17.4.6,
+ * 17.4.9).
  *
- * While TR and BTS are 1 each taken branch becomes a record at the index; BTS_OFF_OS and
- * BTS_OFF_USR leave those out that begin in the ring they name (so a system call is stored with
- * BTS_OFF_OS and its return is not).  TR alone sends messages on a bus that nobody sees here.
+ * While TR and BTS are 1, each taken branch becomes a record at the index. BTS_OFF_OS and
+ * BTS_OFF_USR leave out branches that begin in the ring they name. (So with BTS_OFF_OS a system
+ * call is stored, but its return is not.) TR alone sends messages on a bus, which no host has.
  *
- * With BTINT 0 the buffer is circular: where no whole record fits below the absolute maximum
- * any more, the index goes back to the base.  With BTINT 1 nothing more is stored then.
- * Reaching the threshold interrupts.  It does so in a circular buffer too, which is why software
- * has to put the threshold above the maximum there (note in 17.4.9.3).  The
- * interrupt sets no bit of IA32_PERF_GLOBAL_STATUS: software finds its cause by comparing index
- * and threshold (17.4.9.5).
+ * With BTINT 0 the buffer is circular: when no whole record fits below the absolute maximum, the
+ * index returns to the base. With BTINT 1 nothing more is stored then. Reaching the threshold
+ * interrupts. It does so in a circular buffer, too, so software has to put the threshold above the
+ * maximum there (note in 17.4.9.3). The interrupt sets no bit of IA32_PERF_GLOBAL_STATUS: software
+ * finds the cause by comparing index and threshold (17.4.9.5).
  *
- * Memory is the guest's.  An index that is not in the buffer, or memory that refuses, loses
- * the record and changes nothing else but bytes past the index.
+ * The memory is the guest's. If the index is not in the buffer, or memory refuses an access, the
+ * record is lost. Nothing else changes, except bytes after the index.
  */
 #include <string.h>
 
@@ -50,7 +49,7 @@ void bts_update(const struct spmu_core *core, struct thread *thread)
 	    !core->host.read || !core->host.write)
 		return;
 	thread->bts.rings = (debugctl & FIELD(DEBUGCTL, BTS_OFF_OS) ? 0 : SPMU_RING0) |
-			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RINGX);
+			    (debugctl & FIELD(DEBUGCTL, BTS_OFF_USR) ? 0 : SPMU_RING_USER);
 	thread->bts.predicted =
 		core->model->bts_predicted && signals_supplied(core, SPMU_SIGBIT(BRANCH_MISS));
 }
@@ -63,7 +62,7 @@ static uint64_t address_at(const uint8_t *area, enum ds_area_number n, unsigned 
 	return address;
 }
 
-/* Whether there is a buffer with the index in it, of whatever size. */
+/* Returns true if there is a buffer of any size with the index in it. */
 static bool read_bounds(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,
 			struct bounds *bounds)
 {
@@ -91,7 +90,10 @@ static bool write_index(struct spmu_core *core, unsigned lp, const struct spmu_d
 				&bounds->index, layout->field_bytes);
 }
 
-/* Whole records in so many bytes; division by a constant is a multiplication. */
+/*
+ * Returns how many whole records are in so many bytes. A division by a constant becomes a
+ * multiplication.
+ */
 static inline uint64_t records_in(uint64_t bytes, unsigned record)
 {
 	return record == RECORD_MAX ? bytes / RECORD_MAX : bytes / RECORD_MIN;
@@ -102,7 +104,7 @@ static bool circular(const struct thread *thread)
 	return !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, BTINT));
 }
 
-/* Go back to the base where no record fits; returns how many fit from the index on. */
+/* Returns to the base if no record fits. Returns how many records fit from the index on. */
 static uint64_t wrap(const struct thread *thread, struct bounds *bounds, unsigned record)
 {
 	if (circular(thread) && bounds->maximum - bounds->index < record)
@@ -110,7 +112,7 @@ static uint64_t wrap(const struct thread *thread, struct bounds *bounds, unsigne
 	return records_in(bounds->maximum - bounds->index, record);
 }
 
-/* How many records until the threshold is reached, at least 1. */
+/* Returns how many records reach the threshold, at least 1. */
 static uint64_t until_threshold(const struct bounds *bounds, unsigned record)
 {
 	if (bounds->threshold <= bounds->index)
@@ -118,7 +120,7 @@ static uint64_t until_threshold(const struct bounds *bounds, unsigned record)
 	return records_in(bounds->threshold - bounds->index - 1, record) + 1;
 }
 
-/* Tell the host how far it may go on its own. */
+/* Tells the host how many records it may store itself. */
 static void publish(struct thread *thread, struct bounds *bounds, unsigned record)
 {
 	struct spmu_branch_tap *tap = &thread->published->tap;
@@ -126,9 +128,9 @@ static void publish(struct thread *thread, struct bounds *bounds, unsigned recor
 	uint64_t until = until_threshold(bounds, record);
 
 	thread->bts.next = 0;
-	tap->room = UINT64_MAX;
+	tap->headroom = UINT64_MAX;
 	if (fits) {
-		tap->room = fits < until ? fits : until;
+		tap->headroom = fits < until ? fits : until;
 		if (record == RECORD_MAX && thread->bts.rings == tap->rings &&
 		    !thread->lbr.filtered && !thread->bts.predicted)
 			thread->bts.next = bounds->index;
@@ -138,11 +140,11 @@ static void publish(struct thread *thread, struct bounds *bounds, unsigned recor
 
 static void publish_none(struct thread *thread)
 {
-	thread->published->tap.room = UINT64_MAX;
+	thread->published->tap.headroom = UINT64_MAX;
 	thread->published->tap.bts_next = thread->bts.next = 0;
 }
 
-void bts_room(struct spmu_core *core, unsigned lp)
+void bts_headroom(struct spmu_core *core, unsigned lp)
 {
 	struct thread *thread = &core->thread[lp];
 	const struct spmu_ds_layout *layout = thread_ds(core, thread);
@@ -155,8 +157,8 @@ void bts_room(struct spmu_core *core, unsigned lp)
 }
 
 /*
- * Write a run from the index on; returns how many records were written.  When memory refuses
- * the run each record tries for itself, at the place where the one before did not get in.
+ * Writes several records at the index. Returns how many were written. If memory refuses them
+ * together, they are tried one by one; a record that is refused does not move the index.
  */
 static size_t write_run(struct spmu_core *core, unsigned lp, const struct bounds *bounds,
 			const struct run *run, unsigned record)
@@ -179,16 +181,19 @@ static inline bool stored(const struct thread *thread, const struct spmu_branch 
 	       ((thread->bts.rings & ring_of(branch->cpl)) != 0);
 }
 
-/* Hosts that tell mispredictions let the record say that there was none (17.4.9, figure 17-6). */
+/*
+ * If the host reports mispredictions, the record says whether the branch was predicted (17.4.9,
+ * figure 17-6).
+ */
 static inline bool predicted(const struct spmu_branch *branch)
 {
 	return !(branch->flags & (SPMU_BRANCH_MISPREDICTED | SPMU_BRANCH_EVENT));
 }
 
 /*
- * Encode branches that are to be stored, at most `most`, passing over others.  Returns how
- * many were looked at.  Wide records, of which there may be very many, are written in
- * place, without the checks of spmu_bts_encode().
+ * Encodes at most `most` branches that are to be stored, and skips the others. Returns how many
+ * branches it has looked at. Wide records, which are very frequent, are written in place without
+ * the checks of spmu_bts_encode().
  */
 static size_t encode_run(const struct spmu_ds_layout *layout, const struct thread *thread,
 			 const struct spmu_branch *branches, size_t count, size_t most,
@@ -224,8 +229,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Store branches up to the one that reaches the threshold, then *pmi is set.  Returns how many
- * were dealt with; at least one.
+ * Stores branches up to the one that reaches the threshold; *pmi is set then. Returns how many
+ * branches are done, at least one.
  */
 size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
 		 size_t count, bool *pmi)
@@ -261,7 +266,7 @@ size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *
 	wrap(thread, &bounds, layout->bts_bytes);
 	if (moved && !write_index(core, lp, layout, &bounds)) {
 		*pmi = false;
-		bts_room(core, lp);
+		bts_headroom(core, lp);
 	} else {
 		publish(thread, &bounds, layout->bts_bytes);
 	}
@@ -269,8 +274,8 @@ size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *
 }
 
 /*
- * The host stored records from bts.next on; move the index past them.  Nothing moves when
- * the index is elsewhere by now.
+ * Moves the index past the records that the host has stored from bts.next on. Does nothing if the
+ * index is no longer there.
  */
 void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
 {
@@ -280,13 +285,13 @@ void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
 
 	*pmi = false;
 	if (!read_bounds(core, lp, layout, &bounds) || !thread->bts.next || !records) {
-		bts_room(core, lp);
+		bts_headroom(core, lp);
 		return;
 	}
-	/* Software may have left the index where no record fits: the host began at the base. */
+	/* If software left the index where no record fits, the host began at the base. */
 	wrap(thread, &bounds, layout->bts_bytes);
 	if (bounds.index != thread->bts.next) {
-		bts_room(core, lp);
+		bts_headroom(core, lp);
 		return;
 	}
 	bounds.index += layout->bts_bytes * least(records, records_in(bounds.maximum - bounds.index,
@@ -298,5 +303,5 @@ void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi)
 		return;
 	}
 	*pmi = false;
-	bts_room(core, lp);
+	bts_headroom(core, lp);
 }

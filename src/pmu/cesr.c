@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cesr.c: the two counters of a Pentium, programmed by one register (18.23.1).
+ * cesr.c: the two counters of a Pentium, which one register programs (18.23.1).
  *
- * A counter that counts clocks (duration) counts those in which its event happens or lasts,
- * however often it happens in one.  Nothing tells of an overflow but the counter's pin.
- * CPL 0 to 2 are one ring for it (os_cpl in struct counter_layout).
+ * A counter of clocks (duration) counts the clocks in which its event happens or lasts, however
+ * often it happens in a clock. Only the counter's pin reports an overflow. Levels 0 to 2 are one
+ * ring for this family (os_cpl in struct counter_layout).
  */
 #include "src/pmu/core.h"
 
@@ -12,7 +12,7 @@
 #define COUNT_USR    2u
 #define COUNT_CLOCKS 4u
 
-/* A counter's half of the register, in the place of counter 0's. */
+/* A counter's half of the register, at the position of counter 0's half. */
 static uint64_t half(const struct thread_state *state, unsigned n)
 {
 	return state->reg[SLOT_PERFEVTSEL] >> (FIELD_LOW(CESR, ES1) * n);
@@ -34,7 +34,7 @@ void cesr_update(const struct spmu_core *core, struct thread *thread)
 
 		if (!(control(part) & (COUNT_OS | COUNT_USR)))
 			continue;
-		if (!event || !signals_supplied(core, event->signals)) {
+		if (!event || !event_supplied(core, event)) {
 			thread->absent |= 1u << n;
 			continue;
 		}
@@ -42,10 +42,12 @@ void cesr_update(const struct spmu_core *core, struct thread *thread)
 			.signals = event->signals,
 			.at_least = (control(part) & COUNT_CLOCKS) != 0,
 			.pin = pin_of(core, (part & FIELD(CESR, PC0)) != 0),
+			.tallies = &thread->counter_tallies[n],
 		};
+		counter_adds_tally(&thread->counter[n], event->tally);
 		thread->counter[n].rings[lp] =
 			(uint8_t)((control(part) & COUNT_OS ? SPMU_RING0 : 0) |
-				  (control(part) & COUNT_USR ? SPMU_RINGX : 0));
+				  (control(part) & COUNT_USR ? SPMU_RING_USER : 0));
 		thread->active |= 1u << n;
 	}
 }

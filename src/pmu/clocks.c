@@ -2,25 +2,28 @@
 /*
  * clocks.c: threshold, inversion and edge detection (18.2.1.1; NetBurst: 18.15.6.2).
  *
- * Such a counter compares, in each clock, the occurrences with a threshold: at least
- * that many, or fewer when inverted.  It counts the clocks in which that held, or with edge
- * detection those in which it held and did not in the clock before.
+ * In each clock, such a counter compares the occurrences with a threshold. The condition is "at
+ * least as many", or "fewer" if inverted. The counter counts the clocks in which the condition
+ * holds. With edge detection it counts those in which it holds and did not hold in the clock
+ * before.
  *
- * Occurrences of instructions that retire in one clock add up.  "At least" is
- * counted when the threshold is reached, "fewer" when the clock is over.
- * Only what happens in the rings that the counter counts moves its clocks: the time that
- * another ring takes does not pass for it.  With AnyThread the clocks of the two
- * threads are watched apart, each with its own occurrences.
+ * Occurrences of instructions that retire in one clock add up. "At least" is counted when the
+ * threshold is reached, "fewer" when the clock is over. Only what happens in the rings that the
+ * counter counts moves its clocks; the time in another ring does not pass for it. With AnyThread
+ * the clocks of the two threads are watched separately, each with its own occurrences.
  */
 #include "src/pmu/core.h"
 
-/* Whether the condition holds for a clock with so many occurrences. */
+/* Returns true if the condition holds for a clock with this number of occurrences. */
 bool clocks_hold(const struct counter *counter, uint64_t count)
 {
 	return (count >= counter->at_least) != counter->invert;
 }
 
-/* What `clocks` clocks in which the condition holds are worth after one like `held`. */
+/*
+ * Returns what `clocks` clocks add in which the condition holds.  `held`: it also held in the clock
+ * before them.
+ */
 static uint64_t worth(const struct counter *counter, bool held, uint64_t clocks)
 {
 	if (!clocks)
@@ -35,9 +38,9 @@ static void set_held(struct thread *thread, unsigned c, unsigned source, bool he
 }
 
 /*
- * `clocks` clocks of thread `source` begin, the last of which goes on: end the one that
- * ran, then pass those between, in each of which `each` occurrences fell.  The
- * last one's occurrences are for clocks_count().
+ * Begins `clocks` clocks of thread `source`. The clock that was running ends. Each clock between it
+ * and the last one has `each` occurrences. The last one goes on: clocks_count() adds its
+ * occurrences.
  */
 uint64_t clocks_pass(struct thread *thread, unsigned c, unsigned source, uint64_t clocks,
 		     unsigned each)
@@ -65,7 +68,7 @@ uint64_t clocks_count(struct thread *thread, unsigned c, unsigned source, unsign
 	uint32_t *count = &thread->state.clock_count[source][c];
 	bool before = clocks_hold(counter, *count);
 
-	/* A threshold has 8 bits: past that more makes no difference. */
+	/* A threshold has 8 bits, so more occurrences make no difference. */
 	*count = *count + occurrences > CLOCK_COUNT_MAX ? CLOCK_COUNT_MAX : *count + occurrences;
 	if (counter->invert || before || !clocks_hold(counter, *count))
 		return 0;

@@ -2,14 +2,15 @@
 /*
  * core.c: making a core, RESET and INIT (Vol. 3A 9.1.1, table 9-1).
  *
- * RESET puts every register to its power-up value, those that threads share with each of them. INIT
- * resets the local APIC's LVT entry (Vol. 3A 10.4.7) and, as a machine check does, switches the
- * recording into the DS save area off (note in 17.4.9); of the registers it leaves the rest alone.
- * The note names no bits: taken are those that switch it on.
+ * RESET sets each register to its power-up value. A register that threads share is set with the
+ * RESET of each of them. INIT resets the local APIC's LVT entry (Vol. 3A 10.4.7). INIT and machine
+ * checks also switch off recording into the DS save area (note in 17.4.9); INIT leaves the other
+ * registers alone. The note names no bits, so the unit clears those that switch the recording on.
  */
 #include <string.h>
 
-#include "src/pmu/core.h"
+#include "src/abi.h"
+#include "src/pmu/msr.h"
 
 #define CORE_ALIGNMENT 64
 
@@ -18,7 +19,10 @@ size_t spmu_core_bytes(void)
 	return (sizeof(struct spmu_core) + CORE_ALIGNMENT - 1) / CORE_ALIGNMENT * CORE_ALIGNMENT;
 }
 
-/* What counters remember beside their registers; thread 0 has it for all that share them. */
+/*
+ * Forgets what counters remember besides their registers. Thread 0 has it for all threads that
+ * share counters.
+ */
 static void forget_counters(struct thread_state *state)
 {
 	state->pebs_armed = state->pmi_due = 0;
@@ -34,33 +38,44 @@ static void reset_thread(struct spmu_core *core, struct thread *thread)
 	memset(&thread->state, 0, sizeof(thread->state));
 	thread->state.lvt = LVT_RESET;
 	for (size_t i = 0; i < map->count; i++) {
-		enum slot slot = msr_slot(&map->msr[i]);
+		const struct msr *msr = &map->msr[i];
+		const struct role_row *role = msr_role(msr);
+		enum slot slot = msr_slot(msr);
 
-		if (slot != SLOT_NONE && msr_exists(core, &map->msr[i]))
-			msr_holder(core, lp, &map->msr[i])->state.reg[slot] =
-				msr_reset(core, &map->msr[i]);
+		if (slot != SLOT_NONE && msr_exists(core, role, msr))
+			msr_holder(core, lp, role)->state.reg[slot] = msr_reset(core, msr);
 	}
 	if (core->model->counters->shared)
 		forget_counters(&core->thread[0].state);
 }
 
-enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_core_config *config,
+static bool config_valid(const struct spmu_core_config *config)
+{
+	if (!config->model || config->threads < 1 || config->threads > SPMU_THREADS_MAX)
+		return false;
+	for (unsigned lp = 0; lp < config->threads; lp++)
+		if (!config->meters[lp])
+			return false;
+	return true;
+}
+
+enum spmu_status spmu_core_create(void *memory, size_t bytes, const struct spmu_core_config *given,
 				  const struct spmu_host *host, struct spmu_core **out)
 {
 	struct spmu_core *core = memory;
+	struct spmu_core_config known, *config = &known;
+	struct spmu_host callbacks;
 
-	if (!memory || (uintptr_t)memory % CORE_ALIGNMENT || !config || !config->model || !host ||
-	    !out || config->threads < 1 || config->threads > SPMU_THREADS_MAX)
+	if (!memory || (uintptr_t)memory % CORE_ALIGNMENT || !given || !host || !out ||
+	    !abi_take(config, sizeof(*config), given) || !config_valid(config) ||
+	    !abi_take(&callbacks, sizeof(callbacks), host))
 		return SPMU_E_ARGUMENT;
-	for (unsigned lp = 0; lp < config->threads; lp++)
-		if (!config->meters[lp])
-			return SPMU_E_ARGUMENT;
 	if (bytes < spmu_core_bytes())
 		return SPMU_E_SPACE;
 
 	memset(core, 0, sizeof(*core));
 	core->model = config->model;
-	core->host = *host;
+	core->host = callbacks;
 	core->threads = config->threads;
 	core->general = model_general(config->model, config->threads);
 	core->os_cpl = config->model->counters->os_cpl;
@@ -84,7 +99,7 @@ void spmu_reset(struct spmu_core *core, unsigned lp)
 {
 	if (lp >= core->threads)
 		return;
-	spmu_settle(core);
+	spmu_sync(core);
 	reset_thread(core, &core->thread[lp]);
 	counters_update(core);
 }
@@ -96,7 +111,7 @@ void spmu_machine_check(struct spmu_core *core, unsigned lp)
 
 	if (lp >= core->threads || !core->model->ds)
 		return;
-	spmu_settle(core);
+	spmu_sync(core);
 	state = &core->thread[lp].state;
 	pebs = core->model->counters->shared ? &core->thread[0].state : state;
 	state->reg[SLOT_DEBUGCTL] &= ~trace;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h: the inside of a core: what each thread holds, and what the files of
- * the unit offer to one another.
+ * core.h: the inside of a core: what each thread holds, and what the files of the unit offer each
+ * other.
  *
- * struct thread_state is all that a guest can find out; it is what is saved.
- * Everything else in struct thread follows from it (counters_update()).
+ * struct thread_state is everything that a guest can find out, and the saved state. Everything else
+ * in struct thread follows from it (counters_update()).
  */
 #ifndef SPMU_SRC_CORE_H
 #define SPMU_SRC_CORE_H
@@ -14,8 +14,8 @@
 #include "data/model.h"
 
 /*
- * Where a register's value is kept; counters first, by counter number.  Registers that
- * the threads of a core share are kept by thread 0.
+ * Where a register's value is kept. Counters come first, by number. Thread 0 keeps the registers
+ * that the threads of a core share.
  */
 enum slot {
 	SLOT_PMC = 0,
@@ -45,7 +45,7 @@ enum slot {
 	SLOT_LER_FROM = SLOT_LBR_INFO + SPMU_LBR_DEPTH_MAX,
 	SLOT_LER_TO,
 	SLOT_COUNT,
-	SLOT_NONE = SLOT_COUNT /* computed, or another register's value */
+	SLOT_NONE = SLOT_COUNT /* computed, or the slot is another register's */
 };
 
 struct thread_state {
@@ -57,20 +57,20 @@ struct thread_state {
 	uint32_t halted;     /* spmu_set_halted() */
 	uint32_t smm;	     /* between SMI and RSM */
 	/* Of counters with a threshold or edge detection, by the thread whose clock it is: */
-	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the clock before */
-	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the clock that runs */
+	uint32_t clock_held[SPMU_THREADS_MAX]; /* the condition held in the previous clock */
+	uint32_t clock_count[SPMU_THREADS_MAX][COUNTERS_MAX]; /* in the present clock */
 	uint32_t lbr_clocks; /* core clocks since the newest last branch record, or UNKNOWN */
-	uint32_t frozen;     /* by an SMI (17.4.1); what it took away: */
+	uint32_t frozen;     /* by an SMI (17.4.1), which cleared: */
 	uint64_t smm_debugctl, smm_global_ctrl;
 };
 
 /* What moves a counter's pin. */
 enum pin { PIN_NONE, PIN_COUNT, PIN_OVERFLOW };
 
-/* A counter as its select register and the global ones make it. */
+/* A counter, as its select register and the global registers set it up. */
 struct counter {
 	uint64_t signals;
-	uint64_t predicted, missed; /* kinds of branches that it counts if they were that */
+	uint64_t predicted, missed; /* kinds of branches that it counts by their prediction */
 	uint64_t status;	    /* bit that its overflow sets; 0: none ... */
 	uint16_t status_slot;	    /* ... of this register */
 	uint16_t at_least;	    /* occurrences in a clock that it counts; 0: it adds all up */
@@ -83,59 +83,68 @@ struct counter {
 	bool force;			 /* each count is an overflow */
 	bool at_once; /* the instruction that overflows it makes the record (18.9.4.4) */
 	bool next;    /* any instruction makes the record, not only one that counts */
-	bool adaptive, data_address; /* what its records hold ... */
-	bool of_store, store_status; /* ... the address of the store, and its status */
-	bool edge, invert;	     /* of at_least */
-	bool starts;		     /* its status bit, once it is set, enables other counters */
+	bool adaptive, data_address;	/* what its records hold ... */
+	bool of_store, store_status;	/* ... the address of the store, and its status */
+	bool edge, invert;		/* of at_least */
+	bool starts;			/* its status bit, once it is set, enables other counters */
+	bool tallied;			/* it counts tallies, too, ... */
+	struct spmu_tally_set *tallies; /* ... these; NULL: it cannot */
 };
 
 struct meter {
 	uint64_t signals;
-	int64_t granted; /* headroom as it was handed out */
+	int64_t granted; /* the headroom that was granted */
 	uint32_t rings;
 	uint32_t own;	  /* counters of this thread that it feeds */
 	uint32_t waiting; /* those whose record any instruction makes, once they are armed */
 	uint32_t sibling; /* counters of the other thread that count here, too */
 };
 
-/* Last branch records, as IA32_DEBUGCTL and MSR_LBR_SELECT make them. */
+/* Last branch records, as IA32_DEBUGCTL and MSR_LBR_SELECT set them up. */
 struct lbr_recording {
 	uint64_t signals; /* kinds that become entries */
 	uint8_t rings;	  /* where they end */
-	bool on;	  /* though all may be filtered */
+	bool on;	  /* even if all branches are filtered */
 	bool filtered;
 	bool call_stack;
 	bool clocks;	/* the host supplies core clocks */
-	uint8_t absent; /* SPMU_BRANCH_ that entries do not tell */
+	uint8_t absent; /* SPMU_BRANCH_ flags that entries do not have */
 };
 
-/* Branch trace store, as IA32_DEBUGCTL makes it. */
+/* Branch trace store, as IA32_DEBUGCTL sets it up. */
 struct bts_recording {
 	uint8_t rings;	/* where branches begin that are stored; 0: it is off */
 	bool predicted; /* records say whether a branch was predicted */
 	uint64_t next;	/* where the host may store the next ones itself; 0: nowhere */
 };
 
-/* Aligned, because what a retired instruction touches then lies in few cache lines. */
+/* Aligned, so that what a retired instruction touches is in few cache lines. */
 struct __attribute__((aligned(64))) thread {
 	struct thread_state state;
 	struct spmu_meters *published; /* the host's */
 	struct counter counter[COUNTERS_MAX];
-	uint32_t active;	      /* counters that count */
-	uint32_t absent;	      /* counters that are enabled for what nothing supplies */
-	uint32_t ready;		      /* counters that the overflow of an active one would start */
-	uint32_t clocked;	      /* those of them with a threshold or edge detection */
-	uint32_t judging;	      /* those that ask whether a branch was predicted */
-	uint32_t any;		      /* those of them that count on the other thread */
-	uint32_t next;		      /* those of them whose record the next instruction makes */
-	uint32_t adaptive, addressed; /* those whose records have groups, a data address */
+	uint32_t active;  /* counters that count */
+	uint32_t absent;  /* counters enabled for events that the host does not supply */
+	uint32_t ready;	  /* counters that the overflow of an active one would start */
+	uint32_t clocked; /* active ones with a threshold or edge detection */
+	uint32_t judging; /* active ones that depend on the prediction of a branch */
+	uint32_t any;	  /* active ones that count on the other thread */
+	uint32_t next;	  /* active ones whose record the next instruction makes */
+	uint32_t adaptive, addressed; /* active ones whose records have groups, a data address */
 	bool by_clock;		      /* some counter looks at each clock of this thread */
 	bool by_branch;		      /* last branch records or branch trace store are on */
-	bool special;		      /* one of the two, or CPL 1 and 2 are the system's */
+	bool by_tally;		      /* some meter counts tallies */
+	bool special;		      /* one of the three, or CPL 1 and 2 are the system's */
 	struct lbr_recording lbr;
 	struct bts_recording bts;
 	uint32_t meters;
 	struct meter meter[SPMU_METERS_MAX];
+	/*
+	 * The tallies that meters (NULL: none) and counters count, and those that the published
+	 * meters point to. They are separate because they are rarely used.
+	 */
+	const struct spmu_tally_set *tallies_of[SPMU_METERS_MAX];
+	struct spmu_tally_set counter_tallies[COUNTERS_MAX], meter_tallies[SPMU_METERS_MAX];
 };
 
 struct spmu_core {
@@ -151,15 +160,15 @@ struct spmu_core {
 	struct thread thread[SPMU_THREADS_MAX];
 };
 
-/* General counters of a logical processor when `threads` share the core. */
+/* Returns the general counters of a logical processor if `threads` threads share the core. */
 static inline unsigned model_general(const struct spmu_model *model, unsigned threads)
 {
 	return threads > 1 ? model->counters->counters_ht : model->counters->counters_single;
 }
 
 /*
- * Sets bits of IA32_PERF_GLOBAL_STATUS, which came with version 2 (18.2.2).  CondChgd tells that
- * one of them has changed (table 35-2); it stays until software clears it.
+ * Sets bits of IA32_PERF_GLOBAL_STATUS, which came with version 2 (18.2.2). CondChgd means that one
+ * of them has changed (table 35-2). It stays until software clears it.
  */
 static inline void status_raise(const struct spmu_core *core, struct thread *thread, uint64_t bits)
 {
@@ -184,7 +193,10 @@ static inline unsigned thread_number(const struct spmu_core *core, const struct 
 	return (unsigned)(thread - core->thread);
 }
 
-/* errata.c: switch on these of the model; false: one is not there or not done. */
+/*
+ * errata.c: switches these errata of the model on. Returns false if one does not exist or is not
+ * implemented.
+ */
 bool errata_switch(struct spmu_core *core, uint64_t wanted);
 
 static inline bool has_erratum(const struct spmu_core *core, enum erratum erratum)
@@ -193,8 +205,8 @@ static inline bool has_erratum(const struct spmu_core *core, enum erratum erratu
 }
 
 /*
- * One file for each way to program counters.  update: the thread's registers become `counter` and
- * `active`.  clocked: the counters that may remember a clock.
+ * One file for each way to program counters. *_update() sets `counter` and `active` from the
+ * thread's registers. *_clocked() returns the counters that may remember a clock.
  */
 void perfevtsel_update(const struct spmu_core *core, struct thread *thread);
 uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state);
@@ -204,10 +216,10 @@ void escr_update(const struct spmu_core *core, struct thread *thread);
 uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state);
 uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state);
 
-/* What an ESCR selects. */
+/* escr_select.c: what an ESCR selects. */
 struct escr_selection {
 	uint32_t code, mask; /* of an event code */
-	uint8_t tag;	     /* that it puts on what it selects; 0: none */
+	uint8_t tag;	     /* the tag for what it selects; 0: none */
 	uint8_t rings[SPMU_THREADS_MAX];
 };
 struct escr_selection escr_selection(const struct spmu_core *core, unsigned number);
@@ -215,9 +227,10 @@ void escr_count(const struct spmu_core *core, const struct escr_selection *selec
 		uint32_t counters, struct counter *counter);
 
 /*
- * tagging.c.  counts: whether the selection is an event that counts tags.  select: what it counts
- * then, and in which rings.  splits: what it counts of an event that tells tagged from untagged
- * ones; takes from the mask what is not known.
+ * tagging.c. tagging_counts() returns true if the selection is an event that counts tags.
+ * tagging_select() returns the signals that it counts, and sets the rings of the selection.
+ * tagging_splits() returns the signals of an event that separates tagged from untagged
+ * instructions, and removes from the mask what is unknown.
  */
 bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection);
 uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *selection);
@@ -228,7 +241,8 @@ void counters_update(struct spmu_core *core);
 void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state);
-/* The signals that a host must supply for an event with these. */
+
+/* Returns the signals that a host must supply for an event with these signals. */
 static inline uint64_t signals_needed(uint64_t signals)
 {
 	if (signals & SPMU_SIGBIT(BRANCH_PREDICTED))
@@ -236,14 +250,32 @@ static inline uint64_t signals_needed(uint64_t signals)
 	return signals & ~SPMU_SIGBIT(BRANCH_PREDICTED);
 }
 
-/* Whether the host tells the unit about all of these signals. */
+/* Returns true if the host supplies all of these signals. */
 static inline bool signals_supplied(const struct spmu_core *core, uint64_t signals)
 {
 	return signals &&
 	       !(signals_needed(signals) & ~(core->host.supply.exact | core->host.supply.modelled));
 }
 
-/* All signals that can move a counter, and those of them by which this instruction does. */
+/* Returns true if the host supplies the tally. */
+static inline bool tally_supplied(const struct spmu_core *core, unsigned kind)
+{
+	return spmu_tally_set_has(&core->host.supply.exact_tallies, kind) ||
+	       spmu_tally_set_has(&core->host.supply.modelled_tallies, kind);
+}
+
+/* Returns true if the host supplies all that the event counts. */
+static inline bool event_supplied(const struct spmu_core *core, const struct spmu_event *event)
+{
+	return event->tally ? tally_supplied(core, event->tally) &&
+				      (!event->signals || signals_supplied(core, event->signals))
+			    : signals_supplied(core, event->signals);
+}
+
+/*
+ * Returns all signals that can move a counter. counter_signals_of() returns those that do so in an
+ * instruction with the signals `insn`.
+ */
 static inline uint64_t counter_signals(const struct counter *counter)
 {
 	return counter->signals | counter->predicted | counter->missed;
@@ -254,7 +286,7 @@ static inline uint64_t counter_signals_of(const struct counter *counter, uint64_
 	       (insn & SPMU_SIGBIT(BRANCH_MISS) ? counter->missed : counter->predicted);
 }
 
-/* What the pin control flag makes of a counter's pin. */
+/* Returns what moves a counter's pin, by the pin control flag. */
 static inline uint8_t pin_of(const struct spmu_core *core, bool control)
 {
 	if (!core->host.pin)
@@ -263,13 +295,25 @@ static inline uint8_t pin_of(const struct spmu_core *core, bool control)
 }
 
 /*
- * events.c.  event_on: the event that this counter knows by a code; NULL: none.  counter_adds: the
- * counter counts an event with these signals, too.
+ * events.c. event_on() returns the event that this counter has for a code, or NULL. counter_adds()
+ * lets the counter count an event with these signals, too, and counter_adds_tally() a tally.
  */
 const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
 void counter_adds(struct counter *counter, uint64_t signals);
+void counter_adds_tally(struct counter *counter, unsigned kind);
 
-/* clocks.c: what clocks and occurrences of thread `source` add to a counter. */
+/* Returns true if an active counter counts anything. */
+static inline bool counter_counts(const struct counter *counter)
+{
+	return counter_signals(counter) || counter->tallied;
+}
+
+/* tallies.c: the properties of a kind of tally, and the accesses that tallies need. */
+uint32_t tally_of(unsigned kind);
+uint32_t tallies_need(const struct spmu_tally_set *set);
+uint64_t tallies_in(const struct spmu_insn *insn, const struct spmu_tally_set *set);
+
+/* clocks.c: return what clocks and occurrences of thread `source` add to a counter. */
 #define CLOCK_COUNT_MAX 0xffffu
 bool clocks_hold(const struct counter *counter, uint64_t count);
 uint64_t clocks_pass(struct thread *thread, unsigned counter, unsigned source, uint64_t clocks,
@@ -287,43 +331,39 @@ unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
 #define LVT_WRITABLE (LVT_VECTOR | LVT_DELIVERY | LVT_MASK)
 #define LVT_RESET    LVT_MASK
 
-/* registers.c: the register at this address, NULL when the model has none. */
+/* registers.c: returns the register at this address, or NULL if the model has none. */
 const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
 
-/* models.c: whether the address lies where the registers of some unit stand. */
+/* models.c: returns true if the address is in a range of some unit's registers. */
 bool msr_in_range(const struct spmu_model *model, uint32_t address);
 
-/* msr.c */
-enum slot msr_slot(const struct msr *msr);
-bool msr_exists(const struct spmu_core *core, const struct msr *msr);
-uint64_t msr_reserved(const struct spmu_core *core, const struct msr *msr);
-uint64_t msr_reset(const struct spmu_core *core, const struct msr *msr);
-bool address_canonical(uint64_t linear);
-struct thread *msr_holder(struct spmu_core *core, unsigned lp, const struct msr *msr);
-uint64_t msr_shown(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t kept);
-uint64_t msr_kept(const struct spmu_core *core, unsigned lp, const struct msr *msr, uint64_t shown);
+/* Returns true for a canonical address: bits 63 to 47 are equal. */
+static inline bool address_canonical(uint64_t linear)
+{
+	return linear + (UINT64_C(1) << 47) < UINT64_C(1) << 48;
+}
 
-/* Threads in system-management mode: they record nothing into the DS save area (17.4.9). */
+/* Returns the threads in system-management mode. They do not record into the DS area (17.4.9). */
 static inline uint8_t threads_in_smm(const struct spmu_core *core)
 {
 	unsigned set = 0;
 
-	for (unsigned lp = 0; lp < core->threads; lp++)
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX && lp < core->threads; lp++)
 		set |= core->thread[lp].state.smm << lp;
 	return (uint8_t)set;
 }
 
-/* The layout in which this thread stores now; NULL without DS. */
+/* Returns the layout in which this thread stores now, or NULL without DS. */
 static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *core,
 						     const struct thread *thread)
 {
-	return spmu_ds_layout(core->model, thread->state.ia32e);
+	return spmu_model_ds_layout(core->model, thread->state.ia32e);
 }
 
-/* pebs.c: what became of a PEBS record. */
+/* pebs.c: the result of making a PEBS record. */
 enum pebs_result {
 	PEBS_SKIPPED, /* memory or a wrong index refused */
-	PEBS_FULL,    /* no room up to the maximum */
+	PEBS_FULL,    /* no space up to the maximum */
 	PEBS_LATE,    /* the same, and the threshold's interrupt is still to come (erratum) */
 	PEBS_OUTSIDE, /* dropped: the index is not in the buffer */
 	PEBS_WRITTEN,
@@ -340,31 +380,44 @@ enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *
 
 /* lbr.c */
 #define LBR_CLOCKS_MAX	   0xffffu  /* what an entry can hold */
-#define LBR_CLOCKS_UNKNOWN 0x10000u /* 0 in the next entry, however many pass (17.10.3) */
+#define LBR_CLOCKS_UNKNOWN 0x10000u /* the next entry has 0 (17.10.3) */
 void lbr_update(const struct spmu_core *core, struct thread *thread);
 void lbr_clocks(struct thread *thread, uint64_t clocks);
 bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);
 void lbr_record(const struct spmu_core *core, struct thread *thread,
 		const struct spmu_branch *branches, size_t count);
-bool lbr_valid(const struct msr *msr, uint64_t value);
-bool lbr_writable(const struct spmu_core *core, const struct msr *msr, uint64_t value);
+bool lbr_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value);
+bool lbr_takes(const struct spmu_core *core, const struct msr *msr, uint64_t value);
+bool lbr_takes_from(const struct spmu_core *core, const struct msr *msr, uint64_t value);
 
 /* bts.c */
 void bts_update(const struct spmu_core *core, struct thread *thread);
 size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
 		 size_t count, bool *pmi);
 void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi);
-void bts_room(struct spmu_core *core, unsigned lp);
+void bts_headroom(struct spmu_core *core, unsigned lp);
+
+/* tap.c */
+void branches_update(struct spmu_core *core);
 
 /* branches.c */
-void branches_update(struct spmu_core *core);
 bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
 bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
 
-/* retire.c: moves when the list of any thread does. */
-uint32_t core_epochs(const struct spmu_core *core);
+/*
+ * Returns a number that changes with the list of meters of any thread. A thread's counters may feed
+ * the other's meters, so both lists matter.
+ */
+static inline uint32_t core_epochs(const struct spmu_core *core)
+{
+	uint32_t sum = 0;
 
-/* Occurrences of `set` in an instruction's signals; there is seldom more than one. */
+	for (unsigned lp = 0; lp < core->threads; lp++)
+		sum += core->thread[lp].published->epoch;
+	return sum;
+}
+
+/* Returns the occurrences of `set` in an instruction's signals, rarely more than one. */
 static inline unsigned occurrences(uint64_t signals, uint64_t set)
 {
 	uint64_t bits = signals & set;
@@ -375,7 +428,7 @@ static inline unsigned occurrences(uint64_t signals, uint64_t set)
 	return count;
 }
 
-/* All ones in the width of a counter. */
+/* Returns all ones in the width of a counter. */
 static inline uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
 {
 	return core->mask[counter >= GENERAL_MAX];
@@ -383,10 +436,10 @@ static inline uint64_t counter_mask(const struct spmu_core *core, unsigned count
 
 static inline unsigned ring_of(unsigned cpl)
 {
-	return cpl ? SPMU_RINGX : SPMU_RING0;
+	return cpl ? SPMU_RING_USER : SPMU_RING0;
 }
 
-/* The counter's pin moves when it is for this. */
+/* Moves the counter's pin if it is set up for this cause. */
 static inline void counter_pin(const struct spmu_core *core, const struct thread *thread,
 			       unsigned counter, enum pin cause, uint64_t toggles)
 {
@@ -394,7 +447,7 @@ static inline void counter_pin(const struct spmu_core *core, const struct thread
 		core->host.pin(core->host.opaque, thread_number(core, thread), counter, toggles);
 }
 
-/* The counters in a set, lowest first: for (c = first; set; ...) */
+/* Returns the lowest counter of a set and removes it from the set. */
 static inline unsigned take_lowest(uint32_t *set)
 {
 	unsigned lowest = (unsigned)__builtin_ctz(*set);

@@ -2,9 +2,9 @@
 /*
  * debug.c: what debug exceptions and system management mode do to the unit (17.4.1 to 17.4.3).
  *
- * In system management mode nothing is recorded into the DS save area (note in 17.4.9): the
- * registers keep their values, branches are not stored, and an overflow arms no record; one that
- * was armed before waits for RSM.
+ * In system management mode nothing is recorded into the DS save area (note in 17.4.9). The
+ * registers keep their values, branches are not stored, and an overflow arms no record. A record
+ * that was armed before waits for RSM.
  */
 #include "src/pmu/core.h"
 
@@ -15,14 +15,14 @@ bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
 }
 
 /*
- * LBR and BTF are cleared before the handler runs; the entries stay, and so does TR, which
- * software has to clear (17.4.2, 17.4.3).
+ * LBR and BTF are cleared before the handler runs. The entries stay, and so does TR, which software
+ * has to clear (17.4.2, 17.4.3).
  */
 void spmu_debug_exception(struct spmu_core *core, unsigned lp)
 {
 	if (lp >= core->threads)
 		return;
-	spmu_settle(core);
+	spmu_sync(core);
 	core->thread[lp].state.reg[SLOT_DEBUGCTL] &= ~(FIELD(DEBUGCTL, LBR) | FIELD(DEBUGCTL, BTF));
 	counters_update(core);
 }
@@ -40,8 +40,8 @@ static void freeze(struct thread_state *state)
 }
 
 /*
- * RSM gives back what the SMI took, whatever the handler wrote meanwhile.  The manual lets it
- * set the enable bits of IA32_PERF_GLOBAL_CTRL; here those that were set.
+ * RSM restores what the SMI cleared, whatever the handler has written since. The manual lets RSM
+ * set the enable bits of IA32_PERF_GLOBAL_CTRL; the unit sets those that were set.
  */
 static void thaw(struct thread_state *state)
 {
@@ -58,7 +58,7 @@ void spmu_smm(struct spmu_core *core, unsigned lp, bool entered)
 
 	if (lp >= core->threads || core->thread[lp].state.smm == entered)
 		return;
-	spmu_settle(core);
+	spmu_sync(core);
 	state = &core->thread[lp].state;
 	state->smm = entered;
 	if (entered && (state->reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_WHILE_SMM)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errata.c: the errata of data/errata.inc as a model has them: listed, and switched on by
- * their index.  The code that behaves asks has_erratum() where the difference is.
+ * errata.c: the errata of data/errata.inc that a model has: lists them, and switches them on by
+ * their index. Other files call has_erratum() where an erratum changes the behaviour.
  */
 #include "src/pmu/core.h"
 
@@ -23,7 +23,7 @@ size_t spmu_erratum_count(const struct spmu_model *model)
 	return count;
 }
 
-/* Which of all errata a model's n-th is; ERRATUM_COUNT: it has fewer. */
+/* Returns the erratum with this index in a model, or ERRATUM_COUNT if it has fewer. */
 static unsigned erratum_of(const struct spmu_model *model, size_t index)
 {
 	for (unsigned id = 0; id < ERRATUM_COUNT; id++)

@@ -1,76 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * escr.c: the counters of NetBurst (18.15.1 to 18.15.5; two threads: 18.16.1, 18.16.2).  CCCRn
- * connects counter n with one of the ESCRs of its block, which selects events of a class and,
- * for each thread, the rings in which they count.  What ESCRs tag is in tagging.c.
+ * escr.c: the counters of NetBurst (18.15.1 to 18.15.5; two threads: 18.16.1, 18.16.2). CCCRn
+ * connects counter n with one of the ESCRs of its block. The ESCR selects events of a class and,
+ * for each thread, the rings in which they count. tagging.c has what ESCRs tag.
  *
- * A counter adds up all events that its ESCR's mask selects.  Of a mask that selects events
- * which no host reports as well, those that are reported count.
+ * A counter adds up all events that its ESCR's mask selects. If a host does not report some of
+ * them, the others count.
  *
- * Overflow sets the sticky CCCRn.OVF; the interrupt comes with the next count (18.15.3).  With PEBS
- * OVF_PMI asks for that of the buffer's threshold instead (table 18-11).
+ * An overflow sets the sticky flag CCCRn.OVF. The interrupt comes with the next count (18.15.3).
+ * With PEBS, OVF_PMI asks for the interrupt of the buffer's threshold instead (table 18-11).
  *
- * A cascaded counter counts while its CASCADE flag and its partner's OVF flag are set: clearing
- * either halts it (18.15.5.5).  So the two flags are all there is to know of a cascade, and its
- * ENABLE flag stays 0.  A core has all of this once, so thread 0 has the counters of both.
+ * A cascaded counter counts while its CASCADE flag and its partner's OVF flag are set. Clearing
+ * either flag halts it (18.15.5.5). So these two flags are the whole state of a cascade, and the
+ * counter's ENABLE flag stays 0. A core has one set of these registers, so thread 0 has the
+ * counters of both threads.
  */
 #include "src/pmu/core.h"
 
-/* No event happens more often in a clock; it is the largest threshold, too. */
+/* No event happens more often in a clock. It is also the largest threshold. */
 #define EVENTS_IN_A_CLOCK 15
 
-/* BPU, MS, FLAME, IQ: four counters each, and six (table 18-63). */
-static unsigned block_of(unsigned counter)
-{
-	return counter / 4 < 3 ? counter / 4 : 3;
-}
-
-/* What an ESCR selects, as event codes have it, without the mask; nonsense for absent ones. */
-static uint32_t code_of(const struct escr *escr, uint64_t value)
-{
-	unsigned first = (unsigned)__builtin_ctz(escr->counters);
-
-	return block_of(first) << 12 | (uint32_t)escr->select << 8 |
-	       (uint32_t)((value & FIELD(ESCR, EVENT_SELECT)) >> FIELD_LOW(ESCR, EVENT_SELECT));
-}
-
-/*
- * Table 18-67: an event that cannot be qualified by thread counts for both in the rings that the
- * flags name for either.
- */
-static void ignore_threads(const struct spmu_core *core, struct escr_selection *selection)
-{
-	const struct escr_layout *layout = core->model->counters->escrs;
-
-	for (unsigned i = 0; i < layout->independents; i++)
-		if (layout->independent[i] == selection->code)
-			selection->rings[0] = selection->rings[1] |= selection->rings[0];
-}
-
-struct escr_selection escr_selection(const struct spmu_core *core, unsigned number)
-{
-	uint64_t value = core->thread[0].state.reg[SLOT_ESCR + number];
-	struct escr_selection selection = {
-		.code = code_of(&core->model->counters->escrs->escr[number], value),
-		.mask = (uint32_t)((value & FIELD(ESCR, EVENT_MASK)) >>
-				   FIELD_LOW(ESCR, EVENT_MASK)),
-		.rings = {(uint8_t)((value & FIELD(ESCR, T0_OS) ? SPMU_RING0 : 0) |
-				    (value & FIELD(ESCR, T0_USR) ? SPMU_RINGX : 0)),
-			  (uint8_t)((value & FIELD(ESCR, T1_OS) ? SPMU_RING0 : 0) |
-				    (value & FIELD(ESCR, T1_USR) ? SPMU_RINGX : 0))},
-	};
-
-	if (value & FIELD(ESCR, TAG_ENABLE))
-		selection.tag =
-			(uint8_t)((value & FIELD(ESCR, TAG_VALUE)) >> FIELD_LOW(ESCR, TAG_VALUE));
-	if (core->threads < 2)
-		selection.rings[1] = 0;
-	else
-		ignore_threads(core, &selection);
-	return selection;
-}
-
-/* The ESCR that a CCCR connects with counter n; false: none. */
+/* Finds the ESCR that a CCCR connects with counter n. Returns false if there is none. */
 static bool connected(const struct escr_layout *layout, unsigned n, uint64_t cccr, unsigned *escr)
 {
 	unsigned select =
@@ -83,7 +33,7 @@ static bool connected(const struct escr_layout *layout, unsigned n, uint64_t ccc
 	return false;
 }
 
-/* Whether as many threads are active as the CCCR asks for (18.16.2). */
+/* Returns true if the number of active threads is the one that the CCCR asks for (18.16.2). */
 static bool threads_active(const struct spmu_core *core, uint64_t cccr)
 {
 	const unsigned any = 3;
@@ -94,24 +44,6 @@ static bool threads_active(const struct spmu_core *core, uint64_t cccr)
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		active += !core->thread[lp].state.halted;
 	return wanted == any ? active != 0 : active == wanted;
-}
-
-/* The counter counts all events that a selection's mask holds whole. */
-void escr_count(const struct spmu_core *core, const struct escr_selection *selection,
-		uint32_t counters, struct counter *counter)
-{
-	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
-		const struct event_part *part = &core->model->events->part[p];
-
-		for (size_t i = 0; i < part->count; i++) {
-			const struct spmu_event *event = &part->event[i];
-
-			if ((event->code & UINT16_MAX) == selection->code &&
-			    !(event->code >> 16 & ~selection->mask) &&
-			    (event->counters & counters) && signals_supplied(core, event->signals))
-				counter_adds(counter, event->signals);
-		}
-	}
 }
 
 static void set_rest(const struct spmu_core *core, struct counter *counter, unsigned n,
@@ -139,9 +71,9 @@ static void set_rest(const struct spmu_core *core, struct counter *counter, unsi
 }
 
 /*
- * "At most 15" holds in each clock, whatever the event and the rings: so software counts clocks by
- * any event (18.17.2), and Linux by an ESCR that Prescott does not have.  The clocks of two threads
- * add up, as hosts let them run by turns.
+ * "At most 15" holds in each clock, whatever the event and the rings. Software uses that to count
+ * clocks by any event (18.17.2), and Linux by an ESCR that Prescott does not have. The clocks of
+ * two threads add up, because hosts run the threads in turns.
  */
 static bool counts_clocks(const struct spmu_core *core, uint64_t cccr)
 {
@@ -155,13 +87,14 @@ static void set_clocks(const struct spmu_core *core, struct counter *counter)
 {
 	counter->signals = SPMU_SIGBIT(CYCLES);
 	counter->predicted = counter->missed = 0;
+	counter->tallied = false;
 	counter->at_least = 0;
 	counter->invert = false;
 	for (unsigned lp = 0; lp < core->threads; lp++)
-		counter->rings[lp] = SPMU_RING0 | SPMU_RINGX;
+		counter->rings[lp] = SPMU_RING0 | SPMU_RING_USER;
 }
 
-/* Counters that would start counter n, by the bits that are set. */
+/* Returns the counters that would start counter n, by the bits that are set. */
 static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
@@ -170,7 +103,10 @@ static uint32_t starters(const struct spmu_core *core, uint64_t cccr, unsigned n
 	       (cccr & FIELD(CCCR_IQ_0, CASCNT4INTO0) ? layout->extended[n] : 0);
 }
 
-/* Whether counter n is enabled, by its own flag or by the overflow of a starter (18.15.5.3). */
+/*
+ * Returns true if counter n is enabled, by its own flag or by the overflow of a starter
+ * (18.15.5.3).
+ */
 static bool enabled(const struct spmu_core *core, const struct thread *thread, unsigned n)
 {
 	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
@@ -183,7 +119,10 @@ static bool enabled(const struct spmu_core *core, const struct thread *thread, u
 	return false;
 }
 
-/* Make one counter; false when it neither counts nor would if another one started it. */
+/*
+ * Sets up one counter. Returns false if it does not count, and would not count if another counter
+ * started it.
+ */
 static bool update(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
 	uint64_t cccr = thread->state.reg[SLOT_PERFEVTSEL + n];
@@ -200,7 +139,7 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 		return false;
 	if (connected(core->model->counters->escrs, n, cccr, &escr))
 		selection = escr_selection(core, escr);
-	*counter = (struct counter){0};
+	*counter = (struct counter){.tallies = &thread->counter_tallies[n]};
 	if (tagging_counts(core, &selection)) {
 		counter->signals = tagging_select(core, &selection);
 		counter->precise = pebs_threads(core, thread->state.reg[SLOT_PEBS_ENABLE], n);
@@ -214,9 +153,9 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 	if (counts_clocks(core, cccr) && !counter->precise)
 		set_clocks(core, counter);
 	counter->precise &= (uint8_t)~threads_in_smm(core);
-	if (!counter_signals(counter) && (counter->rings[0] | counter->rings[1]))
+	if (!counter_counts(counter) && (counter->rings[0] | counter->rings[1]))
 		thread->absent |= 1u << n;
-	return counter_signals(counter) && (counter->rings[0] | counter->rings[1]);
+	return counter_counts(counter) && (counter->rings[0] | counter->rings[1]);
 }
 
 void escr_update(const struct spmu_core *core, struct thread *thread)
@@ -257,7 +196,7 @@ uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *s
 	return clocked;
 }
 
-/* Counters whose overflow may still have to interrupt. */
+/* Returns the counters whose overflow may still have to interrupt. */
 uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state)
 {
 	uint32_t flagged = 0;

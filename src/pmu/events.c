@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * events.c: the event tables of data/events: look-up and fidelity (chapter 19).
- */
+/* events.c: the event tables of data/events: search and fidelity (chapter 19). */
 #include "src/pmu/core.h"
 
 size_t spmu_event_count(const struct spmu_model *model)
@@ -25,7 +23,7 @@ const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t in
 	return NULL;
 }
 
-/* The first event with this code that all of `counters` know. */
+/* Returns the first event with this code that all of `counters` can count. */
 static const struct spmu_event *find(const struct spmu_model *model, uint32_t code,
 				     uint32_t counters)
 {
@@ -61,9 +59,19 @@ void counter_adds(struct counter *counter, uint64_t signals)
 		counter->predicted |= kinds;
 	if (!kinds || !(missed || predicted))
 		counter->signals |= signals;
-	/* What counts either way is looked at no further. */
+	/* Kinds that count in any case need no question. */
 	counter->missed &= ~counter->signals;
 	counter->predicted &= ~counter->signals;
+}
+
+void counter_adds_tally(struct counter *counter, unsigned kind)
+{
+	if (!kind || !counter->tallies)
+		return;
+	if (!counter->tallied)
+		*counter->tallies = (struct spmu_tally_set){{0}};
+	counter->tallied = true;
+	spmu_tally_set_add(counter->tallies, kind);
 }
 
 const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed)
@@ -73,7 +81,7 @@ const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsign
 	return spmu_event_by_code(model, model->events->fixed_code[fixed]);
 }
 
-/* Reading: with a threshold the code is another event (18.13.1.2, note 2 of table 18-56). */
+/* Our reading: with a threshold the code is another event (18.13.1.2, note 2 of table 18-56). */
 bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t select)
 {
 	const struct counter_layout *layout = model->counters;
@@ -98,10 +106,12 @@ enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,
 				       const struct spmu_supply *supply)
 {
 	uint64_t needed = signals_needed(event->signals);
+	bool exact = !event->tally || spmu_tally_set_has(&supply->exact_tallies, event->tally);
 
-	if (!needed || (needed & ~(supply->exact | supply->modelled)))
+	if ((!needed && !event->tally) || (needed & ~(supply->exact | supply->modelled)) ||
+	    (!exact && !spmu_tally_set_has(&supply->modelled_tallies, event->tally)))
 		return SPMU_ABSENT;
-	if (needed & ~supply->exact)
+	if ((needed & ~supply->exact) || !exact)
 		return event->fidelity < SPMU_MODELLED ? event->fidelity : SPMU_MODELLED;
 	return event->fidelity;
 }

@@ -10,8 +10,8 @@
 #define RDPMC_FAST  (1u << 31)
 
 /*
- * ECX[30] means fixed counters where there are any.  ECX[31] asks for the low half where the
- * family has that; counters of the bus have no other.
+ * ECX[30] selects fixed counters, if there are any. ECX[31] selects the low half, if the family has
+ * that form. Bus counters have only the low half.
  */
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
 			     bool cr4_pce, bool cr0_pe, uint64_t *value)
@@ -39,7 +39,9 @@ enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, 
 	return SPMU_DONE;
 }
 
-/* Architectural events that the host does not supply, as EBX of leaf 0AH has them. */
+/*
+ * Returns the architectural events that the host does not supply, in the form of EBX of leaf 0AH.
+ */
 static uint32_t absent_events(const struct spmu_core *core)
 {
 	uint64_t supply = core->host.supply.exact | core->host.supply.modelled;
@@ -52,24 +54,25 @@ static uint32_t absent_events(const struct spmu_core *core)
 #undef ABSENT
 	if (SPMU_SIGSET_BRANCHES & ~supply)
 		absent |= 1u << ARCHITECTURAL_BRANCHES_BIT;
-	if (core->model->counters->event_bits > ARCHITECTURAL_SLOTS_BIT)
+	if (core->model->counters->event_bits > ARCHITECTURAL_SLOTS_BIT &&
+	    !tally_supplied(core, SPMU_TALLY_SLOTS))
 		absent |= 1u << ARCHITECTURAL_SLOTS_BIT;
 	return absent;
 }
 
 bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
-		struct spmu_cpuid *regs)
+		struct spmu_cpuid_regs *regs)
 {
 	const struct counter_layout *counters = core->model->counters;
 
-	(void)subleaf; /* neither leaf has any */
+	(void)subleaf; /* neither leaf has subleaves */
 	switch (leaf) {
 	case 0x01:
 		regs->ecx = (regs->ecx & ~FEATURE_ECX_MASK) | counters->feature_ecx;
 		regs->edx = (regs->edx & ~FEATURE_EDX_DS) | counters->feature_edx;
 		return true;
 	case 0x0a:
-		*regs = (struct spmu_cpuid){0};
+		*regs = (struct spmu_cpuid_regs){0};
 		if (!counters->version)
 			return true;
 		regs->eax = counters->version | core->general << 8 |

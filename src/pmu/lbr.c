@@ -2,23 +2,23 @@
 /*
  * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10).
  *
- * TOS names the newest entry and moves before an entry is written.  MSR_LBR_SELECT leaves
- * kinds of branches out, and rings, by the ring where a branch ends (17.7.2).  With EN_CALLSTACK
- * near calls alone are pushed and near returns take the newest entry away (17.9): it reads
- * as 0 then.  A relative call to the next instruction is no entry in that mode ("zero length
- * call"): hosts do not tell how long an instruction is, so it is known by the length
- * of CALL rel32 without prefixes.  The manual calls the contents undefined unless all other kinds
- * are filtered in that mode; here they are left out in any case.
+ * TOS names the newest entry. It moves before an entry is written. MSR_LBR_SELECT leaves out kinds
+ * of branches, and branches that end in a ring (17.7.2). With EN_CALLSTACK only near calls are
+ * pushed, and near returns remove the newest entry, which then reads as 0 (17.9). A relative call
+ * to the next instruction ("zero length call") is no entry in that mode. Hosts do not report the
+ * length of an instruction, so such a call is recognized by the length of CALL rel32 without
+ * prefixes. The manual calls the contents undefined unless all other kinds are filtered in that
+ * mode; the unit always leaves the other kinds out.
  *
- * An interrupt or exception first copies the newest entry to the last exception record, as
- * the P6 family does (17.11.3, 17.14.2), and then is an entry itself.
+ * An interrupt or exception first copies the newest entry to the last exception record, as the P6
+ * family does (17.11.3, 17.14.2), and then becomes an entry itself.
  *
- * Clocks pass between entries only for hosts that supply core clocks, else they read 0.  Addresses
- * have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
+ * Clocks between entries are counted only if the host supplies core clocks; otherwise they read 0.
+ * Addresses have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
 #include "src/pmu/core.h"
 
-/* The kinds of branches that MSR_LBR_SELECT lets through. */
+/* Returns the kinds of branches that MSR_LBR_SELECT does not exclude. */
 static uint64_t selected(const struct spmu_core *core, uint64_t select)
 {
 	static const uint64_t kind[] = {
@@ -46,7 +46,7 @@ static uint64_t selected(const struct spmu_core *core, uint64_t select)
 	return kinds;
 }
 
-/* What the registers of a thread make of it. */
+/* Sets up recording from the registers of a thread. */
 void lbr_update(const struct spmu_core *core, struct thread *thread)
 {
 	uint64_t select = thread->state.reg[SLOT_LBR_SELECT];
@@ -60,7 +60,7 @@ void lbr_update(const struct spmu_core *core, struct thread *thread)
 	lbr->filtered = select != 0;
 	lbr->call_stack = (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK)) != 0;
 	lbr->rings = (select & FIELD(LBR_SELECT, CPL_EQ_0) ? 0 : SPMU_RING0) |
-		     (select & FIELD(LBR_SELECT, CPL_NEQ_0) ? 0 : SPMU_RINGX);
+		     (select & FIELD(LBR_SELECT, CPL_NEQ_0) ? 0 : SPMU_RING_USER);
 	lbr->signals = lbr->rings ? selected(core, select) : 0;
 	if (!lbr->signals)
 		lbr->rings = 0;
@@ -70,7 +70,7 @@ void lbr_update(const struct spmu_core *core, struct thread *thread)
 				       SPMU_SIGBIT(CYCLES));
 }
 
-/* Core clocks go by. */
+/* Adds core clocks to the time since the newest entry. */
 void lbr_clocks(struct thread *thread, uint64_t clocks)
 {
 	uint64_t sum = thread->state.lbr_clocks + clocks;
@@ -120,7 +120,7 @@ static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
 }
 
-/* 17.9: by such a call code learns its own address; no return matches it. */
+/* Returns true for a call by which code learns its own address (17.9). No return matches it. */
 static bool zero_length(const struct spmu_branch *branch)
 {
 	const unsigned call_rel32 = 5;
@@ -148,8 +148,8 @@ static void keep_for_exception(const struct spmu_lbr_layout *layout, struct thre
 }
 
 /*
- * Pass over the entries at the front that those after them would overwrite; they move
- * TOS all the same.  Returns where to begin.
+ * Skips the entries at the front that later ones would overwrite. They move TOS all the same.
+ * Returns where to begin.
  */
 static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 		   const struct spmu_branch *branches, size_t count)
@@ -159,7 +159,7 @@ static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 
 	if (thread->lbr.call_stack || count <= layout->depth)
 		return 0;
-	/* Behind the newest entry that will not be there any more. */
+	/* Clears the entries after the newest one that remains. */
 	while (begin && entries <= layout->depth) {
 		begin--;
 		entries += wanted(&thread->lbr, &branches[begin]);
@@ -172,7 +172,7 @@ static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 		skipped += wanted(&thread->lbr, &branches[i]);
 		flags |= branches[i].flags;
 	}
-	if (flags & SPMU_BRANCH_EVENT) /* looks at what is the newest then */
+	if (flags & SPMU_BRANCH_EVENT) /* it copies the present newest entry */
 		return 0;
 	thread->state.reg[SLOT_LBR_TOS] =
 		(thread->state.reg[SLOT_LBR_TOS] + skipped) & (layout->depth - 1u);
@@ -199,7 +199,7 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 	}
 }
 
-/* The enable bit and LBR_Frz stay; the time of the next entry is 0 (17.10.3). */
+/* The enable bit and LBR_Frz do not change. The time of the next entry is 0 (17.10.3). */
 void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
 {
 	struct thread_state *state;
@@ -213,13 +213,14 @@ void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
 }
 
 /*
- * Whether a register of the stack may hold this: the address in it is canonical, except where
- * flags or clocks take the place of its sign (17.4.8.1).
+ * Returns whether a register of the stack may hold this: the address in it is canonical, except
+ * where flags or clocks take the place of its sign (17.4.8.1).
  */
-bool lbr_valid(const struct msr *msr, uint64_t value)
+bool lbr_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value)
 {
-	unsigned flags = 0; /* so many of the highest bits are no sign */
+	unsigned flags = 0; /* how many of the highest bits are no sign */
 
+	(void)core;
 	if (value & msr->list->reserved)
 		return false;
 	if (msr->list == &field_list_LBR_FROM_TO_32 || msr->list == &field_list_LBR_TO_TIME)
@@ -231,15 +232,19 @@ bool lbr_valid(const struct msr *msr, uint64_t value)
 	return address_canonical((uint64_t)((int64_t)(value << flags) >> flags));
 }
 
-/*
- * What software may put there.  Processors of the format with transactions that have none
- * take bits 62:61 for sign bits (erratum), though they record them as 0.
- */
-bool lbr_writable(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+/* Returns whether software may write this into a register of the stack. */
+bool lbr_takes(const struct spmu_core *core, const struct msr *msr, uint64_t value)
 {
-	if (!msr->list->writable)
-		return false;
-	if (has_erratum(core, ERRATUM_LBR_SIGN) && msr->role == ROLE_LBR_FROM)
+	return msr->list->writable && lbr_valid(core, msr, value);
+}
+
+/*
+ * The same for FROM.  Processors of the format with transactions that have none take bits 62:61
+ * for sign bits (erratum), though they record them as 0.
+ */
+bool lbr_takes_from(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+{
+	if (msr->list->writable && has_erratum(core, ERRATUM_LBR_SIGN))
 		return address_canonical((uint64_t)((int64_t)(value << 1) >> 1));
-	return lbr_valid(msr, value);
+	return lbr_takes(core, msr, value);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * meters.c: from registers to counters that count, and from those to the meters that a host runs
- * by (lazy counting in unit.h).  What a counter's registers say is for the file of its
- * programming interface.
+ * meters.c: makes meters from the counters that count. A host runs by the meters (unit.h). The file
+ * of each programming interface makes counters from registers.
  *
- * A counter's register holds what it had when headroom was last granted; what passed
- * since is the difference between the headroom granted and what is left of it.
+ * A counter's register holds its value of the time when headroom was last granted. What has passed
+ * since is the difference between the headroom that was granted and what is left of it.
  *
- * Counters with a threshold or edge detection judge each clock, so their meter
- * asks for every instruction.  Those that ask whether a branch was predicted get each branch of
- * their kinds, as signals of a meter add up and do not meet.
+ * Counters with a threshold or edge detection check each clock, so their meter needs every
+ * instruction. Counters that depend on the prediction of a branch need each branch of their kinds,
+ * because the signals of a meter add up and cannot be combined.
  */
+#include <string.h>
+
 #include "src/pmu/core.h"
 
 static void update_thread(const struct spmu_core *core, struct thread *thread)
@@ -73,26 +74,34 @@ uint32_t counters_clocked(const struct spmu_core *core, const struct thread_stat
 	}
 }
 
-/* The meter with these signals and rings, added when there is none. */
-static struct meter *meter_for(struct thread *thread, uint64_t signals, uint32_t rings)
+static bool same_tallies(const struct spmu_tally_set *a, const struct spmu_tally_set *b)
+{
+	return a == b || (a && b && !memcmp(a, b, sizeof(*a)));
+}
+
+/* Returns the meter with these signals, tallies and rings. Adds it if there is none. */
+static struct meter *meter_for(struct thread *thread, uint64_t signals,
+			       const struct spmu_tally_set *tallies, uint32_t rings)
 {
 	struct meter *meter = thread->meter;
 
 	for (; meter < thread->meter + thread->meters; meter++)
-		if (meter->signals == signals && meter->rings == rings)
+		if (meter->signals == signals && meter->rings == rings &&
+		    same_tallies(thread->tallies_of[meter - thread->meter], tallies))
 			return meter;
 	*meter = (struct meter){.signals = signals, .rings = rings};
-	thread->meters++;
+	thread->tallies_of[thread->meters++] = tallies;
 	return meter;
 }
 
 /*
- * Counters of thread `from` feed meters of thread `to`.  Those that wait for a cascade have their
- * meters, too, and use up nothing: so the list is the same before and after they are started.
+ * Counters of thread `from` feed meters of thread `to`. Counters that wait for a cascade have
+ * meters, too, although they use no headroom. So the list is the same before and after they are
+ * started.
  */
 static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint32_t counters)
 {
-	/* Besides: instructions, in each of the sets of rings that the own counters have. */
+	/* Adds meters of instructions for each set of rings that the own counters have. */
 	_Static_assert(SPMU_METERS_MAX >= SPMU_THREADS_MAX * (GENERAL_OWN_MAX + FIXED_MAX) + 3 &&
 			       SPMU_METERS_MAX >= GENERAL_MAX + 3,
 		       "room for all");
@@ -101,6 +110,8 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 		unsigned c = take_lowest(&counters);
 		const struct thread *source = &core->thread[from];
 		uint64_t signals = counter_signals(&source->counter[c]);
+		const struct spmu_tally_set *tallies =
+			source->counter[c].tallied ? source->counter[c].tallies : NULL;
 		uint32_t rings = source->counter[c].rings[to];
 		uint32_t fed = source->active & 1u << c;
 		struct meter *meter;
@@ -109,10 +120,10 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 			continue;
 		if (source->counter[c].at_least) {
 			signals |= SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES);
-			rings = SPMU_RING0 | SPMU_RINGX;
+			rings = SPMU_RING0 | SPMU_RING_USER;
 			core->thread[to].by_clock |= fed != 0;
 		}
-		meter = meter_for(&core->thread[to], signals, rings);
+		meter = meter_for(&core->thread[to], signals, tallies, rings);
 		if (to == from)
 			meter->own |= fed;
 		else
@@ -121,8 +132,8 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 }
 
 /*
- * The counters whose record any instruction makes have a meter that bulk code can use up
- * only while one of them waits: so the list is the same before and after a record.
+ * Counters whose record any instruction makes have a meter that bulk code uses up only while one of
+ * them waits. So the list is the same before and after a record.
  */
 static void meters_add_waiting(struct spmu_core *core, unsigned lp)
 {
@@ -131,26 +142,33 @@ static void meters_add_waiting(struct spmu_core *core, unsigned lp)
 	for (uint32_t set = thread->next; set;) {
 		unsigned c = take_lowest(&set);
 
-		meter_for(thread, SPMU_SIGBIT(INSTRUCTIONS), thread->counter[c].rings[lp])
+		meter_for(thread, SPMU_SIGBIT(INSTRUCTIONS), NULL, thread->counter[c].rings[lp])
 			->waiting |= 1u << c;
 	}
 }
 
-/* Tell the host, and bump the epoch if the list is another than before. */
+/* Publishes the list. Increments the epoch if the list has changed. */
 static void meters_publish(struct thread *thread)
 {
 	struct spmu_meters *out = thread->published;
 	bool same = out->count == thread->meters;
 
+	thread->by_tally = false;
 	for (unsigned i = 0; i < thread->meters; i++) {
 		const struct meter *meter = &thread->meter[i];
 
 		same = same && out->meter[i].signals == meter->signals &&
-		       out->meter[i].rings == meter->rings;
+		       out->meter[i].rings == meter->rings &&
+		       same_tallies(out->meter[i].tallies, thread->tallies_of[i]);
 		out->meter[i] = (struct spmu_meter){
 			.signals = meter->signals,
 			.rings = meter->rings,
 		};
+		if (!thread->tallies_of[i])
+			continue;
+		thread->meter_tallies[i] = *thread->tallies_of[i];
+		out->meter[i].tallies = &thread->meter_tallies[i];
+		thread->by_tally = true;
 	}
 	out->count = thread->meters;
 	if (!same)
@@ -177,25 +195,25 @@ void counters_update(struct spmu_core *core)
 	meters_grant(core);
 }
 
-/* How many occurrences a counter can take without anything to be done exactly. */
-static inline uint64_t counter_room(const struct spmu_core *core, const struct thread *thread,
-				    unsigned c)
+/* Returns how many occurrences a counter can take before something must be done exactly. */
+static inline uint64_t counter_headroom(const struct spmu_core *core, const struct thread *thread,
+					unsigned c)
 {
-	uint64_t room = counter_mask(core, c) - thread->state.reg[c];
+	uint64_t headroom = counter_mask(core, c) - thread->state.reg[c];
 
 	if (((thread->clocked | thread->judging | thread->state.pmi_due) >> c & 1) ||
 	    thread->counter[c].force ||
 	    (thread->counter[c].precise && (thread->state.pebs_armed >> c & 1)))
 		return 0;
-	/* Both threads run against the same counter: each gets half. */
-	return core->threads > 1 && (thread->any >> c & 1) ? room / 2 : room;
+	/* Both threads use the same counter, so each gets half. */
+	return core->threads > 1 && (thread->any >> c & 1) ? headroom / 2 : headroom;
 }
 
 /*
- * Its overflow arms PEBS and does nothing else, and the record comes with a count of its own: so
- * one count more than there is room for calls nobody.
+ * Returns true if the counter's overflow only arms PEBS. The record comes with a later count, so
+ * one count more than the headroom makes no callback.
  */
-static bool overflows_quietly(const struct thread *thread, unsigned c)
+static bool overflows_silently(const struct thread *thread, unsigned c)
 {
 	const struct counter *counter = &thread->counter[c];
 
@@ -205,26 +223,25 @@ static bool overflows_quietly(const struct thread *thread, unsigned c)
 	       !counter->force && counter->pin != PIN_OVERFLOW;
 }
 
-/* What some counters have room for: before something has to be done exactly, and before somebody
- * is called. */
-struct room {
+/* The headroom of some counters: before something must be done exactly, and before a callback. */
+struct headroom {
 	uint64_t exact, call;
 };
 
-static inline void least_room(const struct spmu_core *core, const struct thread *thread,
-			      uint32_t counters, struct room *least)
+static inline void least_headroom(const struct spmu_core *core, const struct thread *thread,
+				  uint32_t counters, struct headroom *least)
 {
 	while (counters) {
 		unsigned c = take_lowest(&counters);
-		uint64_t room = counter_room(core, thread, c);
-		uint64_t call = room + overflows_quietly(thread, c);
+		uint64_t headroom = counter_headroom(core, thread, c);
+		uint64_t call = headroom + overflows_silently(thread, c);
 
-		least->exact = room < least->exact ? room : least->exact;
+		least->exact = headroom < least->exact ? headroom : least->exact;
 		least->call = call < least->call ? call : least->call;
 	}
 }
 
-/* While branches are traced granting looks into the area itself. */
+/* While branches are traced, granting headroom reads the DS area. */
 static bool traces(const struct spmu_core *core)
 {
 	bool any = false;
@@ -236,36 +253,37 @@ static bool traces(const struct spmu_core *core)
 
 void meters_grant(struct spmu_core *core)
 {
-	bool quiet = !traces(core);
+	bool silent = !traces(core);
 
 	for (unsigned lp = 0; lp < core->threads; lp++) {
 		struct thread *thread = &core->thread[lp];
 
 		for (unsigned i = 0; i < thread->meters; i++) {
 			struct meter *meter = &thread->meter[i];
-			struct room room = {INT64_MAX, INT64_MAX};
+			struct headroom headroom = {INT64_MAX, INT64_MAX};
 
-			least_room(core, thread, meter->own, &room);
+			least_headroom(core, thread, meter->own, &headroom);
 			if (meter->sibling)
-				least_room(core, &core->thread[1 - lp], meter->sibling, &room);
+				least_headroom(core, &core->thread[1 - lp], meter->sibling,
+					       &headroom);
 			if (meter->waiting & thread->state.pebs_armed)
-				room.exact = room.call = 0;
-			meter->granted = (int64_t)room.exact;
-			thread->published->meter[i].headroom = (int64_t)room.exact;
-			thread->published->meter[i].quiet =
-				quiet ? (uint32_t)(room.call - room.exact) : 0;
+				headroom.exact = headroom.call = 0;
+			meter->granted = (int64_t)headroom.exact;
+			thread->published->meter[i].headroom = (int64_t)headroom.exact;
+			thread->published->meter[i].silent =
+				silent ? (uint32_t)(headroom.call - headroom.exact) : 0;
 		}
 		if (thread->bts.rings)
-			bts_room(core, lp);
+			bts_headroom(core, lp);
 	}
 }
 
 /*
- * Add what passed to some counters.  A host that keeps to its headroom never
- * wraps one here; one that does not loses the interrupt, not the status.
+ * Adds what has passed to some counters. A host that keeps to its headroom never makes a counter
+ * wrap here. If a host does not, the interrupt is lost, but not the status.
  */
-static void settle_counters(const struct spmu_core *core, struct thread *thread, uint32_t counters,
-			    uint64_t passed)
+static void add_passed(const struct spmu_core *core, struct thread *thread, uint32_t counters,
+		       uint64_t passed)
 {
 	counters &= ~(thread->clocked | thread->judging);
 	while (counters) {
@@ -281,8 +299,8 @@ static void settle_counters(const struct spmu_core *core, struct thread *thread,
 }
 
 /*
- * Add what passed in bulk to the counters.  The headroom that is left stays good, so this is
- * enough for who only reads.
+ * Adds what has passed in bulk to the counters. The headroom that is left remains valid, so this is
+ * enough for a caller that only reads.
  */
 void meters_fold(struct spmu_core *core)
 {
@@ -298,15 +316,14 @@ void meters_fold(struct spmu_core *core)
 			if (left >= meter->granted)
 				continue;
 			meter->granted = left;
-			settle_counters(core, thread, meter->own, passed);
+			add_passed(core, thread, meter->own, passed);
 			if (meter->sibling)
-				settle_counters(core, &core->thread[1 - lp], meter->sibling,
-						passed);
+				add_passed(core, &core->thread[1 - lp], meter->sibling, passed);
 		}
 	}
 }
 
-void spmu_settle(struct spmu_core *core)
+void spmu_sync(struct spmu_core *core)
 {
 	meters_fold(core);
 	meters_grant(core);

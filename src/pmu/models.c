@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * models.c: the models of data/models as tables, and what can be asked about
- * them without a core.  Nothing here or elsewhere in the unit compares a model's name
- * or signature to decide what to do.
+ * models.c: makes tables of the models of data/models, and answers what does not need a core. No
+ * file of the unit compares a model's name or signature to decide what to do.
  */
+#include "src/abi.h"
 #include "src/pmu/core.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MSR_ROW(address, name, list, role, index, reset, section)                                  \
 	{address, ROLE_##role, index, #name, &field_list_##list, reset, section},
-#define EVENT_ROW(code, name, signals, fidelity, counters, pebs, fixed, data, section, text)       \
-	{name, text, code, signals, fidelity, counters, pebs, fixed, data, section},
 
 #include "data/models.inc"
 
@@ -55,12 +53,13 @@ const struct spmu_model *spmu_model_find(const char *name)
 	return NULL;
 }
 
-struct spmu_model_info spmu_model_info(const struct spmu_model *model)
+static struct spmu_model_info describe(const struct spmu_model *model)
 {
 	const struct counter_layout *counters = model->counters;
 	const struct spmu_pebs_layout *pebs = model->ds ? model->ds->pebs : NULL;
 
 	return (struct spmu_model_info){
+		.size = sizeof(struct spmu_model_info),
 		.name = model->name,
 		.title = model->title,
 		.section = model->section,
@@ -80,14 +79,24 @@ struct spmu_model_info spmu_model_info(const struct spmu_model *model)
 	};
 }
 
+enum spmu_status spmu_model_get_info(const struct spmu_model *model, struct spmu_model_info *out)
+{
+	struct spmu_model_info info;
+
+	if (!model || !out)
+		return SPMU_E_ARGUMENT;
+	info = describe(model);
+	return abi_give(out, &info, sizeof(info)) ? SPMU_OK : SPMU_E_ARGUMENT;
+}
+
 const struct spmu_facility *spmu_model_facilities(const struct spmu_model *model)
 {
 	return model->facilities;
 }
 
 /*
- * Entries 8 to 15 of a stack at the lower addresses, which no family has.  Families without such a
- * stack have other registers there.
+ * Entries 8 to 15 of a stack at the lower addresses, which no family has. Families without such a
+ * stack have other registers at these addresses.
  */
 static bool past_low_stack(const struct spmu_model *model, uint32_t address)
 {

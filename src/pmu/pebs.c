@@ -2,24 +2,24 @@
 /*
  * pebs.c: the unit writes a PEBS record into the DS save area (18.8.1.1, 18.13.1).
  *
- * The order is: read the management area, check the bounds, write the record, advance the
- * index, reload the counters.  When any access is refused or the bounds fail,
- * nothing that software can see has changed but bytes past the index.
- * The area is read and the index written in one access each, so a refusal is whole.
+ * The order is: read the management area, check the bounds, write the record, advance the index,
+ * reload the counters. If an access is refused or the bounds are wrong, software sees no change,
+ * except bytes after the index. The area is read and the index is written in one access each, so no
+ * part of them is lost.
  *
  * Formats 0 to 2 reload each counter that has overflowed and is enabled for PEBS, whether or not
- * its own event made the record (18.8.1.1).  Their records show the overflow status, so software
- * sees which counters a record is for.  A record of format 3 or 4 names the applicable counters,
- * those whose event made it, and the status is cleared "according to Applicable Counters"
- * (18.7.1.3): so it reloads these alone.
+ * its own event made the record (18.8.1.1). Their records show the overflow status, so software
+ * sees which counters a record is for. A record of format 3 or 4 names the applicable counters,
+ * whose event made it, and the status is cleared "according to Applicable Counters" (18.7.1.3). So
+ * it reloads only these.
  */
 #include <string.h>
 
 #include "src/pmu/core.h"
 
 /*
- * NetBurst: two bits, for the thread that reads or writes them and for the other (18.16.3).  The
- * register is kept as thread 0 sees it.  Each thread has one counter.
+ * NetBurst has two bits: one for the thread that reads or writes them, one for the other thread
+ * (18.16.3). The register is kept as thread 0 sees it. Each thread has one counter.
  */
 #define ENABLE_0 FIELD(PEBS_ENABLE_NETBURST, ENABLE_PEBS_MY_THR)
 #define ENABLE_1 FIELD(PEBS_ENABLE_NETBURST, ENABLE_PEBS_OTH_THR)
@@ -33,14 +33,14 @@ static uint32_t enabled_by_thread(const struct spmu_core *core, uint64_t enable)
 	       (enable & ENABLE_1 && core->threads > 1 ? all & ~first : 0);
 }
 
-/* What thread 1 sees. */
+/* Exchanges the two bits: what thread 1 sees. */
 uint64_t pebs_other_view(uint64_t enable)
 {
 	return (enable & ~(ENABLE_0 | ENABLE_1)) | (enable & ENABLE_0 ? ENABLE_1 : 0) |
 	       (enable & ENABLE_1 ? ENABLE_0 : 0);
 }
 
-/* Without PEBS for thread lp; what tags on replay stays. */
+/* Returns the register without PEBS for thread lp. What it tags on replay stays. */
 uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable)
 {
 	if (!core->model->counters->shared)
@@ -48,7 +48,7 @@ uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable)
 	return enable & ~(lp ? ENABLE_1 : ENABLE_0);
 }
 
-/* The threads that this counter makes records for, where they share it. */
+/* Returns the threads for which this counter makes records, if threads share the counters. */
 uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter)
 {
 	uint32_t all = core->model->counters->pebs_counters;
@@ -58,7 +58,7 @@ uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned cou
 	return all & ((1u << counter) - 1) ? 2 : 1;
 }
 
-/* Counters that IA32_PEBS_ENABLE names, by counter number; its other bits are LL_EN, PS_ENABLE. */
+/* Returns the counters that IA32_PEBS_ENABLE names. Its other bits are LL_EN and PS_ENABLE. */
 uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable)
 {
 	const struct counter_layout *layout = core->model->counters;
@@ -77,8 +77,8 @@ uint64_t pebs_applicable(uint32_t counters)
 }
 
 /*
- * Returns the counters that are done with a record that `triggered` made.  Those of NetBurst
- * have no common status, and each thread has one with PEBS.
+ * Returns the counters that are served by a record that `triggered` made. NetBurst's counters have
+ * no common status, and each thread has one with PEBS.
  */
 static uint32_t covered(const struct spmu_core *core, const struct spmu_ds_layout *layout,
 			const struct thread_state *state, uint32_t triggered)
@@ -91,8 +91,8 @@ static uint32_t covered(const struct spmu_core *core, const struct spmu_ds_layou
 }
 
 /*
- * Counters that overflowed by an event that is not precise: "at the next opportunity", which
- * is the next instruction of a ring in which they count (18.7.1).
+ * Returns the counters that overflowed by an event that is not precise. Their record is made "at
+ * the next opportunity": by the next instruction of a ring in which they count (18.7.1).
  */
 uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring)
 {
@@ -152,8 +152,24 @@ static void fill_vectors(struct spmu_core *core, unsigned lp, struct spmu_pebs_r
 }
 
 /*
- * Of the first counter that has one.  Of the status of a precise store that it was locked is known;
- * that it hit the caches is not, and reads 0 (18.9.4.3).
+ * Returns the address of the first load, or of the first store if stores are meant or there is no
+ * load.
+ */
+static uint64_t address_of(const struct spmu_insn *insn, bool of_store)
+{
+	const uint32_t first = of_store ? SPMU_ACCESS_STORE : SPMU_ACCESS_LOAD;
+	const uint32_t kinds[] = {first, SPMU_ACCESS_DATA};
+
+	for (unsigned k = 0; k < 2; k++)
+		for (unsigned i = 0; i < insn->access_count; i++)
+			if (insn->accesses[i].kind & kinds[k])
+				return insn->accesses[i].linear;
+	return 0;
+}
+
+/*
+ * Sets the fields of the first counter that has them. The status of a precise store says whether it
+ * was locked. Whether it hit the caches is unknown and reads 0 (18.9.4.3).
  */
 static void fill_address(const struct thread *thread, const struct spmu_insn *insn,
 			 uint32_t counters, struct spmu_pebs_record *record)
@@ -161,8 +177,9 @@ static void fill_address(const struct thread *thread, const struct spmu_insn *in
 	uint32_t addressed = thread->addressed & counters;
 	const struct counter *counter = &thread->counter[take_lowest(&addressed)];
 
-	record->data_address =
-		counter->of_store && insn->store_address ? insn->store_address : insn->data_address;
+	record->data_address = address_of(insn, counter->of_store);
+	record->latency = insn->latency;
+	record->data_source = insn->data_source;
 	if (counter->store_status && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
 		record->data_source = SPMU_STORE_LOCKED;
 }
@@ -181,7 +198,7 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layou
 		narrow(&record->regs);
 	if (core->host.tsc)
 		record->tsc = core->host.tsc(core->host.opaque, lp);
-	/* Before format 3: the status as it was before the record (18.8.1.1, 18.13.1.1). */
+	/* Before format 3: the status before the record (18.8.1.1, 18.13.1.1). */
 	record->applicable = layout->pebs->format < 3 ? thread->state.reg[SLOT_GLOBAL_STATUS]
 						      : pebs_applicable(counters);
 	record->eventing_ip = insn->ip & addresses;
@@ -195,7 +212,7 @@ static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layou
 		fill_branches(core, thread, record);
 }
 
-/* The index must stand in the buffer and a whole record fit below the maximum. */
+/* Returns true if the index is in the buffer and a whole record fits below the maximum. */
 static bool fits(const struct spmu_ds_area *area, uint64_t record_bytes)
 {
 	return area->pebs_index >= area->pebs_base && area->pebs_index <= area->pebs_maximum &&
@@ -214,7 +231,7 @@ static bool read_area(struct spmu_core *core, unsigned lp, const struct spmu_ds_
 }
 
 /*
- * Whether this record's interrupt is due: the index behind it has reached the threshold.  By the
+ * Returns true if this record interrupts: the index after it has reached the threshold. With the
  * erratum the index before it is compared, so that the next event interrupts, stored or not.
  */
 static bool reached(const struct spmu_core *core, const struct spmu_ds_area *area,
@@ -227,7 +244,10 @@ static bool reached(const struct spmu_core *core, const struct spmu_ds_area *are
 	return index >= area->pebs_threshold;
 }
 
-/* No record: an index before the base is wrong, but not full; some families say so (18.7.1.3). */
+/*
+ * Says why there is no record. An index before the base is wrong, but the buffer is not full; some
+ * families report that (18.7.1.3).
+ */
 static enum pebs_result refused(const struct spmu_core *core, const struct spmu_ds_area *area)
 {
 	if (core->model->counters->pebs_outside &&
@@ -241,8 +261,8 @@ static enum pebs_result refused(const struct spmu_core *core, const struct spmu_
 }
 
 /*
- * A counter without a slot of its own in the area counts on from where it is.  Where threads
- * share the counters each has one with PEBS, and an area with one slot.
+ * Reloads a counter. A counter without a slot in the area counts on from its value. If threads
+ * share the counters, each thread has one with PEBS and an area with one slot.
  */
 static void reload(const struct spmu_core *core, struct thread_state *state,
 		   const struct spmu_ds_layout *layout, const struct spmu_ds_area *area,
@@ -261,15 +281,15 @@ static void reload(const struct spmu_core *core, struct thread_state *state,
 }
 
 /*
- * Writes a record into the area of thread lp, which the counters of `holder` in *counters made.
- * After a record *counters has those that it reloaded.
+ * Writes a record into the area of thread lp for the counters of `holder` in *counters. After a
+ * record, *counters has the counters that it reloaded.
  */
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
 			    const struct spmu_insn *insn, uint32_t *counters)
 {
 	struct thread_state *state = &core->thread[lp].state;
 	const struct spmu_ds_layout *layout = thread_ds(core, &core->thread[lp]);
-	/* A record has the basic group alone unless its counter is adaptive. */
+	/* A record has only the basic group unless its counter is adaptive. */
 	uint64_t data_cfg =
 		core->thread[lp].adaptive & *counters ? state->reg[SLOT_PEBS_DATA_CFG] : 0;
 	uint8_t bytes[PEBS_RECORD_BYTES_MAX];

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfevtsel.c: counters that an event select register each programs, and fixed counters (18.2.1.1,
- * 18.2.2, 18.2.3; the P6 family: 18.22.1).
+ * perfevtsel.c: counters with an event select register each, and fixed counters (18.2.1.1, 18.2.2,
+ * 18.2.3; the P6 family: 18.22.1).
  *
- * Hosts report nothing that happens inside a transaction, so a counter with IN_TX counts
- * nothing (18.11.5).
- *
- * The precise store event has a record without address and status unless PS_ENABLE of
+ * Hosts report nothing that happens inside a transaction, so a counter with IN_TX counts nothing
+ * (18.11.5). A record of the precise store event has address and status only if PS_ENABLE of
  * IA32_PEBS_ENABLE is set, too (18.9.4.3).
  */
 #include "src/pmu/core.h"
 
-/* Adaptive records; reserved where the family has none. */
+/* Adaptive records. The bit is reserved if the family has none. */
 #define SELECT_ADAPTIVE BITS(34, 1)
 
-/* Bits of an event select that keep PEBS from looking at its counter (notes of table 18-54). */
+/* Bits of an event select that disable PEBS for its counter (notes of table 18-54). */
 static uint64_t imprecise_bits(const struct spmu_core *core)
 {
 	return FIELD(PERFEVTSEL, E) |
 	       (core->model->counters->any_ignored ? 0 : FIELD(PERFEVTSEL, ANY));
 }
 
-/* No family retires so many instructions or micro-operations in a clock. */
+/* No family retires this many instructions or micro-operations in a clock. */
 #define RETIRED_IN_A_CLOCK 16
 
 static uint16_t cmask_of(uint64_t select)
@@ -30,18 +28,21 @@ static uint16_t cmask_of(uint64_t select)
 }
 
 /*
- * "Fewer than 16 retire" holds in each clock: so software counts core clocks by events that PEBS
- * takes.  A host that supplies clocks has them counted as such, many at a time.
+ * "Fewer than 16 retire" holds in each clock, and software uses that to count core clocks by events
+ * that have PEBS. If the host supplies clocks, they are counted as clocks, many at a time.
  */
 static bool counts_clocks(const struct spmu_core *core, const struct spmu_event *event,
 			  uint64_t select)
 {
-	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) && (select & FIELD(PERFEVTSEL, INV)) &&
-	       !(select & FIELD(PERFEVTSEL, E)) && cmask_of(select) >= RETIRED_IN_A_CLOCK &&
+	return event->signals == SPMU_SIGBIT(INSTRUCTIONS) && !event->tally &&
+	       (select & FIELD(PERFEVTSEL, INV)) && !(select & FIELD(PERFEVTSEL, E)) &&
+	       cmask_of(select) >= RETIRED_IN_A_CLOCK &&
 	       signals_supplied(core, SPMU_SIGBIT(CYCLES));
 }
 
-/* Which address a record has: of a load, or where the event is stores alone of a store (18.11.3).
+/*
+ * Decides which address a record has: that of a load, or of a store if the event counts only stores
+ * (18.11.3).
  */
 static void update_address(const struct spmu_core *core, const struct thread *thread,
 			   const struct spmu_event *event, struct counter *counter)
@@ -50,16 +51,17 @@ static void update_address(const struct spmu_core *core, const struct thread *th
 	bool precise_store = event->code && event->code == core->model->counters->precise_store;
 
 	counter->data_address = event->data_address && (enabled || !precise_store);
-	counter->of_store = event->signals == SPMU_SIGBIT(STORES);
+	counter->of_store = event->tally ? tally_of(event->tally) == SPMU_ACCESS_STORE
+					 : event->signals == SPMU_SIGBIT(STORES);
 	counter->store_status = enabled && precise_store;
 }
 
 /*
- * Table 18-54 and its notes: only some counters, only plain counting.  The notes ask for INV and
- * CMASK to be 0, too, but processors take them: Intel's lists of events have precise ones with both
- * (INST_RETIRED.TOTAL_CYCLES).  The record is made by the event itself, whatever the threshold
- * makes of it.  Where PEBS takes any event, one that is not precise has its record made at the
- * next opportunity (18.7.1), and so have clocks.
+ * Table 18-54 and its notes: only some counters, only plain counting. The notes also require INV
+ * and CMASK to be 0, but processors accept them: Intel's lists have precise events with both
+ * (INST_RETIRED.TOTAL_CYCLES). The event itself makes the record, whatever the threshold does. If
+ * PEBS takes any event, the record of an event that is not precise is made at the next opportunity
+ * (18.7.1), and so is the record of clocks.
  */
 static void update_precise(const struct spmu_core *core, struct thread *thread,
 			   const struct spmu_event *event, unsigned n, uint64_t select)
@@ -78,13 +80,13 @@ static void update_precise(const struct spmu_core *core, struct thread *thread,
 	update_address(core, thread, event, counter);
 }
 
-/* The number of a fixed counter where global registers and records name it. */
+/* Returns the number of a fixed counter in global registers and records. */
 static unsigned status_of_fixed(unsigned n)
 {
 	return FIELD_LOW(GLOBAL_STATUS, Ovf_FIXED_CTR0) + n;
 }
 
-/* What a fixed counter counts is precise unless it is time (extended PEBS). */
+/* What a fixed counter counts is precise, except time (extended PEBS). */
 static void update_precise_fixed(const struct spmu_core *core, struct thread *thread, unsigned n,
 				 bool any)
 {
@@ -95,7 +97,7 @@ static void update_precise_fixed(const struct spmu_core *core, struct thread *th
 	    !(pebs_enabled(core, thread->state.reg[SLOT_PEBS_ENABLE]) >> c & 1))
 		return;
 	counter->precise = counter->record_pmi = (uint8_t)(1u << thread_number(core, thread));
-	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) != 0;
+	counter->next = (counter->signals & ~SPMU_SIGSET_ARCHITECTURAL) || counter->tallied;
 	counter->at_once = spmu_model_pdir(core->model, status_of_fixed(n), 0);
 	counter->adaptive = thread->state.reg[SLOT_FIXED_CTR_CTRL] >> (32 + 4 * n) & 1;
 }
@@ -109,11 +111,11 @@ static uint64_t counted(const struct spmu_core *core, const struct spmu_event *e
 	return event->signals;
 }
 
-/* Its own thread's rings, or those of both; Silvermont and Goldmont do not look at the bit. */
+/* Its own thread's rings, or those of both threads. Silvermont and Goldmont ignore the bit. */
 static void set_rings(const struct spmu_core *core, const struct thread *thread,
 		      struct counter *counter, bool os, bool usr, bool any)
 {
-	uint8_t rings = (uint8_t)((os ? SPMU_RING0 : 0) | (usr ? SPMU_RINGX : 0));
+	uint8_t rings = (uint8_t)((os ? SPMU_RING0 : 0) | (usr ? SPMU_RING_USER : 0));
 
 	for (unsigned lp = 0; lp < core->threads; lp++)
 		if (lp == thread_number(core, thread) ||
@@ -121,15 +123,15 @@ static void set_rings(const struct spmu_core *core, const struct thread *thread,
 			counter->rings[lp] = rings;
 }
 
-/* Version 1 and earlier have no register for it: an overflow shows in the interrupt alone. */
+/* Version 1 and earlier have no status register: only the interrupt reports an overflow. */
 static uint64_t status_bit(const struct spmu_core *core, unsigned bit)
 {
 	return core->model->counters->version >= 2 ? UINT64_C(1) << bit : 0;
 }
 
 /*
- * Threshold, edge detection and inversion.  Edge detection without a threshold takes "at least
- * one"; inversion then has no effect.
+ * Threshold, edge detection and inversion. Edge detection without a threshold means "at least one";
+ * inversion then has no effect.
  */
 static void set_condition(struct counter *counter, uint64_t select)
 {
@@ -158,7 +160,7 @@ static uint8_t pin_free(const struct spmu_core *core, const struct thread *threa
 	return pin_of(core, (select & FIELD(PERFEVTSEL, PC)) != 0);
 }
 
-/* Make one general counter; false when it does not count. */
+/* Sets up one general counter. Returns false if it does not count. */
 static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
 	uint64_t select = thread->state.reg[SLOT_PERFEVTSEL + n];
@@ -171,7 +173,7 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		return false;
 	event = event_on(core->model, (uint16_t)select, n);
 	clocks = event && counts_clocks(core, event, select);
-	if (!event || (!clocks && !signals_supplied(core, event->signals))) {
+	if (!event || (!clocks && !event_supplied(core, event))) {
 		thread->absent |= 1u << n;
 		return false;
 	}
@@ -179,8 +181,10 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		.status = status_bit(core, n),
 		.status_slot = SLOT_GLOBAL_STATUS,
 		.pin = pin_free(core, thread, n, select),
+		.tallies = &thread->counter_tallies[n],
 	};
 	counter_adds(counter, clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event));
+	counter_adds_tally(counter, clocks ? SPMU_TALLY_NONE : event->tally);
 	if (select & FIELD(PERFEVTSEL, INT))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,
@@ -200,7 +204,7 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 
 	if (!(control & 3))
 		return false;
-	if (!event || !signals_supplied(core, event->signals)) {
+	if (!event || !event_supplied(core, event)) {
 		thread->absent |= 1u << (SLOT_FIXED_CTR + n);
 		return false;
 	}
@@ -208,7 +212,9 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 		.signals = counted(core, event),
 		.status = status_bit(core, status_of_fixed(n)),
 		.status_slot = SLOT_GLOBAL_STATUS,
+		.tallies = &thread->counter_tallies[SLOT_FIXED_CTR + n],
 	};
+	counter_adds_tally(counter, event->tally);
 	if (control & FIELD(FIXED_CTR_CTRL, PMI0))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, control & 1, control & 2, any);
@@ -218,7 +224,7 @@ static bool update_fixed(const struct spmu_core *core, struct thread *thread, un
 
 void perfevtsel_update(const struct spmu_core *core, struct thread *thread)
 {
-	/* Version 1 and earlier: the EN bits alone decide (18.2.1.1). */
+	/* In version 1 and earlier only the EN bits decide (18.2.1.1). */
 	uint64_t enabled = core->model->counters->version >= 2 ? thread->state.reg[SLOT_GLOBAL_CTRL]
 							       : UINT64_MAX;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pmi.c: the performance-monitoring interrupt: what a request freezes (17.4.7, 18.2.4.1)
- * and how the local vector table delivers it (Vol. 3A 10.5.1).
+ * pmi.c: the performance-monitoring interrupt: what a request freezes (17.4.7, 18.2.4.1), and how
+ * the local vector table delivers it (Vol. 3A 10.5.1).
  *
- * A request freezes even when the LVT entry is masked: the freeze belongs to
- * the request, not to its delivery.
+ * A request freezes even if the LVT entry is masked, because the freeze belongs to the request, not
+ * to its delivery.
  */
 #include "src/pmu/core.h"
 
-/* The legacy freeze takes away what software must give back (17.4.7, 17.5). */
+/* The legacy freeze clears bits that software must set again (17.4.7, 17.5). */
 static void freeze_legacy(const struct spmu_core *core, struct thread *thread, uint64_t debugctl)
 {
 	uint64_t off = FIELD(DEBUGCTL, LBR);
@@ -23,7 +23,7 @@ static void freeze_legacy(const struct spmu_core *core, struct thread *thread, u
 		thread->state.reg[SLOT_GLOBAL_CTRL] = 0;
 }
 
-/* Returns whether counters or last branch records may have stopped. */
+/* Returns true if counters or last branch records may have stopped. */
 bool pmi_request(struct spmu_core *core, struct thread *thread)
 {
 	uint64_t debugctl = thread->state.reg[SLOT_DEBUGCTL];
@@ -41,7 +41,7 @@ bool pmi_request(struct spmu_core *core, struct thread *thread)
 	return stops;
 }
 
-/* Not when the entry is masked or in a reserved delivery mode. */
+/* Returns false if the entry is masked or has a reserved delivery mode. */
 bool pmi_deliverable(uint32_t lvt)
 {
 	switch ((enum spmu_delivery)((lvt & LVT_DELIVERY) >> 8)) {
@@ -55,8 +55,9 @@ bool pmi_deliverable(uint32_t lvt)
 }
 
 /*
- * Deliver through the LVT entry and mask it, as all but the P6 family do.  That vectors 0 to 15 are
- * illegal (Vol. 3A 10.5.2) is for the host's APIC, which has the error status register.
+ * Delivers through the LVT entry and masks it; only the P6 family does not mask it. Vectors 0 to 15
+ * are illegal (Vol. 3A 10.5.2). The host's APIC handles that, because it has the error status
+ * register.
  */
 unsigned pmi_deliver(struct spmu_core *core, unsigned lp)
 {

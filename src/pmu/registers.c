@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c: the field lists and address maps of data/registers as tables,
- * the proofs that they are whole, and their public face.
+ * registers.c: makes tables of the field lists and address maps of data/registers, proves that the
+ * lists are complete, and implements registers.h.
  */
 #include "src/pmu/core.h"
 
-/* Each list: widths add up to 64 and masks cover all bits, so no bit is missing or twice. */
+/*
+ * For each list the widths add up to 64 and the masks cover all bits. So no bit is missing, and
+ * none is there twice.
+ */
 #define WIDTH_F(T, name, low, width, access, meaning, section)	 +(width)
 #define WIDTH_P(T, name, low, counter, access, meaning, section) +1
 #define WIDTH_R(T, low, width)					 +(width)
@@ -31,7 +34,7 @@ FIELD_LISTS(PROVE)
 #define WRITABLE_P(T, name, low, counter, access, meaning, section)                                \
 	| ((access) == SPMU_RW ? BITS(low, 1) : 0)
 #define COUNTER_P(T, name, low, counter, access, meaning, section) | BITS(low, 1)
-/* A general counter's bit stands at the counter's number: absent ones are cut off by shifting. */
+/* The bit of general counter n is bit n, so a shift can cut off those of absent counters. */
 #define PLACE_P(T, name, low, counter, access, meaning, section)                                   \
 	_Static_assert((low) == (counter), #T "." #name);
 

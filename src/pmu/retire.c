@@ -3,33 +3,34 @@
  * retire.c: one retired instruction, exactly: counting, overflow, PEBS, PMI
  * (18.2.1.1, 18.8.1.1 "Performance Counter Prioritization", 18.13.1; NetBurst: 18.15.6).
  *
- * As long as the instruction fits the headroom of every meter it is only
- * subtracted, as a host does for a stretch of code.  Otherwise the counters are settled
- * and it is counted on each of them:
- *	- a counter that wraps sets its status bit, asks for a PMI when it is programmed
- *	  to, at once or at its next count, starts the counters that cascade from it, and arms
- *	  PEBS when it is enabled for that;
- *	- a counter that was armed before and has this instruction for its event takes part in
- *	  its record; so does one with precise distribution that wraps (18.9.4.4);
- *	- a record that is written clears the counters' status and reloads them, and before
- *	  format 3 those of all counters with PEBS that have overflowed (pebs.c); one
- *	  that is skipped leaves both, and the counters armed, so that software which makes
- *	  room again goes on capturing; one that Goldmont drops because the index is not in the
- *	  buffer clears the status alone (18.7.1.3);
- *	- at most one PMI comes out of it, last.  For a record at the threshold and an overflow at
- *	  the same time the manual has two (18.8.1.1).  The first sets the mask of the LVT entry,
- *	  which the service routine clears at its end (17.4.9.5), so the second is never delivered.
+ * If the instruction fits the headroom of every meter, it is only subtracted, as a host does for a
+ * stretch of code. Otherwise the headroom that was used is folded into the counters, and the
+ * instruction is counted on each of them:
+ *	- A counter that wraps sets its status bit. If it is programmed to, it requests a PMI, at
+ *	  once or at its next count. It starts the counters that cascade from it. It arms PEBS if
+ *	  it is enabled for PEBS.
+ *	- A counter that was armed before, and whose event this instruction is, takes part in the
+ *	  record. So does one with precise distribution that wraps (18.9.4.4).
+ *	- A record that is written clears the counters' status and reloads them. Before format 3 it
+ *	  does so for all counters with PEBS that have overflowed (pebs.c).
+ *	- A record that is skipped changes neither. The counters stay armed, so that software that
+ *	  empties the buffer continues to capture.
+ *	- A record that Goldmont drops because the index is not in the buffer clears only the status
+ *	  (18.7.1.3).
+ *	- At most one PMI follows, last. For a record at the threshold and an overflow at the same
+ *	  time the manual has two (18.8.1.1). The first sets the mask of the LVT entry, which the
+ *	  service routine clears at its end (17.4.9.5), so the second is never delivered.
  */
 #include "src/pmu/core.h"
 
-/* What one instruction, or some clocks, did to the counters of a thread. */
+/* The effect of one instruction, or of some clocks, on the counters of a thread. */
 struct outcome {
 	uint32_t counted;
 	uint32_t overflowed;
-	uint32_t triggered; /* their record is due: armed before, and counted */
+	uint32_t triggered; /* their record is due: they were armed before, and have counted */
 };
 
-/* What follows for the whole core. */
+/* The consequences for the whole core. */
 struct consequences {
 	unsigned pmi; /* threads to interrupt */
 	bool lists;   /* what counts has changed */
@@ -52,8 +53,8 @@ static void counter_add(struct spmu_core *core, struct thread *thread, unsigned 
 }
 
 /*
- * Count one instruction of thread `source` on counters of `thread`: its own, or those that count on
- * the other thread, too (18.2.3).
+ * Counts one instruction of thread `source` on counters of `thread`: its own, or those that count
+ * on the other thread, too (18.2.3).
  */
 static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t counters,
 		       unsigned source, const struct spmu_insn *insn, struct outcome *outcome)
@@ -63,16 +64,20 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 	while (counters) {
 		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];
-		unsigned n = occurrences(insn->signals, counter_signals_of(counter, insn->signals));
-		uint64_t add = n;
+		uint64_t n = occurrences(insn->signals, counter_signals_of(counter, insn->signals));
+		uint64_t add;
 
 		if (!(counter->rings[source] & ring))
 			continue;
+		if (counter->tallied)
+			n += tallies_in(insn, counter->tallies);
+		add = n;
 		if (thread->clocked >> c & 1) {
 			add = clocks_pass(thread, c, source, insn->cycles, 0);
-			add += clocks_count(thread, c, source, n);
+			add += clocks_count(thread, c, source,
+					    n < CLOCK_COUNT_MAX ? (unsigned)n : CLOCK_COUNT_MAX);
 		}
-		/* By the event, whatever a threshold makes of it. */
+		/* The event makes the record, whatever the threshold does. */
 		if (n && (counter->precise >> source & 1) && (thread->state.pebs_armed >> c & 1))
 			outcome->triggered |= 1u << c;
 		counter_add(core, thread, c, add, outcome);
@@ -81,7 +86,7 @@ static void count_insn(struct spmu_core *core, struct thread *thread, uint32_t c
 	}
 }
 
-/* OvfBuffer; by the erratum only while the interrupt freezes counters. */
+/* Sets OvfBuffer; with the erratum only while the interrupt freezes counters. */
 static void buffer_status(struct spmu_core *core, struct thread *thread)
 {
 	if (has_erratum(core, ERRATUM_PEBS_STATUS) &&
@@ -100,8 +105,8 @@ static unsigned record_interrupts(const struct thread *holder, uint32_t counters
 }
 
 /*
- * A record of thread lp's instruction, by counters that `holder` has.  Returns SPMU_EV_RECORD when
- * one was written; *pmi is set at the threshold.
+ * Makes a record of thread lp's instruction for counters of `holder`. Returns SPMU_EV_RECORD if a
+ * record was written; *pmi is set at the threshold.
  */
 static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *holder,
 			    const struct spmu_insn *insn, struct outcome *outcome, unsigned *pmi)
@@ -124,7 +129,7 @@ static unsigned take_record(struct spmu_core *core, unsigned lp, struct thread *
 	return result == PEBS_OUTSIDE ? 0 : SPMU_EV_RECORD;
 }
 
-/* Interrupts that waited for the counter's next count (18.15.3, OVF_PMI). */
+/* Requests interrupts that waited for the counter's next count (18.15.3, OVF_PMI). */
 static unsigned late_interrupts(struct thread *thread, uint32_t counted)
 {
 	uint32_t set = thread->state.pmi_due & counted;
@@ -151,8 +156,8 @@ static void overflow(struct spmu_core *core, struct thread *thread, unsigned c,
 }
 
 /*
- * Draw the consequences for the counters of one thread.  `insn` is thread lp's, or NULL.  Returns
- * SPMU_EV_RECORD.
+ * Handles overflow and records of the counters of one thread. `insn` is thread lp's, or NULL.
+ * Returns SPMU_EV_RECORD.
  */
 static unsigned conclude(struct spmu_core *core, struct thread *thread, unsigned lp,
 			 const struct spmu_insn *insn, struct outcome *outcome,
@@ -176,9 +181,9 @@ static unsigned conclude(struct spmu_core *core, struct thread *thread, unsigned
 }
 
 /*
- * Conclude for all threads, grant headroom anew, then interrupt.  insn is thread lp's, or NULL;
- * `traced`: it is a branch that the branch trace wants.  PEBS comes before the branch trace, and
- * interrupts are held until both are done (18.4.4).
+ * Finishes for all threads, grants new headroom, then interrupts. `insn` is thread lp's, or NULL.
+ * `traced`: it is a branch that the branch trace wants. PEBS comes before the branch trace, and
+ * interrupts wait until both are done (18.4.4).
  */
 static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
 		       struct outcome outcome[SPMU_THREADS_MAX], bool traced)
@@ -203,25 +208,18 @@ static unsigned finish(struct spmu_core *core, unsigned lp, const struct spmu_in
 	return events;
 }
 
-/* The counters of a thread that thread lp moves: all of its own, of the other those that
- * count here, too (18.2.3). */
+/*
+ * Returns the counters of a thread that thread lp moves: all of its own, and those of the other
+ * thread that count here, too (18.2.3).
+ */
 static uint32_t moved_by(const struct thread *thread, bool own)
 {
 	return own ? thread->active : thread->any;
 }
 
-/* A thread's counters may feed the other's meters, so both count. */
-uint32_t core_epochs(const struct spmu_core *core)
-{
-	uint32_t sum = 0;
-
-	for (unsigned lp = 0; lp < core->threads; lp++)
-		sum += core->thread[lp].published->epoch;
-	return sum;
-}
-
+/* `late`: the instruction retired before, so it makes no record. */
 static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn,
-			       bool traced)
+			       bool traced, bool late)
 {
 	struct outcome outcome[SPMU_THREADS_MAX] = {{0, 0, 0}};
 	uint32_t epoch = core_epochs(core);
@@ -233,20 +231,38 @@ static unsigned retire_exactly(struct spmu_core *core, unsigned lp, const struct
 		count_insn(core, &core->thread[i], moved_by(&core->thread[i], i == lp), lp, insn,
 			   &outcome[i]);
 	outcome[lp].triggered |= due;
-	events = finish(core, lp, insn, outcome, traced);
+	events = finish(core, lp, late ? NULL : insn, outcome, traced);
 	return core_epochs(core) == epoch ? events : events | SPMU_EV_METERS;
 }
 
-/* The instruction fits the headroom, or what was taken of it goes back and it is taken exactly. */
-static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
-				      const struct spmu_insn *insn)
+/* Returns the occurrences in an instruction that a meter counts. */
+static inline __attribute__((always_inline)) int64_t meter_occurrences(const struct thread *thread,
+								       unsigned i,
+								       const struct spmu_insn *insn,
+								       bool tallied)
+{
+	int64_t n = occurrences(insn->signals, thread->meter[i].signals);
+
+	if (tallied && thread->tallies_of[i])
+		n += (int64_t)tallies_in(insn, thread->tallies_of[i]);
+	return n;
+}
+
+/*
+ * If the instruction fits the headroom, nothing else happens. Otherwise what was taken of the
+ * headroom is given back, and the instruction is counted exactly. `tallied`: some meter counts
+ * tallies.
+ */
+static inline __attribute__((always_inline)) unsigned retire_by(struct spmu_core *core, unsigned lp,
+								const struct spmu_insn *insn,
+								bool tallied, bool late)
 {
 	struct thread *thread = &core->thread[lp];
 	struct spmu_meter *published = thread->published->meter;
 	unsigned ring = ring_of(insn->cpl);
 
 	for (unsigned i = 0; i < thread->meters; i++) {
-		int64_t n = occurrences(insn->signals, thread->meter[i].signals);
+		int64_t n = meter_occurrences(thread, i, insn, tallied);
 
 		if (!n || !(thread->meter[i].rings & ring))
 			continue;
@@ -257,22 +273,28 @@ static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
 		while (i--)
 			if (thread->meter[i].rings & ring)
 				published[i].headroom +=
-					occurrences(insn->signals, thread->meter[i].signals);
-		return retire_exactly(core, lp, insn, false);
+					meter_occurrences(thread, i, insn, tallied);
+		return retire_exactly(core, lp, insn, false, late);
 	}
 	return 0;
 }
 
-/* Where counters take more levels for the system's (CESR, 18.23.1). */
+static inline unsigned retire_counted(struct spmu_core *core, unsigned lp,
+				      const struct spmu_insn *insn)
+{
+	return retire_by(core, lp, insn, false, false);
+}
+
+/* Counters may treat several privilege levels as the system's (CESR, 18.23.1). */
 static unsigned level_of(const struct spmu_core *core, unsigned cpl)
 {
 	return cpl <= core->os_cpl ? 0 : cpl;
 }
 
 /*
- * A last branch record is made before its instruction is counted, so that a PEBS record of it
- * and a freeze find it there; the branch trace comes after.  Out of line, so that the everyday
- * path stays short.
+ * The last branch record is made before the instruction is counted, so that a PEBS record of the
+ * instruction and a freeze find it. The branch trace comes after. The function is not inline, so
+ * that the usual path stays short.
  */
 static __attribute__((noinline)) unsigned retire_special(struct spmu_core *core, unsigned lp,
 							 const struct spmu_insn *insn)
@@ -287,11 +309,33 @@ static __attribute__((noinline)) unsigned retire_special(struct spmu_core *core,
 		insn = &levelled;
 	}
 	if (thread->by_clock || traced)
-		return retire_exactly(core, lp, insn, traced);
+		return retire_exactly(core, lp, insn, traced, false);
+	if (thread->by_tally)
+		return retire_by(core, lp, insn, true, false);
 	return retire_counted(core, lp, insn);
 }
 
-/* Aligned: its few loops otherwise run a third slower where their jumps cross a line. */
+/*
+ * Each entry counts like an instruction without signals, for which no record can be made any more.
+ */
+unsigned spmu_tallies(struct spmu_core *core, unsigned lp, const struct spmu_tally *tallies,
+		      size_t count, unsigned cpl)
+{
+	struct spmu_insn insn = {.tally_count = 1};
+	unsigned events = 0;
+
+	if (lp >= core->threads)
+		return 0;
+	insn.cpl = (uint8_t)level_of(core, cpl);
+	for (; count; count--, tallies++) {
+		insn.tallies = tallies;
+		if (core->thread[lp].by_tally)
+			events |= retire_by(core, lp, &insn, true, true);
+	}
+	return events;
+}
+
+/* Aligned: its few loops run a third slower if their jumps cross a cache line. */
 __attribute__((aligned(64))) unsigned spmu_retire(struct spmu_core *core, unsigned lp,
 						  const struct spmu_insn *insn)
 {
@@ -303,9 +347,9 @@ __attribute__((aligned(64))) unsigned spmu_retire(struct spmu_core *core, unsign
 }
 
 /*
- * Each count of this counter is an overflow, and one more changes nothing but its value: its flag
- * is set, it has started and armed what it can, and its interrupts are held back by the LVT
- * entries.
+ * Returns true if each count of this counter is an overflow, and one more changes only its value:
+ * its flag is set, it has started and armed all that it can, and the LVT entries hold its
+ * interrupts back.
  */
 static bool overflows_for_nothing(const struct spmu_core *core, const struct thread *thread,
 				  unsigned c)
@@ -325,8 +369,8 @@ static bool overflows_for_nothing(const struct spmu_core *core, const struct thr
 }
 
 /*
- * How many of `clocks` can pass before or until some counter wraps; at least 1.
- * Once a counter with a threshold has seen two clocks alike it gains the same in each.
+ * Returns how many of `clocks` can pass until some counter wraps, at least 1. A counter with a
+ * threshold that has seen two equal clocks gains the same in each further one.
  */
 static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thread *thread,
 				  unsigned lp, uint64_t signals, uint64_t clocks, unsigned ring)
@@ -334,16 +378,16 @@ static uint64_t clocks_until_wrap(const struct spmu_core *core, const struct thr
 	for (uint32_t counters = moved_by(thread, thread == &core->thread[lp]); counters;) {
 		unsigned c = take_lowest(&counters);
 		const struct counter *counter = &thread->counter[c];
-		uint64_t room = counter_mask(core, c) - thread->state.reg[c];
+		uint64_t headroom = counter_mask(core, c) - thread->state.reg[c];
 		unsigned each = occurrences(signals, counter->signals);
 
 		if (thread->clocked >> c & 1)
 			each = clocks_hold(counter, each) && !counter->edge;
 		if ((counter->force || (thread->state.pmi_due >> c & 1)) &&
 		    !overflows_for_nothing(core, thread, c))
-			room = 0;
+			headroom = 0;
 		if (each && (counter->rings[lp] & ring))
-			clocks = room / each + 1 < clocks ? room / each + 1 : clocks;
+			clocks = headroom / each + 1 < clocks ? headroom / each + 1 : clocks;
 	}
 	return clocks;
 }
@@ -374,8 +418,8 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 }
 
 /*
- * The clocks are taken in as many pieces as counters wrap in them, so that
- * a freeze stops the others where it should.
+ * The clocks are counted in pieces that end when a counter wraps, so that a freeze stops the other
+ * counters at the right clock.
  */
 unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint64_t clocks,
 		     unsigned cpl)
@@ -387,7 +431,7 @@ unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint
 		return 0;
 	epoch = core_epochs(core);
 	cpl = level_of(core, cpl);
-	spmu_settle(core);
+	spmu_sync(core);
 	if (signals & SPMU_SIGBIT(CYCLES))
 		lbr_clocks(&core->thread[lp], clocks);
 	for (unsigned pieces = 0; clocks; pieces++) {

@@ -2,15 +2,15 @@
 /*
  * state.c: a core's state as one plain block: save, load, compare (state.h).
  *
- * Layout, little-endian, without holes: a header, then for each thread its registers by
- * slot, the LVT entry and what PEBS and the clock-wise counters remember.  A register
- * that the configuration does not have is saved as 0.
+ * The layout is little-endian and has no holes: a header, then for each thread its registers by
+ * slot, the LVT entry, and what PEBS and the counters of clocks remember. A register that the
+ * configuration does not have is saved as 0.
  */
 #include <string.h>
 
 #include <softpmu/state.h>
 
-#include "src/pmu/core.h"
+#include "src/pmu/msr.h"
 
 #define STATE_MAGIC UINT64_C(0x65746174756d7073) /* "spmutate" */
 #define MODEL_BYTES 32
@@ -59,7 +59,7 @@ enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes)
 		return SPMU_E_ARGUMENT;
 	if (bytes < spmu_state_bytes(core))
 		return SPMU_E_SPACE;
-	spmu_settle(core);
+	spmu_sync(core);
 	model_name(core->model, header.model);
 	memcpy(out, &header, sizeof(header));
 	out += sizeof(header);
@@ -70,44 +70,21 @@ enum spmu_status spmu_save(struct spmu_core *core, void *to, size_t bytes)
 	return SPMU_OK;
 }
 
-/* The last exception record holds what a register of the stack did. */
-static bool ler_valid(const struct spmu_core *core, uint32_t stack, uint64_t value)
+/* Returns whether a register may hold this: what reset or some write puts there. */
+static bool register_valid(const struct spmu_core *core, const struct msr *msr, uint64_t kept)
 {
-	const struct msr *msr = model_msr(core->model, stack);
-
-	return core->model->lbr->to && msr ? lbr_valid(msr, value) : value <= UINT32_MAX;
-}
-
-/* Whether a register may hold this: what reset or some write puts there. */
-static bool register_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value)
-{
+	const struct role_row *role = msr_role(msr);
 	uint64_t fixed = ~(msr->list->writable | msr_reserved(core, msr));
-	uint64_t kept = value;
+	uint64_t value = msr_shown(core, 0, role, kept);
 
-	value = msr_shown(core, 0, msr, kept);
-	if (msr_kept(core, 0, msr, value) != kept)
+	if (msr_kept(core, 0, role, value) != kept)
 		return false;
-	switch (msr->role) {
-	case ROLE_PMC:
-	case ROLE_COUNTER:
-		return !(value & ~counter_mask(core, msr->index));
-	case ROLE_GLOBAL_STATUS:
-		return !(value & msr_reserved(core, msr));
-	case ROLE_DS_AREA:
-		return address_canonical(value);
-	case ROLE_LBR_FROM:
-	case ROLE_LBR_TO:
-		return lbr_valid(msr, value);
-	case ROLE_LER_FROM:
-		return ler_valid(core, core->model->lbr->from, value);
-	case ROLE_LER_TO:
-		return ler_valid(core, core->model->lbr->to, value);
-	default:
-		return !(value & msr_reserved(core, msr)) && !((value ^ msr->reset) & fixed);
-	}
+	if (role->holds)
+		return role->holds(core, msr, value);
+	return !(value & msr_reserved(core, msr)) && !((value ^ msr->reset) & fixed);
 }
 
-/* What an SMI froze comes back as the registers of another time. */
+/* Checks what an SMI froze as if it were the value of the register. */
 static bool frozen_valid(const struct spmu_core *core, const struct thread_state *thread)
 {
 	const struct msr_map *map = core->model->msrs;
@@ -144,11 +121,11 @@ static bool clocks_valid(const struct spmu_core *core, const struct thread_state
 	return true;
 }
 
-/* Whether thread lp keeps this register. */
+/* Returns true if thread lp keeps this register. */
 static bool keeps(struct spmu_core *core, unsigned lp, const struct msr *msr)
 {
-	return msr_slot(msr) != SLOT_NONE && msr_exists(core, msr) &&
-	       msr_holder(core, lp, msr) == &core->thread[lp];
+	return msr_slot(msr) != SLOT_NONE && msr_exists(core, msr_role(msr), msr) &&
+	       msr_holder(core, lp, msr_role(msr)) == &core->thread[lp];
 }
 
 static bool registers_valid(struct spmu_core *core, unsigned lp, const struct thread_state *thread)
@@ -171,7 +148,7 @@ static bool registers_valid(struct spmu_core *core, unsigned lp, const struct th
 	return true;
 }
 
-/* What counters remember beside their registers. */
+/* Checks what counters remember besides their registers. */
 static bool counters_valid(const struct spmu_core *core, const struct thread_state *thread)
 {
 	uint32_t late = core->model->counters->programming == SPMU_PROGRAM_ESCR
@@ -220,7 +197,7 @@ enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t byte
 	return SPMU_OK;
 }
 
-/* The name of the register that a slot keeps, by the model that was saved. */
+/* Returns the name of the register in a slot, for the model that was saved. */
 static const char *slot_name(const struct state_header *header, unsigned slot)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {

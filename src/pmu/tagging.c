@@ -2,18 +2,18 @@
 /*
  * tagging.c: what NetBurst counts at retirement because it was tagged before (18.15.6).
  *
- * front_end_event, execution_event and replay_event count micro-operations that carry a tag.  An
- * ESCR that selects uop_type tags in the front end; one with TAG_ENABLE puts its tag value on what
- * its event counts; IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT choose what is tagged when it is
- * replayed.  No counter is needed for an ESCR to tag.  Tags are put on in the rings of
- * the ESCR that tags and counted in those of the ESCR that counts; where several ESCRs tag for
- * one counter, the rings of one are taken for those of all.
+ * front_end_event, execution_event and replay_event count micro-operations with a tag. An ESCR that
+ * selects uop_type tags in the front end. An ESCR with TAG_ENABLE puts its tag value on what its
+ * event counts. IA32_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT choose what is tagged on replay. An ESCR
+ * tags without a counter. Tags are put on in the rings of the ESCR that tags, and counted in the
+ * rings of the ESCR that counts. If several ESCRs tag for one counter, the union of their rings is
+ * used for all.
  *
- * A host reports instructions, so a micro-operation with a tag is an instruction with a signal.
- * Of the bogus ones there are none.  instr_retired tells apart instructions that were tagged in
- * the front end (NBOGUSTAG) and others (NBOGUSNTAG).  How many the others are is not known by
- * signals while something is tagged: then NBOGUSNTAG counts only together with NBOGUSTAG,
- * and NBOGUSTAG alone only where all tags come with one signal.
+ * A host reports instructions, so a tagged micro-operation is an instruction with a signal. There
+ * are no bogus ones. instr_retired distinguishes instructions that were tagged in the front end
+ * (NBOGUSTAG) from others (NBOGUSNTAG). While something is tagged, signals do not say how many the
+ * others are. Then NBOGUSNTAG counts only together with NBOGUSTAG, and NBOGUSTAG alone counts only
+ * if all tags come with one signal.
  */
 #include "src/pmu/core.h"
 
@@ -58,7 +58,7 @@ static struct tags front_end(const struct spmu_core *core)
 	return tags;
 }
 
-/* By any of these tag values. */
+/* Tags by any of these tag values. */
 static struct tags execution(const struct spmu_core *core, uint32_t values)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
@@ -76,13 +76,13 @@ static struct tags execution(const struct spmu_core *core, uint32_t values)
 	return tags;
 }
 
-/* No ESCR takes part in it, so the rings are all. */
+/* No ESCR takes part in it, so it counts in all rings. */
 static struct tags replay(const struct spmu_core *core)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
 	const uint64_t *reg = core->thread[0].state.reg;
 	const struct escr_selection everywhere = {
-		.rings = {SPMU_RING0 | SPMU_RINGX, SPMU_RING0 | SPMU_RINGX}};
+		.rings = {SPMU_RING0 | SPMU_RING_USER, SPMU_RING0 | SPMU_RING_USER}};
 	struct tags tags = {0};
 
 	if (!(reg[SLOT_PEBS_ENABLE] & FIELD(PEBS_ENABLE_NETBURST, UOP_TAG)))

@@ -278,7 +278,7 @@ static inline uint64_t expected_fp(const struct expected *e)
 	return weight == 2 ? fp | fma : fp;
 }
 
-/* Does the operand stand for data in memory? */
+/* Returns true if the operand is data in memory. */
 static inline bool expected_is_data(const struct expected *e, const ZydisDecodedOperand *o)
 {
 	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY)
@@ -289,15 +289,21 @@ static inline bool expected_is_data(const struct expected *e, const ZydisDecoded
 	       e->insn.meta.category != ZYDIS_CATEGORY_WIDENOP;
 }
 
+static inline bool expected_is_cache_control(const struct expected *e)
+{
+	ZydisISAExt ext = e->insn.meta.isa_ext;
+
+	return ext == ZYDIS_ISA_EXT_CLFSH || ext == ZYDIS_ISA_EXT_CLFLUSHOPT ||
+	       ext == ZYDIS_ISA_EXT_CLWB || ext == ZYDIS_ISA_EXT_CLDEMOTE;
+}
+
 static inline uint64_t expected_accesses(const struct expected *e)
 {
 	uint64_t set = 0;
-	ZydisISAExt ext = e->insn.meta.isa_ext;
 
-	if (ext == ZYDIS_ISA_EXT_CLZERO)
+	if (e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO)
 		return SPMU_SIGBIT(STORES);
-	if (ext == ZYDIS_ISA_EXT_CLFSH || ext == ZYDIS_ISA_EXT_CLFLUSHOPT ||
-	    ext == ZYDIS_ISA_EXT_CLWB || ext == ZYDIS_ISA_EXT_CLDEMOTE)
+	if (expected_is_cache_control(e))
 		return 0;
 	for (unsigned i = 0; i < e->insn.operand_count; i++) {
 		const ZydisDecodedOperand *o = &e->operands[i];
@@ -374,27 +380,23 @@ static inline uint64_t expected_register(ZydisRegister reg, const uint64_t gpr[1
 	return gpr[ZydisRegisterGetId(reg)];
 }
 
-static inline uint64_t expected_address(const struct expected *e, uint64_t address,
-					const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
+/* The address of a memory operand; with a vector index, without it. */
+static inline uint64_t expected_operand_address(const struct expected *e,
+						const ZydisDecodedOperand *o, uint64_t address,
+						const uint64_t gpr[16], uint64_t fs_base,
+						uint64_t gs_base)
 {
-	const ZydisDecodedOperand *o = expected_operand(e);
 	uint64_t next = address + e->insn.length;
 	uint64_t at;
 
-	if (e->valid && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO) {
-		unsigned segment = expected_segment(e);
-
-		at = e->insn.address_width == 32 ? (uint32_t)gpr[0] : gpr[0];
-		return at + (segment == 0x64 ? fs_base : segment == 0x65 ? gs_base : 0);
-	}
-	if (!o || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
-		return 0;
 	at = (uint64_t)o->mem.disp.value + expected_register(o->mem.base, gpr, next);
 	/* Zydis 4.0 takes R13D for the base that is not there with 67H and REX.B. */
-	if (e->insn.raw.sib.offset && e->insn.raw.sib.base == 5 && e->insn.raw.modrm.mod == 0)
+	if (o->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM && e->insn.raw.sib.offset &&
+	    e->insn.raw.sib.base == 5 && e->insn.raw.modrm.mod == 0)
 		at = (uint64_t)e->insn.raw.disp.value;
 	/* the index of a tile load or store is the distance of its rows */
-	if (e->insn.meta.isa_ext != ZYDIS_ISA_EXT_AMX_TILE || e->insn.opcode != 0x4b)
+	if ((e->insn.meta.isa_ext != ZYDIS_ISA_EXT_AMX_TILE || e->insn.opcode != 0x4b) &&
+	    o->mem.type != ZYDIS_MEMOP_TYPE_VSIB)
 		at += expected_register(o->mem.index, gpr, next) * o->mem.scale;
 	if (e->insn.mnemonic == ZYDIS_MNEMONIC_XLAT)
 		at += gpr[0] & 255;
@@ -410,6 +412,27 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	if (o->mem.segment == ZYDIS_REGISTER_GS)
 		at += gs_base;
 	return at;
+}
+
+static inline uint64_t expected_clzero(const struct expected *e, const uint64_t gpr[16],
+				       uint64_t fs_base, uint64_t gs_base)
+{
+	uint64_t at = e->insn.address_width == 32 ? (uint32_t)gpr[0] : gpr[0];
+	unsigned segment = expected_segment(e);
+
+	return at + (segment == 0x64 ? fs_base : segment == 0x65 ? gs_base : 0);
+}
+
+static inline uint64_t expected_address(const struct expected *e, uint64_t address,
+					const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
+{
+	const ZydisDecodedOperand *o = expected_operand(e);
+
+	if (e->valid && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO)
+		return expected_clzero(e, gpr, fs_base, gs_base);
+	if (!o || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+		return 0;
+	return expected_operand_address(e, o, address, gpr, fs_base, gs_base);
 }
 
 /*
@@ -443,6 +466,52 @@ static inline struct insn_addresses expected_addresses(const struct expected *e,
 		}
 	}
 	return at;
+}
+
+/* An access to memory, as a model of caches sees it. */
+struct expected_access {
+	unsigned kind, bytes;
+	uint64_t address;
+};
+
+/* Lists all accesses, first those that only load.  Returns their number. */
+static inline unsigned expected_access_list(const struct expected *e, uint64_t address,
+					    const uint64_t gpr[16], uint64_t fs_base,
+					    struct expected_access list[8])
+{
+	bool prefetch = e->insn.meta.category == ZYDIS_CATEGORY_PREFETCH;
+	unsigned n = 0;
+
+	if (expected_is_cache_control(e) || expected_kind(e) == INSN_TRAP)
+		return 0;
+	if (e->valid && e->insn.meta.isa_ext == ZYDIS_ISA_EXT_CLZERO)
+		list[n++] = (struct expected_access){
+			.kind = SPMU_ACCESS_STORE,
+			.bytes = 64,
+			.address = expected_clzero(e, gpr, fs_base, 0),
+		};
+	for (unsigned stores = 0; e->valid && stores < 2; stores++)
+		for (unsigned i = 0; i < e->insn.operand_count; i++) {
+			const ZydisDecodedOperand *o = &e->operands[i];
+			bool load = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+			bool store = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+			unsigned bytes = o->size / 8;
+
+			if (!expected_is_data(e, o) || !(load || store) || store != stores ||
+			    (o->encoding != ZYDIS_OPERAND_ENCODING_MODRM_RM &&
+			     strstr(" movdir64b enqcmd enqcmds ", expected_spaced_name(e))))
+				continue;
+			list[n++] = (struct expected_access){
+				.kind = (load ? SPMU_ACCESS_LOAD : 0) |
+					(store ? SPMU_ACCESS_STORE : 0) |
+					(prefetch ? SPMU_ACCESS_PREFETCH : 0),
+				.bytes = prefetch      ? 1
+					 : bytes > 127 ? (bytes + 63) / 64 * 64
+						       : bytes,
+				.address = expected_operand_address(e, o, address, gpr, fs_base, 0),
+			};
+		}
+	return n;
 }
 
 static inline bool expected_uses_gs(const struct expected *e)

@@ -50,8 +50,8 @@ bool write_msr(void *opaque, uint32_t msr, uint64_t value)
 {
 	return spmu_write_msr(static_cast<spmu_core *>(opaque), 0, msr, value) == SPMU_DONE;
 }
-const struct spmu_cpuid no_cpuid = {0, 0, 0, 0};
-void read_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid *regs)
+const struct spmu_cpuid_regs no_cpuid = {0, 0, 0, 0};
+void read_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
 {
 	*regs = no_cpuid;
 	regs->eax = leaf == 0 ? 0x16 : 0;
@@ -74,12 +74,12 @@ void interrupted(void *, struct spmu_registers *out, uint64_t *tsc)
 bool is_whole(const struct spmu_model *model)
 {
 	struct spmu_register reg;
-	const struct spmu_ds_layout *ds = spmu_ds_layout(model, true);
-	const struct spmu_lbr_layout *lbr = spmu_lbr_layout(model);
+	const struct spmu_ds_layout *ds = spmu_model_ds_layout(model, true);
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
 
 	return spmu_register_at(model, 0, &reg) && ds && lbr && spmu_pebs_record_bytes(ds, 0) &&
 	       spmu_signal_meaning(SPMU_SIG_INSTRUCTIONS) && spmu_status_text(SPMU_OK) &&
-	       spmu_model_info(model).counters_ht;
+	       spmu_model_describe(model).counters_ht;
 }
 } // namespace
 
@@ -95,6 +95,9 @@ int main()
 	struct spmu_insn insn = spmu_insn();
 	void *memory = aligned_alloc(64, (spmu_core_bytes() + 63) & ~size_t(63));
 
+	host.size = sizeof(host);
+	config.size = sizeof(config);
+	port.size = sizeof(port);
 	host.opaque = &w;
 	host.read = refuse_read;
 	host.write = refuse_write;
@@ -115,7 +118,7 @@ int main()
 	port.map_interrupt = map_interrupt;
 	port.write_lvt = write_lvt;
 	port.interrupted = interrupted;
-	if (spmu_driver_detect(&driver, &port, config.model) != SPMU_OK || !driver.facilities.pebs)
+	if (spmu_driver_detect(&driver, sizeof(driver), &port, config.model) != SPMU_OK || !driver.facilities.pebs)
 		return 1;
 	/* INST_RETIRED at CPL > 0 on PMC0, an interrupt at the 1000th. */
 	port.write_lvt(core, port.map_interrupt(core));

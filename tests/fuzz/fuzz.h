@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz.h: a fuzzer's bytes taken from the front; 0 when there are no more. */
+/* fuzz.h: takes a fuzzer's bytes from the front. It returns 0 when there are no more. */
 #ifndef SOFTPMU_FUZZ_H
 #define SOFTPMU_FUZZ_H
 
@@ -41,7 +41,7 @@ static inline uint64_t fuzz_word(struct fuzz_input *input)
 	return word;
 }
 
-/* What must hold whatever the bytes are. */
+/* A condition that must hold for any input. */
 #define FUZZ_HOLDS(condition)                                                                      \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

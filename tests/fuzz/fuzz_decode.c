@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_decode.c: insn_decode() against Zydis: the same length wherever both
- * know the instruction, and never a read past the bytes that are there.  insn_decode_known() says
- * the same.
+ * fuzz_decode.c: insn_decode() against Zydis. Both must find the same length if both know the
+ * instruction, and the decoder must never read past the bytes that it has. insn_decode_known() must
+ * agree.
  */
 #include "fuzz.h"
-#include "hosts/user/decode/heads.h"
+#include "hosts/user/decode/decode_cache.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
 
 static ZydisDecoder decoder;
 
-/* In memory of just that size, so that the address sanitizer sees an overrun. */
+/* The memory has exactly this size, so that the address sanitizer sees an overrun. */
 static bool decode_exactly(const uint8_t *data, size_t size, struct insn *insn)
 {
-	static struct heads heads;
+	static struct decode_cache heads;
 	uint8_t *copy = malloc(size);
 	struct insn known;
 	bool decoded;
@@ -30,7 +30,7 @@ static bool decode_exactly(const uint8_t *data, size_t size, struct insn *insn)
 	return decoded;
 }
 
-/* The first Xeon Phi's own instructions and VIA's: no processor with our models has them. */
+/* Instructions that only the first Xeon Phi or VIA has. No processor with our models has them. */
 static bool is_foreign(const ZydisDecodedInstruction *insn)
 {
 	switch (insn->meta.isa_ext) {
@@ -59,18 +59,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ZyanStatus status = ZydisDecoderDecodeInstruction(&decoder, &context, data, size, &theirs);
 
 	if (!decoded) {
-		/* It needs more bytes, and Zydis finds no shorter instruction in these. */
+		/* The decoder needs more bytes, and Zydis finds no shorter instruction in these. */
 		FUZZ_HOLDS(size < INSN_BYTES_MAX);
 		FUZZ_HOLDS(!ZYAN_SUCCESS(status));
 		return 0;
 	}
 	FUZZ_HOLDS(ours.length >= 1 && ours.length <= INSN_BYTES_MAX && ours.length <= size);
-	/* What is an instruction for Zydis must not raise #UD under the translator. */
+	/* An instruction that Zydis knows must not raise #UD under the translator. */
 	if (ours.kind == INSN_UNDEFINED) {
 		FUZZ_HOLDS(!ZYAN_SUCCESS(status) || is_foreign(&theirs));
 		return 0;
 	}
-	/* The instruction alone decodes as it does with what follows it. */
+	/* The instruction alone decodes as it does with the bytes after it. */
 	FUZZ_HOLDS(decode_exactly(data, ours.length, &again));
 	FUZZ_HOLDS(again.length == ours.length && again.kind == ours.kind);
 	/* INSN_TRAP holds opcodes that Zydis may refuse (UD0 forms): their length is not used. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_ds.c: the layouts of ds.h on arbitrary bytes: what is decoded encodes to
- * the same bytes, too little space is refused and left alone.
+ * fuzz_ds.c: the layouts of ds.h on arbitrary bytes. What is decoded encodes to the same bytes. A
+ * buffer that is too small is refused and not changed.
  */
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ static bool untouched(const uint8_t *from, size_t size)
 	return from[0] == 0x5a && !memcmp(from, from + 1, size - 1);
 }
 
-/* No call may touch bytes past those it was given. */
+/* No call may change bytes past those it was given. */
 static void try_area(const struct spmu_ds_layout *layout, const uint8_t *bytes, size_t size)
 {
 	struct spmu_ds_area area, again;
@@ -45,7 +45,7 @@ static void try_record(const struct spmu_ds_layout *layout, bool adaptive, const
 	uint64_t data_cfg = 0;
 	size_t need = 0, used;
 
-	/* Members that decode leaves alone must not decide a comparison. */
+	/* Members that decoding does not set must not decide a comparison. */
 	memset(&record, 0, sizeof(record));
 	memset(&again, 0, sizeof(again));
 	status = spmu_pebs_decode(layout, bytes, size, &record, &need);
@@ -69,16 +69,18 @@ static void try_record(const struct spmu_ds_layout *layout, bool adaptive, const
 	FUZZ_HOLDS(spmu_pebs_decode(layout, first, need, &again, &used) == SPMU_OK);
 	FUZZ_HOLDS(used == need);
 	FUZZ_HOLDS(!memcmp(&record, &again, sizeof(record)));
-	/* The second encoding must be the first: no byte depends on what stood there. */
+	/* The second encoding must equal the first: no byte depends on the previous content. */
 	memset(second, 0xa5, sizeof(second));
 	FUZZ_HOLDS(spmu_pebs_encode(layout, data_cfg, &again, second, need) == SPMU_OK);
 	FUZZ_HOLDS(!memcmp(first, second, need));
-	/* No byte is without meaning, but in a branch's third word. */
+	/* Each byte has a meaning, except in a branch's third word. */
 	if (!(record.groups & SPMU_PEBS_LBR))
 		FUZZ_HOLDS(!memcmp(first, bytes, need));
 }
 
-/* An adaptive record whose first word is right but for what the input says of its groups. */
+/*
+ * Makes an adaptive record whose first word is correct, except that the input chooses the groups.
+ */
 static void try_sound(const struct spmu_ds_layout *layout, const uint8_t *bytes, size_t size)
 {
 	static uint8_t sound[SPACE];
@@ -100,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < 2 * spmu_model_count(); i++) {
 		const struct spmu_model *model = spmu_model_at(i / 2);
-		const struct spmu_ds_layout *layout = spmu_ds_layout(model, i & 1);
+		const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, i & 1);
 		unsigned n = 0;
 
 		while (seen[n] && seen[n] != layout)
@@ -108,10 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_HOLDS(n < sizeof(seen) / sizeof(seen[0]) - 1);
 		if (!layout || seen[n])
 			continue;
-		seen[n] = layout; /* models share layouts: one try of each */
+		seen[n] = layout; /* models share layouts: try each once */
 		try_area(layout, data, size);
-		try_record(layout, spmu_model_info(model).pebs_format >= 4, data, size);
-		if (spmu_model_info(model).pebs_format >= 4)
+		try_record(layout, spmu_model_describe(model).pebs_format >= 4, data, size);
+		if (spmu_model_describe(model).pebs_format >= 4)
 			try_sound(layout, data, size);
 	}
 	return 0;

@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* fuzz-selftest builds this with a wrong reference, which must be found. */
+/* fuzz-selftest builds this with a wrong reference. The fuzzer must find it. */
 #ifndef FUZZ_DEFECT
 #define FUZZ_DEFECT REFERENCE_SOUND
 #endif
 
-/* Half of the numbers are registers that exist or stand beside one. */
+/* Half of the numbers are addresses of registers, or addresses next to one. */
 static uint32_t take_msr(struct fuzz_input *input, const struct family *family)
 {
 	unsigned choice = fuzz_byte(input), count;
@@ -26,7 +26,9 @@ static uint32_t take_msr(struct fuzz_input *input, const struct family *family)
 	return choice & 0x80 ? (uint32_t)fuzz_word(input) : msrs[choice % count];
 }
 
-/* Values around what matters: addresses in the windows, counters before overflow, any. */
+/*
+ * Values near the interesting ones: addresses in the windows, counters before overflow, any value.
+ */
 static uint64_t take_value(struct fuzz_input *input)
 {
 	unsigned choice = fuzz_byte(input);
@@ -87,7 +89,7 @@ static void take_operation(struct fuzz_input *input, const struct program *progr
 		op->number = fuzz_byte(input);
 		op->value = fuzz_word(input);
 		break;
-	case OP_POKE: /* the areas, field by field, and what lies behind */
+	case OP_POKE: /* the areas, field by field, and what follows them */
 		op->address = WORLD_MIDDLE + 4 * (fuzz_byte(input) & 127);
 		op->value = take_value(input);
 		break;
@@ -121,8 +123,8 @@ static void poke_field(struct program *program, const struct family *family, uns
 }
 
 /*
- * Part of the inputs begin with a thread whose PEBS, branch trace and last branch records
- * work, so that their edges come in reach.
+ * Some inputs begin with a thread whose PEBS, branch trace and last branch records work, so that
+ * their edge cases come within reach.
  */
 static void start_with_buffers(struct program *program, const struct family *family)
 {
@@ -147,7 +149,9 @@ static void start_with_buffers(struct program *program, const struct family *fam
 	add(program, &(struct operation){.kind = OP_LVT, .value = 0x400});
 }
 
-/* A counter of instructions or tagged loads, with PEBS where there is any, shortly before it wraps.
+/*
+ * Sets up a counter of instructions or tagged loads, with PEBS if there is any, shortly before it
+ * wraps.
  */
 static void start_counter(struct program *program, const struct family *family)
 {
@@ -173,13 +177,13 @@ static void start_counter(struct program *program, const struct family *family)
 	}
 }
 
-/* One that the reference knows: those with architectural performance monitoring. */
+/* Chooses a model that the reference knows: one with architectural performance monitoring. */
 static const struct family *take_family(struct fuzz_input *input)
 {
 	size_t index = fuzz_byte(input) % spmu_model_count();
 
 	for (;; index = (index + 1) % spmu_model_count()) {
-		struct spmu_model_info info = spmu_model_info(spmu_model_at(index));
+		struct spmu_model_info info = spmu_model_describe(spmu_model_at(index));
 		const struct family *family = family_find(info.name);
 
 		FUZZ_HOLDS(family || !info.perfmon_version);

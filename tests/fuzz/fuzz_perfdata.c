@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_perfdata.c: the reader of perf.data on arbitrary bytes: it looks at nothing
- * outside of the file, ends, and whatever it hands out lies inside.
+ * fuzz_perfdata.c: the reader of perf.data on arbitrary bytes. It must not read outside of the
+ * file, it must end, and what it returns must be inside the file.
  *
- * The first byte chooses: the rest is a file as it is, or records behind a good header, so that
+ * The first byte chooses: the other bytes are a whole file, or records after a good header, so that
  * records of all kinds are reached.
  */
 #define _GNU_SOURCE
@@ -24,7 +24,10 @@ static void put(const void *bytes, size_t count)
 	FUZZ_HOLDS(write(fd, bytes, count) == (ssize_t)count);
 }
 
-/* A header, one event whose samples have what the input says, and its attr's section. */
+/*
+ * Writes a header, one event whose samples have the fields that the input chooses, and the section
+ * of its attr.
+ */
 static void put_front(struct fuzz_input *input)
 {
 	struct perfdata_header header = {.header_bytes = sizeof(header)};
@@ -56,7 +59,7 @@ static uint64_t sum_sample(const struct perfdata_sample *sample)
 	return sum;
 }
 
-/* Looks at every byte of what is handed out, so that a sanitizer sees it. */
+/* Reads each byte of what is returned, so that a sanitizer sees it. */
 static uint64_t sum_record(const struct perfdata_record *record)
 {
 	uint64_t sum = 0;
@@ -100,11 +103,11 @@ static void read_all(size_t size)
 	kept += perfdata_build_id(reader, "/no/such", id);
 	while ((next = perfdata_next(reader, &record, &error)) > 0) {
 		kept += sum_record(&record);
-		/* Each record is at least its header. */
+		/* Each record has at least its header. */
 		FUZZ_HOLDS(++records <= size / sizeof(struct perf_event_header));
 	}
 	FUZZ_HOLDS((next < 0) == (error != NULL));
-	/* So that no sum is left out by the compiler. */
+	/* So that the compiler does not leave out a sum. */
 	__asm__ volatile("" : : "r"(kept));
 	free(error);
 	perfdata_close(reader);

@@ -2,9 +2,9 @@
 /*
  * fuzz_state.c: spmu_load() and spmu_state_difference() on arbitrary bytes.
  *
- * One of the models each time.  Half of the inputs are raw; the others change some bytes of a state
- * that was saved, so that they get past the head.  A state that is refused changes nothing; one
- * that is taken gives itself back, and the core then works.
+ * Each input takes one of the models. Half of the inputs are raw. The others change some bytes of a
+ * saved state, so that they get past the header. A state that is refused changes nothing. A state
+ * that is accepted is returned by spmu_save(), and the core works with it.
  */
 #include "fuzz.h"
 #include "tests/reference/world.h"
@@ -15,7 +15,7 @@
 
 #define MODELS_MAX 64
 
-/* A core of each model, made when it is first used, and its state with counters in use. */
+/* A core of each model, made on first use, and its saved state with counters in use. */
 static struct subject {
 	struct spmu_core *core;
 	struct spmu_meters meters[SPMU_THREADS_MAX];
@@ -38,7 +38,10 @@ static void set(struct subject *s, unsigned lp, uint32_t msr, uint64_t value)
 	(void)!spmu_write_msr(s->core, lp, msr, value);
 }
 
-/* Instructions on thread 0, branches with a threshold on thread 1, in the words of the family. */
+/*
+ * Sets up instructions on thread 0 and branches with a threshold on thread 1, in the registers of
+ * the family.
+ */
 static void program_counters(struct subject *s, const struct spmu_model *model)
 {
 	static const struct {
@@ -49,7 +52,7 @@ static void program_counters(struct subject *s, const struct spmu_model *model)
 		[SPMU_PROGRAM_CESR] = {{0x11, 0x11}, {0x02d600d6, 0x02d600d6}},
 		[SPMU_PROGRAM_ESCR] = {{0x3b8, 0x36c}, {0x0400060f, 0x0c139000}},
 	};
-	unsigned way = spmu_model_info(model).programming;
+	unsigned way = spmu_model_describe(model).programming;
 
 	for (unsigned i = 0; i < 2; i++)
 		FUZZ_HOLDS(spmu_write_msr(s->core, i, ways[way].msr[i], ways[way].value[i]) ==
@@ -58,8 +61,10 @@ static void program_counters(struct subject *s, const struct spmu_model *model)
 
 static void create(struct subject *s, const struct spmu_model *model)
 {
-	struct spmu_core_config config = {
-		.model = model, .threads = 2, .meters = {&s->meters[0], &s->meters[1]}};
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .model = model,
+					  .threads = 2,
+					  .meters = {&s->meters[0], &s->meters[1]}};
 	size_t need = (spmu_core_bytes() + 63) & ~(size_t)63;
 	struct spmu_host host;
 
@@ -72,22 +77,22 @@ static void create(struct subject *s, const struct spmu_model *model)
 	set(s, 0, 0x38d, 0xb);
 	set(s, 0, 0x38f, UINT64_C(0x700000003));
 	set(s, 0, 0x600, WORLD_MIDDLE);
-	set(s, 0, 0x3f1, spmu_model_info(model).shared ? 0x2000000 : 1);
-	set(s, 0, 0x1d9, spmu_model_info(model).shared ? 0xd : 0xc1);
+	set(s, 0, 0x3f1, spmu_model_describe(model).shared ? 0x2000000 : 1);
+	set(s, 0, 0x1d9, spmu_model_describe(model).shared ? 0xd : 0xc1);
 	set(s, 1, 0x1d9, 0x1);
 	s->bytes = spmu_state_bytes(s->core);
 	FUZZ_HOLDS(s->bytes <= BLOCK_BYTES);
 	FUZZ_HOLDS(spmu_save(s->core, s->saved, s->bytes) == SPMU_OK);
 }
 
-/* Use what was loaded: nothing may run wild, whatever the registers are. */
+/* Uses what was loaded. Nothing may go wrong, whatever the registers contain. */
 static void exercise(struct subject *s, struct fuzz_input *input)
 {
 	for (unsigned i = 0; i < 24; i++) {
 		struct spmu_insn insn = {
 			.ip = 0x1000 + i,
 			.next_ip = 0x1001 + i,
-			.signals = fuzz_word(input) & ((UINT64_C(1) << SPMU_SIGNALS) - 1),
+			.signals = fuzz_word(input) & SPMU_SIGSET_ALL,
 			.cycles = fuzz_byte(input),
 			.cpl = fuzz_byte(input) & 3,
 		};
@@ -103,12 +108,12 @@ static void exercise(struct subject *s, struct fuzz_input *input)
 	spmu_smm(s->core, 0, fuzz_byte(input) & 1);
 	spmu_debug_exception(s->core, 1);
 	(void)spmu_set_halted(s->core, 0, fuzz_byte(input) & 1);
-	spmu_settle(s->core);
+	spmu_sync(s->core);
 	for (unsigned lp = 0; lp < 2; lp++)
 		FUZZ_HOLDS(s->meters[lp].count <= SPMU_METERS_MAX);
 }
 
-/* Raw bytes, or a saved state with some bytes changed; returns how many are given. */
+/* Raw bytes, or a saved state with some bytes changed. Returns how many bytes there are. */
 static size_t take_block(const struct subject *s, struct fuzz_input *input)
 {
 	if (fuzz_byte(input) & 1) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # bare_metal.sh: examples/bare-metal on a processor of each model of 64 bits: what libsoftpmu's driver finds and
-# records without a system around it.  The program in ring 3 has 1 + 4 * 100000 + 1 instructions and, when
-# it is traced, a loop of 1000.
+# records without an operating system. The program in ring 3 has 1 + 4 * 100000 + 1 instructions. When
+# it is traced, it is a loop of 1000.
 #
 #	- PMI through the local vector table as a fixed vector and as NMI, masked by each delivery
 #	  and unmasked by the service routine (Vol. 3A 10.5.1, Vol. 3B 17.4.9.5)
@@ -16,11 +16,11 @@ image=$B/bare-metal.bin
 
 INSTRUCTIONS=$((1 + 4 * 100000 + 1)) PERIOD=10006
 SAMPLES=$((INSTRUCTIONS / PERIOD)) RECORDS=$((INSTRUCTIONS / (PERIOD + 1)))
-# 128 BTS records, 8 of them behind the threshold; each interrupt adds a branch of its own.
+# 128 BTS records, 8 of them after the threshold. Each interrupt adds a branch of its own.
 BTS_INTERRUPTS=$(((999 + 1) / 120))
 BTS_BRANCHES=$((999 + 1 + BTS_INTERRUPTS))
 
-# What stands below the first line.
+# Prints what follows the first line.
 expected() {
 	local way
 	for way in fixed NMI; do
@@ -33,12 +33,12 @@ expected() {
 	echo "done"
 }
 
-# The driver is of architectural performance monitoring (version "none" is before it); the image of 64 bits.
+# The driver needs architectural performance monitoring (version "none" is older), the image 64 bits.
 models=$("$SOFTPMU" models | awk 'NR > 1 && !/ absent / && !/ none +[0-9]/ && $1 != "core" { print $1 }')
 for model in $models; do
 	timeout 300 "$SOFTPMU" vm -M "$model" --kernel "$image" --initrd none </dev/null 2>&1 |
 		tr -d '\r' >"$SCRATCH/said"
-	# version, counters, fixed counters and PEBS format by the tool's own list (8 of "4/8": one thread)
+	# Version, counters, fixed counters and PEBS format from the tool's list (8 of "4/8": one thread).
 	read -r version counters fixed format <<<"$("$SOFTPMU" models "$model" | awk 'NR == 2' |
 		grep -oE ' [0-9]+ +([0-9]+/)?[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +Vol' | awk '{ print $1, $2, $3, $5 }')"
 	same "$model: what is detected" "$model: version $version, ${counters#*/} counters, $fixed fixed ones,\

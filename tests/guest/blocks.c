@@ -14,7 +14,7 @@
 
 int main(int argc, char **argv)
 {
-	long stops = -1; /* the first is execve's */
+	long stops = -1; /* without the stop of execve */
 	int status;
 	pid_t child;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flat.h: what guests of 32 bits without a system share (early.c, probe.c): instructions, gates and
- * printing on the serial port.
+ * flat.h: what guests of 32 bits without a system share (legacy.c, probe.c): instructions, gates
+ * and printing on the serial port.
+ *
  */
 #ifndef SPMU_TESTS_GUEST_FLAT_H
 #define SPMU_TESTS_GUEST_FLAT_H

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# grub.sh: the boot loader GRUB of Debian's package as a guest: its commands wrmsr, rdmsr, write_dword and
+# grub.sh: the boot loader GRUB of Debian's package as a guest. Its commands wrmsr, rdmsr, write_dword and
 # hexdump program counters (Vol. 3B 18.2), last branch records (17.4.8), a DS save area, the
 # branch trace store and PEBS (17.4.9, 18.4.4), without an operating system and without paging.
 #
-# With -icount the time-stamp counter goes by QEMU's own count of instructions, so that the fixed counter
-# of reference clocks tells whether that of instructions is right.
+# With -icount the time-stamp counter follows QEMU's own count of instructions. So the fixed counter
+# of reference clocks shows whether that of instructions is right.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
@@ -18,14 +18,14 @@ MEMORY=0x8000000
 
 # shellcheck disable=SC2317 # called by expect
 fetch_grub() (
-	# shellcheck source=tools/softpmu/vm_packages.sh
-	. "$ROOT/tools/softpmu/vm_packages.sh"
+	# shellcheck source=tools/softpmu/vm/vm_packages.sh
+	. "$ROOT/tools/softpmu/vm/vm_packages.sh"
 	lists amd64 && fetch grub amd64 install grub-common grub-pc-bin &&
 		put_program "$SCRATCH/root" "$cache/grub" /usr/bin/grub-mkimage &&
 		cp -r "$cache/grub/usr/lib/grub/i386-pc" "$SCRATCH/modules"
 )
 
-# image COMMANDS: boots them.  lnxboot.img makes it look like a kernel of Linux to who loads it.
+# image COMMANDS: boots them. lnxboot.img makes the image look like a Linux kernel to the loader.
 # shellcheck disable=SC2317 # called by expect
 image() {
 	local libraries
@@ -35,7 +35,7 @@ image() {
 		cat "$SCRATCH/modules/lnxboot.img" "$SCRATCH/core" >"$SCRATCH/kernel"
 }
 
-# show NAME REGISTER: a line "NAME value".
+# show NAME REGISTER: prints a line "NAME value".
 show() { printf 'echo -n "%s "\nrdmsr %#x\n' "$1" "$2"; }
 
 # The management area (17.4.9.2): 64-bit fields, also outside IA-32e mode.
@@ -48,13 +48,13 @@ put_area() {
 	done
 }
 
-# Buffers that no threshold interrupts (17.4.9.3).
+# Buffers without a threshold interrupt (17.4.9.3).
 put_buffers() {
 	local bts_end=$((BTS + BTS_RECORDS * 24)) pebs_end=$((PEBS + PEBS_RECORDS * record))
 	put_area $BTS $BTS $bts_end $((bts_end + 24)) $PEBS $PEBS $pebs_end $((pebs_end + record)) "-$period"
 }
 
-# The counters, then each recorder, while GRUB does a command or two.
+# The counters, then each recorder, while GRUB executes a command or two.
 commands() {
 	local i
 	cat <<-END
@@ -105,7 +105,7 @@ commands() {
 	echo halt
 }
 
-# Memory by its dump: mem[address] of each eight bytes; a line that is like the one before is left out.
+# Reads the memory dump: mem[address] for each eight bytes. The dump leaves out lines that repeat the previous one.
 read_memory() {
 	local at b last=0 low=0 high=0
 	mem=()
@@ -121,7 +121,7 @@ read_memory() {
 	done < <(grep -a '^000[0-9a-f]\{5\}  ' "$SCRATCH/lines")
 }
 
-# of NAME: the value of a line.
+# of NAME: prints the value of a line.
 of() { echo $(($(sed -n "s/^$1 //p" "$SCRATCH/lines"))); }
 
 # within NAME LEAST MOST VALUE
@@ -133,8 +133,8 @@ within() {
 	fi
 }
 
-# chained NAME "FROM TO"...: oldest first.  Between the target of one and the next is code without a taken
-# branch: a little ahead.
+# chained NAME "FROM TO"...: oldest first. From the target of a branch to the next branch there is only code
+# without a taken branch, so the next FROM is a little further on.
 chained() {
 	local name=$1 pair from to last=0 wrong=0
 	shift
@@ -157,7 +157,7 @@ check_branch_records() {
 	chained "$name: last branch records" "${records[@]}"
 }
 
-# The buffer has been around at least once: what its index is at is the oldest.
+# The buffer has wrapped at least once, so the entry at its index is the oldest.
 check_branch_trace() {
 	local i at records=()
 	within "$name: BTS index" $((BTS)) $((BTS + (BTS_RECORDS - 1) * 24)) "${mem[DS + 8]}"
@@ -168,7 +168,7 @@ check_branch_trace() {
 	chained "$name: branch trace" "${records[@]}"
 }
 
-# A record for the event after each overflow (18.4.4.2), whose instruction pointer is in GRUB.
+# A record for the event after each overflow (18.4.4.2). Its instruction pointer is in GRUB.
 check_pebs() {
 	local n=$(((mem[DS + 0x28] - PEBS) / record)) at wrong=0
 	same "$name: PEBS records" $(($(of events) / (period + 1))) $n
@@ -179,7 +179,7 @@ check_pebs() {
 	same "$name: PEBS records elsewhere than in GRUB" 0 $wrong
 }
 
-# check NAME CPU EVENT PERIOD RECORD DEPTH FROM TO: of PEBS event, period and size of a record, number and registers of
+# check NAME CPU EVENT PERIOD RECORD DEPTH FROM TO: PEBS event, period, record size, number and registers of
 # last branch records.
 check() {
 	local name=$1 cpu=$2 precise=$3 period=$4 record=$5 depth=$6 lbr_from=$7 lbr_to=$8 insns mem
@@ -194,11 +194,11 @@ check() {
 	insns=$(of insns)
 	within "$name: instructions" 10000 1000000 "$insns"
 	same "$name: clocks" "$insns" "$(of clocks)"
-	# QEMU counts the turns of a repeated instruction.
+	# QEMU counts each iteration of a repeated instruction.
 	within "$name: instructions by QEMU's count" "$insns" $((insns + insns / 50)) "$(of reference)"
 	same "$name: instructions of other rings" 0 "$(of user)"
 	within "$name: branches" $((insns / 8)) $((insns / 2)) $(($(of branches) + 1000))
-	# CondChgd (table 35-2) stays until it is cleared itself.
+	# CondChgd (table 35-2) stays until software clears it.
 	same "$name: overflow" $((1 << 63 | 2)) "$(of status)"
 	same "$name: overflow, acknowledged" $((1 << 63)) "$(of acknowledged)"
 	read_memory

@@ -13,20 +13,20 @@ LOOPS=1000000 PAIRS=1000
 INSNS=$((2 * LOOPS + 5 * PAIRS + 9))
 BRANCHES=$((LOOPS + 3 * PAIRS + 1))
 TAKEN_SHORT=$((20000 - 1 + 3 * PAIRS - 1)) # that stay in the program, of known-short
-# What faults.S retires: 22 and 11 instructions once, 5 and 2 of each of 2 faults and 8 more each time
-# around, and as much for each of 5 single-steps.
+# What faults.S retires: 22 and 11 instructions once, 5 and 2 for each of 2 faults and 8 more for each
+# turn, and the same for each of 5 single-steps.
 FAULT_INSNS=$((22 + 11 + 1000 * 18 + 5 * 5))
 FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
-# What memory.S loads and stores, and how often the first of a turn is one of each 1013.
+# What memory.S loads and stores, and how often the first access of a turn is every 1013th.
 LOADS=70002 STORES=50001
 LOADS_FIRST=10 STORES_FIRST=10
 PERIOD=10007
 
-# A guest whose console has said nothing for so many seconds does not go on; each step of init.sh says
+# A guest has failed when its console has been silent for this many seconds. Each step of init.sh prints
 # something, and one takes a quarter of a minute on an idle machine.
 SILENCE=${GUEST_SECONDS:-900}
 
-# watch PROCESS LOG: until it ends, or is ended.
+# watch PROCESS LOG: waits until the process ends, or ends it.
 watch() {
 	local size=-1 now since=$SECONDS
 	while kill -0 "$1" 2>/dev/null; do
@@ -50,8 +50,8 @@ boot() {
 	sed -i 's/\r//g' "$log"
 }
 
-# later NAME IMAGE CPU WORDS OPTION...: a guest whose log is looked at when all have ended; some run at
-# a time.
+# later NAME IMAGE CPU WORDS OPTION...: starts a guest whose log is checked when all have ended. Several run
+# at a time.
 later() {
 	local name=$1
 	shift
@@ -63,10 +63,10 @@ later() {
 	} &
 }
 
-# of NAME: the value of a result.
+# of NAME: prints the value of a result.
 of() { sed -n "s/^.*RESULT $1: //p" "$log" | head -n 1 | sed 's/ *$//'; }
 
-# ended NAME JOB: an end that came early shows why.
+# ended NAME JOB: checks the end of a job, and shows why it ended early.
 ended() {
 	same "$1: the guest ends" "$2" "$(of end)"
 	[[ $(of end) == "$2" ]] || tail -n 5 "$log"
@@ -82,20 +82,20 @@ within() {
 	fi
 }
 
-# right NAME RESULT TIMES: of the tries for a result (init.sh, until_right) so many were right; else what they
-# said is shown.
+# right NAME RESULT TIMES: this many tries for a result (init.sh, until_right) were right; otherwise their output
+# is shown.
 right() {
 	same "$1" "$3" "$(of "right-$2")"
 	[[ $(of "right-$2") == "$3" ]] || grep -B 50 "RESULT right-$2: " "$log"
 }
 
-# The few samples that interrupts of the kernel's own delay move the number by a little.
+# The few samples that the kernel's own interrupts delay change the number a little.
 sampled() {
 	local name=$1 events=$2 value=$3
 	within "$name: samples" $((events / PERIOD - 1)) $((events / PERIOD + 1)) "${value%% *}"
 }
 
-# One line of families.list: sets cpu, driver, event, level and features.
+# Reads one line of families.list: sets cpu, driver, event, level and features.
 split() {
 	local word words=()
 	IFS='|' read -ra words <<<"$1"
@@ -111,7 +111,7 @@ boot_family() {
 	local image=amd64 words word
 	split "$1"
 	words="job=family precise=$event"
-	# Without fixed counters the watchdog takes one of two.
+	# Without fixed counters the watchdog takes one of two counters.
 	[[ $features != *" i386 "* ]] || image=i386 words+=" watchdog=0"
 	[[ $features != *" graph "* ]] || words+=" graph=yes"
 	for word in $features; do [[ $word != *=* ]] || words+=" $word"; done
@@ -138,7 +138,7 @@ check_records() {
 	[[ $features == *" i386 "* ]] || same "$cpu: branch trace" "$TAKEN_SHORT" "$(of trace)"
 }
 
-# 18.8.1.2, 18.9.4.3, 18.11.3: loads, stores, and where.
+# 18.8.1.2, 18.9.4.3, 18.11.3: loads, stores, and their addresses.
 check_memory() {
 	local word loads='' stores='' dla='' refs='' n right
 	for word in $features; do
@@ -158,9 +158,9 @@ check_memory() {
 		"$(of "addresses-$loads")"
 }
 
-# More pairs of events than counters: each pair was counted a part of the time, and is scaled.  How
-# much that estimate is off lies with the machine.  That the two of a pair count together does not, and as
-# the same number of pairs counts at any time, neither does what all have counted by their shares of it.
+# More pairs of events than counters: each pair counts for a part of the time, and perf scales it. The
+# error of this estimate depends on the machine. But both events of a pair count together. The
+# same number of pairs counts at any time, so the sum of all counts by their shares of it does not depend on the machine.
 check_multiplexed() {
 	local i=0 branches percent instructions part counted=0 shares=0
 	while IFS=': ' read -r branches percent instructions _; do
@@ -178,7 +178,7 @@ check_multiplexed() {
 		$((counted * 10000 / (shares + !shares)))
 }
 
-# The parts of the driver's line, whose order is not the same in all kernels.
+# The parts of the driver's line. Their order differs between kernels.
 parts() {
 	local part words
 	IFS=',' read -ra words <<<"${1%.}"
@@ -204,7 +204,7 @@ check_family() {
 		sampled "$cpu: instructions, most precise" "$INSNS" "$(of ppp)"
 	fi
 	sampled "$cpu: precise clocks" "$INSNS" "$(of clocks)"
-	# With the kernel's own share, which lies with the machine: its timer interrupts, and where no bit
+	# With the kernel's own share, which depends on the machine: its timer interrupts, and, if no bit
 	# stops all counters, the interrupt's handler itself.
 	read -r n share <<<"$(of default)"
 	within "$cpu: perf record as it comes: samples" $((INSNS / PERIOD - 1)) 5000 "$n"
@@ -216,7 +216,7 @@ check_family() {
 }
 
 # What instructions load, store and lock (18.8.1.1; docs/exactness.md) is the same as without a guest:
-# programs of tests/user/known with the counts of their first lines.
+# programs of tests/user/known with the counts in their header comments.
 check_memory_by_instruction() {
 	local file program key expected
 	for file in "$SCRATCH"/amd64/root/known/*; do
@@ -229,7 +229,7 @@ check_memory_by_instruction() {
 	done
 }
 
-# Two processors, each with a unit of its own.
+# Two processors, each with its own unit.
 check_processors() {
 	local first second
 	log=$SCRATCH/smp.log
@@ -244,7 +244,7 @@ check_processors() {
 	check_memory_by_instruction
 }
 
-# Two threads of a core: counters of their own, and AnyThread (18.2.3).
+# Two threads of a core: their own counters, and AnyThread (18.2.3).
 check_threads() {
 	local any own
 	log=$SCRATCH/threads.log
@@ -252,12 +252,12 @@ check_threads() {
 	same "two threads: counters of each" 4 "$(sed -n 's/.*generic registers: *//p' "$log")"
 	same "two threads: counts on the first" "$INSNS $BRANCHES" "$(of first)"
 	same "two threads: counts on the second" "$INSNS $BRANCHES" "$(of second)"
-	# The program, and what else ran on the second, as taskset before it.
+	# The program, and what ran on the second thread besides, such as taskset before it.
 	read -r any own <<<"$(of any)"
 	within "two threads: the first counts the second" "$INSNS" $((INSNS + 100000)) $((any - own))
 }
 
-# Programs of Debian's packages that write the registers themselves, or go through the kernel.
+# Programs of Debian's packages that write the registers directly, or use the kernel.
 check_tools() {
 	local what n b rate all
 	log=$SCRATCH/tools.log
@@ -270,7 +270,7 @@ check_tools() {
 	same "tools: likwid: branch rate" 0.5000 "$rate"
 	log=$SCRATCH/more-tools.log
 	ended "more tools" more-tools
-	# PAPI counts a part of the run, perf all of it: PAPI measures the clock before.
+	# PAPI counts a part of the run, perf all of it: PAPI measures the clock first.
 	read -r n b <<<"$(of papi)"
 	read -r all rate <<<"$(of papi-by-perf)"
 	within "tools: PAPI: instructions" $((${all:-0} / 4)) "${all:-0}" "$n"
@@ -280,8 +280,8 @@ check_tools() {
 	within "tools: pcm: millions of branches" 100 103 "$b"
 }
 
-# NetBurst (18.15; two threads: 18.16), by a driver that is right only now and then (init.sh): what is
-# right by chance would not be so to the last digit.
+# NetBurst (18.15; two threads: 18.16) with a driver that is right only sometimes (init.sh). A count that is
+# right by chance would not be right to the last digit.
 check_netburst() {
 	local mask
 	log=$SCRATCH/$1.log
@@ -299,7 +299,7 @@ check_netburst() {
 
 boot_perf_test() { later "perf-test-$1" amd64 Skylake-Server,pmu=on "job=perf-test tests=$1"; }
 
-# The tests that perf brings with it.  All pass but those of perf_test.list, which says why they do not.
+# Perf's own tests. All pass except those in perf_test.list, which gives the reasons.
 check_perf_test() {
 	local least=$2
 	log=$SCRATCH/perf-test-$1.log

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# image.sh FOLDER [ARCHITECTURE [LOOPS]]: a Debian kernel and an initramfs with perf and the test programs, of
-# amd64 or i386.
+# image.sh FOLDER [ARCHITECTURE [LOOPS]]: makes a Debian kernel and an initramfs with perf and the test programs,
+# for amd64 or i386.
 #
-# Kernel and busybox are Debian's, fetched once into the cache and unpacked, not installed.  For
-# amd64 perf and its libraries are this machine's, else they are fetched too.
+# Kernel and busybox are Debian's, fetched once into the cache and unpacked, not installed. For
+# amd64, perf and its libraries are this machine's; for i386 they are fetched too.
 set -euo pipefail
 
 out=$1
 arch=${2:-amd64}
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tools/softpmu/vm_packages.sh
-. "$here/../../tools/softpmu/vm_packages.sh"
+# shellcheck source=tools/softpmu/vm/vm_packages.sh
+. "$here/../../tools/softpmu/vm/vm_packages.sh"
 mkdir -p "$out"
 root=$out/root
 rm -rf "$root"
@@ -39,7 +39,7 @@ amd64)
 	fetch_kernel amd64 linux-image-cloud-amd64
 	perf=$(readlink -f "$(command -v perf)")
 	put_program "$root" "" "$perf"
-	# What perf's own tests run: a sleep with a C library, a disassembler.
+	# Programs that perf's own tests run: a sleep with a C library, a disassembler.
 	put_program "$root" "" /usr/bin/sleep
 	put_program "$root" "" "$(readlink -f /usr/bin/objdump)"
 	ln -sf "$(readlink -f /usr/bin/objdump)" "$root/bin/objdump"

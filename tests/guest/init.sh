@@ -10,8 +10,8 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 cd /tmp || exit
 echo 0 >/proc/sys/kernel/kptr_restrict
-# The kernel lowers the rate when its handler seems slow, also in between, and takes no rate when it is told
-# not to.
+# The kernel lowers the rate when its handler seems slow, also in between. When told not to, it accepts no
+# rate.
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 for _ in 1 2 3 4 5; do
 	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
@@ -41,7 +41,7 @@ on= # what goes before perf
 
 result() { echo "RESULT $1: $2"; }
 
-# "2005009 1003001": the counts of a perf stat, in order.
+# Prints "2005009 1003001": the counts of a perf stat, in order.
 counts() {
 	perf stat -x ' ' -o stat "$@" >/dev/null 2>&1
 	result "$name" "$(grep '^[0-9]' stat | cut -d' ' -f1 | tr '\n' ' ')"
@@ -55,7 +55,7 @@ counts_on() {
 	result "$name" "$(grep '^[0-9]' stat | cut -d' ' -f1 | tr '\n' ' ')"
 }
 
-# "100 loop_branch+0x0:99 ...": samples, and the places where there are most of them.
+# Prints "100 loop_branch+0x0:99 ...": the number of samples, and the places with the most of them.
 samples() {
 	$on perf record -o data "$@" >log 2>&1 || cat log
 	perf script -i data -F ip,sym,symoff 2>/dev/null | awk 'NF { n++; at[$2]++ }
@@ -83,7 +83,7 @@ branch_records() {
 	result branches "$(cat out)"
 }
 
-# Three calls deep, by the processor's record of calls alone.
+# Three calls deep, from the processor's record of calls only.
 call_graph() {
 	perf record -o data --call-graph lbr -c 10007 -e branches:u calls >log 2>&1 || cat log
 	perf script -i data -F ip,sym 2>/dev/null | awk 'BEGIN { RS = "" }
@@ -93,8 +93,8 @@ call_graph() {
 	result graph "$(cat out)"
 }
 
-# The event that perf takes without being told: precise cycles, for which Linux may want last branch
-# records, so that all is exact code.
+# Perf's default event: precise cycles. Linux may want last branch records for it, so all
+# code is exact.
 by_default() {
 	name=clocks samples -c 10007 -e cycles:uP known
 	perf record -o data -c 10007 known >log 2>&1 || cat log
@@ -113,8 +113,8 @@ most_precise() {
 	name=ppp samples -c 10007 -e "instructions:u$p" known
 }
 
-# More pairs of events than counters: "count:percent" of each event.  The processor may be taken from the
-# guest in time with the turns, so that one pair never has it: then the turns are of another length.
+# More pairs of events than counters: prints "count:percent" of each event. The host may take the processor from the
+# guest in time with the turns, so that one pair never has it. Then the turns get another length.
 multiplexed() {
 	local set='{branches:u,r00c0:u}' turn
 	for turn in 4 3 5 7 11; do
@@ -126,10 +126,10 @@ multiplexed() {
 	result multiplexed "$(cat out)"
 }
 
-# "69 10 10": samples of an event whose record k is made by occurrence 1013 k, those of the first
-# of EACH occurrences in a turn of memory.S, and how many of these have the address that is BASE less 4
-# for each turn before.  Where the kernel switches tasks between an overflow and its record, all
-# that follow are one occurrence off; so when they are not right they are taken again, 20 times at most.
+# Prints "69 10 10": samples of an event whose record k is made by occurrence 1013 k; those of the first
+# of EACH occurrences in a turn of memory.S; and how many of these have the address BASE minus 4
+# for each previous turn. If the kernel switches tasks between an overflow and its record, all
+# following records are one occurrence off. So wrong results are taken again, at most 20 times.
 addresses() {
 	local event=$1 each=$2 base=$3 tries=0
 	until [ $tries -ge 20 ]; do
@@ -145,7 +145,7 @@ addresses() {
 	result "addresses-$event" "$(cat out)"
 }
 
-# What of `perf mem` needs no latency.
+# The parts of `perf mem` that need no latency.
 perf_mem() {
 	perf mem record -t store -o data -c 113 memory >log 2>&1 || cat log
 	perf script -i data -F addr,ip,sym 2>/dev/null |
@@ -174,8 +174,8 @@ branch_trace() {
 	result trace "$(cat out)"
 }
 
-# Software that writes the registers itself: "instructions branches" of known-mid and of its own
-# way in and out.
+# Software that writes the registers itself: prints "instructions branches" of known-mid and of its own
+# code around it.
 registers_by_hand() {
 	wrmsr 0x38f 0
 	wrmsr 0xc1 0
@@ -190,14 +190,14 @@ registers_by_hand() {
 	wrmsr 0x187 0
 }
 
-# The branch trace, of no ring so that there is no record, PEBS, and a counter.
+# The branch trace of no ring, so that there is no record; PEBS; and a counter.
 recorders_on() {
 	wrmsr 0x1d9 0x6c0
 	wrmsr 0x3f1 1
 	wrmsr 0x186 0x4100c0
 }
 
-# How many the kernel has taken.
+# Prints how many the kernel has taken.
 machine_checks() { awk '$1 == "MCE:" { print $2 }' /proc/interrupts; }
 
 likwid() {
@@ -213,7 +213,7 @@ papi() {
 	name=papi-by-perf counts -e instructions:u,branches:u papi_command_line PAPI_TOT_INS PAPI_BR_INS
 }
 
-# Millions.  The kernel leaves selects behind that pcm takes for somebody else's.
+# Prints millions. The kernel leaves event selects set, which pcm attributes to another user.
 pcm() {
 	for register in 186 187 188 189 18a 18b 18c 18d 38d; do wrmsr 0x$register 0; done
 	PCM_NO_PERF=1 PCM_NO_AWS_WORKAROUND=1 pcm-core -e cpu/event=0xc0,umask=0x00,name=insns/ \
@@ -221,9 +221,9 @@ pcm() {
 	result pcm "$(awk '$1 == "0" && $10 == "M" { print $9, $11 }' log)"
 }
 
-# For bench/guest.py, which says in which way to run programs, and then one after the other.  Pauses around
-# each, in which the processor halts, give it time to look.  Each program runs from fresh copies of its
-# file, which are translated anew and lie elsewhere.
+# For bench/guest.py. It says how to run programs, and then names them one after the other. Pauses around
+# each program, in which the processor halts, give bench/guest.py time to measure. Each program runs from fresh copies of
+# its file, so its code is translated again, at another place.
 bench() {
 	local mode
 	cat >work <<'END'
@@ -271,7 +271,7 @@ END
 	done
 }
 
-# until_right TIMES MOST PATTERN COMMAND...: again and again until that many results fit, but no more than MOST.
+# until_right TIMES MOST PATTERN COMMAND...: repeats until TIMES results match, but at most MOST times.
 until_right() {
 	local times=$1 most=$2 pattern=$3 right=0 tries=0
 	shift 3
@@ -284,11 +284,11 @@ until_right() {
 }
 
 # NetBurst: Linux 6.1's driver writes each counter twice, the second time with the start value of the
-# time before.  So a count or a period is right when the one before on that counter began with the same
-# value and went on without a pause.
-#   - `perf record` first tries out what the kernel knows by an event of clocks on the first processor, which
-#     beside the watchdog is on the counter that the samples are to have: so the others are taken.
-#   - On a slow machine the kernel's own processes would come in between each time.
+# time before. So a count or a period is right if the previous one on that counter began with the same
+# value and was not interrupted.
+#   - `perf record` first tests the kernel's features with an event of clocks on the first processor. Beside
+#     the watchdog, that event is on the counter that the samples need. So the test uses the other processors.
+#   - On a slow machine the kernel's own processes would interrupt each time.
 netburst() {
 	local mask
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
@@ -300,13 +300,13 @@ netburst() {
 		name=sampled-$mask until_right 1 30 ': (199|20[01]) .*_start' \
 			samples -c 10007 -e instructions:u known
 	done
-	# With the kernel's share, which grows with the time that it takes.
+	# With the kernel's share, which grows with the time that the kernel takes.
 	name=clocks until_right 1 30 ': ([2-9]|1[0-9])[0-9][0-9] .*_start' samples -c 10007 -e cycles known
 	echo 0 >/proc/sys/kernel/nmi_watchdog
 	name=cycles until_right 1 60 ": ${right% *} *$" counts_on "$mask" -e cycles:u known-short
 }
 
-# verdict LINE: that of one test, or, since some go by the clock, that of the last of four times.
+# verdict LINE: prints the verdict of one test. Some tests depend on the clock, so it is that of the last of four runs.
 verdict() {
 	local line=$1 number=${1%%:*} tries=0
 	while [ "${line%FAILED!}" != "$line" ] && [ $tries -lt 3 ]; do
@@ -317,8 +317,8 @@ verdict() {
 	echo "$line"
 }
 
-# What perf says of its own tests: those that open events, or all but two that look through its tables of
-# metrics (10 and 68) and one that takes the kernel apart (26).
+# The results of perf's own tests: those that open events, or all except two that read its tables of
+# metrics (10 and 68) and one that disassembles the kernel (26).
 perf_test() {
 	mount -t debugfs debugfs /sys/kernel/debug
 	mount -t tracefs tracefs /sys/kernel/tracing
@@ -355,7 +355,7 @@ smp) # one program on each processor at a time, counted by program and by proces
 	perf stat -x ' ' -o stat -a -A -e instructions:u taskset 2 known
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	memory_by_instruction
-	# Perf reaches a program that counts on the other processor, and makes no system call, by interrupts.
+	# The program counts on the other processor and makes no system call. Perf reaches it by interrupts.
 	taskset 2 endless &
 	name=remote until_right 1 50 ': [1-9][0-9]* *$' counts_on 1 -e instructions:u -p $! sleep 0.2
 	result runs "$(grep -c '^State:.R' /proc/$!/status)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# machine_check.sh: a machine check, which QEMU's monitor brings about, switches the branch trace and
-# PEBS off (Vol. 3B 17.4.9) and leaves counters as they are.  The guest is Linux, whose handler goes
-# on after an uncorrected error whose action is optional (15.6.3); of i386, as amd64's cloud kernel has none.
+# machine_check.sh: a machine check, which QEMU's monitor causes, switches the branch trace and
+# PEBS off (Vol. 3B 17.4.9) and does not change counters. The guest is Linux. Its handler continues
+# after an uncorrected error whose action is optional (15.6.3). It is i386, because amd64's cloud kernel has no such handler.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 here=$ROOT/tests/guest
@@ -10,7 +10,7 @@ QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 [[ -x $QEMU ]] || stop "QEMU" "there is no $QEMU"
 SECONDS_MAX=${GUEST_SECONDS:-600}
 
-# of NAME: the value of a result.
+# of NAME: prints the value of a result.
 of() { tr -d '\r' <"$SCRATCH/said" | sed -n "s/^.*RESULT $1: //p"; }
 
 expect "image" "$here/image.sh" "$SCRATCH" i386
@@ -25,7 +25,7 @@ guest=$!
 exec 7>"$SCRATCH/keys"
 trap '' PIPE
 while kill -0 "$guest" 2>/dev/null && [[ -z $(of armed) ]]; do sleep 0.2; done
-# Bank 9: valid, uncorrected, enabled, signalled, action optional; the interrupted program may go on.
+# Bank 9: valid, uncorrected, enabled, signalled, action optional. The interrupted program may continue.
 echo "mce 0 9 0xb100000000000000 0x5 0 0" >&7
 wait "$guest"
 exec 7>&-

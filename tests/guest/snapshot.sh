@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# snapshot.sh [NAME...]: guests that are suspended in the middle of a count and restored go on to the exact
-# numbers (Vol. 3B 18.2, 18.15, 18.22, 18.23), one of each kind of unit: by migration to a file and to
+# snapshot.sh [NAME...]: guests that are suspended in the middle of a count and restored continue to the exact
+# numbers (Vol. 3B 18.2, 18.15, 18.22, 18.23), one for each kind of unit: by migration to a file and to
 # a program, into another process, and by savevm and loadvm.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
@@ -11,10 +11,10 @@ QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
 
 LOOPS=150000000 PAIRS=1000
 COUNTS="$((2 * LOOPS + 5 * PAIRS + 9)) $((LOOPS + 3 * PAIRS + 1))"
-EARLY_LOOPS=100000000
+LEGACY_LOOPS=100000000
 SECONDS_MAX=${GUEST_SECONDS:-900}
 
-# A disk without contents, for savevm: a qcow2 header, its tables of clusters in use and of contents.
+# An empty disk for savevm: a qcow2 header and its tables of used clusters and of contents.
 put_disk() {
 	local cluster=65536
 	truncate -s 0 "$1" && truncate -s $((4 * cluster)) "$1"
@@ -27,10 +27,10 @@ put_disk() {
 	put "$1" $((2 * cluster)) '\0\1\0\1\0\1\0\1'
 }
 
-# tell WORDS: to the monitor of the guest in the folder that the caller is in.
+# tell WORDS: sends a command to the monitor of the guest in the current folder.
 tell() { echo "$*" >&7; }
 
-# Whether the processor stands between two addresses.
+# Returns whether the processor is between two addresses.
 stands_in() {
 	local lines ip i
 	lines=$(grep -c 'R\?IP=' monitor)
@@ -44,7 +44,7 @@ stands_in() {
 	((16#${ip#IP=} >= $1 && 16#${ip#IP=} < $2))
 }
 
-# Stop it where it counts.
+# Stops the guest while it counts.
 stop_in() {
 	local i
 	for ((i = 0; i < 10 * SECONDS_MAX; i++)); do
@@ -57,7 +57,7 @@ stop_in() {
 	return 1
 }
 
-# On a loaded machine the guest has less of it than who is to stop it.
+# On a loaded machine the guest gets less processor time than the script that must stop it.
 start() {
 	local serial=$1
 	shift
@@ -67,7 +67,7 @@ start() {
 	exec 7>keys
 }
 
-# missed: the guest has ended before it was suspended; fails when it did so by itself.
+# missed: the guest ended before it was suspended. Fails if it ended by itself.
 missed() {
 	local status=0
 	wait "$guest" || status=$?
@@ -75,8 +75,8 @@ missed() {
 	((status)) && cat monitor >>said
 }
 
-# suspended HOW FROM TO: it is stopped between the addresses, saved and restored, and ends.  Fails when it was too
-# late for that.
+# suspended HOW FROM TO: the guest is stopped between the addresses, saved and restored, and ends. Fails if it was
+# too late for that.
 suspended() {
 	local how=$1 from=$2 to=$3
 	trap '' PIPE
@@ -134,10 +134,10 @@ later() {
 	names+=("$name")
 }
 
-# symbol ELF NAME: where it is.
+# symbol ELF NAME: prints its address.
 symbol() { readelf -sW "$1" | awk -v name="$2" '$8 == name { print "0x" $2 }'; }
 
-# linux NAME HOW ARCHITECTURE CPU: in the program that perf stat counts.
+# linux NAME HOW ARCHITECTURE CPU: suspends it in the program that perf stat counts.
 linux() {
 	local program=$SCRATCH/$3/root/bin/known-pause
 	later "$1" "$2" "$(symbol "$program" _start)" "$(symbol "$program" pairs)" -cpu "$4" \
@@ -145,14 +145,14 @@ linux() {
 		-append "console=ttyS0 loglevel=7 panic=-1 $SLOW_MACHINE watchdog=0 job=pause"
 }
 
-# early NAME HOW CPU: in its function of three instructions.
-early() {
+# legacy NAME HOW CPU: suspends it in its function of three instructions.
+legacy() {
 	local loop
-	loop=$(symbol "$SCRATCH/early.elf" loop)
-	later "$1" "$2" "$loop" "$loop + 16" -cpu "$3" -kernel "$SCRATCH/early.bin"
+	loop=$(symbol "$SCRATCH/legacy.elf" loop)
+	later "$1" "$2" "$loop" "$loop + 16" -cpu "$3" -kernel "$SCRATCH/legacy.bin"
 }
 
-# What the guest has said, in its memory of it.
+# Prints the guest's output, from its memory.
 said() {
 	local at=$SCRATCH/$1
 	if [[ -e $at/forgotten ]]; then
@@ -171,11 +171,11 @@ check_linux() {
 	same "$1: no complaint of the kernel" "" "$(said "$1" | grep 'RESULT complaint')"
 }
 
-check_early() {
+check_legacy() {
 	[[ " ${names[*]} " == *" $1 "* ]] || return
 	same "$1: suspended in mid-count" "" "$(grep -a 'RDPMC' "$SCRATCH/$1/mid")"
-	same "$1: counts" "RDMSR: $((2 * EARLY_LOOPS)) $EARLY_LOOPS" "$(said "$1" | grep -a RDMSR)"
-	same "$1: RDPMC" "RDPMC: $((2 * EARLY_LOOPS + 2)) $EARLY_LOOPS" "$(said "$1" | grep -a RDPMC)"
+	same "$1: counts" "RDMSR: $((2 * LEGACY_LOOPS)) $LEGACY_LOOPS" "$(said "$1" | grep -a RDMSR)"
+	same "$1: RDPMC" "RDPMC: $((2 * LEGACY_LOOPS + 2)) $LEGACY_LOOPS" "$(said "$1" | grep -a RDPMC)"
 	same "$1: the guest ends" "done" "$(said "$1" | tail -n 1)"
 }
 
@@ -185,7 +185,7 @@ JOBS=${GUEST_JOBS:-$(nproc)}
 for arch in amd64 i386; do
 	"$here/image.sh" "$SCRATCH/$arch" $arch $LOOPS || stop "image" "$arch"
 done
-expect "guest without a system" "$here/early_image.sh" "$SCRATCH/early" early.c -DLOOPS=$EARLY_LOOPS
+expect "guest without a system" "$here/legacy_image.sh" "$SCRATCH/legacy" legacy.c -DLOOPS=$LEGACY_LOOPS
 linux core2 file amd64 Penryn,pmu=on
 linux nehalem exec amd64 Nehalem,pmu=on
 linux skylake loadvm amd64 Skylake-Server,pmu=on
@@ -193,11 +193,11 @@ linux goldmont file amd64 Denverton,pmu=on
 linux icelake file amd64 Icelake-Server,pmu=on
 linux core file i386 coreduo,pmu=on
 linux pentium3 file i386 pentium3,pmu=on
-early pentium file pentium,pmu=on
-early p6 exec pentium2,pmu=on
-early netburst loadvm kvm32,pmu=on,pmu-model=netburst
-early prescott file kvm32,pmu=on,pmu-model=prescott
+legacy pentium file pentium,pmu=on
+legacy p6 exec pentium2,pmu=on
+legacy netburst loadvm kvm32,pmu=on,pmu-model=netburst
+legacy prescott file kvm32,pmu=on,pmu-model=prescott
 wait
 for name in core2 nehalem skylake goldmont icelake core pentium3; do check_linux $name; done
-for name in pentium p6 netburst prescott; do check_early $name; done
+for name in pentium p6 netburst prescott; do check_legacy $name; done
 finish

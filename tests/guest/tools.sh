@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tools.sh FOLDER: FOLDER/tools, to be put behind the initramfs of image.sh: programs of Debian's
-# packages that write the unit's registers themselves, and the driver through which they do.
+# tools.sh FOLDER: makes FOLDER/tools, which follows the initramfs of image.sh: programs of Debian's
+# packages that write the unit's registers directly, and their driver.
 set -euo pipefail
 
 out=$1
 here=$(realpath "$(dirname "$0")")
-# shellcheck source=tools/softpmu/vm_packages.sh
-. "$here/../../tools/softpmu/vm_packages.sh"
+# shellcheck source=tools/softpmu/vm/vm_packages.sh
+. "$here/../../tools/softpmu/vm/vm_packages.sh"
 mkdir -p "$out"
 root=$out/tools-root
 rm -rf "$root"
@@ -22,7 +22,7 @@ for program in usr/sbin/rdmsr usr/sbin/wrmsr usr/sbin/pcm-core usr/bin/lua5.3 \
 	usr/lib/x86_64-linux-gnu/liblikwid.so usr/lib/x86_64-linux-gnu/liblikwidpin.so; do
 	put_program "$root" "$from" "/$program"
 done
-# likwid asks bash for the way to its daemon, without using it.
+# likwid asks bash for the path of its daemon, without using it.
 mkdir -p "$root/bin"
 printf '#!/bin/sh\nexec sh "$@"\n' >"$root/bin/bash"
 chmod 755 "$root/bin/bash"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * traps.c: debug exceptions that fall on one instruction are one exception (Vol. 3B 17.2.3), by
- * ptrace: a store that is single-stepped and hits a data breakpoint, two, or none.  Prints for each
- * step what DR6 had: 4000 single-step, 1 and 2 the data breakpoints.
+ * traps.c: debug exceptions at one instruction are one exception (Vol. 3B 17.2.3). Uses ptrace: a
+ * store that is single-stepped hits two data breakpoints, one or none. Prints DR6 for each step:
+ * 4000 is single-step, 1 and 2 are the data breakpoints.
  *
- * A kernel whose handler is interrupted by the second of two exceptions does not return from it.
+ * If a second exception interrupts a kernel's handler of the first, the kernel does not return from
+ * it.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 
 static volatile int first, second;
 
-/* Stops itself, then stores to both, to the first and to none. */
+/* Stops itself, then stores to both words, to the first and to none. */
 static void child(void)
 {
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -63,7 +64,7 @@ int main(void)
 	watch(pid, 1, &second);
 	for (int step = 0; step < STEPS; step++) {
 		ptrace(PTRACE_POKEUSER, pid, DR6, 0);
-		if (step == 1) /* both now watch the first */
+		if (step == 1) /* both breakpoints now watch the first */
 			ptrace(PTRACE_POKEUSER, pid, DR(1), &first);
 		if (step == 2)
 			ptrace(PTRACE_POKEUSER, pid, DR(1), &second);

@@ -36,7 +36,7 @@ same "counts" "$INSNS $BRANCHES" "$(grep '^[0-9]' "$share/counts" | cut -d' ' -f
 samples=$(perf script -i "$share/data" -F ip 2>/dev/null | grep -c .)
 same "samples of the taken loop, read here" $(((LOOPS + PAIRS) / 10008)) "$samples"
 
-# Time by instructions: reference cycles are as many, however slow the guest is.
+# Time by instructions: there are as many reference cycles, however slow the guest is.
 vm -M haswell --icount --share "$share" -- perf stat -x ' ' -o times -e instructions:u,ref-cycles:u known
 same "--icount: status" 0 "$status"
 read -r insns clocks <<<"$(grep '^[0-9]' "$share/times" | cut -d' ' -f1 | xargs)"
@@ -71,12 +71,12 @@ same "shell: status" 0 "$?"
 same "shell: an answer" 1 "$(tr -d '\r' <"$SCRATCH/console" | grep -c '^answer 42$')"
 exec 7>&-
 
-# Ctrl-A x, as it comes from a terminal, while the kernel boots.
+# Ctrl-A x, as a terminal sends it, while the kernel boots.
 (sleep 1 && printf '\001x') | timeout "$SECONDS_MAX" "$SOFTPMU" vm >"$SCRATCH/console" 2>&1
 same "Ctrl-A x: status" 0 "$?"
 same "Ctrl-A x ends the guest" 0 "$(grep -c 'a shell in the guest' "$SCRATCH/console")"
 
-# Installed, the tool finds the QEMU that is installed with it.
+# An installed tool finds the QEMU that is installed with it.
 quiet_make() { env -u MAKEFLAGS -u MFLAGS make -s -C "$ROOT" B="$B" PREFIX="$SCRATCH/usr" "$@"; }
 expect "make install, install-qemu" quiet_make install install-qemu
 unset SOFTPMU_QEMU

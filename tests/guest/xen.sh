@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# xen.sh: the Xen hypervisor of Debian's package with its NMI watchdog: the clocks of an architectural event
-# (Vol. 3B 18.2.1), on NetBurst by IQ_CCCR0 and a threshold of 15 that is not exceeded
-# (18.15.6.2, 18.15.6.3), each overflow an NMI through the local APIC (Vol. 3A 10.5.1).  Xen itself says
-# whether NMIs came, and on a key of its console how many.
+# xen.sh: the Xen hypervisor of Debian's package with its NMI watchdog. The watchdog counts clocks by an architectural
+# event (Vol. 3B 18.2.1), on NetBurst by IQ_CCCR0 and a threshold of 15 that is never exceeded
+# (18.15.6.2, 18.15.6.3). Each overflow is an NMI through the local APIC (Vol. 3A 10.5.1). Xen itself says
+# whether NMIs came, and how many when a key is pressed on its console.
 #
-# Its watchdog wants counters at the pace of the time-stamp counter: -icount makes it one for each instruction.
-# So it is with Linux, too: how many of its own interrupts are counted is the same on a slow machine.
+# Its watchdog needs counters at the rate of the time-stamp counter. -icount makes this rate one for each instruction.
+# Linux also needs it: the number of its own interrupts in a count is then the same on a slow machine.
 #
-# Then Linux as Xen's first domain counts and samples by Xen's virtual unit: RDMSR and WRMSR trap to Xen, which
-# passes interrupts on.  A paravirtual kernel runs in ring 3 as its programs do, and has its share of what
+# Then Linux, as Xen's first domain, counts and samples by Xen's virtual unit. RDMSR and WRMSR trap to Xen, which
+# delivers the interrupts. A paravirtual kernel runs in ring 3 like its programs, so it has a share in what
 # is counted there.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
@@ -19,16 +19,16 @@ SECONDS_MAX=${GUEST_SECONDS:-900}
 
 # shellcheck disable=SC2317 # called by expect
 fetch_xen() (
-	# shellcheck source=tools/softpmu/vm_packages.sh
-	. "$ROOT/tools/softpmu/vm_packages.sh"
+	# shellcheck source=tools/softpmu/vm/vm_packages.sh
+	. "$ROOT/tools/softpmu/vm/vm_packages.sh"
 	lists amd64 && fetch xen amd64 download xen-hypervisor-4.17-amd64 &&
 		gzip -dc "$cache/xen/boot/xen-4.17-amd64.gz" >"$SCRATCH/xen"
 )
-# The kernel for cloud computers is none for a first domain.
+# The kernel for cloud computers cannot be a first domain.
 # shellcheck disable=SC2317 # called by expect
 fetch_linux() (
-	# shellcheck source=tools/softpmu/vm_packages.sh
-	. "$ROOT/tools/softpmu/vm_packages.sh"
+	# shellcheck source=tools/softpmu/vm/vm_packages.sh
+	. "$ROOT/tools/softpmu/vm/vm_packages.sh"
 	lists amd64 && fetch_kernel amd64 linux-image-amd64 && rm -rf "${kernel:?}/lib" &&
 		cp "$kernel"/boot/vmlinuz-* "$SCRATCH/vmlinuz"
 )
@@ -38,7 +38,7 @@ expect "image" "$ROOT/tests/guest/image.sh" "$SCRATCH/image" amd64
 expect "first domain" "$CC" -nostdlib -static -Wl,--build-id=none,-Ttext-segment=0xffffffff80100000 \
 	-o "$SCRATCH/domain" "$ROOT/tests/guest/xen_domain.S"
 
-# until_said PATTERN: while the guest runs.
+# until_said PATTERN: waits for the pattern while the guest runs.
 until_said() {
 	local i
 	for ((i = 0; i < 4 * SECONDS_MAX; i++)); do
@@ -76,7 +76,7 @@ watchdog() {
 	fi
 }
 
-# of NAME: the value of a result.
+# of NAME: prints the value of a result.
 of() { sed -n "s/^.*RESULT $1: //p" "$SCRATCH/lines" | sed 's/ *$//'; }
 
 # within NAME LEAST MOST VALUE
@@ -111,7 +111,7 @@ virtual_unit() {
 	within "$name: branches" $BRANCHES $((2 * BRANCHES)) "$branches"
 	n=$(of sampled)
 	within "$name: samples" $((INSNS / PERIOD)) $((2 * INSNS / PERIOD)) "${n%% *}"
-	# A period begins in the kernel, whose way out of the interrupt is counted.
+	# A period begins in the kernel, and includes its return from the interrupt.
 	within "$name: samples of the loop" $((2 * LOOPS / PERIOD - 10)) $((2 * LOOPS / PERIOD + 50)) \
 		"$(grep -o '[a-z_]*+0x[05]:[0-9]*' <<<"$n" | awk -F: '{ n += $2 } END { print n + 0 }')"
 	same "$name: no complaint of the kernel" "" "$(of complaint)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# compress.sh: xz, bzip2, gzip, zstd and pigz, both ways, in one thread and in several (zstd has one
-# more for its input and output in any case).
+# compress.sh: xz, bzip2, gzip, zstd and pigz, both directions, with one thread and with several (zstd always has one
+# more for its input and output).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # glibc.sh: the C library's own tests of threads, cancellation, signals, jumps, timers and posix_spawn end
-# natively and under `stat` with the same status.  The source is Debian's, with what it needs beside
-# the installed headers; GLIBC=FOLDER takes another.  Tests of what only a build of the library has
-# (its private headers, its loader) are left out, and those that natively take more than 15 s.
-# GLIBC_TESTS=PATTERN runs those alone.
+# with the same status natively and under `stat`. The source is Debian's, with what it needs besides
+# the installed headers; GLIBC=FOLDER takes another. Tests that need a build of the library (its
+# private headers, its loader) are left out, and those that natively take more than 15 s.
+# GLIBC_TESTS=PATTERN runs only these.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 LEAST=${GLIBC_TESTS:+1}
 LEAST=${LEAST:-300}
-# They race with the shell of system(3): natively they end with 0 or 1.
+# These race with the shell of system(3): natively they end with 0 or 1.
 RACES="tst-cancel7 tst-cancelx7"
 
 export GLIBC=${GLIBC:-$("$ROOT/tools/debian-source.sh" glibc 2>"$SCRATCH/said")}
@@ -24,7 +24,7 @@ for header in array_length allocate_once intprops intprops-internal scratch_buff
 done
 : >"$INCLUDE/config.h"
 
-# What a test is linked with; the few parts that need more than headers are left out.
+# The libraries that a test is linked with. The few that need more than headers are left out.
 compile_support() {
 	local folder=/usr name=$1
 	"$CC" -std=gnu11 -O1 -w -D_GNU_SOURCE -DTIMEOUTFACTOR=5 -include limits.h \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# jit.sh: the hot function of a program whose runtime makes code has its name in report, from the perf
-# map that it writes.
+# jit.sh: in a program with a just-in-time compiler, report shows the name of the hot function, from the perf
+# map that the program writes.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 LIMIT=300

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # kernel-selftests.sh [FOLDER[/PROGRAM]]: what the Linux kernel's own tests of system calls pass
-# natively they pass under `stat`, too.  kernel-selftests.list has the folders, the programs, and
-# the exceptions with their reasons.  With an argument, or SELFTESTS=FOLDER[/PROGRAM], the script
-# runs those alone.
+# natively, they also pass under `stat`. kernel-selftests.list has the folders, the programs, and
+# the exceptions with their reasons. With an argument, or SELFTESTS=FOLDER[/PROGRAM], the script
+# runs only these.
 #
-# The source is that of Debian's package linux-source-*; KERNEL=FOLDER takes another.  Compared are the
-# lines that say what passed ("ok 1 ...", "[OK] ..."), without their numbers, and the status 0.  A program
+# The source is that of Debian's package linux-source-*; KERNEL=FOLDER takes another. The script compares the
+# lines that say what passed ("ok 1 ...", "[OK] ..."), without their numbers, and the status 0. A program
 # that natively runs longer than NATIVE_LIMIT seconds, or passes nothing, is not run.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
@@ -34,8 +34,8 @@ unpack() {
 [[ -n ${KERNEL:-} ]] || unpack
 [[ -d $KERNEL/tools/testing/selftests/x86 ]] || stop "the kernel's source" "there are no self-tests in $KERNEL"
 
-# Builds a folder, once; its programs, scripts and sources are then in $BUILT/built/FOLDER.  Not every
-# program builds everywhere: run_one says which was not there.
+# Builds a folder, once. Its programs, scripts and sources are then in $BUILT/built/FOLDER. Not every
+# program builds everywhere; run_one reports those that are missing.
 build() {
 	local to=$BUILT/built/$1 from=$KERNEL/tools/testing/selftests/$1
 	[[ -d $to ]] && return
@@ -44,12 +44,12 @@ build() {
 	cp -rn "$from/." "$to"
 }
 
-# Lines of the list that begin with these words, without them.
+# Prints the lines of the list that begin with these words, without the words.
 listed() {
 	sed -n "s|^$* ||p" "$LIST"
 }
 
-# passed_in FOLDER PROGRAM OUTPUT: what passed, one a line, without numbers, which differ between runs.
+# passed_in FOLDER PROGRAM OUTPUT: prints what passed, one in a line, without numbers, which differ between runs.
 passed_in() {
 	local pattern
 	pattern=$(listed except "$1" "$2" | sed -n 's/^"\([^"]*\)".*/\1/p' | paste -s -d '|')
@@ -85,12 +85,14 @@ run_one() {
 	fi
 }
 
-# Each program that the folder builds is run or omitted.
+# Each program that the folder builds, and each script, must run or be in the list of omitted ones.
 complete() {
-	local folder=$1 file name
+	local folder=$1 file name begin
 	for file in "$BUILT/built/$folder"/*; do
 		name=$(basename "$file")
-		[[ -f $file && ! -L $file && $name != *.so && -x $file && $(head -c 4 "$file") == $'\x7fELF' ]] || continue
+		[[ -f $file && ! -L $file && $name != *.so ]] || continue
+		begin=$(head -c 4 "$file" | tr -d '\0')
+		[[ $begin == '#!'* || ($begin == $'\x7fELF' && -x $file) ]] || continue
 		grep -qE "^(omit )?$folder $name( |\$)" "$LIST" || fail "$folder $name" "is not in $(basename "$LIST")"
 	done
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# kernels.sh: vector code, and control flow of unusual kinds in C and C++.
+# kernels.sh: vector code, and unusual control flow in C and C++.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 kernels=$ROOT/tests/programs/kernels

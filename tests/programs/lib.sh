@@ -13,8 +13,8 @@ unset MAKEFLAGS
 INPUT=/dev/null # standard input of what identical runs
 FILES=()	# copied into the working directory first
 
-# in_folder HOW COMMAND...: run it in a fresh folder, always of the same name, and keep the
-# folder as HOW.files.  Sets status.
+# in_folder HOW COMMAND...: runs the command in a fresh folder, always of the same name, and keeps the
+# folder as HOW.files. Sets status.
 in_folder() {
 	local how=$1
 	shift
@@ -28,7 +28,7 @@ in_folder() {
 	mv "$SCRATCH/work" "$SCRATCH/$how.files"
 }
 
-# What two runs differ in; nothing when they are the same.
+# Prints what differs between two runs; nothing if they are the same.
 differences() {
 	local how=$1 native=$2 soft=$3
 	((native == soft)) || echo "status $soft, natively $native: $(tail -n 1 "$SCRATCH/$how.err")"
@@ -39,8 +39,8 @@ differences() {
 	diff -qr "$SCRATCH/native.files" "$SCRATCH/$how.files"
 }
 
-# Are there as many samples as the count says, to one in a hundred?  The two runs differ a
-# little (address space randomization), the period does not.
+# Returns whether there are as many samples as the count says, within one percent. The two runs differ a
+# little (address space randomization); the period does not.
 check_samples() {
 	local name=$1 count=$2 samples expected
 	samples=$(perf script -i "$SCRATCH/perf.data" -F ip 2>"$SCRATCH/script.err" | grep -c '[0-9a-f]')
@@ -54,8 +54,8 @@ check_samples() {
 	fi
 }
 
-# own_lines HOW STATUS: take out of the error output what the tool itself has to say: what record
-# recorded, and, as perf does, the name of a program that a signal ended.
+# own_lines HOW STATUS: removes the tool's own lines from the error output: what record
+# recorded, and, as with perf, the name of a program that a signal ended.
 own_lines() {
 	[[ $1 == record ]] && sed -i '/^softpmu: \|^\[ /d' "$SCRATCH/record.err"
 	(($2 <= 128)) || sed -i '\|^[^ ]*: [A-Z][a-z/ ]*$|d' "$SCRATCH/$1.err"
@@ -92,7 +92,7 @@ identical() {
 	rm -f "$SCRATCH/perf.data" "$SCRATCH/json"
 }
 
-# A program that is not installed: reported, and failed if the whole script has nothing else.
+# A program that is not installed is reported. If the whole script has nothing else, it fails.
 need() {
 	have "$1" || {
 		not_run "$1" "not installed"

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
-# assemble NAME: the program on standard input
+# assemble NAME: builds the program on standard input.
 assemble() {
 	cat >"$SCRATCH/$1.S"
 	"$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/$1" "$SCRATCH/$1.S" || stop "$1" "does not build"
@@ -32,7 +32,7 @@ same "2^33 instructions" $total "$(count_of "$SCRATCH/json" 1)"
 same "2^31 branches" $(((1 << 31) + 1)) "$(count_of "$SCRATCH/json" 2)"
 same "1 branch not taken" 1 "$(count_of "$SCRATCH/json" 3)"
 
-# Where instruction number $1 (from 1) of `billions` is, as an index of instruction.
+# Prints the index of the instruction that is number $1 (from 1) of `billions`.
 at() {
 	local n=$1
 	if ((n <= 5)); then
@@ -111,7 +111,7 @@ S
 (ulimit -s 65536 && run "$SCRATCH/run" "$SOFTPMU" stat -j -o "$SCRATCH/json" -e instructions:u -- "$BUILT/deep")
 same "a million levels deep" $((5 + 999999 * 4 + 3)) "$(count_of "$SCRATCH/json" 1)"
 
-# The stack's limit is the program's own end, as natively.
+# Exceeding the stack's limit ends the program, as natively.
 # shellcheck disable=SC2016 # the inner shell expands it
 run "$SCRATCH/native" bash -c 'ulimit -s 1024; exec "$@"' limit "$BUILT/deep" 2>/dev/null
 native=$status

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # many.sh: each program of many.list gives the same streams, exit status and files natively and
-# under `stat`, which counts more than 0 instructions; those that the list says cannot be run end
-# with the reason that it gives.  LIST=FILE takes another list, whose own files FILE.files makes; MANY=WORD runs the lines with that word alone.
+# under `stat`, which counts more than 0 instructions. Programs that the list says cannot be run end
+# with the reason in the list. LIST=FILE takes another list; FILE.files makes its files. MANY=WORD runs only the lines with that word.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 LIST=${LIST:-$ROOT/tests/programs/many.list}
@@ -158,6 +158,8 @@ printf '.TH PAGE 1\n.SH NAME\npage \\- a page\n.SH TEXT\n%s\n' "$(cat a.txt)" >p
 printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "a"\nmsgstr "b"\n' >a.po
 ! have openssl || openssl genrsa -out key.pem 1024 2>"$SCRATCH/said"
 mkdir -m 700 gnupg
+# The first run of gpg would make a file that holds the time.
+! have gpg || built gpg --homedir gnupg --batch --quiet --list-keys
 printf 'a\n' | gzip -n >sealed.gpg
 (
 	git init -q repository && cd repository && git config user.name n && git config user.email n@n &&
@@ -169,8 +171,8 @@ find . -exec touch -h -d @1000000000 {} +
 
 # --- the runs
 
-# in_fixture HOW COMMAND...: in a fresh copy of the files, in a folder that is always called the same; kept as
-# HOW.files.  Sets status.
+# in_fixture HOW COMMAND...: runs the command in a fresh copy of the files, in a folder with a fixed name, kept as
+# HOW.files. Sets status.
 in_fixture() {
 	local how=$1
 	rm -rf "$SCRATCH/work" "$SCRATCH/$how.files"
@@ -194,7 +196,7 @@ alike() {
 	rm -f "$SCRATCH/json"
 	in_fixture stat "${counted[@]}" "$@"
 	own_lines stat "$native"
-	# What the tool says of children that a signal ended, where the list has such programs.
+	# The tool's lines about children that a signal ended, if the list has such programs.
 	[[ -z ${KILLED:-} ]] || sed -i '/^softpmu: [0-9]* process.* had been killed; .* missing$/d' "$SCRATCH/stat.err"
 	said=$(differences stat "$native" "$status" && diff "$SCRATCH/native.names" "$SCRATCH/stat.names")
 	count=$(count_of "$SCRATCH/json" 1 2>/dev/null)
@@ -247,7 +249,7 @@ while IFS= read -r line <&3; do
 done 3<"$LIST"
 [[ -n ${MANY:-} ]] || same "programs in the list: at least $LEAST" yes "$( ((programs >= LEAST)) && echo yes || echo "$programs")"
 
-# The comparison notices what differs, and a listed reason that does not hold.
+# The comparison must find a difference, and a listed reason that is wrong.
 # refused NAME CHECK ARGUMENT...
 refused() {
 	local before=$failed now

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pgo.sh: a profile of last branch records makes a real program better (bench/pgo.sh): perf2bolt
-# finds none of its traces to contradict the program; the programs that llvm-bolt makes of it and that
-# clang makes by llvm-profgen's profile do the same, and take at least a fifth fewer branches.  Time is
-# a matter for the benchmark.
+# pgo.sh: a profile of last branch records improves a real program (bench/pgo.sh). perf2bolt
+# finds no trace that contradicts the program. The programs of llvm-bolt, and of
+# clang with llvm-profgen's profile, do the same, and take at least a fifth fewer branches. The benchmark
+# measures the time.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 RUNS=0 run "$SCRATCH/pgo" "$ROOT/bench/pgo.sh" "$SCRATCH/work"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# profile.sh: `perf report` and `perf annotate` say what is known by construction, and so do
-# softpmu's own report and annotate.
+# profile.sh: `perf report` and `perf annotate`, and softpmu's own report and annotate, show
+# what is known by construction.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 kernels=$ROOT/tests/programs/kernels
@@ -27,7 +27,7 @@ share_is() {
 	fi
 }
 
-# quiet NAME COMMAND...: it works and has nothing to complain about.
+# quiet NAME COMMAND...: the command works and prints no warning.
 quiet() {
 	local name=$1
 	shift
@@ -79,9 +79,9 @@ else
 	fail "the library's function is in the library" "$(grep spin_library "$SCRATCH/report.out")"
 fi
 
-# Where in the loop: `seventy` is a MOV, a loop of 10 and a RET.  The number of records on each of
-# the 12 follows from the program's sequence, told here in arithmetic, and the arming rule.  With
-# 10011 from record to record all are on one instruction, with 10021 on ten, with 1004 on all.
+# Where in the loop: `seventy` is a MOV, a loop of 10 and a RET. The number of records on each of
+# the 12 follows from the program's sequence, computed here, and from the arming rule. With a distance of
+# 10011 between records all are on one instruction, with 10021 on ten, with 1004 on all.
 expected() {
 	awk -v distance=$(($1 + 1)) 'BEGIN {
 		# Offsets of a round: three calls with their loops, then dec and jnz.
@@ -129,7 +129,7 @@ for period in 9 99 1009 1003 10010 10020; do
 	fi
 done
 
-# The same in the eyes of annotate: ten instructions with a tenth each, none behind the loop.
+# annotate shows the same: ten instructions with a tenth each, none after the loop.
 record 1009 "$BUILT/hotspots"
 for reader in "perf annotate --stdio -s seventy" "softpmu annotate seventy"; do
 	read -ra command <<<"$reader"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # servers.sh: servers under `stat` that native clients load: redis-server under redis-benchmark, nginx
-# under wrk, PostgreSQL under pgbench; and a program with a just-in-time compiler.  What they
-# answer is right, they end as asked, and there is a count.
+# under wrk, PostgreSQL under pgbench; and a program with a just-in-time compiler. Their
+# answers are right, they end when asked, and there is a count.
 #
-# SOAK_SECONDS=N goes on for N seconds with the first two and the compiler: no wrong answer, and no more
+# SOAK_SECONDS=N continues for N seconds with the first two and the compiler: no wrong answer, and no more
 # memory at the end than after a fifth of the time.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154,SC2317
@@ -18,7 +18,7 @@ PORT=${PORT:-$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.
 cd "$SCRATCH" || exit 1
 chmod 755 "$SCRATCH"
 
-# begin NAME COMMAND...: under stat, in the background; the tool is $tool
+# begin NAME COMMAND...: starts it under stat, in the background. $tool is the tool's process.
 begin() {
 	local name=$1
 	shift
@@ -27,7 +27,7 @@ begin() {
 	tool=$!
 }
 
-# until_true COMMAND...: within two minutes
+# until_true COMMAND...: repeats the command until it succeeds, for at most two minutes.
 until_true() {
 	local i
 	for ((i = 0; i < 1200; i++)); do
@@ -37,7 +37,7 @@ until_true() {
 	return 1
 }
 
-# over NAME STATUS: it has ended, with this status, and has a count
+# over NAME STATUS: it has ended with this status, and has a count.
 over() {
 	local count
 	wait "$tool"
@@ -50,7 +50,7 @@ over() {
 	fi
 }
 
-# memory PID: KiB of it and its children
+# memory PID: prints the KiB of the process and its children.
 memory() {
 	local sum=0 n pid
 	for pid in "$1" $(pgrep -P "$1"); do
@@ -60,7 +60,7 @@ memory() {
 	echo "$sum"
 }
 
-# soak NAME PID COMMAND...: again and again, if that is asked for
+# soak NAME PID COMMAND...: repeats the command for SOAK_SECONDS.
 soak() {
 	local name=$1 pid=$2 start=$SECONDS early=0 late wrong=0 rounds=0
 	shift 2
@@ -72,7 +72,7 @@ soak() {
 	done
 	late=$(memory "$pid")
 	same "$name: $rounds rounds, wrong ones" 0 $wrong
-	# A code cache that fills up and begins anew, and arenas of malloc.
+	# A code cache that fills up and is emptied, and arenas of malloc.
 	if ((early && late <= early + early / 4 + 16384)); then
 		pass "$name: $early KiB, then $late"
 	else
@@ -217,7 +217,7 @@ postgres_server() {
 	[[ $(count_of "$SCRATCH/pg/postgres.json" 1) =~ ^[0-9]{9,}$ ]] || fail "PostgreSQL" "no count"
 }
 
-# --- a just-in-time compiler at work: functions come, run hot, and go
+# --- a just-in-time compiler: functions are made, run hot, and are dropped
 
 jit() {
 	local seconds=$((SOAK_SECONDS ? SOAK_SECONDS : 3))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tools.sh: openssl, sort and other tools of every day.
+# tools.sh: openssl, sort and other common tools.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -35,7 +35,7 @@ INPUT=/dev/null
 identical "diff" diff lines /dev/null
 identical "factor" factor 18446744073709551557 1000000007000000049
 
-# The comparison must notice a program that does not do the same twice.
+# The comparison must find a program that behaves differently the second time.
 refused() {
 	local said
 	in_folder native "${@:2}"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branches.c: what a taken branch does in the reference: last branch records,
- * the last exception record, branch trace store; #DB and SMM.
+ * branches.c: what a taken branch does in the reference: last branch records, the last exception
+ * record, branch trace store. Also #DB and SMM.
  *
- * Vol. 3B 17.4 (IA32_DEBUGCTL, LBR stack, BTS), 17.6 to 17.10 (the families:
- * MSR_LBR_SELECT, call-stack mode, formats).
+ * Vol. 3B 17.4 (IA32_DEBUGCTL, LBR stack, BTS), 17.6 to 17.10 (the families: MSR_LBR_SELECT,
+ * call-stack mode, formats).
  */
 #include "reference.h"
 
@@ -20,13 +20,13 @@
 #define DEBUGCTL_FREEZE_SMM  (UINT64_C(1) << 14)
 #define STATUS_LBRFRZ	     (UINT64_C(1) << 58)
 
-/* Signed from the bit below `bits`. */
+/* Extends the sign from the bit below `bits`. */
 static uint64_t extend(uint64_t value, unsigned bits)
 {
 	return (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
 }
 
-/* 17.4.8.1: what the registers of an entry hold. */
+/* Encodes the registers of an entry (17.4.8.1). */
 static struct reference_branch encode(const struct reference *unit, unsigned lp,
 				      const struct spmu_branch *branch, uint64_t clocks)
 {
@@ -72,7 +72,7 @@ static struct reference_branch encode(const struct reference *unit, unsigned lp,
 	return out;
 }
 
-/* Tables 17-9 to 17-13: the bit of MSR_LBR_SELECT that leaves out a kind. */
+/* Returns the bit of MSR_LBR_SELECT that leaves out a kind (tables 17-9 to 17-13). */
 static uint64_t kind_bit(unsigned signal)
 {
 	switch (signal) {
@@ -93,7 +93,7 @@ static uint64_t kind_bit(unsigned signal)
 	}
 }
 
-/* Does MSR_LBR_SELECT leave any branch? */
+/* Returns true if MSR_LBR_SELECT keeps any branch. */
 static bool records_something(const struct reference_thread *t)
 {
 	uint64_t kinds = t->lbr_select & 0x200 ? 0x38 : 0x1fc;
@@ -101,7 +101,7 @@ static bool records_something(const struct reference_thread *t)
 	return (t->lbr_select & 3) != 3 && (t->lbr_select & kinds) != kinds;
 }
 
-/* Core clocks pass for the time between entries, when the host supplies them. */
+/* Adds core clocks to the time between entries, if the host supplies them. */
 void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks)
 {
 	const uint64_t supplied = unit->host.supply.exact | unit->host.supply.modelled;
@@ -114,7 +114,10 @@ void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks)
 		t->lbr_clocks = t->lbr_clocks + clocks < 0xffff ? t->lbr_clocks + clocks : 0xffff;
 }
 
-/* Reading of "branches occurring in ring": the ring in which the branch ends. */
+/*
+ * Returns true if the filter leaves the branch out. Reading of "branches occurring in ring": the
+ * ring in which the branch ends.
+ */
 static bool left_out(const struct reference *unit, const struct reference_thread *t,
 		     const struct spmu_branch *branch)
 {
@@ -122,13 +125,16 @@ static bool left_out(const struct reference *unit, const struct reference_thread
 
 	if (unit->defect == REFERENCE_LBR_FILTER_IGNORED)
 		return false;
-	/* Reading: call-stack mode knows calls and returns alone, whatever the other bits say. */
+	/* Reading: call-stack mode records calls and returns only, whatever the other bits are. */
 	if ((t->lbr_select & 0x200) && !(kind_bit(branch->signal) & 0x38))
 		return true;
 	return t->lbr_select & (ring | kind_bit(branch->signal));
 }
 
-/* Reading of "the last branch before": the newest entry, so that a filter acts on it, too. */
+/*
+ * Records a taken branch. Reading of "the last branch before": the newest entry, so a filter
+ * affects it, too.
+ */
 void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -191,7 +197,7 @@ static bool has_room(const struct reference *unit, const struct bts_area *a, uns
 	return a->maximum - a->index >= bytes;
 }
 
-/* Figure 17-6: NetBurst says what was predicted; no host tells it of exceptions. */
+/* Returns the prediction flag of figure 17-6. On NetBurst no host tells it of exceptions. */
 static bool predicted(const struct reference *unit, const struct spmu_branch *branch)
 {
 	return unit->family->bts_predicted && unit->defect != REFERENCE_PREDICTED_LOST &&
@@ -200,9 +206,9 @@ static bool predicted(const struct reference *unit, const struct spmu_branch *br
 }
 
 /*
- * 17.4.9: a record at the index; a circular buffer begins again when no other fits.
- * The threshold interrupts in both kinds of buffer (note in 17.4.9.3).
- * Reading: the index moves back to the base with the record that fills the buffer.
+ * Stores a record at the index (17.4.9). A circular buffer begins again when no other record fits.
+ * The threshold interrupts in both kinds of buffer (note in 17.4.9.3). Reading: the index returns
+ * to the base with the record that fills the buffer.
  */
 void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch)
 {
@@ -269,13 +275,16 @@ bool reference_steps_on_branches(const struct reference *unit, unsigned lp)
 	return unit->thread[lp].debugctl & DEBUGCTL_BTF;
 }
 
-/* 17.4.2, 17.4.3: what #DB turns off; TR is left to software. */
+/* Turns off what #DB turns off (17.4.2, 17.4.3). TR is left to software. */
 void reference_debug_exception(struct reference *unit, unsigned lp)
 {
 	unit->thread[lp].debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
 }
 
-/* 17.4.9: what a machine check turns off.  NetBurst: bit 25 is thread 0's, 26 thread 1's. */
+/*
+ * Turns off what a machine check turns off (17.4.9). On NetBurst bit 25 is thread 0's and bit 26
+ * thread 1's.
+ */
 void reference_machine_check(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = reference_holder(unit, lp);
@@ -291,7 +300,7 @@ void reference_machine_check(struct reference *unit, unsigned lp)
 		t->fixed[n].armed = t->fixed[n].late = false;
 }
 
-/* 17.10.3, on the families whose entries have clocks. */
+/* Enters deep sleep (17.10.3), on the families whose entries have clocks. */
 void reference_deep_sleep(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -305,7 +314,7 @@ void reference_deep_sleep(struct reference *unit, unsigned lp)
 	t->lbr_untimed = true;
 }
 
-/* 17.4.1, FREEZE_WHILE_SMM_EN. */
+/* Enters or leaves system management mode (17.4.1, FREEZE_WHILE_SMM_EN). */
 void reference_smm(struct reference *unit, unsigned lp, bool entered)
 {
 	struct reference_thread *t = &unit->thread[lp];

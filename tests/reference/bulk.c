@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bulk.c: a host that does what the comments of unit.h say about meters and
- * the branch tap, and no more: it looks at no register to find out whether it
- * may run in bulk.
+ * bulk.c: a host that does what unit.h says about meters and the branch tap, and no more. It does
+ * not read registers to find out whether it may run in bulk.
  */
 #include "machine.h"
 
 #include <string.h>
 
-static unsigned ring(unsigned cpl)
+/* Returns the occurrences in an instruction that a meter counts (unit.h). */
+static int64_t occurrences(const struct spmu_meter *meter, const struct spmu_insn *insn)
 {
-	return cpl ? SPMU_RINGX : SPMU_RING0;
+	int64_t n = __builtin_popcountll(insn->signals & meter->signals);
+
+	for (unsigned i = 0; meter->tallies && i < insn->tally_count; i++)
+		if (spmu_tally_set_has(meter->tallies, insn->tallies[i].kind))
+			n += insn->tallies[i].count;
+	return n;
 }
 
-/* unit.h: subtract; when a meter goes below zero give all back and go one by one. */
+static unsigned ring(unsigned cpl)
+{
+	return cpl ? SPMU_RING_USER : SPMU_RING0;
+}
+
+/* Subtracts from the meters (unit.h). If one goes below zero, gives all back and returns false. */
 static bool pass(const struct program *program, struct spmu_meters *meters,
 		 const struct spmu_insn *insn, unsigned count, enum reference_defect defect)
 {
@@ -27,7 +37,7 @@ static bool pass(const struct program *program, struct spmu_meters *meters,
 		taken[i] = 0;
 		for (unsigned k = 0; k < count; k++)
 			if (meter->rings & ring(insn[k].cpl > system))
-				taken[i] += __builtin_popcountll(insn[k].signals & meter->signals);
+				taken[i] += occurrences(meter, &insn[k]);
 		meter->headroom -= taken[i];
 		if (meter->headroom < (defect == REFERENCE_HOST_ONE_TOO_MANY ? -1 : 0))
 			room = false;
@@ -42,7 +52,10 @@ static bool pass(const struct program *program, struct spmu_meters *meters,
 	return room;
 }
 
-/* A far branch between rings is wanted when one of the two is. */
+/*
+ * Returns true if the tap wants the branch. A far branch between rings is wanted if one of the two
+ * is.
+ */
 static bool wanted(const struct spmu_branch_tap *tap, const struct spmu_insn *insn)
 {
 	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN & tap->signals;
@@ -67,7 +80,9 @@ static void gather(struct machine *m, const struct spmu_insn *insn)
 	};
 }
 
-/* The host's own stores of BTS records; false: its memory refuses, or one begins in another ring.
+/*
+ * Stores BTS records as a host does itself. Returns false if its memory refuses, or if a branch
+ * begins in another ring.
  */
 static bool store(struct machine *m, uint64_t next, unsigned rings)
 {
@@ -86,16 +101,16 @@ static bool store(struct machine *m, uint64_t next, unsigned rings)
 }
 
 /*
- * How many of the older ones may be dropped: those that end in a wanted ring count.  Whole rounds
- * of the stack go, so that TOS is the same.
+ * Returns how many older branches may be dropped. Those that end in a wanted ring count. Only whole
+ * rounds of the stack are dropped, so that TOS stays the same.
  */
 static unsigned droppable(const struct machine *m, const struct spmu_branch_tap *tap)
 {
 	unsigned kept = 0, first = m->gathered_count;
 
-	if (!tap->newest)
+	if (!tap->keep_last)
 		return 0;
-	while (first && kept < tap->newest)
+	while (first && kept < tap->keep_last)
 		kept += (tap->rings & ring(m->gathered[--first].next_cpl)) != 0;
 	for (unsigned i = kept = 0; i < first; i++)
 		kept += (tap->rings & ring(m->gathered[i].next_cpl)) != 0;
@@ -106,8 +121,8 @@ static unsigned droppable(const struct machine *m, const struct spmu_branch_tap 
 	return first;
 }
 
-bool machine_is_quiet(const struct program *program, const struct machine *m, unsigned lp,
-		      const struct spmu_insn *insn)
+bool machine_is_silent(const struct program *program, const struct machine *m, unsigned lp,
+		       const struct spmu_insn *insn)
 {
 	const struct spmu_meters *meters = &m->meters[m->side][lp];
 	unsigned system = family_find(program->model)->system_cpl;
@@ -120,8 +135,8 @@ bool machine_is_quiet(const struct program *program, const struct machine *m, un
 		int64_t over = -meter->headroom;
 
 		if (meter->rings & ring(insn->cpl > system))
-			over += __builtin_popcountll(insn->signals & meter->signals);
-		if (over > meter->quiet)
+			over += occurrences(meter, insn);
+		if (over > meter->silent)
 			return false;
 		past |= over > 0;
 	}
@@ -129,9 +144,9 @@ bool machine_is_quiet(const struct program *program, const struct machine *m, un
 }
 
 /*
- * Memory that can be read but not written may refuse the index after the records were
- * stored: what then stands behind the index depends on how many came at a time, and
- * no rule says what it is.  So they are handed over one by one.
+ * Returns true if memory may be read but not written. It can refuse the index after the records
+ * were stored. What is then after the index depends on how many records come at a time, and no rule
+ * defines it. So records are handed over one by one.
  */
 static bool is_guarded(const struct world *world)
 {
@@ -142,8 +157,8 @@ static bool is_guarded(const struct world *world)
 }
 
 /*
- * A branch trace buffer that lies over its own management area: the records write base, index and
- * maximum, and again it matters how many come at a time.
+ * Returns true for a branch trace buffer over its own management area. Its records write base,
+ * index and maximum, and the result depends on how many come at a time.
  */
 static bool is_over_itself(struct machine *m, unsigned lp)
 {
@@ -176,7 +191,7 @@ bool machine_hand_over(const struct program *program, struct machine *m, unsigne
 	if (!count)
 		return true;
 	m->tapped += count;
-	/* Last branch records follow without flags from what a host stores: no comparison. */
+	/* If the host stores, last branch records have no flags, so they cannot be compared. */
 	bool guarded = is_guarded(&m->world) || is_over_itself(m, lp);
 	bool stores = tap->bts_next && !guarded && (program->seed & 1) &&
 		      machine_read(m, lp, 0x1d9, &debugctl) == SPMU_DONE && !(debugctl & 1);
@@ -201,8 +216,9 @@ bool machine_hand_over(const struct program *program, struct machine *m, unsigne
 }
 
 /*
- * Clocks between branches are lost to a host that runs in bulk and does not count them:
- * one that supplies them reports each instruction while the unit wants branches.
+ * Returns true if the branch tap can be used. A host that runs in bulk without counting clocks
+ * loses the clocks between branches. One that supplies clocks reports each instruction while the
+ * unit wants branches.
  */
 static bool may_tap(const struct program *program, const struct spmu_branch_tap *tap)
 {
@@ -210,7 +226,7 @@ static bool may_tap(const struct program *program, const struct spmu_branch_tap 
 }
 
 /*
- * A buffer that lies over the fields which describe the branch trace: what becomes of them depends
+ * Returns true for a buffer over the fields that describe the branch trace. The fields then depend
  * on when each record is stored, so each branch is reported at once.
  */
 static bool is_overlaid(const struct program *program, struct machine *m, unsigned lp)
@@ -230,6 +246,30 @@ static bool is_overlaid(const struct program *program, struct machine *m, unsign
 	return false;
 }
 
+/*
+ * Reports the tallies of passed instructions a second time: gives their charge back and reports
+ * them afterwards. They fit the headroom, so this has no consequence.
+ */
+static bool tally_late(const struct program *program, struct machine *m, unsigned lp,
+		       const struct spmu_insn *insn, unsigned count)
+{
+	struct spmu_meters *meters = &m->meters[m->side][lp];
+	unsigned system = family_find(program->model)->system_cpl, events = 0;
+
+	for (unsigned k = 0; k < count; k++) {
+		const struct spmu_insn tallies = {.tallies = insn[k].tallies,
+						  .tally_count = insn[k].tally_count};
+
+		for (unsigned i = 0; i < meters->count; i++)
+			if (meters->meter[i].rings & ring(insn[k].cpl > system))
+				meters->meter[i].headroom +=
+					occurrences(&meters->meter[i], &tallies);
+		events |= spmu_tallies(m->core, lp, insn[k].tallies, insn[k].tally_count,
+				       insn[k].cpl);
+	}
+	return events == 0;
+}
+
 unsigned machine_bulk(const struct program *program, struct machine *m, unsigned lp,
 		      const struct spmu_insn *insn, unsigned most, unsigned *event, bool *good)
 {
@@ -241,14 +281,16 @@ unsigned machine_bulk(const struct program *program, struct machine *m, unsigned
 	*good = true;
 	if (!may_tap(program, tap) || (tap->signals && is_overlaid(program, m, lp)))
 		return 0;
-	/* It ends at the branch with which the room is used up. */
+	/* It ends at the branch that uses up the room. */
 	while (count < most && !full) {
 		branches += wanted(tap, &insn[count++]);
 		full = branches > m->gathered_count &&
-		       (branches >= tap->room || branches == GATHERED_MAX);
+		       (branches >= tap->headroom || branches == GATHERED_MAX);
 	}
 	if (!pass(program, meters, insn, count, m->reference.defect))
 		return 0;
+	if (program->seed & 4)
+		*good = tally_late(program, m, lp, insn, count);
 	for (unsigned i = 0; i < count; i++)
 		if (wanted(tap, &insn[i]))
 			gather(m, &insn[i]);
@@ -257,7 +299,7 @@ unsigned machine_bulk(const struct program *program, struct machine *m, unsigned
 	if (!full)
 		return count;
 	m->world.position--; /* the interrupt belongs to the last of them */
-	*good = machine_hand_over(program, m, lp, &event[count - 1]);
+	*good &= machine_hand_over(program, m, lp, &event[count - 1]);
 	m->world.position++;
 	machine_service(program, m);
 	return count;

@@ -247,7 +247,7 @@ static const struct family families[] = {
 
 const struct family *family_at(unsigned index)
 {
-	return index < FAMILIES ? &families[index] : family_early(index - FAMILIES);
+	return index < FAMILIES ? &families[index] : family_legacy(index - FAMILIES);
 }
 
 const struct family *family_find(const char *model)

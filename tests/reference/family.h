@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * family.h: what the manual says each family has, typed once more by hand and
- * shared by the reference unit and the scenarios.  Nothing here comes from the
- * library's rows, so that a wrong row is seen.
+ * family.h: what the manual says each family has, typed by hand a second time for the reference
+ * unit and the scenarios. Nothing here comes from the library's rows, so a wrong row is found.
  */
 #ifndef SOFTPMU_FAMILY_H
 #define SOFTPMU_FAMILY_H
@@ -26,7 +25,7 @@ struct family_area {
 /* How software tells counters what to count. */
 enum family_programming { BY_SELECTS, BY_CESR, BY_ESCRS };
 
-/* Whether RDPMC is there, and ECX[31] for the low half. */
+/* RDPMC: plain, absent, or with ECX[31] for the low half. */
 enum family_rdpmc { RDPMC_PLAIN, RDPMC_NONE, RDPMC_FAST };
 
 #define FAMILY_ESCR_FIRST 0x3a0u
@@ -40,7 +39,7 @@ struct family_escr {
 };
 
 struct family {
-	const char *model;   /* the library's name of it */
+	const char *model;   /* the library's name */
 	uint8_t version;     /* of architectural perfmon; 0: before it */
 	uint8_t programming; /* enum family_programming */
 	uint8_t rdpmc;	     /* enum family_rdpmc */
@@ -63,25 +62,25 @@ struct family {
 	bool dtes64;
 	bool select_shared;    /* MSR_LBR_SELECT is one for the threads of a core (17.7, 17.8) */
 	bool freeze_clears_tr; /* with FREEZE_LBRS_ON_PMI, too (17.5: the Atom family) */
-	/* Bits of registers (chapter 35), beside those that follow from the above. */
+	/* Bits of registers (chapter 35) that do not follow from the fields above. */
 	uint64_t debugctl, pebs_enable;
 	bool ld_lat, frontend;
 	bool trace; /* version 3 with processor trace: status bit 55 (18.12) */
-	/* What differs before architectural perfmon. */
-	uint8_t system_cpl;	/* CPL up to which counters speak of the system */
-	bool enable_first;	/* EN of the first select register is for all counters */
+	/* Differences before architectural perfmon. */
+	uint8_t system_cpl;	/* CPL up to which counters count as the system's */
+	bool enable_first;	/* EN of the first select register enables all */
 	bool no_lvt, lvt_stays; /* no interrupt; delivery does not mask the entry */
 	bool pin_at_overflow;	/* pin control 1 means overflow, not count */
-	bool shared;		/* counters and what programs them stand once a core */
+	bool shared;		/* a core has one set of counters and selects */
 	bool iq_escrs;		/* MSR_IQ_ESCR0 and 1 */
 	bool misc_enable;
-	bool bts_predicted;	  /* branch trace records say what was predicted */
-	uint8_t debugctl_shift;	  /* the trace's bits stand so much lower */
+	bool bts_predicted;	  /* branch trace records tell the prediction */
+	uint8_t debugctl_shift;	  /* how much lower the trace's bits are */
 	uint8_t bus_counters;	  /* of the 64-bit Xeon MP and the Xeon 7100 and 7400 series */
 	bool bus_l3, bus_control; /* as the two series have them; MSR_EMON_L3_GL_CTL */
 	uint32_t cpuid_01_ecx;	  /* DTES64, DS-CPL, PDCM */
 	uint64_t capabilities;	  /* IA32_PERF_CAPABILITIES; with version 0 */
-	/* CPUID.0AH of real parts, beside versions and numbers. */
+	/* CPUID.0AH of real parts, besides versions and numbers. */
 	uint8_t event_bits;
 	uint32_t cpuid_ebx, cpuid_ecx, cpuid_edx;
 	const struct family_lbr *lbr;
@@ -89,22 +88,22 @@ struct family {
 	const struct family_area *area_legacy; /* the others */
 };
 
-/* The families before architectural perfmon (family_early.c); NULL behind the last. */
-const struct family *family_early(unsigned index);
+/* The families before architectural perfmon (family_legacy.c). Returns NULL after the last. */
+const struct family *family_legacy(unsigned index);
 const struct family_escr *family_escr(const struct family *family, uint32_t msr);
-/* The one that CCCRn connects by this select value; NULL: none. */
+/* Returns the ESCR that CCCRn connects by this select value, or NULL. */
 const struct family_escr *family_escr_of(const struct family *family, unsigned counter,
 					 unsigned select);
 
-/* NULL when no family has that name. */
+/* Returns the family of this name, or NULL. */
 const struct family *family_find(const char *model);
 const struct family *family_at(unsigned index);
 
-/* The address of a register that the manual calls so; false: the family has none. */
+/* Gets the address of a register by the manual's name. Returns false if the family has none. */
 bool family_register(const struct family *family, const char *name, uint32_t *msr);
 
 /*
- * IA32_DEBUGCTL as the family's register has it: NetBurst's bits from TR to BTS_OFF_USR stand
+ * Converts IA32_DEBUGCTL to the family's register. NetBurst has the bits from TR to BTS_OFF_USR
  * lower (17.11.1).
  */
 #define FAMILY_DEBUGCTL_TRACE UINT64_C(0x7c0)

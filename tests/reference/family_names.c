@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "IA32_PMC3" against "IA32_PMC": 3; -1: another name. */
+/* Returns 3 for "IA32_PMC3" with the stem "IA32_PMC", and -1 for another name. */
 static long numbered(const char *name, const char *stem)
 {
 	size_t length = strlen(stem);
@@ -43,7 +43,10 @@ static bool lbr_register(const struct family_lbr *lbr, const char *name, uint32_
 	return *msr != 0;
 }
 
-/* The units of NetBurst that have ESCRs, and where the first of each stands (table 18-63). */
+/*
+ * Finds an ESCR: the units of NetBurst that have ESCRs, and the address of the first of each (table
+ * 18-63).
+ */
 static bool escr_register(const char *name, uint32_t *msr)
 {
 	static const struct {
@@ -75,8 +78,11 @@ static bool escr_register(const char *name, uint32_t *msr)
 	return false;
 }
 
-/* 18.23.1, 18.22.1, 18.15; DebugCtlMSR, MSR_DEBUGCTLA and MSR_DEBUGCTLB are IA32_DEBUGCTL's. */
-static bool early_register(const struct family *family, const char *name, uint32_t *msr)
+/*
+ * Finds a register of 18.23.1, 18.22.1 or 18.15. DebugCtlMSR, MSR_DEBUGCTLA and MSR_DEBUGCTLB are
+ * names of IA32_DEBUGCTL.
+ */
+static bool legacy_register(const struct family *family, const char *name, uint32_t *msr)
 {
 	static const struct {
 		const char *name;
@@ -163,7 +169,7 @@ bool family_register(const struct family *family, const char *name, uint32_t *ms
 		    {"IA32_FIXED_CTR", 0x309}};
 
 	if (!family->version)
-		return early_register(family, name, msr) || lbr_register(family->lbr, name, msr);
+		return legacy_register(family, name, msr) || lbr_register(family->lbr, name, msr);
 	for (unsigned i = 0; i < sizeof(single) / sizeof(single[0]); i++)
 		if (!strcmp(name, single[i].name)) {
 			*msr = single[i].msr;

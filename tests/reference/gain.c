@@ -2,12 +2,12 @@
 /*
  * gain.c: what one instruction, or clocks without any, add to one counter, and what an overflow is.
  *
- * Vol. 3B 18.2.1.1 (threshold, inversion, edge), 18.15.3 (the same of CCCRs, FORCE_OVF, OVF_PMI),
- * 18.23.1 (levels and durations of the Pentium).
+ * Vol. 3B 18.2.1.1 (threshold, inversion, edge), 18.15.3 (the same fields of CCCRs, FORCE_OVF,
+ * OVF_PMI), 18.23.1 (levels and durations of the Pentium).
  */
 #include "reference.h"
 
-/* Does the counter listen to a thread that runs at this CPL? */
+/* Returns true if the counter listens to a thread that runs at this CPL. */
 bool reference_listens(const struct reference *unit, const struct reference_view *v,
 		       unsigned source, unsigned cpl)
 {
@@ -19,7 +19,11 @@ bool reference_listens(const struct reference *unit, const struct reference_view
 		system = !system;
 	if (unit->defect == REFERENCE_RING1_IS_SYSTEM)
 		system = cpl <= 1;
-	return (v->signals || v->predicted || v->missed) && v->enabled &&
+	bool tallies = false;
+
+	for (unsigned kind = 0; kind < SPMU_TALLIES; kind++)
+		tallies |= spmu_tally_set_has(&v->tallies, kind);
+	return (v->signals || v->predicted || v->missed || tallies) && v->enabled &&
 	       ((system ? v->system : v->user) >> source & 1);
 }
 
@@ -29,13 +33,13 @@ static bool condition(const struct reference_view *v, uint64_t occurrences)
 }
 
 /*
- * The clock of `source` ends and `empty` clocks without occurrence follow.
- * How much the counter gains.
+ * Ends the clock of `source` and adds `empty` clocks without occurrence. Returns what the counter
+ * gains.
  *
- * Reading of 18.2.1.1: a condition of the kind >= is met, and counted, by the
- * instruction that reaches the threshold (below); one of the kind < is known
- * when its clock is over, and then counted under the CPL at that moment.  While
- * the counter does not listen (disabled, another CPL) its clock stands still.
+ * Reading of 18.2.1.1: the instruction that reaches the threshold meets a condition of the kind >=,
+ * and is counted (below). A condition of the kind < is known when its clock is over, and counts
+ * under the CPL at that moment. While the counter does not listen (disabled, another CPL), its
+ * clock does not move.
  */
 static uint64_t end_clock(const struct reference_view *v, unsigned source, uint64_t empty)
 {
@@ -54,7 +58,7 @@ static uint64_t end_clock(const struct reference_view *v, unsigned source, uint6
 	return gain;
 }
 
-/* `n` occurrences in the clock that is not over. */
+/* Returns what `n` occurrences in the current clock add. */
 static uint64_t in_clock(const struct reference_view *v, unsigned source, uint64_t n)
 {
 	struct reference_clock *clock = &v->counter->clock[source];
@@ -66,14 +70,19 @@ static uint64_t in_clock(const struct reference_view *v, unsigned source, uint64
 	return v->edge ? !clock->asserted : 1;
 }
 
-/* *occurred says whether the counter's event took place. */
+/* Returns what a counter gains. *occurred: whether the counter's event took place. */
 uint64_t reference_gain(const struct reference_view *v, unsigned source,
-			const struct spmu_insn *insn, bool *occurred)
+			const struct spmu_insn *insn, bool once, bool *occurred)
 {
 	uint64_t judged = insn->signals & SPMU_SIGBIT(BRANCH_MISS) ? v->missed : v->predicted;
 	uint64_t n = (uint64_t)__builtin_popcountll(insn->signals & (v->signals | judged));
-	uint64_t gain = 0;
+	uint64_t gain = 0, signals = n;
 
+	for (unsigned i = 0; i < insn->tally_count; i++)
+		if (spmu_tally_set_has(&v->tallies, insn->tallies[i].kind))
+			n += insn->tallies[i].count;
+	if (once && n > signals)
+		n = signals + 1;
 	*occurred = n > 0;
 	if (!v->at_least)
 		return n;
@@ -82,7 +91,7 @@ uint64_t reference_gain(const struct reference_view *v, unsigned source,
 	return gain + in_clock(v, source, n);
 }
 
-/* Add to a counter; true when it passes from its maximum to 0. */
+/* Adds to a counter. Returns true if it passes from its maximum to 0. */
 static bool add(const struct reference *unit, struct reference_counter *counter, unsigned bits,
 		uint64_t n)
 {
@@ -103,9 +112,10 @@ static void pin(struct reference *unit, unsigned owner, unsigned n, const struct
 }
 
 /*
- * 18.15.3: the interrupt of a NetBurst counter is "generated on the next event count after the
- * counter has overflowed".  Reading: on the next count of that counter, to whom its flags then
- * say; and so with FORCE_OVF, too, where every count is an overflow.
+ * Counts, and returns true at an overflow. By 18.15.3 the interrupt of a NetBurst counter is
+ * "generated on the next event count after the counter has overflowed". Reading: on the next count
+ * of that counter, to the threads that its flags name at that time. The same applies with
+ * FORCE_OVF, where every count is an overflow.
  */
 bool reference_count(struct reference *unit, unsigned owner, unsigned n,
 		     const struct reference_view *v, uint64_t gain, unsigned *interrupts)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate.c: random programs from a seed: set-up as software would do it (or
- * as it should not), then runs of instructions with accesses between them.
+ * generate.c: random programs from a seed. They begin with a setup, as software would or should not
+ * do it. Then come runs of instructions with accesses between them.
  *
- * Counters start shortly before their overflow and reload values are small, so
- * that most of what happens in a program is what seldom happens in real ones.
+ * Counters start shortly before their overflow and reload values are small. So most programs do
+ * often what real ones rarely do.
  */
 #include "generate.h"
 
@@ -42,7 +42,7 @@ static void poke(struct generator *g, uint64_t address, uint64_t value)
 	op->value = value;
 }
 
-/* A field of the area, which has 4 or 8 bytes: two stores of 8 bytes do not overlap wrongly. */
+/* Writes a field of the area of 4 or 8 bytes. Two stores of 8 bytes do not overlap wrongly. */
 void generate_poke_field(struct generator *g, unsigned lp, unsigned field, uint64_t value)
 {
 	unsigned bytes = g->family->area->field;
@@ -50,7 +50,7 @@ void generate_poke_field(struct generator *g, unsigned lp, unsigned field, uint6
 	poke(g, PROGRAM_AREA(lp) + (uint64_t)field * bytes, value);
 }
 
-/* A counter value `span` or less before the overflow. */
+/* Returns a counter value `span` or less before the overflow. */
 uint64_t generate_before_overflow(struct generator *g, uint64_t span)
 {
 	return (0 - (1 + below(g, span))) & family_mask(g->family);
@@ -65,7 +65,7 @@ uint64_t generate_span_of(struct generator *g)
 	return span[below(g, 4)];
 }
 
-/* An event that software may choose: one that has signals. */
+/* Picks an event that software may choose: one that signals or tallies describe. */
 const struct spmu_event *generate_event(struct generator *g, bool precise)
 {
 	size_t count = spmu_event_count(g->model), fit = 0;
@@ -76,7 +76,7 @@ const struct spmu_event *generate_event(struct generator *g, bool precise)
 		for (size_t i = 0; i < count; i++) {
 			const struct spmu_event *event = spmu_event_at(g->model, i);
 
-			if (!event->signals || (precise && !event->pebs_counters))
+			if (!(event->signals || event->tally) || (precise && !event->pebs_counters))
 				continue;
 			if (!pass)
 				fit++;
@@ -94,7 +94,7 @@ static uint64_t rings_of(struct generator *g)
 	return rings[below(g, g->style == STYLE_WILD ? 8 : 7)] << 16;
 }
 
-/* Thresholds that clocks reach, and some that none does. */
+/* Picks a threshold that clocks reach, or sometimes one that they cannot. */
 static uint64_t pick_threshold(struct generator *g)
 {
 	uint64_t threshold = chance(g, 20) ? 14 + below(g, 4) : below(g, 4);
@@ -133,7 +133,7 @@ static uint64_t pick_select(struct generator *g, bool precise)
 	return select;
 }
 
-/* Addresses that a guest should not use but may write. */
+/* Picks an address that a guest should not use but may write. */
 static uint64_t hostile_address(struct generator *g)
 {
 	switch (below(g, 6)) {
@@ -268,7 +268,7 @@ void generate_write_counter(struct generator *g, unsigned lp, unsigned n, uint64
 		generate_wrmsr(g, lp, 0xc1 + n, 0xffffffff - below(g, span));
 }
 
-/* IA32_DEBUGCTL as software that wants freezes, last branches or a branch trace writes it. */
+/* Picks IA32_DEBUGCTL as software writes it for freezes, last branches or a branch trace. */
 uint64_t generate_pick_debugctl(struct generator *g)
 {
 	uint64_t value = chance(g, 40) ? below(g, 4) << 11 : 0;
@@ -296,7 +296,7 @@ void generate_set_up_branches(struct generator *g, unsigned lp)
 	generate_wrmsr(g, lp, 0x1d9, generate_pick_debugctl(g));
 }
 
-/* Choose a counter and program it; returns the bit of IA32_PEBS_ENABLE that it wants. */
+/* Chooses a counter and programs it. Returns the bit of IA32_PEBS_ENABLE that it needs. */
 uint64_t generate_set_up_counter(struct generator *g, unsigned lp, bool precise, uint64_t span)
 {
 	unsigned n = (unsigned)below(g, g->generals);
@@ -355,13 +355,13 @@ static void set_up(struct generator *g)
 	}
 }
 
-/* Any model; every one must be in family.c (tests/scenarios/run.sh sees to it). */
+/* Picks a model. family.c must have every model (tests/scenarios/run.sh checks it). */
 static const struct spmu_model *pick_model(struct generator *g)
 {
 	for (;;) {
 		const struct spmu_model *model = spmu_model_at(below(g, spmu_model_count()));
 
-		if (family_find(spmu_model_info(model).name))
+		if (family_find(spmu_model_describe(model).name))
 			return model;
 	}
 }
@@ -373,7 +373,7 @@ void program_generate(struct program *program, enum program_style style, uint64_
 
 	program->seed = seed;
 	g.model = pick_model(&g);
-	program->model = spmu_model_info(g.model).name;
+	program->model = spmu_model_describe(g.model).name;
 	g.family = family_find(program->model);
 	program->ops = 0;
 	program->threads = 1 + (unsigned)below(&g, 2);

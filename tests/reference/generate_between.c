@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * generate_between.c: what happens between the runs of a random program: accesses to registers,
- * valid or not, looks that must not change anything, exceptions, system management, reset.
+ * valid or not; reads that must not change anything; exceptions, system management, reset.
  */
 #include "generate.h"
 
@@ -33,7 +33,7 @@ static void random_register(struct generator *g, unsigned lp)
 	generate_wrmsr(g, lp, msr, value);
 }
 
-/* Valid accesses, as a driver makes them. */
+/* Makes a valid access, as a driver does. */
 static void tame_register(struct generator *g, unsigned lp)
 {
 	const struct family *f = g->family;
@@ -112,7 +112,7 @@ static void look(struct generator *g, unsigned lp)
 	}
 }
 
-/* What befalls the processor: exceptions, system management, reset. */
+/* Makes an exception, system management or a reset. */
 static void befall(struct generator *g, unsigned lp)
 {
 	struct operation *op;
@@ -174,6 +174,11 @@ void generate_between(struct generator *g, unsigned lp)
 		op->value = below(g, 4);
 	} else if (what < 86 && g->style == STYLE_WILD) {
 		generate_append(g, chance(g, 50) ? OP_RESET : OP_INIT, lp);
+	} else if (what >= 86 && what < 89) {
+		op = generate_append(g, OP_TALLY, lp);
+		op->number = 1 + (uint32_t)below(g, SPMU_TALLIES);
+		op->count = (uint32_t)below(g, chance(g, 10) ? UINT32_MAX : 8);
+		op->value = below(g, 4);
 	} else if (what >= 90 && (g->style == STYLE_BRANCHES || g->style == STYLE_WILD)) {
 		befall(g, lp);
 	}

@@ -29,14 +29,17 @@ enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t 
 	return SPMU_DONE;
 }
 
-/* Vector, delivery mode and mask can be written; delivery status is always idle here. */
+/*
+ * Writes the entry. Vector, delivery mode and mask can be written. Delivery status is always idle
+ * here.
+ */
 void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value)
 {
 	if (!unit->family->no_lvt)
 		unit->thread[lp].lvt = value & 0x107ff;
 }
 
-/* CPUID.0AH: EBX bits say that an architectural event is not available (18.2.1.2). */
+/* Returns the EBX bits of CPUID.0AH, which say that an architectural event is absent (18.2.1.2). */
 static uint32_t absent_events(const struct reference *unit)
 {
 	static const uint16_t codes[8] = {0x003c, 0x00c0, 0x013c, 0x4f2e,
@@ -52,7 +55,7 @@ static uint32_t absent_events(const struct reference *unit)
 	return absent;
 }
 
-bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid *regs)
+bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid_regs *regs)
 {
 	const struct family *f = unit->family;
 	uint32_t dtes64 = (uint32_t)f->dtes64;
@@ -66,7 +69,7 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 	if (leaf != 10)
 		return false;
 	if (!f->version) {
-		*regs = (struct spmu_cpuid){0};
+		*regs = (struct spmu_cpuid_regs){0};
 		return true;
 	}
 	regs->eax = (uint32_t)f->event_bits << 24 | (uint32_t)f->bits << 16 | unit->generals << 8 |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c: what a program's operations do to one unit, the library's or the
- * reference, and software's answer to its interrupts.
+ * machine.c: what a program's operations do to one unit, the library's or the reference, and how
+ * software answers its interrupts.
  */
 #include "machine.h"
 
@@ -19,15 +19,19 @@ const char *machine_name(const struct machine *m)
 }
 
 /*
- * A register that the model lacks is refused by the unit (#GP) when some other model has it,
- * else left to the host: no matter of the manual, and both are a fault for the guest here.
+ * Makes one outcome of two. The unit refuses a register that the model lacks (#GP) if some other
+ * model has it, and otherwise leaves it to the host. The manual does not distinguish these. Both
+ * are a fault for the guest here.
  */
 static enum spmu_outcome fault_or_done(enum spmu_outcome outcome)
 {
 	return outcome == SPMU_NOT_OURS ? SPMU_GP : outcome;
 }
 
-/* MSR_OFFCORE_RSP_x only hold what is written; tests/unit/registers.c has their bits. */
+/*
+ * Returns true for MSR_OFFCORE_RSP_x, which only hold what is written. tests/unit/registers.c
+ * checks their bits.
+ */
 static bool is_left_out(uint32_t msr)
 {
 	return msr == 0x1a6 || msr == 0x1a7;
@@ -86,6 +90,7 @@ static void config_of(const struct program *program, struct machine *m, unsigned
 		      struct spmu_core_config *config)
 {
 	*config = (struct spmu_core_config){
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find(program->model),
 		.threads = program->threads,
 		.hide_absent = program->hide_absent,
@@ -115,7 +120,7 @@ void machine_start(const struct program *program, struct machine *m, enum machin
 		   enum reference_defect defect)
 {
 	m->kind = kind;
-	m->bulk = m->tapped = m->stored = m->quiet = 0;
+	m->bulk = m->tapped = m->stored = m->silent = 0;
 	m->gathered_count = 0;
 	m->reference.defect = defect;
 	world_reset(&m->world);
@@ -134,7 +139,7 @@ void machine_start(const struct program *program, struct machine *m, enum machin
 	}
 }
 
-/* The driver stops and starts the branch trace around changes to the area (17.4.9.5). */
+/* Restarts the branch trace, as a driver does around changes to the area (17.4.9.5). */
 static void restart_trace(struct machine *m, unsigned lp)
 {
 	uint64_t debugctl;
@@ -143,7 +148,7 @@ static void restart_trace(struct machine *m, unsigned lp)
 		(void)!machine_write(m, lp, 0x1d9, debugctl);
 }
 
-/* CCCR.OVF is cleared by software (18.15.3). */
+/* Clears CCCR.OVF, which software must clear (18.15.3). */
 static void clear_overflows(struct machine *m, unsigned lp)
 {
 	for (uint32_t msr = 0x360; msr < 0x372; msr++) {
@@ -154,7 +159,7 @@ static void clear_overflows(struct machine *m, unsigned lp)
 	}
 }
 
-/* Software's answer to a PMI: drain, clear, open the LVT entry again (Vol. 3B 17.4.9.5). */
+/* Answers a PMI as software does: drains, clears, unmasks the LVT entry (Vol. 3B 17.4.9.5). */
 void machine_service(const struct program *program, struct machine *m)
 {
 	const struct family *family;
@@ -193,7 +198,7 @@ uint64_t machine_epochs(const struct machine *m)
 	return (uint64_t)m->meters[m->side][0].epoch << 32 | m->meters[m->side][1].epoch;
 }
 
-/* Does a set of SPMU_EV_ bits say what happened since? */
+/* Returns true if a set of SPMU_EV_ bits tells what has happened since. */
 bool machine_is_told(const struct machine *m, unsigned events, uint64_t pmis, uint64_t epoch)
 {
 	if (!(events & SPMU_EV_PMI) != (m->world.pmi_count == pmis))
@@ -201,17 +206,17 @@ bool machine_is_told(const struct machine *m, unsigned events, uint64_t pmis, ui
 	return m->kind == REFERENCE || !(events & SPMU_EV_METERS) == (machine_epochs(m) == epoch);
 }
 
-/* Report one instruction; false when the answer contradicts what was seen. */
+/* Reports one instruction. Returns false if the answer contradicts what was seen. */
 static bool retire(const struct program *program, struct machine *m, unsigned lp,
 		   const struct spmu_insn *insn, unsigned *event)
 {
-	bool quiet = m->kind != REFERENCE && machine_is_quiet(program, m, lp, insn);
+	bool silent = m->kind != REFERENCE && machine_is_silent(program, m, lp, insn);
 	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
 	uint64_t accesses = m->world.accesses;
 	unsigned got;
 
-	m->world.insn = quiet ? NULL : insn;
-	m->quiet += quiet;
+	m->world.insn = silent ? NULL : insn;
+	m->silent += silent;
 	if (m->kind == REFERENCE)
 		got = reference_retire(&m->reference, lp, insn);
 	else
@@ -219,9 +224,9 @@ static bool retire(const struct program *program, struct machine *m, unsigned lp
 	m->world.insn = NULL;
 	m->world.position++;
 	*event = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
-	if (quiet && m->world.accesses != accesses)
+	if (silent && m->world.accesses != accesses)
 		m->world.out_of_place = true;
-	if (!machine_is_told(m, got, pmis, epoch) || (quiet && *event))
+	if (!machine_is_told(m, got, pmis, epoch) || (silent && *event))
 		return false;
 	machine_service(program, m);
 	return true;
@@ -257,6 +262,20 @@ bool machine_run(const struct program *program, struct machine *m, const struct 
 	return good && machine_hand_over(program, m, op->lp, &events) && !events;
 }
 
+/*
+ * Returns the answer to what was reported: a fault if `got` contradicts what has happened since.
+ * Then software answers the interrupts.
+ */
+static struct answer conclude(const struct program *program, struct machine *m, unsigned got,
+			      uint64_t pmis, uint64_t epoch)
+{
+	bool told = machine_is_told(m, got, pmis, epoch);
+
+	m->world.position++;
+	machine_service(program, m);
+	return (struct answer){told ? SPMU_DONE : SPMU_GP, got & (SPMU_EV_PMI | SPMU_EV_RECORD)};
+}
+
 static struct answer clocks(const struct program *program, struct machine *m,
 			    const struct operation *op)
 {
@@ -264,18 +283,12 @@ static struct answer clocks(const struct program *program, struct machine *m,
 			   (op->number & 8 ? SPMU_SIGBIT(REF_CYCLES) : 0);
 	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
 	unsigned cpl = op->number & 3, got;
-	struct answer answer = {SPMU_DONE, 0};
 
 	if (m->kind == REFERENCE)
 		got = reference_clocks(&m->reference, op->lp, signals, op->value, cpl);
 	else
 		got = spmu_clocks(m->core, op->lp, signals, op->value, cpl);
-	answer.value = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
-	if (!machine_is_told(m, got, pmis, epoch))
-		answer.outcome = SPMU_GP;
-	m->world.position++;
-	machine_service(program, m);
-	return answer;
+	return conclude(program, m, got, pmis, epoch);
 }
 
 static struct answer rdpmc(struct machine *m, const struct operation *op)
@@ -297,8 +310,8 @@ static struct answer rdpmc(struct machine *m, const struct operation *op)
 
 static struct answer cpuid(struct machine *m, const struct operation *op)
 {
-	struct spmu_cpuid regs = {(uint32_t)op->value, (uint32_t)(op->value >> 8),
-				  (uint32_t)(op->value >> 16), (uint32_t)(op->value >> 24)};
+	struct spmu_cpuid_regs regs = {(uint32_t)op->value, (uint32_t)(op->value >> 8),
+				       (uint32_t)(op->value >> 16), (uint32_t)(op->value >> 24)};
 	bool ours = m->kind == REFERENCE ? reference_cpuid(&m->reference, op->number, &regs)
 					 : spmu_cpuid(m->core, op->number, 0, &regs);
 
@@ -308,7 +321,7 @@ static struct answer cpuid(struct machine *m, const struct operation *op)
 			   random_mix(regs.ebx + random_mix(regs.ecx + random_mix(regs.edx))))};
 }
 
-/* Save, load here or into the other core, save again: the two blocks must be the same. */
+/* Saves, loads here or into the other core, and saves again. The two blocks must be the same. */
 bool machine_reload(const struct program *program, struct machine *m, bool other, void *first,
 		    void *second)
 {
@@ -325,7 +338,21 @@ bool machine_reload(const struct program *program, struct machine *m, bool other
 	       !memcmp(first, second, bytes);
 }
 
-/* Branches that no instruction retires with: exceptions and interrupts. */
+static struct answer tally(const struct program *program, struct machine *m,
+			   const struct operation *op)
+{
+	struct spmu_tally tally = {.kind = (uint16_t)op->number, .count = op->count};
+	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
+	unsigned got;
+
+	if (m->kind == REFERENCE)
+		got = reference_tally(&m->reference, op->lp, &tally, op->value & 3);
+	else
+		got = spmu_tallies(m->core, op->lp, &tally, 1, op->value & 3);
+	return conclude(program, m, got, pmis, epoch);
+}
+
+/* Makes a branch without an instruction: an exception or interrupt. */
 static struct answer event(const struct program *program, struct machine *m,
 			   const struct operation *op)
 {
@@ -339,7 +366,6 @@ static struct answer event(const struct program *program, struct machine *m,
 	};
 	uint64_t pmis = m->world.pmi_count, epoch = machine_epochs(m);
 	struct spmu_insn insn = {.next_ip = op->address};
-	struct answer answer = {SPMU_DONE, 0};
 	unsigned got;
 
 	m->world.insn = &insn;
@@ -348,12 +374,7 @@ static struct answer event(const struct program *program, struct machine *m,
 	else
 		got = spmu_branches(m->core, op->lp, &branch, 1);
 	m->world.insn = NULL;
-	m->world.position++;
-	answer.value = got & (SPMU_EV_PMI | SPMU_EV_RECORD);
-	if (!machine_is_told(m, got, pmis, epoch))
-		answer.outcome = SPMU_GP;
-	machine_service(program, m);
-	return answer;
+	return conclude(program, m, got, pmis, epoch);
 }
 
 static struct answer halt(struct machine *m, const struct operation *op)
@@ -371,7 +392,7 @@ static struct answer halt(struct machine *m, const struct operation *op)
 	return answer;
 }
 
-/* What happens to the processor around the unit. */
+/* Makes what happens to the processor around the unit. */
 static struct answer surroundings(struct machine *m, const struct operation *op)
 {
 	struct reference *unit = m->kind == REFERENCE ? &m->reference : NULL;
@@ -410,7 +431,7 @@ static struct answer surroundings(struct machine *m, const struct operation *op)
 	return answer;
 }
 
-/* One machine, one operation that answers. */
+/* Runs one operation with an answer on one machine. */
 struct answer machine_operate(const struct program *program, struct machine *m,
 			      const struct operation *op)
 {
@@ -434,7 +455,7 @@ struct answer machine_operate(const struct program *program, struct machine *m,
 		return cpuid(m, op);
 	case OP_SETTLE:
 		if (m->kind == BULK)
-			spmu_settle(m->core);
+			spmu_sync(m->core);
 		break;
 	case OP_POKE:
 		world_poke(&m->world, op->address, 8, op->value);
@@ -453,6 +474,8 @@ struct answer machine_operate(const struct program *program, struct machine *m,
 		break;
 	case OP_EVENT:
 		return event(program, m, op);
+	case OP_TALLY:
+		return tally(program, m, op);
 	default:
 		return surroundings(m, op);
 	}

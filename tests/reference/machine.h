@@ -20,9 +20,9 @@ struct machine {
 	unsigned side; /* which of the two cores is in use */
 	void *memory[2];
 	struct spmu_meters meters[2][SPMU_THREADS_MAX];
-	unsigned event[PROGRAM_RUN_MAX]; /* what each instruction of the run led to */
+	unsigned event[PROGRAM_RUN_MAX]; /* the events after each instruction of the run */
 	uint64_t bulk, tapped, stored;	 /* instructions and branches that passed in bulk */
-	uint64_t quiet;			 /* past the headroom, but calling nobody */
+	uint64_t silent;		 /* after the headroom, without a callback */
 	struct spmu_branch gathered[GATHERED_MAX];
 	unsigned gathered_count;
 };
@@ -43,28 +43,31 @@ enum spmu_outcome machine_write(struct machine *m, unsigned lp, uint32_t msr, ui
 uint32_t machine_read_lvt(struct machine *m, unsigned lp);
 void machine_write_lvt(struct machine *m, unsigned lp, uint32_t value);
 
-/* False: what a call returned contradicts what was seen. */
+/* Returns false if the answer of a call contradicts what was seen. */
 bool machine_run(const struct program *program, struct machine *m, const struct operation *op,
 		 const struct spmu_insn *stream);
 struct answer machine_operate(const struct program *program, struct machine *m,
 			      const struct operation *op);
 
-/* Does a set of SPMU_EV_ bits say what happened since? */
+/* Returns true if a set of SPMU_EV_ bits tells what has happened since. */
 bool machine_is_told(const struct machine *m, unsigned events, uint64_t pmis, uint64_t epoch);
 uint64_t machine_epochs(const struct machine *m);
 void machine_service(const struct program *program, struct machine *m);
 
-/* bulk.c: as many of the next instructions as the contract allows; 0: none.  event[]: of each. */
+/*
+ * bulk.c: runs as many of the next instructions as the contract allows. Returns their number; 0:
+ * none. event[]: the events of each.
+ */
 unsigned machine_bulk(const struct program *program, struct machine *m, unsigned lp,
 		      const struct spmu_insn *insn, unsigned most, unsigned *event, bool *good);
-/* Does the instruction go past the headroom, but not past what calls nobody? */
-bool machine_is_quiet(const struct program *program, const struct machine *m, unsigned lp,
-		      const struct spmu_insn *insn);
-/* Hand over what was gathered; before anything else is called. */
+/* Returns true if the instruction exceeds the headroom, but not the silent occurrences after it. */
+bool machine_is_silent(const struct program *program, const struct machine *m, unsigned lp,
+		       const struct spmu_insn *insn);
+/* Hands over what was gathered. The host must do this before it calls anything else. */
 bool machine_hand_over(const struct program *program, struct machine *m, unsigned lp,
 		       unsigned *events);
 
-/* Save, load here or into the other core, save again: the two blocks must be the same. */
+/* Saves, loads here or into the other core, and saves again. The two blocks must be the same. */
 #define STATE_BYTES (1u << 16)
 bool machine_reload(const struct program *program, struct machine *m, bool other, void *first,
 		    void *second);

@@ -2,8 +2,8 @@
 /*
  * netburst.c: ESCRs, CCCRs and tags (18.15.1 to 18.15.7; two threads: 18.16.1 to 18.16.3).
  *
- * All of it stands once a core, with thread 0 here.  Codes of events are as model.h has them: event
- * select in 5:0, ESCR select in 10:8, block of counters in 13:12, event mask in 31:16.
+ * A core has one set of all this, which thread 0 keeps here. Codes of events are as model.h has
+ * them: event select in 5:0, ESCR select in 10:8, block of counters in 13:12, event mask in 31:16.
  */
 #include "reference.h"
 
@@ -23,7 +23,7 @@
 #define REPLAY_EVENT	0x3509u
 #define EXECUTION_EVENT 0x350cu
 
-/* What one ESCR says. */
+/* What one ESCR selects. */
 struct selection {
 	unsigned code, mask; /* class, and which of its events */
 	unsigned system, user;
@@ -31,7 +31,10 @@ struct selection {
 	uint32_t counters;
 };
 
-/* Table 19-34: TI.  All events of MSR_FIRM_ESCR0 and 1, and four classes of other ESCRs. */
+/*
+ * Returns true for events without a thread (table 19-34: TI): all events of MSR_FIRM_ESCR0 and 1,
+ * and four classes of other ESCRs.
+ */
 static bool has_no_thread(unsigned code)
 {
 	return (code & 0x3700) == 0x2100 || code == 0x0617 || code == 0x0401 || code == 0x1101 ||
@@ -66,14 +69,19 @@ static struct selection selection_of(const struct reference *unit, const struct 
 	return s;
 }
 
-/* NULL: no ESCR of the family, or one that is 0 and so neither selects nor tags. */
+/*
+ * Returns the ESCR, or NULL if the family lacks it or if it is 0 and so neither selects nor tags.
+ */
 static const struct family_escr *in_use(const struct reference *unit, uint32_t msr)
 {
 	return unit->thread[0].escr[msr - FAMILY_ESCR_FIRST] ? family_escr(unit->family, msr)
 							     : NULL;
 }
 
-/* The events that a selection's mask holds whole and that these counters can count. */
+/*
+ * Looks up the events that a selection's mask contains completely and that these counters can
+ * count.
+ */
 static struct reference_view look_up(const struct reference *unit, const struct selection *s,
 				     uint32_t counters)
 {
@@ -85,12 +93,12 @@ static struct reference_view look_up(const struct reference *unit, const struct 
 
 		if ((event->code & 0xffff) == s->code && !(event->code >> 16 & ~s->mask) &&
 		    (event->counters & counters))
-			reference_add_event(unit, &v, event->signals);
+			reference_add_event(unit, &v, event);
 	}
 	return v;
 }
 
-/* The same: a few selections are asked for with each instruction, so answers are kept. */
+/* Does the same. Each instruction asks for a few selections, so answers are kept. */
 static struct reference_view signals_of(const struct reference *unit, const struct selection *s,
 					uint32_t counters)
 {
@@ -111,7 +119,7 @@ static struct reference_view signals_of(const struct reference *unit, const stru
 	return a->view;
 }
 
-/* Signals that carry a tag, and for which threads it was put on. */
+/* Signals that carry a tag, and the threads for which they were tagged. */
 struct tags {
 	uint64_t signals;
 	unsigned system, user;
@@ -126,7 +134,7 @@ static void put_tag(struct tags *tags, uint64_t signals, unsigned system, unsign
 	tags->user |= user;
 }
 
-/* Table 19-31: uop_type tags loads and stores. */
+/* Returns what uop_type tags: loads and stores (table 19-31). */
 static struct tags front_end_tags(const struct reference *unit)
 {
 	struct tags tags = {0, 0, 0};
@@ -148,7 +156,10 @@ static struct tags front_end_tags(const struct reference *unit)
 	return tags;
 }
 
-/* Table 19-32: ESCRs with TAG_ENABLE put their tag value on what their event counts. */
+/*
+ * Returns execution tags (table 19-32). ESCRs with TAG_ENABLE set their tag value on what their
+ * event counts.
+ */
 static struct tags execution_tags(const struct reference *unit, unsigned values)
 {
 	struct tags tags = {0, 0, 0};
@@ -167,8 +178,8 @@ static struct tags execution_tags(const struct reference *unit, unsigned values)
 }
 
 /*
- * Table 19-33.  Of the replay metrics hosts report one, mispredicted branches: bits 16 and 15 of
- * IA32_PEBS_ENABLE with UOP_TAG, bit 4 of MSR_PEBS_MATRIX_VERT.
+ * Returns replay tags (table 19-33). Hosts report one of the replay metrics, mispredicted branches:
+ * bits 16 and 15 of IA32_PEBS_ENABLE with UOP_TAG, bit 4 of MSR_PEBS_MATRIX_VERT.
  */
 static struct tags replay_tags(const struct reference *unit)
 {
@@ -185,7 +196,7 @@ static bool is_tagged_class(unsigned code)
 	return code == FRONT_END_EVENT || code == EXECUTION_EVENT || code == REPLAY_EVENT;
 }
 
-/* What a counter of tagged micro-operations counts. */
+/* Returns what a counter of tagged micro-operations counts. */
 static struct tags tags_of(const struct reference *unit, const struct selection *s)
 {
 	if (s->code == EXECUTION_EVENT)
@@ -196,9 +207,9 @@ static struct tags tags_of(const struct reference *unit, const struct selection 
 }
 
 /*
- * instr_retired tells instructions that were tagged in the front end (mask bit 1) from others (0).
- * Reading: of the others hosts know no number while anything is tagged, of the tagged ones
- * only when one signal stands for them; both together are all in any case.
+ * Splits instr_retired into instructions that the front end tagged (mask bit 1) and others (0).
+ * Reading: while anything is tagged, hosts do not know the number of the others. They know that of
+ * the tagged ones if one signal describes them. Both bits together count all in any case.
  */
 static void split_instructions(const struct reference *unit, struct selection *s, uint64_t *signals)
 {
@@ -216,7 +227,10 @@ static void split_instructions(const struct reference *unit, struct selection *s
 	s->user &= tags.user;
 }
 
-/* 18.16.2: 0 none, 1 a single one, 2 both, 3 any. */
+/*
+ * Returns true if the active threads match the field (18.16.2): 0 none, 1 a single one, 2 both, 3
+ * any.
+ */
 static bool threads_suit(const struct reference *unit, uint64_t cccr)
 {
 	unsigned active = 0, wanted = cccr >> 16 & 3;
@@ -228,7 +242,10 @@ static bool threads_suit(const struct reference *unit, uint64_t cccr)
 	return wanted == 3 ? active > 0 : active == wanted;
 }
 
-/* 18.16.3: the bits of the thread that reads or writes the register; kept as thread 0 sees them. */
+/*
+ * Returns the threads of 18.16.3: the bits of the thread that reads or writes, kept as thread 0
+ * sees them.
+ */
 static unsigned records_for(const struct reference *unit, unsigned n)
 {
 	uint64_t enable = unit->thread[0].pebs_enable;
@@ -251,7 +268,10 @@ static unsigned interrupts_of(const struct reference *unit, uint64_t cccr)
 	return first | second << 1;
 }
 
-/* 18.15.3: more than the threshold, or with COMPLEMENT at most as many; EDGE needs COMPARE. */
+/*
+ * Sets the condition of 18.15.3: more than the threshold, or at most as many with COMPLEMENT. EDGE
+ * needs COMPARE.
+ */
 static void set_condition(const struct reference *unit, struct reference_view *v, uint64_t cccr)
 {
 	if (!(cccr & CCCR_COMPARE))
@@ -263,7 +283,7 @@ static void set_condition(const struct reference *unit, struct reference_view *v
 		v->at_least--;
 }
 
-/* The ESCR that the CCCR connects, or by mistake the first that is selected at all. */
+/* Returns the ESCR that the CCCR connects. With a defect: the first that is selected at all. */
 static const struct family_escr *connected(const struct reference *unit, unsigned n, uint64_t cccr)
 {
 	if (unit->defect != REFERENCE_ESCR_SELECT_IGNORED)
@@ -279,8 +299,9 @@ static const struct family_escr *connected(const struct reference *unit, unsigne
 }
 
 /*
- * 18.17.2: with COMPLEMENT and the largest threshold a counter counts every clock, whatever the
- * event and the rings.  Reading: of both threads, and not where PEBS waits for the event itself.
+ * Sets clocks by 18.17.2: with COMPLEMENT and the largest threshold a counter counts every clock,
+ * whatever the event and the rings. Reading: of both threads, but not where PEBS waits for the
+ * event itself.
  */
 static void set_clocks(struct reference *unit, struct reference_view *v, uint64_t cccr)
 {
@@ -297,7 +318,10 @@ static void set_clocks(struct reference *unit, struct reference_view *v, uint64_
 	v->invert = false;
 }
 
-/* Which counter starts n through CCCRn.CASCADE: 18.15.2, the partner in the other pair. */
+/*
+ * Returns true if counter `by` starts n through CCCRn.CASCADE: the partner in the other pair
+ * (18.15.2).
+ */
 static bool is_partner(unsigned n, unsigned by)
 {
 	if (n >= 16) /* of the third pair, which starts nothing that way (18.15.5.7) */
@@ -305,7 +329,10 @@ static bool is_partner(unsigned n, unsigned by)
 	return by == (n ^ 2);
 }
 
-/* Table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4, CASCNT4INTO5. */
+/*
+ * Returns true for the pairs of table 18-65: CASCNT4INTO0, CASCNT5INTO3, CASCNT5INTO4,
+ * CASCNT4INTO5.
+ */
 static bool is_extended(unsigned n, unsigned by)
 {
 	return (n == 12 && by == 16) || (n == 15 && by == 17) || (n == 16 && by == 17) ||
@@ -313,8 +340,8 @@ static bool is_extended(unsigned n, unsigned by)
 }
 
 /*
- * 18.15.5.5: CASCADE of the counter and OVF of the one that starts it, of which each halts it when
- * it is cleared.  Reading: ENABLE stays 0.
+ * Returns true if the counter was started by a cascade (18.15.5.5): CASCADE of the counter and OVF
+ * of its starter are set. Clearing either halts it. Reading: ENABLE stays 0.
  */
 static bool cascaded(const struct reference *unit, unsigned n)
 {
@@ -361,6 +388,7 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 		v.signals |= events.signals;
 		v.predicted = events.predicted & ~v.signals;
 		v.missed = events.missed & ~v.signals;
+		v.tallies = events.tallies;
 		v.system = s.system;
 		v.user = s.user;
 		set_clocks(unit, &v, cccr);

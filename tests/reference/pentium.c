@@ -4,16 +4,18 @@
  */
 #include "reference.h"
 
-/* Two counters may know different events by one select (table 19-38). */
-static uint64_t signals_of(const struct reference *unit, unsigned n, unsigned select)
+/* Adds an event. Two counters may have different events for one select (table 19-38). */
+static void add_event(const struct reference *unit, struct reference_view *v, unsigned n,
+		      unsigned select)
 {
 	for (size_t i = 0; i < spmu_event_count(unit->model); i++) {
 		const struct spmu_event *event = spmu_event_at(unit->model, i);
 
-		if (event->code == select && (event->counters >> n & 1))
-			return reference_supplied(unit, event->signals);
+		if (event->code != select || !(event->counters >> n & 1))
+			continue;
+		reference_add_event(unit, v, event);
+		return;
 	}
-	return 0;
 }
 
 /*
@@ -29,9 +31,8 @@ struct reference_view reference_view_cesr(struct reference *unit, unsigned owner
 
 	if (unit->defect == REFERENCE_PIN_CONTROL_SWAPPED)
 		at_overflow = !at_overflow;
-	return (struct reference_view){
+	struct reference_view v = {
 		.counter = &t->general[n],
-		.signals = signals_of(unit, n, half & 0x3f),
 		.bits = unit->family->bits,
 		.enabled = true,
 		.system = control & 1 ? 1u << owner : 0,
@@ -39,4 +40,7 @@ struct reference_view reference_view_cesr(struct reference *unit, unsigned owner
 		.at_least = control & 4 && unit->defect != REFERENCE_CLOCKS_AS_EVENTS,
 		.pin = at_overflow ? PIN_AT_OVERFLOW : PIN_AT_COUNT,
 	};
+
+	add_event(unit, &v, n, half & 0x3f);
+	return v;
 }

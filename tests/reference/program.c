@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c: run one program on the unit in bulk, on the unit one by one and
- * on the reference, and compare the three.
+ * program.c: runs one program on the unit in bulk, on the unit one by one and on the reference, and
+ * compares the three.
  */
 #include "machine.h"
 
@@ -24,7 +24,7 @@ static const uint32_t architectural_msrs[] = {
 	0x6c7, 0x6cf, 0x6d0, 0x6df, 0x6e0, 0xdc0,   0xdc1,   0xdc2,   0xddf,   0xde0, 0x3f0, 0x3f1,
 	0x3f2, 0x3f6, 0x3f7, 0x600, 0x601, 0x107cc, 0x107cf, 0x107d3, 0x107d8,
 };
-static const uint32_t early_msrs[] = {
+static const uint32_t legacy_msrs[] = {
 	0x10,  0x11,  0x12,  0x13,  0x14,  0x40,  0x41,	 0x42,	0x43,  0x44,  0x45,  0x46,  0x47,
 	0x48,  0x60,  0xc0,  0xc1,  0xc2,  0xc3,  0x4c1, 0x185, 0x186, 0x187, 0x188, 0x1a0, 0x1c8,
 	0x1c9, 0x1d7, 0x1d8, 0x1d9, 0x1da, 0x1db, 0x1dc, 0x1dd, 0x1de, 0x1df, 0x300, 0x309, 0x345,
@@ -52,11 +52,14 @@ const uint32_t *program_msrs(const struct family *family, unsigned *count)
 		*count = COUNT(netburst_msrs);
 		return netburst_msrs;
 	}
-	*count = family->version ? COUNT(architectural_msrs) : COUNT(early_msrs);
-	return family->version ? architectural_msrs : early_msrs;
+	*count = family->version ? COUNT(architectural_msrs) : COUNT(legacy_msrs);
+	return family->version ? architectural_msrs : legacy_msrs;
 }
 
-/* The lists that the unit publishes are in order: no meter without signals, none overdrawn. */
+/*
+ * Returns true if the published lists are valid: each meter counts something, and none is
+ * overdrawn.
+ */
 static bool meters_in_order(const struct program *program, const struct machine *m)
 {
 	for (unsigned lp = 0; m->kind != REFERENCE && lp < program->threads; lp++) {
@@ -65,8 +68,9 @@ static bool meters_in_order(const struct program *program, const struct machine 
 		if (meters->count > SPMU_METERS_MAX)
 			return false;
 		for (unsigned i = 0; i < meters->count; i++)
-			if (!meters->meter[i].signals || !meters->meter[i].rings ||
-			    meters->meter[i].rings > (SPMU_RING0 | SPMU_RINGX) ||
+			if (!(meters->meter[i].signals || meters->meter[i].tallies) ||
+			    !meters->meter[i].rings ||
+			    meters->meter[i].rings > (SPMU_RING0 | SPMU_RING_USER) ||
 			    meters->meter[i].headroom < 0)
 				return false;
 	}
@@ -86,7 +90,7 @@ static bool fail(struct program_failure *failure, const char *form, ...)
 	return false;
 }
 
-/* All that software can see of two machines. */
+/* Compares all that software can see of two machines. */
 static bool compare(const struct program *program, struct machine *a, struct machine *b,
 		    struct program_failure *failure)
 {
@@ -94,7 +98,7 @@ static bool compare(const struct program *program, struct machine *a, struct mac
 	const uint32_t *msr = program_msrs(family_find(program->model), &msrs);
 	const char *what;
 
-	/* Reading folds in what passed in bulk, so it comes before the pins are looked at. */
+	/* A read folds in what passed in bulk, so it comes before the look at the pins. */
 	for (unsigned lp = 0; lp < program->threads; lp++) {
 		for (unsigned i = 0; i < msrs; i++) {
 			uint64_t va, vb;
@@ -133,7 +137,7 @@ static bool compare(const struct program *program, struct machine *a, struct mac
 	return fail(failure, "%s: %s, %s", what, machine_name(a), machine_name(b));
 }
 
-/* The hidden state of the two cores must be the same, too. */
+/* Compares the hidden state of the two cores, which must be the same, too. */
 static bool compare_states(struct program_failure *failure)
 {
 	size_t bytes = spmu_state_bytes(machine[SINGLE].core);
@@ -227,7 +231,7 @@ bool program_run(const struct program *program, enum reference_defect defect,
 		agree = compare_all(program, totals, failure);
 	totals->programs++;
 	totals->bulk_instructions += machine[BULK].bulk;
-	totals->quiet += machine[SINGLE].quiet;
+	totals->silent += machine[SINGLE].silent;
 	totals->bulk_branches += machine[BULK].tapped;
 	totals->stored_branches += machine[BULK].stored;
 	totals->pmis += machine[REFERENCE].world.pmi_count;

@@ -26,7 +26,7 @@ enum operation_kind {
 	OP_LVT,	    /* value */
 	OP_CLOCKS,  /* number: CPL, CYCLES << 2, REF_CYCLES << 3; value: clocks */
 	OP_CPUID,   /* number: leaf */
-	OP_SETTLE,  /* bulk only; nothing may change */
+	OP_SETTLE,  /* bulk only; it must change nothing */
 	OP_POKE,    /* value to the linear address in `address` */
 	OP_GUARD,   /* number: granule; value: WORLD_NO_ bits */
 	OP_COMPARE, /* everything */
@@ -40,6 +40,7 @@ enum operation_kind {
 	OP_HALT,  /* value 1: halted */
 	OP_MACHINE_CHECK,
 	OP_DEEP_SLEEP,
+	OP_TALLY, /* late; number: kind; count: occurrences; value: CPL */
 	OP_KINDS
 };
 
@@ -53,7 +54,7 @@ struct program {
 	uint64_t seed;
 	const char *model;
 	unsigned threads;
-	bool service;	    /* a PMI is answered: status cleared, index reset, LVT opened */
+	bool service;	    /* software answers a PMI: clears status, resets index, unmasks LVT */
 	bool clocks;	    /* instructions carry clocks */
 	bool modelled;	    /* the host supplies cycles, caches and mispredictions, too */
 	bool hide_absent;   /* CPUID.0AH:EBX shows what it does not supply */
@@ -65,7 +66,7 @@ struct program {
 	struct operation op[PROGRAM_OPS_MAX];
 };
 
-/* Where the programs put a thread's save area and buffers. */
+/* The place of a thread's save area and buffers. */
 #define PROGRAM_AREA(lp) (WORLD_MIDDLE + 0x100 * (lp))
 #define PROGRAM_PEBS(lp) (WORLD_MIDDLE + 0x200 + 0x600 * (lp))
 #define PROGRAM_BTS(lp)	 (WORLD_MIDDLE + 0xe00 + 0x100 * (lp))
@@ -73,31 +74,31 @@ struct program {
 /* What happened, summed over programs. */
 struct program_totals {
 	uint64_t programs, instructions, bulk_instructions, bulk_branches, stored_branches;
-	uint64_t pmis, records, faults, comparisons, reloads, accesses, quiet;
+	uint64_t pmis, records, faults, comparisons, reloads, accesses, silent;
 };
 
 struct program_failure {
-	unsigned op;	/* at which operation */
-	char what[160]; /* what differs */
+	unsigned op;	/* the operation */
+	char what[160]; /* the difference */
 };
 
 /*
- * Run a program on all three units.  True when they agree; else *failure.
+ * Runs a program on all three units. Returns true if they agree; otherwise fills in *failure.
  * totals may be NULL.
  */
 bool program_run(const struct program *program, enum reference_defect defect,
 		 struct program_totals *totals, struct program_failure *failure);
 
-/* Take away from a failing program all that its failure does not need. */
+/* Removes from a failing program all that its failure does not need. */
 void program_shrink(struct program *program, enum reference_defect defect,
 		    struct program_failure *failure);
 void program_print(const struct program *program);
 
-/* The instructions of a run. */
+/* Makes the instructions of a run. */
 void program_stream(const struct program *program, const struct operation *op,
 		    struct spmu_insn *insn);
 
-/* Registers of a family that are compared, absent neighbours included. */
+/* Returns the registers of a family that are compared, and their absent neighbours. */
 const uint32_t *program_msrs(const struct family *family, unsigned *count);
 
 /* Kinds of random programs. */

@@ -24,7 +24,7 @@ static inline unsigned property_batches(unsigned otherwise)
 	return batches ? (unsigned)batches : 1;
 }
 
-/* One program; a failure is made small and printed. */
+/* Runs one program. A failure is shrunk and printed. */
 static inline bool property_program(enum program_style style, uint64_t seed,
 				    struct program_totals *totals)
 {
@@ -40,7 +40,7 @@ static inline bool property_program(enum program_style style, uint64_t seed,
 	return false;
 }
 
-/* Number of programs that fail; a few are enough. */
+/* Returns how many programs fail. It stops after a few. */
 static inline unsigned property_run(enum program_style style, unsigned batches,
 				    struct program_totals *totals)
 {
@@ -63,7 +63,9 @@ static inline void property_report(const char *style, const struct program_total
 	       (unsigned long long)t->comparisons, (unsigned long long)t->reloads);
 }
 
-/* "property_x SEED": status of that program alone, for each style; -1 without argument. */
+/*
+ * Runs the program of "property_x SEED" in each style. Returns its status, or -1 without argument.
+ */
 static inline int property_one(int argc, char **argv, enum program_style style)
 {
 	struct program_totals totals = {0};

@@ -23,7 +23,9 @@
 #define RECORD_MAX	(32 + 32 + 144 + 256 + 24 * 32)
 #define AREA_MAX	0xa0
 
-/* The two modes of the area (17.4.9.2); with DTES64 they are one. */
+/*
+ * Returns the area's layout in the present mode (17.4.9.2). With DTES64 both modes have the same.
+ */
 const struct family_area *reference_area(const struct reference *unit, unsigned lp)
 {
 	const struct family *family = unit->family;
@@ -48,7 +50,7 @@ void reference_put(uint8_t *to, unsigned bytes, uint64_t value)
 		to[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* A record while it is put together. */
+/* A record under construction. */
 struct record {
 	uint8_t byte[RECORD_MAX];
 	unsigned bytes;
@@ -66,7 +68,7 @@ static uint64_t linear(const struct reference *unit, unsigned lp, uint64_t addre
 	return unit->thread[lp].ia32e ? address : address & 0xffffffff;
 }
 
-/* The first counter that makes the record and whose event has an address; NULL: none. */
+/* Returns the event with an address of the first counter that makes the record, or NULL. */
 static const struct spmu_event *with_address(const struct reference *unit, unsigned lp,
 					     uint64_t applicable)
 {
@@ -79,32 +81,61 @@ static const struct spmu_event *with_address(const struct reference *unit, unsig
 	return NULL;
 }
 
-/* "The source of the load, or the destination of the store" (18.9.4.1). */
+/* Returns true for events of stores only. */
+static bool of_stores(const struct spmu_event *event)
+{
+	return event->signals == SPMU_SIGBIT(STORES) || event->tally == SPMU_TALLY_STORE_SPLITS ||
+	       event->tally == SPMU_TALLY_STORE_STLB_MISSES;
+}
+
+/* Returns "the source of the load, or the destination of the store" (18.9.4.1). */
 static uint64_t data_address(const struct reference *unit, unsigned lp,
 			     const struct spmu_insn *insn, uint64_t applicable)
 {
 	const struct spmu_event *event = with_address(unit, lp, applicable);
+	const struct spmu_memory_access *load = NULL, *store = NULL, **wanted = &load;
 
 	if (!event)
 		return 0;
-	if (event->signals == SPMU_SIGBIT(STORES) && insn->store_address &&
-	    unit->defect != REFERENCE_STORE_AS_LOAD)
-		return linear(unit, lp, insn->store_address);
-	return linear(unit, lp, insn->data_address);
+	if (of_stores(event) && unit->defect != REFERENCE_STORE_AS_LOAD)
+		wanted = &store;
+	for (unsigned i = insn->access_count; i-- > 0;) {
+		const struct spmu_memory_access *access = &insn->accesses[i];
+
+		if (access->kind & SPMU_ACCESS_LOAD)
+			load = access;
+		if (access->kind & SPMU_ACCESS_STORE)
+			store = access;
+	}
+	if (!*wanted)
+		wanted = wanted == &load ? &store : &load;
+	return *wanted ? linear(unit, lp, (*wanted)->linear) : 0;
 }
 
-/* Table of 18.9.4.3; no cache is known. */
-static uint64_t store_status(const struct reference *unit, unsigned lp,
-			     const struct spmu_insn *insn, uint64_t applicable)
+/* Returns what is known of the load, in records that have an address. */
+static uint64_t latency(const struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+			uint64_t applicable)
+{
+	return with_address(unit, lp, applicable) && unit->defect != REFERENCE_LATENCY_LOST
+		       ? insn->latency
+		       : 0;
+}
+
+/* Returns what the host tells of the load, or the table of 18.9.4.3 without its cache results. */
+static uint64_t data_source(const struct reference *unit, unsigned lp, const struct spmu_insn *insn,
+			    uint64_t applicable)
 {
 	const struct spmu_event *event = with_address(unit, lp, applicable);
 
-	if (!event || event->code != PRECISE_STORE)
-		return 0;
-	return insn->signals & SPMU_SIGBIT(LOCK_LOADS) ? STORE_LOCKED : 0;
+	if (event && event->code == PRECISE_STORE && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
+		return STORE_LOCKED;
+	return event && unit->defect != REFERENCE_LATENCY_LOST ? insn->data_source : 0;
 }
 
-/* Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2), but see 18.7.1. */
+/*
+ * Fills in registers. Outside IA-32e mode there are no upper halves and no R8 to R15 (18.4.4.2).
+ * 18.7.1 is an exception.
+ */
 static void registers_of(struct reference *unit, unsigned lp, struct spmu_registers *r)
 {
 	uint64_t *word = (uint64_t *)(void *)r;
@@ -117,7 +148,7 @@ static void registers_of(struct reference *unit, unsigned lp, struct spmu_regist
 	r->r8 = r->r9 = r->r10 = r->r11 = r->r12 = r->r13 = r->r14 = r->r15 = 0;
 }
 
-/* Formats 0 to 3 in their order; a shorter format is the beginning of a longer one. */
+/* Makes a record of formats 0 to 3, in order. A shorter format is the beginning of a longer one. */
 static void make_plain(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 		       uint64_t applicable, uint64_t status, struct record *record)
 {
@@ -148,8 +179,8 @@ static void make_plain(struct reference *unit, unsigned lp, const struct spmu_in
 		r.r15,
 		/* 90H */ format < 3 ? status : applicable,
 		data_address(unit, lp, insn, applicable),
-		store_status(unit, lp, insn, applicable),
-		0,
+		data_source(unit, lp, insn, applicable),
+		latency(unit, lp, insn, applicable),
 		linear(unit, lp, insn->ip),
 		0,
 		format == 3 ? unit->host.tsc(unit->host.opaque, lp) : 0,
@@ -159,7 +190,9 @@ static void make_plain(struct reference *unit, unsigned lp, const struct spmu_in
 		append(record, field, fields[i]);
 }
 
-/* Reading: groups are stored when one of the counters that made the record asks for them. */
+/*
+ * Returns true for an adaptive record. Reading: it has groups if one of its counters asks for them.
+ */
 static bool is_adaptive(const struct reference *unit, unsigned lp, uint64_t applicable)
 {
 	const struct reference_thread *t = &unit->thread[lp];
@@ -212,7 +245,7 @@ static void append_branches(struct reference *unit, unsigned lp, unsigned entrie
 	}
 }
 
-/* Bits 31:24, less 1.  Reading: no more than the stack has at most. */
+/* Returns bits 31:24, less 1. Reading: at most the depth of the stack. */
 static unsigned entries_of(uint64_t config)
 {
 	unsigned more = config >> 24 & 0xff;
@@ -227,7 +260,7 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 
 	if (!is_adaptive(unit, lp, applicable))
 		config = 0;
-	/* The format word says what the record has. */
+	/* The format word tells what the record contains. */
 	config = (config & 0xff) |
 		 (config & DATA_LBR ? (uint64_t)(entries_of(config) - 1) << 24 : 0);
 	append(record, 8, config);
@@ -236,8 +269,9 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 	append(record, 8, unit->host.tsc(unit->host.opaque, lp));
 	if (config & DATA_MEMORY) {
 		append(record, 8, data_address(unit, lp, insn, applicable));
-		for (unsigned i = 0; i < 3; i++)
-			append(record, 8, 0);
+		append(record, 8, data_source(unit, lp, insn, applicable));
+		append(record, 8, latency(unit, lp, insn, applicable));
+		append(record, 8, 0);
 	}
 	if (config & DATA_GPRS)
 		append_registers(unit, lp, record);
@@ -248,12 +282,12 @@ static void make_adaptive(struct reference *unit, unsigned lp, const struct spmu
 	reference_put(record->byte + 6, 2, record->bytes);
 }
 
-/* The fields of the area that PEBS looks at. */
+/* The fields of the area that PEBS uses. */
 struct pebs_area {
 	uint64_t base, index, maximum, threshold;
 };
 
-/* 18.4.2: bounds.  The record must stand between base and absolute maximum. */
+/* Checks bounds (18.4.2): the record must be between base and absolute maximum. */
 static bool fits(const struct reference *unit, const struct pebs_area *a, unsigned bytes)
 {
 	uint64_t room = a->maximum - a->index;
@@ -300,7 +334,7 @@ static void reload(struct reference *unit, unsigned lp, const uint8_t *bytes, ui
 		t->global_status &= ~(UINT64_C(1) << 63);
 }
 
-/* The counters that a record of these is good for. */
+/* Returns the counters that a record of these counters reloads. */
 static uint64_t reloaded(const struct reference *unit, unsigned lp, uint64_t applicable)
 {
 	const struct reference_thread *t = &unit->thread[lp];
@@ -315,8 +349,8 @@ static uint64_t reloaded(const struct reference *unit, unsigned lp, uint64_t app
 }
 
 /*
- * 18.7.1.3: an index outside the buffer is told by OvfDSBuffer; the applicable counters lose their
- * overflow and keep their value.  Reading: they are no longer armed.
+ * Drops a record by 18.7.1.3: OvfDSBuffer reports an index outside the buffer. The applicable
+ * counters lose their overflow and keep their value. Reading: they are no longer armed.
  */
 static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
 {
@@ -333,17 +367,17 @@ static void drop(struct reference *unit, unsigned lp, uint64_t applicable)
 }
 
 /*
- * Reading of "skipped entirely" (18.4.2): nothing changes and PEBS stays armed, so that
- * software which makes room again continues to capture.  A buffer without room
- * for the record sets OvfBuffer without an interrupt ("no signaling").  Memory
- * that the host refuses is like a bounds check that fails, but says nothing
- * about the buffer.
+ * Makes a record.
  *
- * "Reload" is of "the counter" in 18.4.2, of "each counter" that "overflowed and was enabled for
- * PEBS" in 18.8.1.1 and 18.9.4.1.  Reading of 18.7.1.3 ("according to Applicable Counters") and
- * 18.13.1.1: from format 3 on it is of the counters whose event made the record.  Another one
- * that passes to 0 by the same instruction, or waits for its event, keeps its overflow and its
- * claim to a record there.
+ * Reading of "skipped entirely" (18.4.2): nothing changes and PEBS stays armed, so software that
+ * empties the buffer continues to capture. A buffer without space for the record sets OvfBuffer
+ * without an interrupt ("no signaling"). Memory that the host refuses is like a bounds check that
+ * fails, but sets no status of the buffer.
+ *
+ * 18.4.2 reloads "the counter". 18.8.1.1 and 18.9.4.1 reload "each counter" that "overflowed and
+ * was enabled for PEBS". Reading of 18.7.1.3 ("according to Applicable Counters") and 18.13.1.1:
+ * from format 3 on only the counters whose event made the record are reloaded. A counter that
+ * passes to 0 by the same instruction, or waits for its event, keeps its overflow and stays armed.
  */
 unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			  uint64_t applicable, unsigned interrupts)
@@ -371,7 +405,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 	else
 		make_plain(unit, lp, insn, applicable, status, &record);
 	if (!fits(unit, &a, record.bytes)) {
-		/* An index before the base says nothing of a buffer that is full. */
+		/* An index before the base does not mean that a buffer is full. */
 		if (unit->family->pebs_goldmont && (a.index < a.base || a.index > a.maximum))
 			drop(unit, lp, applicable);
 		else if (a.index >= a.base && unit->family->version >= 2)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.c: what one retired instruction does to the counters and the local
- * APIC, as plainly as it can be said.
+ * reference.c: what one retired instruction does to the counters and the local APIC, in the
+ * simplest form.
  *
- * Vol. 3B 18.2 (architectural monitoring), 17.4.7 (freeze), Vol. 3A 10.5.1
- * (local vector table).  What registers make of a counter is in views.c, pentium.c and
- * netburst.c, what it gains in gain.c, PEBS in records.c, branches are in branches.c.  No
- * load latency, no transactions.
+ * Vol. 3B 18.2 (architectural monitoring), 17.4.7 (freeze), Vol. 3A 10.5.1 (local vector table).
+ * views.c, pentium.c and netburst.c read a counter's registers. gain.c has what a counter gains,
+ * records.c has PEBS, and branches.c has branches. There is no load latency and there are no
+ * transactions.
  *
- * Where the manual leaves room, the simplest reading is taken and named where
- * it is taken ("Reading:").
+ * If the manual permits several readings, the simplest is used, and a comment names it
+ * ("Reading:").
  */
 #include "reference.h"
 
@@ -35,8 +35,8 @@ const char *reference_defect_name(enum reference_defect defect)
 }
 
 /*
- * 17.4.7: a PMI request freezes; the LVT entry then decides about delivery.  From version 4 on
- * by the status, before by the enables themselves.
+ * Freezes (17.4.7). A PMI request freezes, and the LVT entry then decides about delivery. From
+ * version 4 on a freeze sets the status, before it clears the enables.
  */
 static void freeze(struct reference *unit, unsigned lp)
 {
@@ -57,13 +57,13 @@ static void freeze(struct reference *unit, unsigned lp)
 		t->debugctl &= ~DEBUGCTL_TR;
 }
 
-/* 18.4.4: the request is held until PEBS and BTS of the instruction are done. */
+/* Requests a PMI, which is held until PEBS and BTS of the instruction are done (18.4.4). */
 void reference_request_pmi(struct reference *unit, unsigned lp)
 {
 	unit->thread[lp].pmi_requested = true;
 }
 
-/* Vol. 3A 10.5.1: one interrupt for an instruction; delivery sets the mask. */
+/* Delivers at most one interrupt for an instruction, which sets the mask (Vol. 3A 10.5.1). */
 unsigned reference_deliver_pmi(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -87,13 +87,13 @@ unsigned reference_deliver_pmi(struct reference *unit, unsigned lp)
 	return SPMU_EV_PMI;
 }
 
-/* Threads that share counters have those of thread 0. */
+/* Returns how many threads own counters. Threads that share counters use those of thread 0. */
 static unsigned owners(const struct reference *unit)
 {
 	return unit->family->shared ? 1 : unit->threads;
 }
 
-/* The PEBS record of a counter is due when it was armed and its event takes place. */
+/* Returns true if the counter's PEBS record is due: it was armed and its event takes place. */
 static bool triggers(struct reference *unit, struct reference_counter *counter, bool was_armed,
 		     bool occurred)
 {
@@ -107,23 +107,27 @@ static bool triggers(struct reference *unit, struct reference_counter *counter, 
 	return was_armed && occurred;
 }
 
-/* As records.c numbers counters: fixed ones from bit 32 on. */
+/* Returns the counter's bit as records.c has it: fixed counters from bit 32 on. */
 static uint64_t record_bit(const struct reference *unit, unsigned n)
 {
 	return UINT64_C(1) << (n < unit->generals ? n : 32 + n - unit->generals);
 }
 
-/* The counters of `owner` meet what `source` retired. */
+/* Counts on the counters of `owner` what `source` retired. */
 static unsigned retire_on(struct reference *unit, unsigned owner, unsigned source,
-			  const struct spmu_insn *insn)
+			  const struct spmu_insn *insn, bool late)
 {
 	struct reference_view views[REFERENCE_COUNTERS];
 	unsigned counters = unit->generals + unit->family->fixed, listening = 0;
 	unsigned events = 0, interrupts = 0, at_threshold = 0;
 	unsigned number[REFERENCE_COUNTERS];
 	uint64_t triggered = 0;
+	bool once = unit->defect == REFERENCE_TALLY_ONCE;
 
-	/* Who listens is settled before anything moves: a freeze acts from the next on. */
+	/*
+	 * All counters are judged before anything moves: a freeze takes effect with the next
+	 * instruction.
+	 */
 	for (unsigned n = 0; n < counters; n++) {
 		views[listening] = reference_view(unit, owner, n);
 		if (reference_listens(unit, &views[listening], source, insn->cpl))
@@ -133,7 +137,7 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 		struct reference_view *v = &views[i];
 		unsigned n = number[i];
 		bool occurred, was_armed = v->counter->armed;
-		uint64_t gain = reference_gain(v, source, insn, &occurred);
+		uint64_t gain = reference_gain(v, source, insn, once, &occurred);
 		bool overflow = reference_count(unit, owner, n, v, gain, &interrupts);
 
 		if (unit->defect == REFERENCE_RECORD_BY_COUNT)
@@ -149,7 +153,7 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 		if (triggered & record_bit(unit, n))
 			at_threshold |= v->record_interrupts;
 	}
-	if (triggered)
+	if (triggered && (!late || unit->defect == REFERENCE_TALLY_RECORDS))
 		events |= reference_assist(unit, source, insn, triggered, at_threshold);
 	for (unsigned lp = 0; lp < unit->threads; lp++)
 		if (interrupts >> lp & 1)
@@ -157,7 +161,7 @@ static unsigned retire_on(struct reference *unit, unsigned owner, unsigned sourc
 	return events;
 }
 
-/* The taken branch among an instruction's signals; false: none. */
+/* Finds the taken branch among an instruction's signals. Returns false if there is none. */
 static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
 {
 	uint64_t taken = insn->signals & SPMU_SIGSET_TAKEN;
@@ -177,9 +181,11 @@ static bool branch_of(const struct spmu_insn *insn, struct spmu_branch *branch)
 }
 
 /*
- * Reading of 18.4.4 ("PEBS is processed before BTS are processed; the PMI request is
- * held"): the last branch record belongs to retirement and comes first, then the
- * counters and PEBS, then the branch trace, then the interrupt.
+ * Retires an instruction.
+ *
+ * Reading of 18.4.4 ("PEBS is processed before BTS are processed; the PMI request is held"): the
+ * last branch record belongs to retirement and comes first. Then come the counters and PEBS, then
+ * the branch trace, then the interrupt.
  */
 unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu_insn *insn)
 {
@@ -191,7 +197,7 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
 	if (taken)
 		reference_last_branch(unit, lp, &branch);
 	for (unsigned owner = 0; owner < owners(unit); owner++)
-		events |= retire_on(unit, owner, lp, insn);
+		events |= retire_on(unit, owner, lp, insn, false);
 	if (taken)
 		reference_store_branch(unit, lp, &branch);
 	for (unsigned owner = 0; owner < unit->threads; owner++)
@@ -199,9 +205,24 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
 	return events;
 }
 
+unsigned reference_tally(struct reference *unit, unsigned lp, const struct spmu_tally *tally,
+			 unsigned cpl)
+{
+	struct spmu_insn insn = {.tallies = tally, .tally_count = 1, .cpl = (uint8_t)cpl};
+	unsigned events = 0;
+
+	if (unit->defect == REFERENCE_TALLY_FORGOTTEN)
+		return 0;
+	for (unsigned owner = 0; owner < owners(unit); owner++)
+		events |= retire_on(unit, owner, lp, &insn, true);
+	for (unsigned owner = 0; owner < unit->threads; owner++)
+		events |= reference_deliver_pmi(unit, owner);
+	return events;
+}
+
 /*
- * One clock in which `signals` take place and nothing retires.  gain[] gets
- * what each counter gained; true when one passed to 0.
+ * Runs one clock in which `signals` take place and nothing retires. gain[] gets what each counter
+ * gained. Returns true if one passed to 0.
  */
 static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, unsigned cpl,
 		      uint64_t gain[SPMU_THREADS_MAX][REFERENCE_COUNTERS])
@@ -222,7 +243,7 @@ static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, uns
 			gain[owner][n] = 0;
 			if (!reference_listens(unit, v, lp, cpl))
 				continue;
-			gain[owner][n] = reference_gain(v, lp, &clock, &occurred);
+			gain[owner][n] = reference_gain(v, lp, &clock, false, &occurred);
 			if (!reference_count(unit, owner, n, v, gain[owner][n], &interrupts))
 				continue;
 			wrapped |= v->counter->value < before || !v->force;
@@ -235,7 +256,7 @@ static bool one_clock(struct reference *unit, unsigned lp, uint64_t signals, uns
 	return wrapped;
 }
 
-/* One clock's gain, so often; the counter does not pass to 0. */
+/* Adds the gain of one clock, `clocks` times. The counter does not pass to 0. */
 static void add_clocks(struct reference *unit, unsigned owner, unsigned n, uint64_t gain,
 		       uint64_t clocks)
 {
@@ -251,8 +272,8 @@ static void add_clocks(struct reference *unit, unsigned owner, unsigned n, uint6
 }
 
 /*
- * Clocks that are all alike: leave out those in which every counter gains what
- * it gained in the last and none passes to 0.  How many were left out.
+ * Skips equal clocks: those in which every counter gains what it gained in the last one and none
+ * passes to 0. Returns how many it skipped.
  */
 static uint64_t skip(struct reference *unit, uint64_t clocks,
 		     uint64_t gain[SPMU_THREADS_MAX][REFERENCE_COUNTERS])

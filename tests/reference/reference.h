@@ -2,10 +2,10 @@
 /*
  * reference.h: a plain instruction-by-instruction unit of any family.
  *
- * It is written from the manual's rules alone and shares no code with
- * libsoftpmu but the event table (model.h), so that the library can be
- * compared with it.  What a family has is in family.c.  Each retired instruction is held against
- * each counter, one by one; there are no meters, no totals, nothing is put off.
+ * It is written from the manual's rules alone and shares no code with libsoftpmu but the event
+ * table (model.h), so that the library can be compared with it. family.c tells what a family has.
+ * Each retired instruction is applied to each counter, one by one. There are no meters and no
+ * totals, and nothing is delayed.
  */
 #ifndef SOFTPMU_REFERENCE_H
 #define SOFTPMU_REFERENCE_H
@@ -17,8 +17,8 @@
 #define REFERENCE_COUNTERS (REFERENCE_GENERAL + REFERENCE_FIXED)
 
 /*
- * Deliberate mistakes, to show that a comparison with the reference finds a
- * wrong unit.  X(name): what a unit might get wrong.
+ * Deliberate mistakes, to show that a comparison with the reference finds a wrong unit. X(name): a
+ * mistake that a unit might make.
  */
 #define REFERENCE_DEFECTS(X)                                                                       \
 	X(ARM_RECORDS_AT_ONCE, "the record is made by the event that overflows")                   \
@@ -54,6 +54,10 @@
 	X(STATUS_AFTER_ASSIST, "formats 1 and 2 store the status as it is after the assist")       \
 	X(ADAPTIVE_ALWAYS, "groups are stored whether or not the counter asks for them")           \
 	X(STORE_AS_LOAD, "a record of a store has the address of the load beside it")              \
+	X(LATENCY_LOST, "a record has no latency and data source of its load")                     \
+	X(TALLY_ONCE, "a tally counts once for each instruction that has it")                      \
+	X(TALLY_FORGOTTEN, "a tally that is reported late does not count")                         \
+	X(TALLY_RECORDS, "a tally that is reported late makes a record")                           \
 	X(SMM_RECORDS, "PEBS and branch trace go on in system-management mode")                    \
 	X(MACHINE_CHECK_RECORDS, "a machine check leaves PEBS and branch trace on")                \
 	X(LEGACY_KEEPS_ENABLES, "before version 4 a freeze leaves IA32_PERF_GLOBAL_CTRL")          \
@@ -97,12 +101,12 @@ enum reference_defect {
 		REFERENCE_DEFECT_END
 };
 
-/* "RELOAD_MISSING"; never NULL. */
+/* Returns a name like "RELOAD_MISSING", never NULL. */
 const char *reference_defect_name(enum reference_defect defect);
 
-/* What CMASK, E and INV remember of one thread's clocks. */
+/* What one thread's clocks leave for CMASK, E and INV. */
 struct reference_clock {
-	uint64_t occurrences; /* in the clock that is not over */
+	uint64_t occurrences; /* in the current clock */
 	bool asserted;	      /* the condition held in the clock before */
 };
 
@@ -116,14 +120,17 @@ struct reference_counter {
 
 enum reference_pin { PIN_IDLE, PIN_AT_COUNT, PIN_AT_OVERFLOW };
 
-/* One counter as the rules look at it, however it is programmed. */
+/* A counter as the rules see it, however it is programmed. */
 struct reference_view {
 	struct reference_counter *counter;
 	uint64_t signals;
-	uint64_t predicted, missed; /* branches that count by how they were predicted */
+	uint64_t predicted, missed; /* branches that count if they were predicted, or missed */
+	struct spmu_tally_set tallies;
 	unsigned bits;
 	bool enabled;
-	/* Bit n: what thread n retires counts, as the system or else; whom an overflow interrupts.
+	/*
+	 * Bit n: counts what thread n retires as the system or as a user; an overflow interrupts
+	 * thread n.
 	 */
 	unsigned system, user, interrupts;
 	unsigned at_least; /* occurrences in a clock; 0: all are added up */
@@ -157,7 +164,7 @@ struct reference_thread {
 	bool ia32e, smm, smm_frozen, halted;
 	bool lbr_untimed; /* the next entry's clocks are 0 (17.10.3) */
 	uint32_t lvt;
-	bool pmi_requested; /* by the instruction at hand */
+	bool pmi_requested; /* by the current instruction */
 };
 
 struct reference {
@@ -183,9 +190,9 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t ecx, unsigned cpl,
 				  bool cr4_pce, bool cr0_pe, uint64_t *value);
 void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value);
-bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid *regs);
+bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cpuid_regs *regs);
 
-/* Branches that no instruction retires with, #DB, SMM and the mode (branches.c). */
+/* Branches without an instruction, #DB, SMM and the mode (branches.c). */
 unsigned reference_branches(struct reference *unit, unsigned lp, const struct spmu_branch *branches,
 			    size_t count);
 bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
@@ -198,11 +205,14 @@ void reference_set_halted(struct reference *unit, unsigned lp, bool halted);
 
 /* SPMU_EV_PMI and SPMU_EV_RECORD as spmu_retire() gives them. */
 unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu_insn *insn);
+/* Does the same for an instruction that retired before: it makes no record. */
+unsigned reference_tally(struct reference *unit, unsigned lp, const struct spmu_tally *tally,
+			 unsigned cpl);
 unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals, uint64_t clocks,
 			  unsigned cpl);
 
 /* Between the files of the reference. */
-/* The thread that keeps a counter of thread lp, and what programs it. */
+/* Returns the thread that keeps a counter of thread lp, and its select registers. */
 static inline struct reference_thread *reference_holder(struct reference *unit, unsigned lp)
 {
 	return &unit->thread[unit->family->shared ? 0 : lp];
@@ -224,19 +234,24 @@ static inline void reference_raise(const struct reference *unit, struct referenc
 struct reference_view reference_view(struct reference *unit, unsigned owner, unsigned n);
 bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned n);
 uint64_t reference_supplied(const struct reference *unit, uint64_t signals);
-void reference_add_event(const struct reference *unit, struct reference_view *v, uint64_t signals);
-/* pentium.c, netburst.c; registers_early.c: false: not one of theirs. */
+bool reference_tally_supplied(const struct reference *unit, unsigned kind);
+void reference_add_event(const struct reference *unit, struct reference_view *v,
+			 const struct spmu_event *event);
+/* pentium.c, netburst.c. registers_legacy.c returns false for other registers. */
 struct reference_view reference_view_cesr(struct reference *unit, unsigned owner, unsigned n);
 struct reference_view reference_view_escr(struct reference *unit, unsigned n);
-bool reference_read_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t *value);
-bool reference_write_early(struct reference *unit, unsigned lp, uint32_t msr, uint64_t value,
-			   enum spmu_outcome *outcome);
-/* gain.c: what a counter gains of an instruction of thread `source`, or of clocks. */
+bool reference_read_legacy(struct reference *unit, unsigned lp, uint32_t msr, uint64_t *value);
+bool reference_write_legacy(struct reference *unit, unsigned lp, uint32_t msr, uint64_t value,
+			    enum spmu_outcome *outcome);
+/*
+ * gain.c: returns what a counter gains from an instruction of thread `source`, or from clocks.
+ * `once`: a defect.
+ */
 uint64_t reference_gain(const struct reference_view *v, unsigned source,
-			const struct spmu_insn *insn, bool *occurred);
+			const struct spmu_insn *insn, bool once, bool *occurred);
 bool reference_listens(const struct reference *unit, const struct reference_view *v,
 		       unsigned source, unsigned cpl);
-/* True when the counter overflowed. */
+/* Returns true if the counter overflowed. */
 bool reference_count(struct reference *unit, unsigned owner, unsigned n,
 		     const struct reference_view *v, uint64_t gain, unsigned *interrupts);
 

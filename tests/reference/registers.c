@@ -3,8 +3,8 @@
  * registers.c: RDMSR and WRMSR of the reference unit (Vol. 3B 18.2 and the families' sections),
  * RESET and INIT (Vol. 3A 9.1.1).
  *
- * Each register is one case with its own mask, written out again by hand and
- * not taken from the library's register lists.
+ * Each register is one case with its own mask, typed by hand and not taken from the library's
+ * register lists.
  */
 #include "reference.h"
 
@@ -20,7 +20,9 @@ static uint64_t fixed_bits(const struct reference *unit)
 	return ((UINT64_C(1) << unit->family->fixed) - 1) << 32;
 }
 
-/* Reading: what stands once a core is reset with each of its threads, as RESET is the core's. */
+/*
+ * Resets what a core has once. Reading: the reset of each thread resets it, as RESET is the core's.
+ */
 static void reset_shared(struct reference_thread *t, uint64_t misc_enable)
 {
 	memset(t->general, 0, sizeof(t->general));
@@ -32,7 +34,10 @@ static void reset_shared(struct reference_thread *t, uint64_t misc_enable)
 	t->misc_enable = misc_enable;
 }
 
-/* Vol. 3A 9.1.1, table 9-1; IA32_PERF_GLOBAL_CTRL enables the general counters after reset. */
+/*
+ * Resets a thread (Vol. 3A 9.1.1, table 9-1). IA32_PERF_GLOBAL_CTRL then enables the general
+ * counters.
+ */
 void reference_reset(struct reference *unit, unsigned lp)
 {
 	struct reference_thread *t = &unit->thread[lp];
@@ -48,7 +53,9 @@ void reference_reset(struct reference *unit, unsigned lp)
 		reset_shared(&unit->thread[0], t->misc_enable);
 }
 
-/* INIT leaves the counters alone, resets the local APIC (Vol. 3A 10.4.7.3) and stops DS (17.4.9).
+/*
+ * Makes INIT, which keeps the counters, resets the local APIC (Vol. 3A 10.4.7.3) and stops DS
+ * (17.4.9).
  */
 void reference_init(struct reference *unit, unsigned lp)
 {
@@ -61,17 +68,17 @@ void reference_create(struct reference *unit, const struct spmu_core_config *con
 {
 	memset(unit, 0, sizeof(*unit));
 	unit->model = config->model;
-	unit->family = family_find(spmu_model_info(config->model).name);
+	unit->family = family_find(spmu_model_describe(config->model).name);
 	unit->threads = config->threads;
 	unit->hide_absent = config->hide_absent;
-	/* From Sandy Bridge on eight counters when the core runs one thread (18.9). */
+	/* From Sandy Bridge on, a core that runs one thread has eight counters (18.9). */
 	unit->generals = config->threads == 2 ? unit->family->generals_ht : unit->family->generals;
 	unit->host = *host;
 	for (unsigned lp = 0; lp < unit->threads; lp++)
 		reference_reset(unit, lp);
 }
 
-/* 18.2.4.3: read only, from the logical state of the other registers. */
+/* Returns a register that is read-only and follows from the state of the others (18.2.4.3). */
 static uint64_t in_use(const struct reference *unit, const struct reference_thread *t)
 {
 	/* Bits 35:32 are load latency where no fixed counter has PEBS. */
@@ -94,9 +101,9 @@ static uint64_t in_use(const struct reference *unit, const struct reference_thre
 }
 
 /*
- * A register that the family does not have (Vol. 2B RDMSR: #GP).  Whether it is the
- * unit's to raise it, or the host's because no family of the unit has the register, is
- * not the manual's matter: the comparison takes one for the other.
+ * Outcome for a register that the family does not have (Vol. 2B RDMSR: #GP). Either the unit raises
+ * it, or the host, if no family of the unit has the register. The manual does not distinguish
+ * these, so the comparison treats both as equal.
  */
 #define ABSENT SPMU_GP
 
@@ -106,7 +113,7 @@ static enum spmu_outcome give(uint64_t *value, uint64_t what)
 	return SPMU_DONE;
 }
 
-/* The entry of the last branch stack that an address belongs to; -1: none. */
+/* Returns the entry of the last branch stack that an address belongs to, or -1. */
 static int entry_of(const struct family_lbr *lbr, uint32_t msr, uint32_t first)
 {
 	return lbr && first && msr >= first && msr < first + lbr->depth ? (int)(msr - first) : -1;
@@ -138,7 +145,9 @@ static enum spmu_outcome read_branches(const struct reference *unit,
 	return ABSENT;
 }
 
-/* IA32_PERF_CAPABILITIES; bits 6 and 7 (trap, registers) are left to PERF_CAPABILITIES_SURE. */
+/*
+ * Returns IA32_PERF_CAPABILITIES. Bits 6 and 7 (trap, registers) are not sure: CAPABILITIES_UNSURE.
+ */
 static uint64_t capabilities(const struct family *f)
 {
 	if (!f->version)
@@ -149,7 +158,7 @@ static uint64_t capabilities(const struct family *f)
 	       (uint64_t)f->adaptive << 14;
 }
 
-/* It is kept as IA32_DEBUGCTL has its bits. */
+/* Writes the register, which is kept with IA32_DEBUGCTL's bits. */
 static enum spmu_outcome write_debugctl(struct reference_thread *t, const struct family *f,
 					uint64_t value)
 {
@@ -166,7 +175,10 @@ static bool has_capabilities(const struct family *f)
 	return f->version || (f->cpuid_01_ecx >> 15 & 1);
 }
 
-/* The bits that software cannot change: 7, and 11 and 12 of families with the debug store. */
+/*
+ * Returns the thread that keeps IA32_MISC_ENABLE, or NULL. Software cannot change bit 7, and in
+ * families with the debug store bits 11 and 12.
+ */
 static struct reference_thread *misc_holder(struct reference *unit, unsigned lp)
 {
 	return unit->family->version || unit->family->misc_enable ? reference_holder(unit, lp)
@@ -219,7 +231,7 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 	struct reference_thread *t = &unit->thread[lp];
 	unsigned generals = unit->family->programming == BY_SELECTS ? unit->generals : 0;
 
-	if (reference_read_early(unit, lp, msr, value))
+	if (reference_read_legacy(unit, lp, msr, value))
 		return SPMU_DONE;
 	if (msr >= 0xc1 && msr < 0xc1 + generals)
 		return give(value, t->general[msr - 0xc1].value);
@@ -232,7 +244,7 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 	return read_single(unit, lp, msr, value);
 }
 
-/* Keep a value whose bits all stand in `allowed`; else #GP. */
+/* Stores a value if all its bits are in `allowed`; otherwise returns #GP. */
 static enum spmu_outcome store(uint64_t *to, uint64_t value, uint64_t allowed)
 {
 	if (value & ~allowed)
@@ -242,8 +254,8 @@ static enum spmu_outcome store(uint64_t *to, uint64_t value, uint64_t allowed)
 }
 
 /*
- * 18.2.1.1; AnyThread from version 3 on (18.2.3); IN_TX in any, IN_TXCP only in
- * IA32_PERFEVTSEL2 (18.11.5); ADAPTIVE with adaptive PEBS.
+ * Writes a select register (18.2.1.1). AnyThread exists from version 3 on (18.2.3), IN_TX in any,
+ * IN_TXCP in IA32_PERFEVTSEL2 only (18.11.5), ADAPTIVE with adaptive PEBS.
  */
 static enum spmu_outcome write_select(struct reference *unit, struct reference_thread *t,
 				      unsigned n, uint64_t value)
@@ -260,7 +272,7 @@ static enum spmu_outcome write_select(struct reference *unit, struct reference_t
 	return SPMU_DONE;
 }
 
-/* 18.2.2: the legacy address takes EAX and extends its sign. */
+/* Writes the legacy address, which takes EAX and extends its sign (18.2.2). */
 static void write_legacy(const struct reference *unit, struct reference_counter *counter,
 			 uint64_t value)
 {
@@ -270,7 +282,10 @@ static void write_legacy(const struct reference *unit, struct reference_counter 
 	counter->value = value;
 }
 
-/* Reading: PEBS that is switched off forgets that it was armed (figure 18-21). */
+/*
+ * Writes IA32_PEBS_ENABLE. Reading: a counter whose PEBS is switched off is no longer armed (figure
+ * 18-21).
+ */
 static enum spmu_outcome write_pebs_enable(struct reference *unit, struct reference_thread *t,
 					   uint64_t value)
 {
@@ -285,7 +300,7 @@ static enum spmu_outcome write_pebs_enable(struct reference *unit, struct refere
 	return SPMU_DONE;
 }
 
-/* WRMSR: a linear address must be canonical. */
+/* Stores a linear address, which must be canonical (WRMSR). */
 static enum spmu_outcome store_address(uint64_t *to, uint64_t value)
 {
 	if ((uint64_t)((int64_t)(value << 16) >> 16) != value)
@@ -294,7 +309,7 @@ static enum spmu_outcome store_address(uint64_t *to, uint64_t value)
 	return SPMU_DONE;
 }
 
-/* Addresses of the stack are canonical where no flags or clocks stand in their high bits. */
+/* Stores an address of the stack. It is canonical unless its high bits contain flags or clocks. */
 static enum spmu_outcome store_branch_address(const struct family_lbr *lbr, bool from, uint64_t *to,
 					      uint64_t value)
 {
@@ -346,8 +361,9 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 }
 
 /*
- * 18.2.2: bits of the overflow control by version; from version 4 on of the set register, too.
- * Reading of figure 18-12 and table 35-2: CondChgd can be set, as all that can be cleared.
+ * Returns the bits of the overflow control by version (18.2.2), and from version 4 on of the set
+ * register. Reading of figure 18-12 and table 35-2: CondChgd can be set, like all that can be
+ * cleared.
  */
 static uint64_t status_bits(const struct reference *unit)
 {
@@ -371,7 +387,7 @@ static uint64_t fixed_control_bits(const struct family *f)
 	return bits;
 }
 
-/* An overflow that software sets arms extended PEBS where any event will do (18.7.1). */
+/* Arms extended PEBS by an overflow that software sets, if any event makes a record (18.7.1). */
 static void arm_by_status(struct reference *unit, unsigned lp, uint64_t value)
 {
 	for (unsigned n = 0; n < unit->generals + unit->family->fixed; n++) {
@@ -394,7 +410,7 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 		return store(&t->global_control, value, general_bits(unit) | fixed_bits(unit));
 	if (store(&discard, value, status_bits(unit)) != SPMU_DONE)
 		return SPMU_GP;
-	/* "Individual bits" (18.2.4.2): it sets no other. */
+	/* "Individual bits" (18.2.4.2): it sets no other bit. */
 	if (msr == 0x391)
 		arm_by_status(unit, (unsigned)(t - unit->thread), value);
 	if (msr == 0x391 && unit->defect == REFERENCE_CONDITION_BY_SOFTWARE)
@@ -403,7 +419,7 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 	return SPMU_DONE;
 }
 
-/* 7, 11 and 12 are read only, the rest is the host's. */
+/* Writes the register: 7, 11 and 12 are read-only, and the rest is the host's. */
 static enum spmu_outcome write_misc_enable(struct reference_thread *t, uint64_t value)
 {
 	if (!t)
@@ -454,7 +470,7 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 	unsigned generals = unit->family->programming == BY_SELECTS ? unit->generals : 0;
 	enum spmu_outcome outcome;
 
-	if (reference_write_early(unit, lp, msr, value, &outcome))
+	if (reference_write_legacy(unit, lp, msr, value, &outcome))
 		return outcome;
 	if (msr >= 0xc1 && msr < 0xc1 + generals) {
 		write_legacy(unit, &t->general[msr - 0xc1], value);

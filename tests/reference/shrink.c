@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shrink.c: make a failing program as short as it can be, and print it.
+ * shrink.c: makes a failing program as short as possible, and prints it.
  *
- * Greedy: what follows the failure goes first, then each operation by itself,
- * then runs are halved, as long as the program still fails.
+ * It first removes what follows the failure, then each operation by itself, and then halves runs,
+ * as long as the program still fails.
  */
 #include "program.h"
 
@@ -71,6 +71,18 @@ void program_shrink(struct program *program, enum reference_defect defect,
 	(void)fails(program, defect, failure);
 }
 
+static void print_insn(const struct spmu_insn *insn)
+{
+	printf("           ip %llx cpl %u cycles %u signals %llx", (unsigned long long)insn->ip,
+	       insn->cpl, insn->cycles, (unsigned long long)insn->signals);
+	for (unsigned i = 0; i < insn->access_count; i++)
+		printf(" access %x at %llx", insn->accesses[i].kind,
+		       (unsigned long long)insn->accesses[i].linear);
+	for (unsigned i = 0; i < insn->tally_count; i++)
+		printf(" tally %u: %u", insn->tallies[i].kind, insn->tallies[i].count);
+	printf("\n");
+}
+
 static void print_run(const struct program *program, const struct operation *op)
 {
 	static struct spmu_insn insn[PROGRAM_RUN_MAX];
@@ -80,19 +92,33 @@ static void print_run(const struct program *program, const struct operation *op)
 		return;
 	program_stream(program, op, insn);
 	for (unsigned i = 0; i < op->count; i++)
-		printf("           ip %llx cpl %u cycles %u signals %llx data %llx\n",
-		       (unsigned long long)insn[i].ip, insn[i].cpl, insn[i].cycles,
-		       (unsigned long long)insn[i].signals,
-		       (unsigned long long)insn[i].data_address);
+		print_insn(&insn[i]);
 }
 
 static void print_operation(const struct program *program, const struct operation *op)
 {
-	static const char *const name[OP_KINDS] = {
-		"run",	   "wrmsr",	      "rdmsr",	"rdpmc", "lvt",
-		"clocks",  "cpuid",	      "settle", "poke",	 "guard",
-		"compare", "save and load",   "reset",	"init",	 "event",
-		"smm",	   "debug exception", "ia32e",	"halt",	 "machine check"};
+	static const char *const name[OP_KINDS] = {"run",
+						   "wrmsr",
+						   "rdmsr",
+						   "rdpmc",
+						   "lvt",
+						   "clocks",
+						   "cpuid",
+						   "sync",
+						   "poke",
+						   "guard",
+						   "compare",
+						   "save and load",
+						   "reset",
+						   "init",
+						   "event",
+						   "smm",
+						   "debug exception",
+						   "ia32e",
+						   "halt",
+						   "machine check",
+						   "deep sleep",
+						   "tally"};
 
 	printf("  thread %u ", op->lp);
 	switch (op->kind) {

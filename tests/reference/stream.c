@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c: the instructions of a run: from its seed, the same for all machines. */
+/* stream.c: makes the instructions of a run from its seed, the same for all machines. */
 #include "program.h"
 
-/* Signals of one instruction: mostly plain ones, some of each other kind. */
+/* Picks the signals of one instruction: usually plain ones, sometimes one of each other kind. */
 static uint64_t pick_signals(struct random *random, bool branch)
 {
 	uint64_t signals = SPMU_SIGBIT(INSTRUCTIONS);
@@ -22,13 +22,56 @@ static uint64_t pick_signals(struct random *random, bool branch)
 			signals |= SPMU_SIGBIT(BRANCH_MISS);
 		return signals;
 	}
-	signals |= random_next(random) & random_next(random) & random_next(random) &
-		   ((UINT64_C(1) << SPMU_SIGNALS) - 1);
-	/* An instruction is one branch at most. */
+	signals |=
+		random_next(random) & random_next(random) & random_next(random) & SPMU_SIGSET_ALL;
+	/* An instruction is at most one branch. */
 	while (__builtin_popcountll(signals & SPMU_SIGSET_BRANCHES) > 1)
 		signals &=
 			~(signals & SPMU_SIGSET_BRANCHES & (0 - (signals & SPMU_SIGSET_BRANCHES)));
 	return signals;
+}
+
+/* The accesses of the instructions of one stream. */
+static struct spmu_memory_access accesses[PROGRAM_RUN_MAX][2];
+static struct spmu_tally tallies[PROGRAM_RUN_MAX][3];
+
+/* Adds one access, or a load and a store at two places in either order. */
+static void put_accesses(struct spmu_insn *insn, unsigned i, uint64_t bits)
+{
+	struct spmu_memory_access *list = accesses[i];
+	uint16_t kind = (insn->signals & SPMU_SIGBIT(LOADS) ? SPMU_ACCESS_LOAD : 0) |
+			(insn->signals & SPMU_SIGBIT(STORES) ? SPMU_ACCESS_STORE : 0);
+
+	if (!kind)
+		return;
+	list[0] = (struct spmu_memory_access){.linear = bits >> 12, .bytes = 8, .kind = kind};
+	insn->accesses = list;
+	insn->access_count = 1;
+	if (kind != SPMU_ACCESS_DATA || !(bits >> 60 & 1))
+		return;
+	list[0].kind = bits >> 61 & 1 ? SPMU_ACCESS_STORE : SPMU_ACCESS_LOAD;
+	list[1] = (struct spmu_memory_access){
+		.linear = bits >> 8, .bytes = 8, .kind = list[0].kind ^ SPMU_ACCESS_DATA};
+	insn->access_count = 2;
+}
+
+/* Adds tallies: rarely many of a kind, and sometimes a kind that the unit does not know. */
+static void put_tallies(struct spmu_insn *insn, unsigned at, uint64_t bits)
+{
+	struct spmu_tally *list = tallies[at];
+	unsigned count = bits & 3;
+
+	insn->latency = bits >> 2 & 255;
+	insn->data_source = bits >> 10 & 15;
+	for (unsigned i = 0; i < count; i++) {
+		bits >>= 14;
+		list[i] = (struct spmu_tally){
+			.kind = (uint16_t)(bits % (SPMU_TALLIES + 1)),
+			.count = bits >> 8 & 7 ? bits >> 11 & 1 : bits >> 5 & 63,
+		};
+	}
+	insn->tallies = list;
+	insn->tally_count = (uint16_t)count;
 }
 
 void program_stream(const struct program *program, const struct operation *op,
@@ -59,10 +102,8 @@ void program_stream(const struct program *program, const struct operation *op,
 			insn[i].next_ip = insn[i].ip + 5; /* the next instruction */
 		if (insn[i].signals & SPMU_SIGBIT(FAR))
 			insn[i].next_cpl = cpl = cpls[bits >> 56 & 7];
-		if (insn[i].signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
-			insn[i].data_address = bits >> 12;
-		if ((insn[i].signals & SPMU_SIGBIT(LOADS)) &&
-		    (insn[i].signals & SPMU_SIGBIT(STORES)) && (bits >> 60 & 1))
-			insn[i].store_address = bits >> 8;
+		put_accesses(&insn[i], i, bits);
+		if (program->modelled)
+			put_tallies(&insn[i], i, random_next(&random));
 	}
 }

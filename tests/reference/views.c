@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c: the registers of a counter brought to the one form in which gain.c and reference.c look
- * at it: event select registers (18.2.1.1; the P6 family: 18.22.1) and fixed counters (18.2.2).
- * CESR is in pentium.c, ESCRs and CCCRs are in netburst.c.
+ * views.c: brings the registers of a counter into the form that gain.c and reference.c use: event
+ * select registers (18.2.1.1; the P6 family: 18.22.1) and fixed counters (18.2.2). CESR is in
+ * pentium.c, ESCRs and CCCRs are in netburst.c.
  */
 #include "reference.h"
 
@@ -17,21 +17,34 @@
 #define STATUS_CTRFRZ (UINT64_C(1) << 59)
 #define DEBUGCTL_PB0  (UINT64_C(1) << 2)
 
-/* An event of which the host does not supply all signals is absent (signals.h). */
+/* Returns the signals of an event, or 0 if the host does not supply them all (signals.h). */
 uint64_t reference_supplied(const struct reference *unit, uint64_t signals)
 {
 	return signals & ~(unit->host.supply.exact | unit->host.supply.modelled) ? 0 : signals;
 }
 
+/* Returns true if the host supplies the tally (tallies.h). */
+bool reference_tally_supplied(const struct reference *unit, unsigned kind)
+{
+	return spmu_tally_set_has(&unit->host.supply.exact_tallies, kind) ||
+	       spmu_tally_set_has(&unit->host.supply.modelled_tallies, kind);
+}
+
 /*
- * One more event of a counter.  Kinds of branches with BRANCH_MISS or BRANCH_PREDICTED are branches
- * that were mispredicted, or that were not (signals.h); the host tells of the first alone.
+ * Adds an event to a counter. Kinds of branches with BRANCH_MISS or BRANCH_PREDICTED are branches
+ * that were mispredicted, or that were not (signals.h). The host reports only mispredictions.
  */
-void reference_add_event(const struct reference *unit, struct reference_view *v, uint64_t signals)
+void reference_add_event(const struct reference *unit, struct reference_view *v,
+			 const struct spmu_event *event)
 {
 	const uint64_t miss = SPMU_SIGBIT(BRANCH_MISS), hit = SPMU_SIGBIT(BRANCH_PREDICTED);
+	uint64_t signals = event->signals;
 	uint64_t kinds = signals & SPMU_SIGSET_BRANCHES;
 
+	if (event->tally && !reference_tally_supplied(unit, event->tally))
+		return;
+	if (event->tally)
+		spmu_tally_set_add(&v->tallies, event->tally);
 	if (!kinds || !(signals & (miss | hit))) {
 		v->signals |= reference_supplied(unit, signals);
 	} else if (reference_supplied(unit, kinds | miss)) {
@@ -42,7 +55,10 @@ void reference_add_event(const struct reference *unit, struct reference_view *v,
 	v->predicted &= ~v->signals;
 }
 
-/* 18.2.4.1: GLOBAL_CTRL & !CTR_FRZ; the first version and earlier units have neither (18.2.1). */
+/*
+ * Returns GLOBAL_CTRL & !CTR_FRZ (18.2.4.1). The first version and earlier units have neither
+ * (18.2.1).
+ */
 static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 {
 	const struct reference_thread *t = &unit->thread[lp];
@@ -51,7 +67,7 @@ static bool globally(const struct reference *unit, unsigned lp, unsigned bit)
 	       ((t->global_control >> bit & 1) && !(t->global_status & STATUS_CTRFRZ));
 }
 
-/* The threads to which a counter of this owner listens: AnyThread is for both (18.2.3). */
+/* Returns the threads that a counter of this owner listens to. AnyThread means both (18.2.3). */
 static unsigned threads_of(const struct reference *unit, unsigned owner, bool any)
 {
 	any = any && unit->defect != REFERENCE_ANY_IGNORED && !unit->family->any_ignored;
@@ -59,9 +75,10 @@ static unsigned threads_of(const struct reference *unit, unsigned owner, bool an
 }
 
 /*
- * Reading: with INV, a CMASK of 16 or more and no edge detection an event that retirement makes
- * holds in each clock, as no processor retires so much in one.  Where the host has clocks they are
- * what is counted.  Each instruction has a micro-operation at least.
+ * Returns true if the condition holds in each clock. Reading: that is an event of retirement with
+ * INV, a CMASK of 16 or more and no edge detection, as no processor retires so much in a clock. If
+ * the host has clocks, the counter then counts clocks. Each instruction has at least one
+ * micro-operation.
  */
 static bool always_fewer(const struct reference *unit, const struct spmu_event *event,
 			 uint64_t select)
@@ -77,8 +94,9 @@ static bool always_fewer(const struct reference *unit, const struct spmu_event *
 }
 
 /*
- * 18.9.4, 18.13.1: precise events ask for AnyThread, Edge, Invert and CMask of 0; processors
- * take the last two.  With extended PEBS any event will do, and fixed counters.
+ * Returns true if the counter makes records. Precise events need AnyThread, Edge, Invert and CMask
+ * of 0 (18.9.4, 18.13.1), but processors accept the last two. With extended PEBS any event and
+ * fixed counters make records.
  */
 static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 {
@@ -104,8 +122,8 @@ static bool is_pebs(const struct reference *unit, unsigned lp, unsigned n)
 }
 
 /*
- * 18.7.1.2: the mechanism is of all precise events, and "disabled for any counter when the INV,
- * ANY, E, or CMASK fields are set".
+ * Returns true for reduced skid (18.7.1.2): all precise events have it. It is "disabled for any
+ * counter when the INV, ANY, E, or CMASK fields are set".
  */
 static bool has_reduced_skid(const struct reference *unit, unsigned lp, unsigned n)
 {
@@ -121,9 +139,9 @@ static bool has_reduced_skid(const struct reference *unit, unsigned lp, unsigned
 }
 
 /*
- * 18.9.4.4: PDIR traps on the instruction that overflows; it is for one event on one counter.
- * Reading: with a threshold that is another event (table 18-56).  On the 10th generation it is
- * fixed counter 0's.
+ * Returns true for PDIR, which traps on the instruction that overflows (18.9.4.4). It exists for
+ * one event on one counter. Reading: with a threshold that is another event (table 18-56). On the
+ * 10th generation fixed counter 0 has it.
  */
 static bool is_pdir(const struct reference *unit, unsigned lp, unsigned n)
 {
@@ -145,9 +163,9 @@ static bool is_pdir(const struct reference *unit, unsigned lp, unsigned n)
 }
 
 /*
- * Extended PEBS of an event that is not precise takes "the next opportunity" (18.7.1).
- * Reading: the next instruction of the thread in a ring that the counter counts; so it is
- * for clocks, too.
+ * Returns true if any instruction makes the record. Extended PEBS of an event that is not precise
+ * takes "the next opportunity" (18.7.1). Reading: the next instruction of the thread in a ring that
+ * the counter counts, and so for clocks, too.
  */
 bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned n)
 {
@@ -161,7 +179,10 @@ bool reference_takes_any(const struct reference *unit, unsigned owner, unsigned 
 	return unit->family->extended_pebs && event && !(event->pebs_counters >> n & 1);
 }
 
-/* 18.22.1: EN of the first register is for all counters of a P6. */
+/*
+ * Returns true if the counter is enabled. EN of the first register enables all counters of a P6
+ * (18.22.1).
+ */
 static bool is_enabled(const struct reference *unit, const struct reference_thread *t, unsigned n)
 {
 	bool first = unit->family->enable_first && unit->defect != REFERENCE_ENABLE_PER_COUNTER;
@@ -169,7 +190,10 @@ static bool is_enabled(const struct reference *unit, const struct reference_thre
 	return t->select[first ? 0 : n] & SELECT_EN;
 }
 
-/* 18.2.1.1, 18.22.1; the PBi flags give the pin to breakpoints (17.14.1). */
+/*
+ * Returns what toggles the pin (18.2.1.1, 18.22.1). The PBi flags give the pin to breakpoints
+ * (17.14.1).
+ */
 static enum reference_pin pin_of(const struct reference *unit, const struct reference_thread *t,
 				 unsigned n)
 {
@@ -182,7 +206,10 @@ static enum reference_pin pin_of(const struct reference *unit, const struct refe
 	return control ? PIN_AT_COUNT : PIN_AT_OVERFLOW;
 }
 
-/* 18.2.1.1: edge detection without CMASK takes a clock with any occurrence; INV needs CMASK. */
+/*
+ * Sets the condition of 18.2.1.1: edge detection without CMASK takes a clock with any occurrence.
+ * INV needs CMASK.
+ */
 static void set_condition(const struct reference *unit, struct reference_view *v, uint64_t select)
 {
 	unsigned cmask = select >> 24 & 0xff;
@@ -220,11 +247,11 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 	};
 
 	/*
-	 * Reading: an event counts on the counters that the table names, elsewhere
-	 * nothing; and what no signal describes counts nothing, whatever CMASK and INV.
+	 * Reading: an event counts only on the counters that the table names. If no signal
+	 * describes an event, it counts nothing, whatever CMASK and INV are.
 	 */
 	if (event && (event->counters >> n & 1))
-		reference_add_event(unit, &v, event->signals);
+		reference_add_event(unit, &v, event);
 	set_condition(unit, &v, select);
 	if (event && (event->counters >> n & 1) && always_fewer(unit, event, select)) {
 		v.signals = SPMU_SIGBIT(CYCLES);
@@ -240,14 +267,14 @@ static struct reference_view view_fixed(struct reference *unit, unsigned lp, uns
 	unsigned control = t->fixed_control >> (4 * n) & 15;
 	unsigned threads = threads_of(unit, lp, control & 4);
 	const struct spmu_event *event;
+	struct reference_view v;
 
 	if (!(control & 3) || !globally(unit, lp, 32 + n))
 		return (struct reference_view){.counter = &t->fixed[n],
 					       .bits = unit->family->fixed_bits};
 	event = spmu_event_fixed(unit->model, n);
-	return (struct reference_view){
+	v = (struct reference_view){
 		.counter = &t->fixed[n],
-		.signals = event ? reference_supplied(unit, event->signals) : 0,
 		.bits = unit->family->fixed_bits,
 		.enabled = true,
 		.system = control & 1 ? threads : 0,
@@ -258,6 +285,9 @@ static struct reference_view view_fixed(struct reference *unit, unsigned lp, uns
 		.record_interrupts = 1u << lp,
 		.status_bit = UINT64_C(1) << (32 + n),
 	};
+	if (event)
+		reference_add_event(unit, &v, event);
+	return v;
 }
 
 struct reference_view reference_view(struct reference *unit, unsigned owner, unsigned n)

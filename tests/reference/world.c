@@ -2,21 +2,22 @@
 /*
  * world.c: memory, registers, time and PMIs for a unit under test.
  *
- * An access that leaves its window, wraps around the end of the address space
- * or touches a guarded granule is refused and changes nothing, as unit.h asks
- * of a host.
+ * An access that leaves its window, wraps around the end of the address space or touches a guarded
+ * granule is refused and changes nothing, as unit.h requires of a host.
  */
 #include "random.h"
 #include "world.h"
 
 #include <string.h>
 
+#include "tests/supply.h"
+
 void world_reset(struct world *world)
 {
 	memset(world, 0, sizeof(*world));
 }
 
-/* Offset in memory[], or -1. */
+/* Returns the offset in memory[], or -1. */
 static int64_t place(uint64_t linear, size_t bytes)
 {
 	static const uint64_t base[WORLD_WINDOWS] = {0, WORLD_MIDDLE, WORLD_TOP};
@@ -128,6 +129,7 @@ static void world_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 void world_host(struct world *world, bool modelled, struct spmu_host *host)
 {
 	*host = (struct spmu_host){
+		.size = sizeof(struct spmu_host),
 		.opaque = world,
 		.read = world_read,
 		.write = world_write,
@@ -136,10 +138,7 @@ void world_host(struct world *world, bool modelled, struct spmu_host *host)
 		.registers = world_registers,
 		.vectors = world_vectors,
 		.pin = world_pin,
-		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL,
-			   .modelled = modelled ? ((UINT64_C(1) << SPMU_SIGNALS) - 1) &
-							  ~SPMU_SIGSET_ARCHITECTURAL
-						: 0},
+		.supply = modelled ? supply_all() : supply_execution(),
 	};
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * world.h: the host around a unit under test: linear memory that can refuse,
- * registers and a time-stamp counter that follow from the position in the
- * program, and a log of the PMIs.
+ * world.h: the host around a unit under test: linear memory that can refuse, registers and a
+ * time-stamp counter that depend on the position in the program, and a log of the PMIs.
  */
 #ifndef SOFTPMU_WORLD_H
 #define SOFTPMU_WORLD_H
@@ -30,7 +29,7 @@ struct world_pmi {
 
 struct world {
 	uint64_t position;
-	const struct spmu_insn *insn; /* at hand; NULL between instructions */
+	const struct spmu_insn *insn; /* the current one; NULL between instructions */
 	uint64_t (*read_status)(void *unit, unsigned lp);
 	void *unit;
 
@@ -40,7 +39,7 @@ struct world {
 	bool pmi_pending[SPMU_THREADS_MAX]; /* not yet seen by the program */
 	uint64_t accesses;		    /* callbacks to memory */
 	uint64_t pin[SPMU_THREADS_MAX][32]; /* toggles of each counter's pin */
-	bool out_of_place;		    /* a callback came where none may come */
+	bool out_of_place;		    /* a callback came where none is permitted */
 
 	uint8_t guard[WORLD_GRANULES];
 	uint8_t memory[WORLD_WINDOWS * WORLD_WINDOW_BYTES];
@@ -49,16 +48,16 @@ struct world {
 void world_reset(struct world *world);
 void world_host(struct world *world, bool modelled, struct spmu_host *host);
 
-/* NULL, or in what two worlds differ. */
+/* Returns NULL, or the difference between two worlds. */
 const char *world_difference(const struct world *a, const struct world *b);
 
-/* Software's own store: ignores the guards, drops what is outside. */
+/* Stores as software does: ignores the guards and drops what is outside. */
 void world_poke(struct world *world, uint64_t linear, unsigned bytes, uint64_t value);
 
-/* Little-endian; 0 where there is no memory. */
+/* Returns a little-endian value, 0 where there is no memory. */
 uint64_t world_peek(const struct world *world, uint64_t linear, unsigned bytes);
 
-/* A store of the host's own, by the rules of its memory; false: refused. */
+/* Stores as the host itself, by the rules of its memory. Returns false if refused. */
 bool world_store(struct world *world, uint64_t linear, const void *from, size_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * area.c: the DS save area as software lays it out and reads it (17.4.9,
- * tables 18-13, 18-23, 18-44 and 18-55; adaptive records by their groups), typed
- * by hand and not by the library's layouts.
+ * area.c: the DS save area as software lays it out and reads it (17.4.9, tables 18-13, 18-23, 18-44
+ * and 18-55; adaptive records by their groups). It is typed by hand and does not use the library's
+ * layouts.
  */
 #include "scenario.h"
 
@@ -67,7 +67,10 @@ static bool put(struct scenario *s, const char *name, uint64_t value)
 	return true;
 }
 
-/* Buffers for so many records, empty; thresholds behind the end unless told. */
+/*
+ * Makes empty buffers for this many records. The thresholds are after the end unless the line sets
+ * them.
+ */
 static bool lay_out(struct scenario *s, uint64_t pebs, uint64_t bts, uint64_t pebs_bytes)
 {
 	uint64_t bts_base = SCENARIO_BTS + s->lp * SCENARIO_BTS_STEP;
@@ -140,7 +143,7 @@ static int index_of(const char *const *names, unsigned count, const char *name)
 	return -1;
 }
 
-/* Table of format 4's groups: basic, memory, registers, XMM, branches. */
+/* The groups of format 4: basic, memory, registers, XMM, branches. */
 static bool adaptive_field(const struct scenario *s, uint64_t record, const char *name,
 			   uint64_t *value)
 {
@@ -205,7 +208,7 @@ bool scenario_record_field(const struct scenario *s, uint64_t record, const char
 	if (s->family->pebs_format == 4)
 		return adaptive_field(s, record, name, value);
 	if (!strcmp(name, "applicable")) {
-		/* Before format 3 it is the status, which has CondChgd, too. */
+		/* Before format 3 this is the status, which also has CondChgd. */
 		if (!scenario_record_field(s, record, "status", value))
 			return false;
 		*value &= ~(UINT64_C(1) << 63);

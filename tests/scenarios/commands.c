@@ -25,7 +25,7 @@ static bool wrmsr(struct scenario *s, const struct line *line, unsigned at, bool
 	outcome = spmu_write_msr(s->core, s->lp, msr, value);
 	if (fault) {
 		s->expectations++;
-		/* A register that the family lacks may also be the host's to refuse. */
+		/* If the family lacks a register, the unit may also leave it to the host. */
 		scenario_check(s, outcome != SPMU_DONE, "wrmsr %s 0x%llx: done, #GP expected",
 			       line->word[at + 1], (unsigned long long)value);
 		return true;
@@ -136,11 +136,22 @@ static void one(struct scenario *s, struct spmu_insn *insn)
 	s->ip = insn->next_ip;
 }
 
+/* The accesses of data= and store=: without the second, the first may be of either kind. */
+static unsigned list_accesses(uint64_t data, uint64_t store, struct spmu_memory_access list[2])
+{
+	list[0] = (struct spmu_memory_access){.linear = data,
+					      .kind = store ? SPMU_ACCESS_LOAD : SPMU_ACCESS_DATA};
+	list[1] = (struct spmu_memory_access){.linear = store, .kind = SPMU_ACCESS_STORE};
+	return store ? 2 : data ? 1 : 0;
+}
+
 /* retire N [SIGNAL]... [ip=] [to=] [cpl=] [next_cpl=] [cycles=] [data=] [store=] */
 static bool retire(struct scenario *s, const struct line *line)
 {
 	struct spmu_insn insn = {.signals = SPMU_SIGBIT(INSTRUCTIONS), .cycles = 1};
 	uint64_t n = 0, cpl = s->cpl, next_cpl = s->cpl, cycles = 1, to = 0, ip = 0, signal = 0;
+	uint64_t data = 0, store = 0;
+	struct spmu_memory_access accesses[2];
 	bool jumps = false;
 
 	if (!argument(s, line, 1, &n))
@@ -149,13 +160,10 @@ static bool retire(struct scenario *s, const struct line *line)
 		const struct {
 			const char *key;
 			uint64_t *value;
-		} option[] = {{"ip", &ip},
-			      {"to", &to},
-			      {"cpl", &cpl},
-			      {"next_cpl", &next_cpl},
-			      {"cycles", &cycles},
-			      {"data", &insn.data_address},
-			      {"store", &insn.store_address}};
+		} option[] = {{"ip", &ip},	   {"to", &to},
+			      {"cpl", &cpl},	   {"next_cpl", &next_cpl},
+			      {"cycles", &cycles}, {"data", &data},
+			      {"store", &store}};
 		const char *text = NULL;
 
 		for (unsigned k = 0; k < sizeof(option) / sizeof(option[0]) && !text; k++)
@@ -175,6 +183,8 @@ static bool retire(struct scenario *s, const struct line *line)
 	insn.cpl = (uint8_t)cpl;
 	insn.next_cpl = (uint8_t)next_cpl;
 	insn.cycles = (uint32_t)cycles;
+	insn.accesses = accesses;
+	insn.access_count = (uint16_t)list_accesses(data, store, accesses);
 	for (; n; n--) {
 		insn.ip = ip ? ip : s->ip;
 		insn.next_ip = jumps ? to : insn.ip + 4;
@@ -338,7 +348,7 @@ static bool number(struct scenario *s, const struct line *line, uint64_t below, 
 	return true;
 }
 
-/* Lines that stand for one call and have no words of their own. */
+/* Lines that are one call and have no words of their own. */
 static bool single(struct scenario *s, const char *word)
 {
 	if (!strcmp(word, "reset"))
@@ -349,8 +359,8 @@ static bool single(struct scenario *s, const char *word)
 		spmu_machine_check(s->core, s->lp);
 	else if (!strcmp(word, "deep_sleep"))
 		spmu_deep_sleep(s->core, s->lp);
-	else if (!strcmp(word, "settle"))
-		spmu_settle(s->core);
+	else if (!strcmp(word, "sync"))
+		spmu_sync(s->core);
 	else if (!strcmp(word, "smi"))
 		spmu_smm(s->core, s->lp, true);
 	else if (!strcmp(word, "rsm"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* expect.c: what a scenario says must have come of it. */
+/* expect.c: checks what a scenario expects. */
 #include "scenario.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool value_at(struct scenario *s, const struct line *line, unsigned n, ui
 	return scenario_value(s, line->word[n], value);
 }
 
-/* expect pmi N [vector=N] [delivery=fixed|nmi|smi]: so many since the beginning. */
+/* expect pmi N [vector=N] [delivery=fixed|nmi|smi]: N since the beginning. */
 static bool expect_pmi(struct scenario *s, const struct line *line)
 {
 	uint64_t n = 0, vector = 0;
@@ -70,7 +70,7 @@ static bool expect_area(struct scenario *s, const struct line *line)
 	return true;
 }
 
-/* Where PEBS record n begins: those of format 4 say how long they are. */
+/* Returns where PEBS record n begins. Records of format 4 contain their length. */
 static uint64_t record_at(const struct scenario *s, uint64_t n)
 {
 	uint64_t at = SCENARIO_PEBS + s->lp * SCENARIO_PEBS_STEP;
@@ -94,7 +94,7 @@ static bool expect_records(struct scenario *s, const struct line *line)
 		n++;
 	scenario_check(s, n == want && record_at(s, n) == end, "%llu records, not %llu%s",
 		       (unsigned long long)n, (unsigned long long)want,
-		       record_at(s, n) == end ? "" : "; the index is not behind one");
+		       record_at(s, n) == end ? "" : "; the index is not after a record");
 	return true;
 }
 
@@ -153,7 +153,7 @@ static bool expect_bts(struct scenario *s, const struct line *line)
 	return true;
 }
 
-/* What entry's registers say, by the format (17.4.8.1). */
+/* Returns what an entry's registers say, by the format (17.4.8.1). */
 static bool lbr_entry(const struct scenario *s, uint64_t entry, uint64_t *from, uint64_t *to,
 		      bool *miss, uint64_t *cycles)
 {
@@ -238,7 +238,7 @@ static bool expect_events(struct scenario *s, const struct line *line)
 static bool expect_cpuid(struct scenario *s, const struct line *line)
 {
 	uint64_t leaf = 0, want = 0, mask = 0xffffffff;
-	struct spmu_cpuid regs = {0};
+	struct spmu_cpuid_regs regs = {0};
 	unsigned at = 4;
 
 	if (line->count < 5 || !value_at(s, line, 2, &leaf))
@@ -284,14 +284,14 @@ static bool expect_pin(struct scenario *s, const struct line *line)
 
 	if (!value_at(s, line, 2, &n) || !value_at(s, line, 3, &want))
 		return false;
-	spmu_settle(s->core);
+	spmu_sync(s->core);
 	scenario_check(s, s->pin[s->lp][n % 32] == want, "pin %llu toggled %llu times, not %llu",
 		       (unsigned long long)n, (unsigned long long)s->pin[s->lp][n % 32],
 		       (unsigned long long)want);
 	return true;
 }
 
-/* expect refused N: so many writes were to memory that is not there. */
+/* expect refused N: N writes were to memory that does not exist. */
 static bool expect_refused(struct scenario *s, const struct line *line)
 {
 	uint64_t want = 0;

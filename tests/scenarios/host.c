@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host.c: the host of a scenario: memory with holes, registers that can be told apart, PMIs. */
+/* host.c: the host of a scenario: memory with holes, registers with different values, PMIs. */
 #include "scenario.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void host_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 		memset(xmm[i], 0x40 + (int)i, 16);
 }
 
-/* Some event that the model counts, and PMC0 samples precisely, by one signal. */
+/* Finds an event that the model counts by one signal, and that PMC0 samples precisely. */
 static void find_precise(struct scenario *s)
 {
 	static const unsigned wanted[] = {SPMU_SIG_COND_TAKEN, SPMU_SIG_CALL_REL, SPMU_SIG_LOADS,
@@ -108,6 +108,7 @@ static void find_precise(struct scenario *s)
 bool scenario_create(struct scenario *s)
 {
 	struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.opaque = s,
 		.read = host_read,
 		.write = host_write,
@@ -119,6 +120,7 @@ bool scenario_create(struct scenario *s)
 		.supply = s->supply,
 	};
 	struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = s->model,
 		.threads = s->threads,
 		.hide_absent = s->hide_absent,

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/supply.h"
+
 #define MODELS_MAX 48u
 #define LINES_MAX  600u
 #define LINE_BYTES 256u
@@ -66,7 +68,7 @@ static void split(char *text, struct line *line)
 		line->word[line->count++] = word;
 }
 
-/* Groups of models that can be named at once: those of before version 1 have their own. */
+/* Groups of models. Those from before version 1 have groups of their own. */
 static bool in_group(const struct family *f, const char *group, bool *known)
 {
 	const struct {
@@ -114,8 +116,8 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 	const struct {
 		const char *name;
 		bool in;
-	} early[] = {
-		{"early", true},
+	} legacy[] = {
+		{"legacy", true},
 		{"pentium", f->programming == BY_CESR},
 		{"p6", f->enable_first},
 		{"p6-debug", f->enable_first && !f->area},
@@ -128,10 +130,10 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 			*known = true;
 			return groups[i].in && f->version;
 		}
-	for (unsigned i = 0; i < sizeof(early) / sizeof(early[0]); i++)
-		if (!strcmp(early[i].name, group)) {
+	for (unsigned i = 0; i < sizeof(legacy) / sizeof(legacy[0]); i++)
+		if (!strcmp(legacy[i].name, group)) {
 			*known = true;
-			return early[i].in && !f->version;
+			return legacy[i].in && !f->version;
 		}
 	*known = false;
 	return false;
@@ -172,7 +174,7 @@ static bool take_models(struct file *file, unsigned number, const struct line *l
 	return true;
 }
 
-/* Lines before the first scenario: section, models. */
+/* Reads the lines before the first scenario: section, models. */
 static bool take_head(struct file *file, unsigned *first)
 {
 	for (unsigned i = 0; i < file->lines; i++) {
@@ -213,11 +215,10 @@ static bool take_erratum(struct scenario *s, const char *name)
 	return scenario_refuse(s, "erratum", name);
 }
 
-/* What must be said before the core is made. */
+/* Lines that must come before the core is made. */
 static bool is_setting(struct scenario *s, const struct line *line, bool *good)
 {
 	const char *word = line->word[0], *value = line->count > 1 ? line->word[1] : "";
-	uint64_t all = (UINT64_C(1) << SPMU_SIGNALS) - 1;
 
 	*good = true;
 	if (!strcmp(word, "threads"))
@@ -225,7 +226,7 @@ static bool is_setting(struct scenario *s, const struct line *line, bool *good)
 	else if (!strcmp(word, "ia32e"))
 		s->ia32e = !strcmp(value, "on");
 	else if (!strcmp(word, "supply"))
-		s->supply.modelled = !strcmp(value, "all") ? all & ~SPMU_SIGSET_ARCHITECTURAL : 0;
+		s->supply = !strcmp(value, "all") ? supply_all() : supply_execution();
 	else if (!strcmp(word, "hide_absent"))
 		s->hide_absent = true;
 	else if (!strcmp(word, "errata"))
@@ -247,7 +248,7 @@ static void finish(struct file *file, struct scenario *s, unsigned start)
 	scenario_destroy(s);
 }
 
-/* "repeat N LINE": that line so often. */
+/* "repeat N LINE": the line, N times. */
 static bool run_line(struct scenario *s, struct line *line)
 {
 	uint64_t times = 1;
@@ -282,9 +283,7 @@ static unsigned run_scenario(struct file *file, unsigned start, const struct fam
 	s.ia32e = true;
 	s.cpl = 3;
 	s.ip = 0x401000;
-	s.supply = (struct spmu_supply){SPMU_SIGSET_ARCHITECTURAL,
-					((UINT64_C(1) << SPMU_SIGNALS) - 1) &
-						~SPMU_SIGSET_ARCHITECTURAL};
+	s.supply = supply_all();
 	for (i = start + 1; i < file->lines; i++) {
 		char text[LINE_BYTES];
 		struct line line;
@@ -354,7 +353,7 @@ static void run_file(struct file *file)
 	       file->models, file->passed, file->failed);
 }
 
-/* Groups pass over a family that is no model: none may be missing, on either side. */
+/* Groups skip a family that is no model. So none may be missing on either side. */
 static unsigned missing_models(unsigned *passed)
 {
 	const struct family *family;
@@ -366,7 +365,7 @@ static unsigned missing_models(unsigned *passed)
 			missing++;
 		}
 	for (size_t i = 0; i < spmu_model_count(); i++, ++*passed) {
-		const char *name = spmu_model_info(spmu_model_at(i)).name;
+		const char *name = spmu_model_describe(spmu_model_at(i)).name;
 
 		if (!family_find(name)) {
 			printf("family.c: the model %s is not there\n", name);

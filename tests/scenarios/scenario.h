@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario.h: a file of tests/scenarios while it runs: its core, the memory
- * around it and what happened so far.  The language is described in README.md.
+ * scenario.h: a file of tests/scenarios while it runs: its core, the memory around the core, and
+ * what has happened so far. README.md describes the language.
  */
 #ifndef SOFTPMU_SCENARIO_H
 #define SOFTPMU_SCENARIO_H
@@ -47,7 +47,7 @@ struct scenario {
 	struct spmu_pmi pmi[SPMU_THREADS_MAX]; /* the last */
 	unsigned events;		       /* of the last retire or branch */
 	uint64_t ip, tsc;
-	uint64_t next_ip; /* of the instruction at hand, for the registers */
+	uint64_t next_ip; /* of the present instruction, for the registers */
 	unsigned cpl;
 	uint64_t precise, precise_signal; /* an event that PMC0 can sample precisely */
 
@@ -66,7 +66,7 @@ struct line {
 bool scenario_check(struct scenario *s, bool good, const char *form, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A line that the language does not have: always a failure. */
+/* Reports a line that is not in the language. It is always a failure. */
 bool scenario_refuse(struct scenario *s, const char *what, const char *word);
 
 /* host.c */
@@ -75,11 +75,11 @@ void scenario_destroy(struct scenario *s);
 uint64_t scenario_fetch(const struct scenario *s, uint64_t linear, unsigned bytes);
 void scenario_store(struct scenario *s, uint64_t linear, unsigned bytes, uint64_t value);
 
-/* words.c; false: not understood, reported. */
+/* words.c. They return false, after a message, if the word is unknown. */
 bool scenario_value(struct scenario *s, const char *word, uint64_t *value);
 bool scenario_msr(struct scenario *s, const char *word, uint32_t *msr);
 bool scenario_signal(struct scenario *s, const char *word, uint64_t *signals);
-/* "key=value": the value; NULL: another key. */
+/* Returns the value of "key=value", or NULL for another key. */
 const char *scenario_option(const char *word, const char *key);
 
 /* area.c */
@@ -91,7 +91,7 @@ bool scenario_ds(struct scenario *s, const struct line *line);
 bool scenario_record_field(const struct scenario *s, uint64_t record, const char *name,
 			   uint64_t *value);
 
-/* commands.c and expect.c: one line each; false: the scenario cannot go on. */
+/* commands.c and expect.c: one line each. They return false if the scenario cannot go on. */
 bool scenario_command(struct scenario *s, const struct line *line);
 bool scenario_expect(struct scenario *s, const struct line *line);
 

@@ -102,7 +102,7 @@ static bool by_name(const struct scenario *s, const char *name, uint64_t *value)
 	return false;
 }
 
-/* A name, a number or bitN, up to the next operator; *n*m multiplies. */
+/* Reads a name, a number or bitN, up to the next operator. *n*m multiplies. */
 static bool term(const struct scenario *s, const char **at, uint64_t *value)
 {
 	size_t length = strcspn(*at, "|+-*");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# annotate.sh: `softpmu annotate`: every sample stands beside its instruction and source line.
+# annotate.sh: `softpmu annotate` shows every sample at its instruction and source line.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/profile.bash"
 cd "$SCRATCH" || exit 1
@@ -19,7 +19,7 @@ hot=$(address hot hot) warm=$(address hot warm) cold=$(address hot cold) label=$
 	samples 5 1 10 600 100 $((hot + 0x14))
 } | make_perfdata perf.data
 
-# Percent, address and text of instructions, layout aside.
+# Prints percent, address and text of instructions, without the layout.
 instructions() {
 	sed -nE 's/^ +([0-9.]+) : +([0-9a-f]+):  (.*)$/\1 \2 \3/p' <<<"$1"
 }
@@ -27,7 +27,7 @@ instructions() {
 run annotate hot
 succeeds "annotate"
 first=$(sed '/^$/,$d' <<<"$out")
-# The instructions as an assembler would be given them, at their addresses (hot.S).
+# Prints the instructions as for an assembler, with their addresses (hot.S).
 same "instructions of hot" "0.00 $(printf %x "$hot") xor %eax,%eax
 0.00 $(printf %x $((hot + 2))) mov \$0x3e8,%ecx
 75.00 $(printf %x $((hot + 7))) add \$0x1,%rax
@@ -46,7 +46,7 @@ second=$(sed '1,/^$/d' <<<"$out")
 has "the other event" "$second" "hot in hot for branches:u (5 samples, 100.00% of all"
 has_line "its sample" "$(instructions "$second")" "100\.00 $(printf %x $((hot + 0x14))) jne .*"
 
-# perf puts the same shares on the same addresses.
+# perf has the same shares at the same addresses.
 perf annotate --stdio -i perf.data hot 2>/dev/null >perf.out
 same "perf says the same" "$(sed -nE 's/^ +([0-9.]+) : +([0-9a-f]+): .*/\1 \2/p' perf.out | head -n 8)" \
 	"$(instructions "$first" | cut -d' ' -f1,2)"
@@ -63,19 +63,19 @@ run annotate --intel hot
 has "Intel's syntax" "$out" "add rax, 0x1"
 has "Intel's syntax, relative" "$out" "lea rdx, [rip+0xfee]  # $(printf %x "$(address hot table)")"
 
-# Without a name: functions of a tenth and more.
+# Without a name, functions with at least a tenth of the count are shown.
 run annotate
 same "hottest functions" "hot warm hot" "$(sed -nE 's/^ Percent \|  ([^ ]+) in .*/\1/p' <<<"$out" | xargs)"
 run annotate --percent-limit 1
 same "down to one percent" "hot warm label cold hot" "$(sed -nE 's/^ Percent \|  ([^ ]+) in .*/\1/p' <<<"$out" | xargs)"
 has_not "no escape sequence in a pipe" "$out" $'\e'
 
-# Bytes that are no instruction; a label without a size reaches to the next symbol.
+# Bytes that are not an instruction; a label without a size ends at the next symbol.
 run annotate label
 same "bytes that are none" "0.00 nop 100.00 .byte 0x06 0.00 nop 0.00 ret" \
 	"$(instructions "$out" | cut -d' ' -f1,3- | head -n 4 | xargs)"
 
-# Without debug information the instructions stand alone.
+# Without debug information, only instructions are shown.
 strip -g -o plain hot
 {
 	echo "event instructions:u"
@@ -89,7 +89,7 @@ same "no debug information" "100.00 $(printf %x "$warm") imul %rax,%rax
 0.00 $(printf %x $((warm + 4))) ret" "$(instructions "$out")"
 has_not "no source lines" "$out" "hot.S"
 
-# Debug information in a file of its own, found by build-id.
+# Debug information in its own file, which the build-id names.
 id=$(build_id hot)
 mkdir -p "symfs/bin" "symfs/usr/lib/debug/.build-id/${id:0:2}"
 objcopy --only-keep-debug hot "symfs/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
@@ -116,7 +116,7 @@ refuses "missing file" 1 "nothing.data"
 	samples 2 0 10 100 1 4096
 } | make_perfdata nowhere.data
 run annotate -i nowhere.data
-refuses "no names at all" 1 "nowhere.data has no sample in a function of a known name"
+refuses "no names at all" 1 "nowhere.data has no sample in a function whose name is known"
 {
 	echo "event instructions:u"
 	echo "comm 10 10 1 1 prog"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# annotate_syntax.sh: AT&T's syntax of `softpmu annotate` against objdump's: of forms.S, and of all of
-# the C library.  What is spelt in another way (vpcmpb $0 for vpcmpeqb) must assemble to the same
-# instruction.
+# annotate_syntax.sh: the AT&T syntax of `softpmu annotate` is objdump's, for forms.S and for all of the C
+# library.  An instruction that is spelt in another way (vpcmpb $0 for vpcmpeqb) must assemble to the same
+# bytes.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
 expect "the disassembler" "$CC" -I"$ROOT" -I"$ROOT/include" "$ROOT/tests/tool/disasm.c" \
-	"$ROOT/tools/softpmu/disasm.c" "$ROOT/tools/softpmu/disasm_att.c" -lZydis -o disasm
+	"$ROOT/tools/softpmu/disasm/disasm.c" "$ROOT/tools/softpmu/disasm/disasm_att.c" -lZydis -o disasm
 
-# Text without layout, names and notes; what objdump tells of a branch's target has no 0x.
+# Removes layout, names and notes.  objdump writes the target of a branch without 0x.
 plain() {
 	sed -E 's/ +#.*//; s/ *<[^>]*>//g; s/\t(.*)0x([0-9a-f]+)$/\t\1\2/; s/[[:blank:]]+$//; s/ +/ /g'
 }
@@ -18,11 +18,11 @@ of_objdump() {
 	objdump -d --no-show-raw-insn -j .text "$1" | sed -nE 's/^ *([0-9a-f]+):\t(.+)/\1\t\2/p' | plain
 }
 
-# agrees NAME FILE LEAST: at least LEAST instructions, all the same.
+# agrees NAME FILE LEAST: both have the same text, for at least LEAST instructions.
 agrees() {
 	./disasm "$2" | plain >ours
 	of_objdump "$2" >theirs
-	# At an address that only one of the two has is a byte that is data, or FWAIT.
+	# An address that only one of the two has is a byte of data, or FWAIT.
 	awk -F'\t' 'NR == FNR { ours[$1] = $2; next }
 		$1 in ours && $2 !~ /^(\(bad\)|\.byte|rex)/ && ours[$1] !~ /^(\.byte|fwait)/ {
 			both++

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# baseline.sh: counts compared with those of an earlier run, and what the exit status says of it.
+# baseline.sh: stat compares counts with those of an earlier run, and its exit status says the result.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-# FOLDER/bench: a program of 2 * N + 4 instructions, N of them branches besides the system call; its
-# status is S.
-# build FOLDER N [S]
+# build FOLDER N [S]: makes FOLDER/bench, a program of 2 * N + 4 instructions.  N of them are branches,
+# without the system call.  It exits with S.
 build() {
 	mkdir -p "$1"
 	sed -e "s/N/$2/; s/S/${3:-0}/" >"$1.S" <<'END'
@@ -36,10 +35,10 @@ has "written: the model" "$(<base.json)" '"model" : "skylake"'
 same "nothing else is left" "" "$(compgen -G 'base.json?*')"
 has "written: the program, the version" "$(<base.json)" '"version" : "0.1.0", "command" : "same/bench"}'
 run stat -j -o other.json -e $events -- same/bench
-# What softpmu wrote before it told the program.
+# A baseline of a softpmu that did not write the program yet.
 sed 's/, "version".*}/}/' base.json >old.json
 
-# compared NAME STATUS OPTION... -- PROGRAM
+# compared NAME STATUS OPTION... -- PROGRAM: runs the program and checks the status.
 compared() {
 	run stat -e $events "${@:3}"
 	same "$1: status" "$2" "$status"
@@ -62,7 +61,7 @@ compared "more, when only more matters" 121 --baseline base.json --threshold +0 
 compared "several runs" 121 --baseline base.json --threshold 0.5% -r 2 -- more/bench
 compared "several runs, the same" 0 --baseline base.json -r 3 -- same/bench
 
-# The program's own end comes first.
+# The program's own status comes first.
 compared "the program failed" 3 --baseline base.json -- failing/bench
 has "the program failed: the change is shown" "$err" "beyond the threshold"
 compared "the program failed: no baseline" 3 --write-baseline new.json -- failing/bench
@@ -75,16 +74,16 @@ has "written again: the new count" "$(<next.json)" '"counter-value" : "2024.0000
 compared "onto itself" 121 --baseline next.json --write-baseline next.json -- same/bench
 compared "onto itself: then" 0 --baseline next.json -- same/bench
 
-# The arguments are part of what is compared, the folder is not.
+# The arguments must be the same, the folder need not be.
 compared "other arguments" 125 --baseline base.json -- same/bench 1
-has "other arguments" "$err" "base.json: counts of the program 'same/bench', not of 'same/bench 1'"
+has "other arguments" "$err" "base.json: its counts are of the program 'same/bench', not of 'same/bench 1'"
 compared "without the program's name" 0 --baseline old.json -- same/bench 1
 has_not "the same version is not told" "$err" "written by"
 sed 's/"version" : "0.1.0"/"version" : "0.0.9"/' base.json >version.json
 compared "another version" 0 --baseline version.json -- same/bench
 has "another version" "$err" "threshold 0 % (written by softpmu 0.0.9, this is 0.1.0):"
 
-# Several benchmarks in one file, by label.
+# Several benchmarks in one file, with labels.
 for each in same more; do
 	compared "label $each: written" 0 --write-baseline all.json --label "$each" -- $each/bench
 done
@@ -95,11 +94,11 @@ has "label: shown" "$err" "Baseline all.json, benchmark 'same', threshold 0 %:"
 compared "label: the other" 121 --baseline all.json --label more -- same/bench
 has_line "label: the other's count" "$err" ' +1,984 +2,004 +instructions:u +\+20 .*'
 compared "label: another program" 125 --baseline all.json --label more -- sh -c :
-has "label: another program" "$err" "all.json: counts of the program 'less/bench', not of 'sh -c :'"
+has "label: another program" "$err" "all.json: its counts are of the program 'less/bench', not of 'sh -c :'"
 compared "label: unknown" 125 --baseline all.json --label x -- same/bench
 has "label: unknown" "$err" "all.json: has no benchmark 'x'; it has same, more"
 compared "label: none given" 125 --baseline all.json -- same/bench
-has "label: none given" "$err" "all.json: say with --label which of its benchmarks is meant: same, more"
+has "label: none given" "$err" "all.json: choose one of its benchmarks with --label: same, more"
 compared "label: not in the file" 125 --baseline base.json --label x -- same/bench
 has "label: not in the file" "$err" "base.json: has no benchmark 'x'; its counts were written without --label"
 compared "without a label, too: written" 0 --write-baseline all.json -- same/bench
@@ -114,7 +113,7 @@ ln -s all.json link.json
 compared "through a link" 0 --write-baseline link.json --label x -- same/bench
 same "through a link: it stays" yes "$([[ -L link.json ]] && grep -q '"label" : "x"' all.json && echo yes)"
 
-# The other forms.
+# The other output formats.
 run stat -j -e $events --baseline base.json -- more/bench
 has "JSON" "$err" '"command" : "more/bench", "baseline-value" : "2004.000000", "change-percent" : 0.998004, "beyond-threshold" : true}'
 has_line "JSON of what is absent" "$err" '.*"cycles:u".*"fidelity" : "absent", "model" : "skylake", .*"command" : "more/bench"\}'
@@ -128,7 +127,7 @@ has "from none" "$err" '"baseline-value" : "0.000000", "change-percent" : null, 
 python3 -c 'import json, sys; [json.loads(l) for l in sys.stdin]' <<<"$err"
 same "it is JSON" 0 $?
 
-# perf's own lines have no model and other keys; their order and blanks do not matter.
+# perf's own lines have no model and other keys.  Their order and blanks do not matter.
 cat >perf.json <<'END'
 {"event":"branches:u","unit":"","counter-value":"1001.000000","pcnt-running":100.00,"metric-threshold":null}
 
@@ -137,8 +136,7 @@ END
 run stat -e instructions:u,branches:u --baseline perf.json -- same/bench
 same "lines as perf's" 0 "$status"
 
-# Mistakes are said before the program runs.
-# mistaken NAME STATUS PART OPTION...
+# mistaken NAME STATUS PART OPTION...: an error is reported before the program runs.
 mistaken() {
 	run stat "${@:4}" -- sh -c ': >has-run'
 	refuses "$1" "$2" "$3"
@@ -147,11 +145,11 @@ mistaken() {
 mistaken "no file" 125 "cannot read nosuch.json" --baseline nosuch.json
 mistaken "a folder" 125 "cannot read ." --baseline .
 mistaken "an event too many" 125 "old.json: has no count of 'br_inst_retired.near_call:u'" -e instructions:u,br_inst_retired.near_call:u --baseline old.json
-mistaken "another model" 125 "counts of the model 'skylake', not of haswell" -M haswell -e $events --baseline base.json
+mistaken "another model" 125 "its counts are of the model 'skylake', not of haswell" -M haswell -e $events --baseline base.json
 sed 's/"cycles:u"/"instructions:k"/; s/<not supported>/12/' old.json >kernel.json
 mistaken "a count of what is absent" 125 "has a count of 'instructions:k', which is absent now" -e instructions:u,instructions:k --baseline kernel.json
 mistaken "absent events alone" 125 "nothing to compare" -e cycles:u --baseline old.json
-mistaken "another program" 125 "base.json: counts of the program 'same/bench', not of 'sh -c : >has-run'" -e $events --baseline base.json
+mistaken "another program" 125 "base.json: its counts are of the program 'same/bench', not of 'sh -c : >has-run'" -e $events --baseline base.json
 : >empty.json
 mistaken "an empty file" 125 "empty.json: there are no counts in it" -e $events --baseline empty.json
 mistaken "no folder to write to" 125 "cannot write nosuch/base.json: No such file" -e $events --write-baseline nosuch/base.json
@@ -170,12 +168,12 @@ for bad in '{' '[]' 'text' '{"event" : "instructions:u"}' '{"event" : "instructi
 done
 mistaken "threshold alone" 129 "--threshold needs --baseline" --threshold 1
 for bad in '' x -1 1x + nan inf; do
-	mistaken "threshold '$bad'" 129 "is no threshold" --baseline base.json --threshold "$bad"
+	mistaken "threshold '$bad'" 129 "--threshold needs a number of percent, not" --baseline base.json --threshold "$bad"
 done
-# The script of docs/ci.md: the first run writes the baseline, the next ones are compared with it.
+# The script of docs/ci.md: the first run writes the baseline, later runs are compared with it.
 sed -n '/^    #!\/bin\/sh$/,/^    exit /p' "$ROOT/docs/ci.md" | sed 's/^    //' >gate.sh
 mkdir -p bin ci && ln -sf "$SOFTPMU" bin/softpmu
-# gate NAME STATUS PROGRAM
+# gate NAME STATUS PROGRAM: runs that script.
 gate() {
 	PATH=$SCRATCH/bin:$PATH timeout "$LIMIT" sh gate.sh "$3" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
 	same "gate: $1" "$2" $?

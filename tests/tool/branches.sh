@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# branches.sh: branch stacks and branch traces in perf.data (Vol. 3B 17.4.8, 17.4.9), as Debian's perf
-# reads them: what the file was made from comes out again.
+# branches.sh: Debian's perf reads from perf.data the branch stacks and branch traces that were written
+# into it (Vol. 3B 17.4.8, 17.4.9).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/profile.bash"
 cd "$SCRATCH" || exit 1
@@ -9,7 +9,7 @@ cd "$SCRATCH" || exit 1
 hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label)
 ANY=$((1 << 0 | 1 << 3)) CALL_STACK=$((1 << 0 | 1 << 11 | 1 << 14 | 1 << 15))
 
-# perf_quiet NAME ARGUMENT...: perf succeeds without a warning; its output into out.
+# perf_quiet NAME ARGUMENT...: perf succeeds without a warning; its output is in out.
 perf_quiet() {
 	local name=$1
 	shift
@@ -65,7 +65,23 @@ has_line "branches of the event" "$out" "# Branches: 322 of event 'instructions:
 run report -b --percent-limit 50 -i lbr.data
 same "percent limit" 1 "$(grep -cE '^ +[0-9.]+%' <<<"$out")"
 
-# --- the chain of callers that a call stack gives
+# Rows with equal counts and functions are in the order of their commands, in every run.
+{
+	echo "branches $ANY"
+	echo "event instructions:upp"
+	for i in {31..10}; do
+		echo "comm $i $i 1 1 prog$i"
+		map "$i" 2 "$SCRATCH/hot" 0
+		echo "sample 0 $i $i 100 1000 $((hot + 7)) $((warm + 1)):$hot:2"
+	done
+} | make_perfdata equal.data
+for option in -b -n; do
+	run report $option -i equal.data
+	same "report $option: order of equal rows" "$(printf 'prog%s ' {10..31})" \
+		"$(grep -oE '\bprog[0-9]+' <<<"$out" | tr '\n' ' ')"
+done
+
+# --- the call chain of a call stack
 {
 	echo "branches $CALL_STACK"
 	echo "event instructions:upp"

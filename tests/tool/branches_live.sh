@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# branches_live.sh: record -b, -j, --call-graph lbr, intel_bts// and trace on a program whose branches are known,
-# under the engine (Vol. 3B 17.4.5, 17.4.8, 17.4.9, 17.7.2).
+# branches_live.sh: record -b, -j, --call-graph lbr, intel_bts// and trace, on a program whose branches are
+# known, with the engine (Vol. 3B 17.4.5, 17.4.8, 17.4.9, 17.7.2).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 export HOME=$SCRATCH
@@ -36,7 +36,7 @@ three:	mov $1000, %ecx
 END
 "$CC" -nostdlib -static -no-pie -Wl,--build-id=sha1 -o chain chain.S || stop "build of chain" "$CC failed"
 
-# Every branch of the run, as the program's text says.
+# The trace has every branch of the run, which follow from the program's text.
 want() {
 	local round
 	for round in 1 2 3; do
@@ -67,7 +67,7 @@ one
 run trace --summary -- ./chain
 has "summary" "$err" "# $(wc -l <branches) taken branches, 9 calls"
 
-# Long runs wait for the reader: as many branches as the counter says.
+# A long run waits for its reader: there are as many branches as the counter says.
 "$CC" -x assembler -nostdlib -static -no-pie -o long - <<'END'
 	.globl _start
 _start:	mov $3000000, %ecx
@@ -88,7 +88,7 @@ same "perf has nothing to say" "" "$(<err)"
 awk '{ print $1, $4 }' list >own.list
 same_file "perf decodes every branch" own.list perf.list
 
-# Branch stacks: the newest branches before each sample, as many as the model has.
+# Branch stacks have the newest branches before each sample, as many as the model has records.
 run record -q -o lbr.data -b -e br_inst_retired.near_taken:upp -c 100 -- ./chain
 same "record -b" 0 "$status"
 perf script -i lbr.data -F ip,brstack 2>/dev/null | tail -n +12 | head -n 10 >stacks
@@ -103,12 +103,12 @@ same "any_call: calls only" "_start one two" \
 for model in haswell skylake icelake; do
 	run record -q -o graph.data -M "$model" --call-graph lbr -e br_inst_retired.near_taken:upp -c 100 -- ./chain
 	same "call graph on $model: status" 0 "$status"
-	# A sample in the loop: where it is, then its callers.
+	# A sample in the loop: its address, then its callers.
 	same "call graph on $model" "three two one _start" \
 		"$(perf script -i graph.data -F ip,sym 2>/dev/null | awk '/^$/ { n++ } n == 5 && NF { print $2 }' | xargs)"
 done
 
-# report shows callers of call chains, with perf's shares, and branches of branch stacks.
+# report shows the callers of call chains, with perf's shares, and the branches of branch stacks.
 run report -g -i graph.data
 same "callers" "_start one
 one two
@@ -120,14 +120,14 @@ has "callers are no branches" "$out" "# The file has call chains, not branches: 
 run report -g -i lbr.data
 has "branches are no callers" "$out" "# The file has branches, not call chains: see softpmu report -b."
 run report -b -g -i lbr.data
-refuses "both" 129 "-b and -g exclude each other"
+refuses "both" 129 "-b and -g cannot be combined"
 
-# Older models filter less or not at all, have fewer records, and no call stack.
+# Older models filter less or not at all, and have fewer records and no call stack.
 run record -q -o core2.data -M core2 -j call -e instructions:upp -c 7 -- ./chain
 same "core2 filters in software: status" 0 "$status"
 same "core2 has direct calls only" "one _start" \
 	"$(perf script -i core2.data -F brstacksym 2>/dev/null | grep -oE '[a-z_]+(\+0x[0-9a-f]+)?/[a-z_]+' | sed -E 's/(\+0x[0-9a-f]+)?\/.*//' | sort -ru | xargs)"
-# Their records have no eventing IP: samples stand behind the instruction, and on it from Haswell on.
+# Their records have no eventing IP: a sample is at the instruction after it, from Haswell on at it.
 for model in core2 nehalem haswell; do
 	run record -q -o ip.data -M "$model" -e instructions:upp -c 100 -- ./chain
 	same "samples on $model" 100.00% "$("$SOFTPMU" report -s sym -i ip.data | awk '$3 == "three" { print $1 }')"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# commands.sh: what a newcomer types is answered: misspelt commands, commands, options and events of
-# perf that are not here.
+# commands.sh: messages for what newcomers type: misspelt commands, and commands, options and events of perf
+# that softpmu does not have.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-# answered COMMAND PART
+# answered COMMAND PART: the command is refused with a message that contains PART.
 answered() {
 	run "$1"
 	refuses "$1" 129 "$2"
@@ -24,18 +24,18 @@ answered script "perf script reads"
 answered c2c "caches are not modelled"
 answered diff "softpmu stat --baseline"
 answered kvm "softpmu vm"
-answered /bin/true "'/bin/true' is a program: say what to do with it, as in 'softpmu stat -- /bin/true'"
+answered /bin/true "'/bin/true' is a program; put a command before it, as in 'softpmu stat -- /bin/true'"
 for command in stat record trace; do
 	for option in "-p 1" "-a" "--pid=1" "-C 0"; do
 		# shellcheck disable=SC2086 # its value is a word of its own
 		run $command $option true
-		refuses "$command $option" 129 "softpmu observes the program that it starts"
+		refuses "$command $option" 129 "softpmu cannot observe what runs already"
 	done
 done
 run record -o - -- true
-refuses "record -o -" 129 "perf.data's pipe form is not written"
+refuses "record -o -" 129 "perf.data is not written to a pipe"
 run report perf.data
-refuses "report FILE" 129 "unexpected argument 'perf.data'; a file is named by -i"
+refuses "report FILE" 129 "unexpected argument 'perf.data'; name the file with -i"
 for output in '' nosuch/x . "$(printf '%300s' '' | tr ' ' x)"; do
 	for command in stat record; do
 		run $command -e instructions:u -o "$output" -- touch has-run
@@ -52,13 +52,13 @@ for command in "" stat record trace report annotate list models explain; do
 done
 answered --frob "unknown option '--frob'"
 
-# The advice works.
+# The commands that the messages suggest work.
 run record -q -d -c 100 -e mem_inst_retired.all_loads:upp -- true
 succeeds "data addresses"
 same "perf script shows them" yes \
 	"$(perf script -F ip,addr 2>/dev/null | awk '$1 != "0" && NF == 2 { n++ } END { print (n > 10 ? "yes" : "no") }')"
 
-# event NAME PART: stat and record refuse it in one line that tells more than that.
+# event NAME PART: stat and record refuse the event with a message that contains PART.
 event() {
 	run stat -e "$1" -- true
 	refuses "stat -e $1" 129 "$2"

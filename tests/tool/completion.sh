@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# completion.sh: what bash offers behind the beginning of a command line.
+# completion.sh: what bash offers after the beginning of a command line.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tools/completion/softpmu.bash
@@ -8,7 +8,7 @@
 compopt() { :; } # there is no completion under way
 cd "$SCRATCH" || exit 1
 
-# offers WORD...: what is offered for the last word, one after the other.
+# offers WORD...: prints what is offered for the last word, one on each line.
 offers() {
 	COMP_WORDS=(softpmu "$@")
 	COMP_CWORD=$#
@@ -48,5 +48,5 @@ same "folders of vm" "shared" "$(mkdir shared && touch shared-not && offers vm -
 same "files" "perf.data" "$(touch perf.data other && offers report -i perf)"
 same "program" "true" "$(offers stat -e instructions tru | tr ' ' '\n' | grep -x true | sort -u)"
 same "the program's arguments are files" "perf.data" "$(offers record -c 1000 -- cat perf)"
-same "not our options behind the program" "" "$(offers stat true --mod)"
+same "not our options after the program" "" "$(offers stat true --mod)"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cut_off.sh: a run that is cut off by SIGKILL, by a full disk or by a limit leaves a perf.data that
-# softpmu and perf can read, and no other file.
+# cut_off.sh: a run that ends early by SIGKILL, a full disk or a limit leaves a perf.data that softpmu and
+# perf can read, and no other file.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 mkdir "$SCRATCH/run" && cd "$SCRATCH/run" || exit 1
@@ -15,7 +15,7 @@ _start:
 END
 "$CC" -nostdlib -static -o "$SCRATCH/loop" "$SCRATCH/loop.S" || stop "building" "loop"
 
-# wait_for COMMAND...: until it succeeds.
+# wait_for COMMAND...: waits until the command succeeds.
 wait_for() {
 	local i
 	for ((i = 0; i < 600; i++)); do
@@ -28,7 +28,7 @@ has_samples() {
 	[[ -e perf.data && $(perf script -i perf.data -F ip 2>/dev/null | grep -c .) -gt 5 ]]
 }
 
-# readable NAME: both tools read perf.data.
+# readable NAME: both tools can read perf.data.
 readable() {
 	run report
 	same "$1: report: status" 0 "$status"
@@ -39,7 +39,7 @@ readable() {
 	same "$1: perf's samples" yes "$([[ $(grep -c . "$SCRATCH/ips") -gt 5 ]] && echo yes)"
 }
 
-# end_both: kill the tool, then the program, which goes on without it.
+# end_both: kills the tool, then the program, which continues without the tool.
 # shellcheck disable=SC2317
 end_both() {
 	local program
@@ -49,7 +49,7 @@ end_both() {
 	kill -KILL $program
 }
 
-# killed NAME OPTION...: the tool is killed while the program runs.
+# killed NAME OPTION...: kills the tool while the program runs.
 killed() {
 	local name=$1 pid
 	shift
@@ -66,13 +66,13 @@ killed() {
 killed "SIGKILL" -c 1000003
 killed "SIGKILL, branches" -b -c 1000003
 
-# Before there is a record nothing is left, and a run that cannot be counted leaves the older file.
+# Without a record there is no file, and a run that cannot be counted leaves the older file.
 rm -f -- *
 echo old >perf.data
 run record -- ./nosuch
 same "no program" "perf.data old" "$(echo *) $(<perf.data)"
 
-# A disk of 512 KiB.
+# A full disk: one of 512 KiB.
 if mkdir disk && mount -t tmpfs -o size=512k tmpfs disk 2>/dev/null; then
 	trap 'umount -l "$SCRATCH/run/disk"; rm -rf "$SCRATCH"' EXIT
 	cd disk || exit 1
@@ -89,16 +89,40 @@ if mkdir disk && mount -t tmpfs -o size=512k tmpfs disk 2>/dev/null; then
 		[[ $(df --output=avail . | tail -n 1) -eq 0 ]]
 	}
 	wait_for is_full
+	wait_for has_samples
 	end_both $pid
 	readable "SIGKILL with a full disk"
 	cd .. || exit 1
-	umount disk
+	umount -l disk # the killed program may still be in it
 	trap 'rm -rf "$SCRATCH"' EXIT
 else
 	not_run "a full disk" "mounting a tmpfs needs root"
 fi
 
-# What was kept of translations while a process was killed goes with a later run.
+# A limit on the size of files: 512 KiB.
+mkdir limited && cd limited || exit 1
+hard=$(ulimit -H -f)
+ulimit -S -f 512
+run record -c 10 -- ls /usr/bin
+ulimit -S -f "$hard"
+same "a limit: status" 125 "$status"
+has "a limit: it is said" "$err" "writing perf.data: File too large: kept "
+readable "a limit" libc
+same "a limit: files" perf.data "$(echo *)"
+cd .. || exit 1
+
+# A hard limit leaves no room for the engine, unless softpmu may lift it (CAP_SYS_RESOURCE).
+expected="125 softpmu: cannot prepare the engine: File too large; raise the limit on the size of files (ulimit -f)"
+if (ulimit -f 100 && ulimit -H -f 200) 2>/dev/null; then
+	expected="0 "
+fi
+said=$(
+	ulimit -f 100
+	exec "$SOFTPMU" stat -e instructions:u -o counts -- true 2>&1
+)
+same "a hard limit" "$expected" "$? $said"
+
+# A later run removes the translations that a killed process did not finish.
 kept=$XDG_CACHE_HOME/softpmu/translations
 mkdir -p "$kept"
 : >"$kept/abandoned.1" && touch -d '-1 hour' "$kept/abandoned.1"

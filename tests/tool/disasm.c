@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disasm.c FILE: the .text of an object file, disassembled in AT&T's syntax by the tool's code: a
- * line of address, tab and text for each instruction.
+ * disasm.c FILE: disassembles the .text of an object file with the tool's code, in AT&T's syntax.
+ * Prints a line with address, tab and text for each instruction.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/softpmu/commands.h"
-#include "tools/softpmu/disasm.h"
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/disasm/disasm.h"
 
 enum { LONGEST = 15 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# explain.sh: `softpmu explain`: values drawn field by field, the event's name, #GP, CPUID.
+# explain.sh: `softpmu explain` draws values field by field and names the event, #GP and CPUID.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -29,7 +29,7 @@ has "where it counts" "$out" "It counts at every CPL, enabled; an overflow inter
 has_line "a write completes" "$out" 'WRMSR completes\.'
 has_line "ruler, boxes in ASCII" "$out" '\+-+(\+-+)*\+'
 
-# The boxes hold every field, highest bit first.
+# The boxes have every field, the highest bit first.
 boxes=$(grep -A 1 '^+' <<<"$out" | grep '^| .*[A-Za-z]' | tr -d '\n' | tr -s ' |' ' ')
 same "boxes in order" " reserved IN_TX CMASK INV EN ANY INT PC E OS USR UMASK EVENT_SELECT " "$boxes"
 same "no line is wider than 80 columns in the drawing" "" "$(grep -E '^[+|].{80}' <<<"$out")"
@@ -42,7 +42,7 @@ same "Unicode and ASCII draw the same" "$drawing" "$(LC_ALL=C.UTF-8 sed 'y/â”Œâ”
 LC_ALL=C.UTF-8 run explain --ascii IA32_PERFEVTSEL0=0x5300c0
 same "--ascii" "$drawing" "$out"
 
-# Ways to write registers and numbers.
+# Different spellings of registers and numbers.
 for way in 0x186=0x5300c0 186H=5300C0H 390=5439680 perfevtsel0=0X5300C0 ia32_perfevtsel0=5300c0h; do
 	run explain "$way"
 	same "as $way" "$drawing" "$out"
@@ -104,7 +104,7 @@ run explain IA32_PERF_GLOBAL_STATUS
 has "value after reset" "$out" "= 0x0000000000000000 after reset"
 has_not "nothing is written" "$out" "WRMSR"
 
-# Every register of the list can be drawn, and its fields cover bits 63 to 0 once.
+# Every register of the list can be drawn, and its fields cover bits 63 to 0 exactly once.
 run explain
 succeeds "list of registers"
 registers=$(awk '$1 ~ /^[0-9A-F]+H$/ { print $2 }' <<<"$out")
@@ -119,11 +119,11 @@ for register in $registers; do
 	same "fields of $register" "" "$covered"
 done
 
-# Two registers in one call; the second one wrong.
+# Two registers in one call, the second one unknown.
 run explain IA32_PERFEVTSEL0=0x5300c0 IA32_PERFEVTSEL1=0x5300c0
 same "two registers" 2 "$(grep -c '^IA32_PERFEVTSEL[01] ' <<<"$out")"
 
-# CPUID as real parts report it: 07300404H with Hyper-Threading, 07300804H without.
+# CPUID as real processors report it: 07300404H with Hyper-Threading, 07300804H without.
 run explain cpuid 0AH
 succeeds "leaf 0AH"
 has_line "EAX" "$out" 'CPUID\.0AH:EAX = 0x07300404'
@@ -142,7 +142,7 @@ has_line "leaf 01H: ECX" "$out" 'CPUID\.01H:ECX = 0x00008014 .*'
 has_line "leaf 01H: EDX" "$out" 'CPUID\.01H:EDX = 0x00200000 .*'
 has_line "both leaves" "$out" 'CPUID\.0AH:EAX = .*'
 
-# Wrong use.
+# Wrong usage.
 run explain IA32_PERFEVTSEL00
 refuses "unknown register" 1 "did you mean IA32_PERFEVTSEL0?"
 run explain 0xffff=1

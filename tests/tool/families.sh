@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# families.sh: every family that can be built lists its events and counts them.  One program with
-# known numbers of branches, loads, stores and computations of each kind is counted with all
-# events of every model's table that a host can supply (chapter 19), and sampled with those that are
-# precise; the same name means the same number in all of them.
+# families.sh: every available family lists its events and counts them.  One program has known numbers of
+# branches, loads, stores and computations of each kind.  It is counted with all events of every model's
+# table that a host can supply (chapter 19), and sampled with the precise ones.  The same name means the
+# same number in all of them.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-# In each of 100 rounds 29 instructions: 1 conditional branch not taken and 1 that is (but not in the last
-# round), 2 near calls, 2 returns, 2 jumps; 5 loads, 4 stores, 1 locked; 1 scalar double, 2 scalar
-# single, 3 packed double and 4 packed single computations; 2 x87 instructions; 1 NOP.  Around them
-# 2 instructions before, 3 behind, with a system call.
+# Each of 100 rounds has 29 instructions: 1 conditional branch that is not taken and 1 that is (but not in
+# the last round), 2 near calls, 2 returns, 2 jumps; 5 loads, 4 stores, 1 locked; 1 scalar double, 2 scalar
+# single, 3 packed double and 4 packed single computations; 2 x87 instructions; 1 NOP.  There are 2
+# instructions before the rounds and 3 after them, one of them a system call.
 cat >kinds.S <<'END'
 	.globl _start
 _start:	mov $100, %ecx
@@ -53,7 +53,7 @@ word:	.skip 64
 END
 "$CC" -nostdlib -static -o kinds kinds.S || stop "building" kinds.S
 
-# Numbers by kind, and what each name counts in them.
+# The numbers of each kind, and what each name counts of them.
 cat >expected.py <<'END'
 import json, subprocess, sys
 
@@ -71,7 +71,7 @@ INDIRECT = ("call_ind", "jmp_ind")
 SCALAR = ("sd", "ss")
 PACKED = ("pd", "ps", "qd", "qs", "zd", "zs")
 
-# Part of a name behind the first dot, or all of it: kinds.
+# The part of a name after the first dot, or all of it, and its kinds.
 MEANS = {
     "INST_RETIRED": {
         "ANY": ["inst"], "ANY_P": ["inst"], "PREC_DIST": ["inst"], "NOP": ["nop"], "X87": ["x87"],
@@ -170,7 +170,7 @@ rows = [json.loads(line) for line in lines(["list", "-M", model, "-j"])[0]]
 rows = [row for row in rows if row["group"] == "model"]
 there = [row for row in rows if row["fidelity"] != "absent"]
 names = [row["name"] for row in there]
-# Codes that say all: of a metric of NetBurst the code says nothing of what tags.
+# A code says everything, except for a metric of NetBurst: it does not say what sets the tags.
 codes = [row["code"] for row in rows if row["counters"]]
 coded = [row["counters"] and codes.count(row["code"]) == 1 for row in there]
 raw = ["cpu/config=0x%s,name=raw.%d/u" % (row["code"][1:], i) if i % 2 or len(row["code"]) > 5 else
@@ -196,10 +196,10 @@ for i, row in enumerate(there):
         print("%s: by its code %s: %s" % (name, row["code"], counts.get("raw.%d" % i)))
     else:
         right += 1
-# Samples: the overflow arms, the next occurrence makes the record (18.4.4.2, 18.8.1.1), so each takes
-# one more than the period; with precise distribution it is the overflow itself (18.9.4.4; fixed
-# counter 0 from the 10th generation Core on; on Goldmont all of IA32_PMC0, 18.7.1.2).  (A locked increment occurs twice at once where loads and stores are one
-# event; that is left out.)
+# Samples.  An overflow arms PEBS and the next occurrence makes the record (18.4.4.2, 18.8.1.1), so a sample
+# takes one occurrence more than the period.  With precise distribution the overflow itself makes it
+# (18.9.4.4; fixed counter 0 from the 10th generation Core on; on Goldmont all of IA32_PMC0, 18.7.1.2).  A
+# locked increment occurs twice at once where loads and stores are one event; such events are left out.
 PERIOD = 9
 precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]

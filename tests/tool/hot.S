@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot.S: a file to point samples into; it is never run.  `hot`, `warm` and `cold` are
+ * hot.S: a file whose addresses the samples have; it is never run.  `hot`, `warm` and `cold` are
  * functions with sizes, `label` has neither type nor size, and two names share `warm`'s
  * address.
  */

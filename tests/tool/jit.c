@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jit.c MODE: makes functions while it runs and tells of them, by "map" in a perf map, by "dump" in
- * a jitdump in the working directory, by "lines" in one with lines of a source that is not there:
- * the N-th function's first instruction is line 10 * N + 1, and so on.
+ * jit.c MODE: generates functions while it runs and describes them in a file:
+ *
+ *	map	in a perf map
+ *	dump	in a jitdump in the working directory
+ *	lines	in a jitdump with lines of a source that does not exist: the first instruction of
+ *		function N is line 10 * N + 1, and so on
  *
  * A function of N is `mov $N,%ecx; 1: dec %ecx; jnz 1b; ret`: 2 * N + 2 instructions.  sixty,
- * thirty and ten run 60, 30 and 10 parts; then `later` takes the place of ten and runs 100 more.
+ * thirty and ten run 60, 30 and 10 parts.  Then `later` takes the place of ten and runs 100 more.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -53,7 +56,7 @@ static void open_dump(void)
 	snprintf(name, sizeof(name), "jit-%d.dump", getpid());
 	dump = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
 	put(&header, sizeof(header));
-	/* The mapping is what tells the profiler. */
+	/* This mapping tells the profiler about the file. */
 	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0) == MAP_FAILED)
 		exit(1);
 }
@@ -62,7 +65,7 @@ static void open_dump(void)
 
 static void tell_lines(const uint8_t *code)
 {
-	static const uint8_t at[INSNS] = {0, 5, 7, 9}; /* where they begin */
+	static const uint8_t at[INSNS] = {0, 5, 7, 9}; /* where the instructions begin */
 	struct __attribute__((packed)) {
 		uint64_t address;
 		uint32_t line, discriminator;

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# jit.sh: functions that a program makes while it runs have their names in report and annotate, from
-# its perf map or its jitdump, and perf finds in the same file what it needs for them.
+# jit.sh: report and annotate name the functions that a program generates while it runs, from its perf map or
+# its jitdump.  perf finds in the same file what it needs for them.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 "$CC" -O1 -o jit "$ROOT/tests/tool/jit.c" || stop "building" jit.c
 
-# shares TEXT: percent and name of each function of a report, hottest first, without the decimals
-# and what the program's own file has.
+# shares TEXT: prints percent and name of each function of a report, the hottest first, without decimals and
+# without the functions of the program's own file.
 shares() {
 	awk '$1 ~ /^[0-9.]+%$/ && $NF ~ /^(sixty|thirty|ten|later)$/ { printf "%.0f%% %s %s\n", $1, $3, $NF }' <<<"$1"
 }
 
-# profile MODE: a run with its profile in perf.data; its process's number in pid.
+# profile MODE: records a run in perf.data; its process is in pid.
 profile() {
 	run record -q -e instructions:upp -c 10007 -o perf.data -- ./jit "$1"
 	same "$1: status" 0 "$status"
 	pid=$out
 }
 
-# --- a perf map: without times, so the last name of an address holds
+# --- a perf map has no times, so the last name of an address counts
 profile map
 run report
 succeeds "map: report"
@@ -28,17 +28,17 @@ same "map: shares" "55% [JIT] later
 30% [JIT] sixty
 15% [JIT] thirty" "$(shares "$out")"
 has "map: the file" "$out" "[JIT] tid $pid"
-# perf has the same objects and names (of ten and later, which share an address, it shows either).
+# perf has the same objects and names (for ten and later, which have the same address, it shows either).
 perfs=$(perf report --stdio -i perf.data 2>/dev/null)
 same "map: perf's shares" "$(shares "$perfs" | sed 's/ten/later/')" "$(shares "$out")"
 run annotate sixty
 has "map: annotate" "$out" "sixty in [JIT] tid $pid"
-has "map: no instructions" "$out" "its instructions stand in no file"
-# Somebody else's file is not believed.
+has "map: no instructions" "$out" "its instructions are in no file"
+# A file of another user is not used.
 if ((EUID == 0)); then
 	chown 65534 "/tmp/perf-$pid.map"
 	run report
-	has "map of somebody else" "$err" "no functions of /tmp/perf-$pid.map: it belongs to somebody else"
+	has "map of somebody else" "$err" "no functions of /tmp/perf-$pid.map: it belongs to another user"
 	same "map of somebody else: no names" "" "$(shares "$out")"
 else
 	not_run "map of somebody else" "needs root"
@@ -52,7 +52,7 @@ run report
 succeeds "map is gone"
 same "map is gone: no names" "" "$(shares "$out")"
 
-# --- a jitdump: what an address held at the time of the sample
+# --- a jitdump says what an address held at the time of the sample
 profile dump
 run report
 succeeds "dump: report"
@@ -64,7 +64,7 @@ run annotate later
 has_line "dump: annotate, the loop's first" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +dec +%ecx"
 has_line "dump: annotate, the loop's second" "$out" " +(49|50)\.[0-9]+ : +[0-9a-f]+: +jne .*"
 has_line "dump: annotate, before the loop" "$out" " +0\.[0-9]+ : +[0-9a-f]+: +mov +[$]0x2710,%ecx"
-# perf makes a file of each function of it.
+# perf makes a file of each function in it.
 if perf inject --jit -i perf.data -o injected.data >inject.out 2>&1; then
 	pass "dump: perf inject --jit"
 	perfs=$(perf report --stdio -i injected.data 2>/dev/null | sed 's/jitted-[^ ]*/[JIT]/')
@@ -75,7 +75,7 @@ if perf inject --jit -i perf.data -o injected.data >inject.out 2>&1; then
 else
 	fail "dump: perf inject --jit" "$(head -n 3 inject.out)"
 fi
-# Cut off, as a killed process leaves it, and damaged.
+# A truncated file, as a killed process leaves it, and a damaged one.
 dump=jit-$pid.dump
 cp "$dump" whole
 size=$(stat -c %s whole)
@@ -94,23 +94,23 @@ run report
 has "empty dump" "$err" "no functions of "
 cp "$SOFTPMU" "$dump"
 run report
-has "no dump" "$err" "it is no jitdump of version 1"
+has "no dump" "$err" "it is not a jitdump of version 1"
 
-# --- a jitdump with lines of its source (JIT_CODE_DEBUG_INFO): perf shows them
-# (where samples fall moves with all that ran before: now and then one is in front of a loop)
+# --- perf shows the source lines of a jitdump (JIT_CODE_DEBUG_INFO)
+# (the place of a sample depends on all that ran before: sometimes one is before a loop)
 profile lines
 perf inject --jit -i perf.data -o injected.data >inject.out 2>&1 || fail "lines: perf inject --jit" "$(head -n 3 inject.out)"
-# In fortieths, so that no share lies between two numbers.
+# Shares in fortieths, so that no share is between two numbers.
 same "lines: perf's" "10 made.jj:32 10 made.jj:33 6 made.jj:2 6 made.jj:3 3 made.jj:12 3 made.jj:13 1 made.jj:22 1 made.jj:23" \
 	"$(timeout 60 perf report --stdio -s srcline -i injected.data 2>/dev/null |
 		awk '/ made.jj:/ && $1 + 0 >= 1 { printf "%.0f %s\n", $1 / 2.5, $2 }' | sort -k1,1nr -k2,2V | xargs)"
 run report
 same "lines: report" "50% later 30% sixty 15% thirty 5% ten" "$(shares "$out" | awk '{ print $1, $3 }' | xargs)"
 
-# --- without either
+# --- neither a map nor a dump
 profile none
 run report
 succeeds "nothing told"
 same "nothing told: no names" "" "$(shares "$out")"
-has "nothing told: the address stands for it" "$out" "[.] 0x"
+has "without both: the address is shown" "$out" "[.] 0x"
 finish

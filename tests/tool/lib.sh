@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2034
-# lib.sh: what the scripts of tests/tool share.  A script sources it, runs the tool with `run`, checks
-# what came out and ends with `finish`.
+# lib.sh: what the scripts of tests/tool share.  A script sources it, runs the tool with `run`, checks the
+# output and ends with `finish`.
 #
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -10,14 +10,14 @@ unset COLUMNS
 LIMIT=${LIMIT:-60} # seconds for one run
 out='' err=''	   # of the last run
 
-# run ARGUMENT...: the tool's standard output, standard error and exit status into out, err and status.
+# run ARGUMENT...: runs the tool; its standard output, standard error and status are in out, err and status.
 run() {
 	timeout -s KILL "$LIMIT" "$SOFTPMU" "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
 	status=$?
 	out=$(<"$SCRATCH/out") err=$(<"$SCRATCH/err")
 }
 
-# has NAME TEXT PART: PART stands in TEXT as it is.
+# has NAME TEXT PART: TEXT contains PART.
 has() {
 	if [[ $2 == *"$3"* ]]; then
 		pass "$1"
@@ -44,14 +44,14 @@ has_line() {
 	fi
 }
 
-# succeeds NAME: the last run ended with 0 and said nothing on standard error.
+# succeeds NAME: the last run ended with 0 and wrote nothing to standard error.
 succeeds() {
 	same "$1: status" 0 "$status"
 	same "$1: standard error" "" "$err"
 }
 
-# refuses NAME STATUS PART: the last run ended with STATUS, wrote no standard output, and one line with
-# PART on standard error.
+# refuses NAME STATUS PART: the last run ended with STATUS, wrote no standard output, and wrote one line
+# that contains PART to standard error.
 refuses() {
 	same "$1: status" "$2" "$status"
 	same "$1: standard output" "" "$out"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# list.sh: `softpmu list`: groups, codes, fidelity, patterns, JSON.
+# list.sh: `softpmu list`: groups, codes, fidelity, patterns and JSON.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -21,7 +21,7 @@ has_line "event with a threshold" "$out" '  CYCLE_ACTIVITY\.CYCLES_L2_MISS +r100
 same "one line for a name in both tables" 1 "$(grep -c '^  BR_INST_RETIRED\.NEAR_TAKEN ' <<<"$out")"
 has_not "no escape sequence in a pipe" "$out" $'\e'
 
-# Columns: in a group every code begins in the column of the heading.
+# In a group every code begins in the column of the heading.
 misplaced=$(awk '/^  name / { at = index($0, "code"); next }
 	/^  / && substr($0, at, 1) != "r" { print }' <<<"$out")
 same "columns are aligned" "" "$misplaced"
@@ -41,11 +41,11 @@ has_line "two patterns: second" "$out" '  ref-cycles .*'
 run list NoSuchEvent
 refuses "pattern without a match" 1 "softpmu: no event of skylake matches 'NoSuchEvent'"
 
-# What a generic name cannot be precise by its own code is told with the code that can.
+# A generic name whose own code is not precise is shown with the code that is.
 run list -j branches
 has "precise code" "$out" '"code": "r00c4", "group": "generic", "fidelity": "exact", "precise": false, "precise-code": "r04c4"'
 
-# JSON: every line is an object of its own, and says the same as the table.
+# In JSON every line is an object, and says the same as the table.
 run list -j
 succeeds "JSON"
 python3 - "$SCRATCH/out" >"$SCRATCH/names" <<'EOF' || fail "JSON" "a line is no object with the keys"
@@ -70,8 +70,8 @@ else
 	fail "all events are there" "$(wc -l <<<"$json") events"
 fi
 
-# The generic events' codes, which before architectural performance monitoring are a family's own.
-# With each what its column of precision holds: "precise", "-", or the code that precise samples take
+# The codes of the generic events: before architectural performance monitoring they are the family's own.
+# After each code is its column of precision: "precise", "-", or the code that precise samples use
 # (18.4.4, 18.6.1.1, 18.7.1, 18.8.1.1, 18.9.4: the tables of precise events).
 codes_of() {
 	instructions="r00c0 +exact +-" branches="r00c4 +exact +-" cycles=r003c misses="r00c5 +absent +-"
@@ -98,13 +98,13 @@ codes_of() {
 	esac
 }
 
-# Every family that can be built lists its table, in columns, and what libpfm4 has of it besides.
+# Every available family lists its table, in columns, and what else libpfm4 has for it.
 models=$("$SOFTPMU" models | awk '$1 != "name" { print $1 }')
 same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo yes)"
 for model in $models; do
 	run list -M "$model"
 	same "$model: status" 0 "$status"
-	# libpfm4's tables of P6 to Core Duo are in its 32-bit build alone; of Pentium it has none.
+	# Only a 32-bit libpfm4 has tables of P6 to Core Duo; none has one of Pentium.
 	case $model in
 	core | pentium-pro | pentium-ii | pentium-iii | pentium-m)
 		has "$model: what is missing is said" "$err" "only the model's own events are listed"
@@ -123,13 +123,12 @@ for model in $models; do
 	has_line "$model: branches" "$out" "  branches +$branches .*"
 	has_line "$model: branch misses" "$out" "  branch-misses +$misses .*"
 	has_line "$model: cycles" "$out" "  cycles +$cycles +absent .*"
-	same "$model: a name stands once" "" "$(awk '/^  name/ || !/^  / { next } { print $1 }' <<<"$out" | sort | uniq -d)"
+	same "$model: each name is listed once" "" "$(awk '/^  name/ || !/^  / { next } { print $1 }' <<<"$out" | sort | uniq -d)"
 	same "$model: columns are aligned" "" "$(awk '/^  name / { at = index($0, "code"); next }
 		/^  / && substr($0, at, 1) !~ /[r-]/ { print }' <<<"$out")"
 done
 
-# Counters, as the manual's tables restrict them.
-# of MODEL EVENT: counters, counters on which it is precise, fidelity.
+# of MODEL EVENT: prints counters, counters on which it is precise, and fidelity, as in the manual's tables.
 of() {
 	"$SOFTPMU" list -M "$1" -j "$2" | python3 -c '
 import json, sys
@@ -144,7 +143,7 @@ same "NetBurst: six counters" "258048 0 exact" "$(of netburst instr_retired.NBOG
 same "NetBurst: PEBS on IQ_COUNTER4" "258048 196608 modelled" "$(of netburst memory_loads)"
 same "NetBurst: nothing tags" "258048 196608 absent" "$(of netburst front_end_event.NBOGUS)"
 same "NetBurst: what is bogus is not known" "258048 0 absent" "$(of netburst instr_retired.BOGUSNTAG)"
-# Tables 19-31 to 19-33: NetBurst's metrics, which are an event and what tags for it.
+# Tables 19-31 to 19-33: NetBurst's metrics, each an event and what sets its tags.
 run list -M netburst
 for metric in memory_loads memory_stores packed_SP_retired packed_DP_retired scalar_SP_retired scalar_DP_retired \
 	128_bit_MMX_retired 64_bit_MMX_retired X87_FP_retired X87_SIMD_memory_moves_retired \
@@ -173,7 +172,7 @@ same "Tiger Lake: memory on four" "15 15 exact" "$(of tigerlake MEM_INST_RETIRED
 run list -M westmere nosuch_event
 refuses "absent from that family" 1 "no event of westmere matches"
 
-# Other models, wrong use.
+# Other models, and wrong usage.
 run list -M skylake-server 'FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE'
 has_line "the server has 512-bit events" "$out" '  FP_ARITH_INST_RETIRED\.512B_PACKED_DOUBLE +r40c7 +exact .*'
 run list -M skylake 'FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE'
@@ -188,7 +187,7 @@ run list --help
 succeeds "help"
 has "help names the options" "$out" "--model"
 
-# A reader that goes away is no error message, a full disk is one.
+# It is no error if the reader of a pipe ends, but it is one if the disk is full.
 # shellcheck disable=SC2094
 err=$(trap '' PIPE; { "$SOFTPMU" list; echo "status $?" >&2; } 2>&1 >/dev/full | head -n 2)
 has "a full disk is reported" "$err" "cannot write the output: No space left on device"

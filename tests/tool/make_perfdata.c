@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_perfdata.c FILE: writes a perf.data from a description on standard input, for
- * tests of its readers.  Numbers as strtoull() takes them; a line is one of
+ * make_perfdata.c FILE: writes a perf.data from a description on standard input, for tests of its
+ * readers.  strtoull() reads the numbers.  These lines describe the events, and come first:
  *
- *	branches TYPE				samples have branch stacks; perf's
- *PERF_SAMPLE_BRANCH_ event NAME bts NAME				an intel_bts event comm PID
- *TID TIME EXEC NAME mmap PID TIME START LENGTH OFFSET BUILD-ID|- PATH sample EVENT PID TID TIME
- *PERIOD IP [FROM:TO:FLAGS ...] trace PID TID TIME [FROM:TO ...]	a stretch of a branch trace
+ *	branches TYPE		Samples have branch stacks.  TYPE is a PERF_SAMPLE_BRANCH_ number.
+ *	event NAME		The file has an event.
+ *	bts NAME		The file has an intel_bts event.
  *
- * The first three stand first.
+ * Each other line writes one record:
+ *
+ *	comm PID TID TIME EXEC NAME
+ *				A thread has this name.  EXEC is 1 if it executed a program.
+ *	mmap PID TIME START LENGTH OFFSET BUILD-ID PATH
+ *				A process maps a file.  "-" means no build ID.
+ *	sample EVENT PID TID TIME PERIOD IP [FROM:TO:FLAGS ...]
+ *				A sample, with its branch stack.
+ *	trace PID TID TIME [FROM:TO ...]
+ *				A part of a branch trace.
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -76,7 +84,7 @@ static void add_event(const char *name, bool trace)
 	}
 }
 
-/* "A:B:C"; what is missing is 0. */
+/* Reads "A:B:C"; missing numbers are 0. */
 static void numbers(const char *word, uint64_t value[3])
 {
 	char copy[128], *at = copy, *part;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# man.sh: the manual pages, --help and the completion know the same options; the sections that a reader
-# expects are there; the example of libsoftpmu(3) compiles.
+# man.sh: the manual pages, --help and the completion have the same options; the pages have the sections that
+# a reader expects; the example of libsoftpmu(3) compiles.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tools/completion/softpmu.bash
 . "$ROOT/tools/completion/softpmu.bash"
 pages=$ROOT/docs/man
 
-# Options of a page: .Fl s Ar x , Fl -long Ar x  in its lists.
+# page_options PAGE: prints the options in the lists of a page: .Fl s Ar x , Fl -long Ar x
 page_options() {
 	sed -nE '/^\.It Fl/s/^\.It //p' "$1" | grep -oE 'Fl -?[A-Za-z-]+' |
 		sed -E 's/^Fl /-/' | sort -u
 }
-# Options of a help text: the first words of its indented lines.
+# help_options TEXT: prints the options of a help text: the first words of its indented lines.
 help_options() {
 	grep -E '^ +-' <<<"$1" | sed -E 's/^ +//; s/  .*//' | grep -oE -- '(^|[ ,])-{1,2}[A-Za-z][A-Za-z-]*' |
 		tr -d ' ,' | sort -u
@@ -31,7 +31,7 @@ for command in $commands; do
 	helped=$(sort -u <<<"$helped"$'\n'"-h"$'\n'"--help" | grep .)
 	same "options of $command in its page" "$helped" "$(page_options "$page")"
 	same "options of $command in the completion" "$helped" "$(_softpmu_options "$command" | tr -s "[:space:]" "\n" | sort -u)"
-	has "$command stands in softpmu(1)" "$(<"$pages/softpmu.1")" ".Xr softpmu-$command 1"
+	has "$command is in softpmu(1)" "$(<"$pages/softpmu.1")" ".Xr softpmu-$command 1"
 done
 
 for page in "$pages"/*.[13]; do
@@ -50,7 +50,7 @@ for page in "$pages"/*.[13]; do
 		has_line "$name: errors" "$sections" "ERRORS"
 		;;
 	esac
-	# Every page that is pointed to is there (perf's own are not ours).
+	# Every page that is referred to exists, except perf's.
 	while read -r other; do
 		if [[ -f $pages/$other ]]; then
 			pass "$name: $other"
@@ -60,11 +60,13 @@ for page in "$pages"/*.[13]; do
 	done < <(sed -nE 's/^\.Xr ((lib)?softpmu[a-z-]*) ([13]).*/\1.\3/p' "$page")
 done
 
-# Each status of base.h stands in the page, and no other.
+# The page has each status of base.h, and no other.
 same "statuses" \
 	"$(grep -oE 'SPMU_E_[A-Z]+' "$ROOT/include/softpmu/base.h" | sort -u)" \
 	"$(sed -nE 's/^\.It Bq Er //p' "$pages/libsoftpmu.3" | sort -u)"
-# The page's synopsis has each function of the headers, with the same types and parameters.
+# The page's synopsis has each function of the headers, with the same types and parameters.  Functions
+# that a header defines itself must be there, too.
+inline_functions() { sed -nE 's/^static inline .*[ *](spmu_[a-z_]+)\(.*/\1/p' "$ROOT"/include/softpmu/*.h | sort; }
 header_prototypes() {
 	local header
 	for header in "$ROOT"/include/softpmu/*.h; do
@@ -88,7 +90,11 @@ page_prototypes() {
 		/^\.Fc/ { print type name "(" list ")" }
 	' "$1" | sort
 }
-page_prototypes "$pages/libsoftpmu.3" >"$SCRATCH/page"
+page_prototypes "$pages/libsoftpmu.3" >"$SCRATCH/all"
+grep -vwFf <(inline_functions) "$SCRATCH/all" >"$SCRATCH/page"
+for name in $(inline_functions); do
+	has_line "libsoftpmu(3) has $name" "$(<"$SCRATCH/all")" ".*[ *]$name\(.*"
+done
 header_prototypes >"$SCRATCH/headers"
 same "functions of the headers" yes "$([[ $(grep -c '^.*spmu_.*(' "$SCRATCH/headers") -gt 60 ]] && echo yes)"
 expect "libsoftpmu(3) and the headers declare the same" diff "$SCRATCH/headers" "$SCRATCH/page"

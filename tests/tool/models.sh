@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# models.sh: `softpmu models`: what can be built and what of it is done.
+# models.sh: `softpmu models`: the available models, and what is done of each.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -31,7 +31,7 @@ has_line "facility that is done" "$out" '    PEBS +Vol\. 3B 18\.13\.1 +done'
 has_line "facility that is absent" "$out" '    uncore counters +Vol\. 3C 35\.15 +absent'
 same "every facility has a state" "" "$(awk '/^    / && !/ (done|absent|partial: .*)$/' <<<"$out")"
 
-# 18.4.4: what the parts do other than the manual says; each with a state.
+# 18.4.4: where the processors differ from the manual; each erratum has a state.
 run models -v core2
 succeeds "verbose, with errata"
 has_line "erratum that can be switched on" "$out" '    erratum pebs-late-pmi +AJ68 +switched +.+'

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.c: what the writer of perf.data writes, its reader reads back; and
- * no damaged file makes the reader look outside of it (run under sanitizers by
- * perfdata.sh).
+ * perfdata.c: the reader of perf.data reads back what the writer wrote, and no damaged file makes
+ * the reader look outside of the file (perfdata.sh runs this under sanitizers).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -49,7 +48,7 @@ static struct perf_event_attr make_attr(uint32_t type, uint64_t config)
 	return attr;
 }
 
-/* The branches of sample n begin at n; so do the addresses of its chain. */
+/* The branches of sample n begin at n, and so do the addresses of its chain. */
 static struct perfdata_branch branches[2 * SAMPLES];
 static struct perfdata_address chain[2 * SAMPLES];
 static struct perfdata_bts traced[TRACED];
@@ -117,7 +116,7 @@ static const struct perfdata_mmap plain_map = {
 	.path = "//anon",
 };
 
-/* What a writer that is killed now leaves. */
+/* Checks the file as it would be if the writer were killed now. */
 static void check_unfinished(struct perfdata_writer *writer, uint64_t samples)
 {
 	struct perfdata_reader *reader;
@@ -190,7 +189,7 @@ static void write_file(void)
 	CHECK(!error);
 }
 
-/* One that is given up leaves the file that was there before. */
+/* A file that is abandoned leaves the older one in place. */
 static void give_up(void)
 {
 	const struct perfdata_event event = {.name = "cycles"};
@@ -330,7 +329,7 @@ static uint8_t *load(size_t *bytes)
 	return contents;
 }
 
-/* Damaged files stand in memory: thousands of them would keep a disk busy. */
+/* Damaged files are in memory, because thousands of them would keep a disk busy. */
 static void store(int fd, const uint8_t *contents, size_t bytes)
 {
 	if (ftruncate(fd, 0) || pwrite(fd, contents, bytes, 0) != (ssize_t)bytes)
@@ -353,7 +352,7 @@ static unsigned long sum_lists(const struct perfdata_record *record)
 	return sum;
 }
 
-/* Read whatever there is; the sum keeps every text and id looked at. */
+/* Reads all records.  The sum makes sure that every text and build-id is looked at. */
 static unsigned long read_damaged(const char *damaged, unsigned *refused)
 {
 	struct perfdata_record record;
@@ -396,7 +395,7 @@ static void damage(void)
 	char name[64];
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	/* The interesting bytes are at both ends: leave out most of the samples between. */
+	/* Most of the samples between the interesting bytes at both ends are left out. */
 	if (fd < 0 || !bad || bytes < 2 * tail)
 		exit(1);
 	front = tail;
@@ -416,7 +415,7 @@ static void damage(void)
 		sum += read_damaged(name, &refused);
 	}
 	CHECK(sum > 0);
-	CHECK(refused > MUTATIONS / 20); /* or the damage did none */
+	CHECK(refused > MUTATIONS / 20); /* otherwise the damage did nothing */
 	close(fd);
 	free(bad);
 	free(good);

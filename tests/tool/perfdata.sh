@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# perfdata.sh: perf.data's writer and reader against each other, and damaged files, under sanitizers;
-# what Debian's perf says of a file that was recorded.
+# perfdata.sh: the writer and the reader of perf.data agree, also on damaged files, under sanitizers; Debian's
+# perf reads a recorded file.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +17,7 @@ else
 	fail "round trip and damage" "$(tail -n 20 "$SCRATCH/log")"
 fi
 
-# perf_quiet NAME ARGUMENT...: perf succeeds without a warning; its output into out.
+# perf_quiet NAME ARGUMENT...: perf succeeds without a warning; its output is in out.
 perf_quiet() {
 	local name=$1
 	shift
@@ -60,18 +60,18 @@ perf_quiet "perf report, header" report --header-only
 has "command line" "$out" "# cmdline : softpmu record -o perf.data"
 has "cpu id" "$out" "# cpuid : GenuineIntel,6,"
 
-# Times run forward and are those of the clock that the header names.
+# Times increase, and are those of the clock that the header names.
 perf script -F time -i perf.data 2>/dev/null | tr -d ' :' >"$SCRATCH/times"
 same "times are in order" "" "$(sort -n -c times 2>&1)"
 now=$(python3 -c 'import time; print(int(time.monotonic()))')
 first=$(head -n 1 times | cut -d. -f1)
 same "times are of CLOCK_MONOTONIC" yes "$( ((first >= before && first <= now)) && echo yes || echo "$before $first $now")"
 
-# An older file moves aside.
+# An older file is renamed.
 run record -q -o perf.data -c 100003 -- true
 succeeds "record -q"
 same "the older file is kept" yes "$([[ -s perf.data.old ]] && echo yes)"
-# A file that is given as a device is written to, not replaced.
+# A device is written to, not replaced.
 run record -q -o /dev/null -c 100003 -- true
 succeeds "record to a device"
 same "the device is still one" yes "$([[ -c /dev/null ]] && echo yes)"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# player.bash: a softpmu that plays records from a description instead of running a program (player.c):
-# $SCRATCH/player, used as SOFTPMU; hot.S to point branches into.
+# player.bash: makes $SCRATCH/player, a softpmu that plays records from a description instead of running a
+# program (player.c), to be used as SOFTPMU.  hot.S is a file whose addresses the branches can have.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "${BASH_SOURCE[0]}")/profile.bash"
 
@@ -17,18 +17,21 @@ engine_image_end:
 .section .note.GNU-stack,"",@progbits
 END
 "$CC" -c -o "$SCRATCH/image.o" "$SCRATCH/image.s" || stop "build of player" "$CC failed"
-mapfile -t objects < <(find "$B/tool" -name '*.o' ! -name engine_image.o)
+# Only the objects of today's sources, because an old build folder can have others.
+mapfile -t objects < <(cd "$ROOT" && printf "$B/tool/%s\n" tools/softpmu/{,*/}*.c {src/perfdata,hosts/user}/*.c |
+	sed 's/c$/o/')
+objects+=("$B/tool/vm_scripts.o" "$B/tool/delayed_names.o")
 "$CC" -o "$SCRATCH/player" "${objects[@]}" "$SCRATCH/image.o" "$B/libsoftpmu.a" \
-	-lpfm -ldw -lelf -lZydis -lm || stop "build of player" "$CC failed"
+	-lpfm -ldw -lelf -lZydis -liberty -lm || stop "build of player" "$CC failed"
 
-# play DESCRIPTION ARGUMENT...: as run; the description stands in a file of that name.
+# play DESCRIPTION ARGUMENT...: like run; the description is the file of that name.
 play() {
 	local description=$1
 	shift
 	SOFTPMU=$SCRATCH/player run "$@" -- true "$description"
 }
 
-# play_map FILE BIAS: the line that maps the code of FILE at its address plus BIAS.
+# play_map FILE BIAS: prints the line that maps the code of FILE at its address plus BIAS.
 play_map() {
 	local offset address size
 	read -r offset address size < <(text "$1")

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * player.c: in the engine's place: plays records from a description into the memory shared with the
- * tool, so that what the tool makes of them is known beforehand, and that it bears nonsense.
+ * player.c FILE: takes the engine's place and plays records from a description into the memory
+ * shared with the tool.  So a test knows what the tool must make of them, and can send nonsense.
  *
- * It is given the description as the program's first argument.  Numbers as strtoull() takes them; a
- * line is one of
+ * strtoull() reads the numbers.  Each line is a command:
  *
- *	request				print what the tool asked for
- *	as PID TID			who the following lines are of, instead of this process
- *	fork PID TID, end		that one began, started by the one that lines are of; it
- *ends comm NAME			it executes a program map START LENGTH OFFSET PATH sample
- *EVENT IP PERIOD [FROM:TO:FLAGS ...] trace [FROM:TO ...]		one buffer repeat COUNT
- *FROM:TO ...	so many records, the list again and again, in full buffers bad-trace BUFFER COUNT
- *a record that says this bad-sample COUNT		a sample that says that so many branches
- *follow exit STATUS			end; nothing else ends it well
+ *	request			The player prints what the tool asked for.
+ *	as PID TID		The next lines belong to this thread.
+ *	fork PID TID		The current thread starts this thread.
+ *	end			The current thread ends.
+ *	comm NAME		The current thread executes a program.
+ *	map START LENGTH OFFSET PATH
+ *				The process maps a file.
+ *	sample EVENT IP PERIOD [FROM:TO:FLAGS ...]
+ *				A sample arrives, with its branches.
+ *	trace [FROM:TO ...]	A buffer with these branches arrives.
+ *	repeat COUNT FROM:TO ...
+ *				COUNT branches arrive.  The player repeats the list.
+ *	bad-trace BUFFER COUNT	A record with these numbers arrives.
+ *	bad-sample COUNT	A sample arrives that claims to have COUNT branches.
+ *	exit STATUS		The program ends.  Each description ends with this line.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -37,7 +43,7 @@ struct bts {
 };
 
 static struct link *link_memory;
-static uint32_t pid, tid; /* whose records are played */
+static uint32_t pid, tid; /* of the next records */
 static unsigned next_buffer;
 
 static _Noreturn void die(const char *what)
@@ -60,7 +66,7 @@ struct triple {
 	uint64_t value[3];
 };
 
-/* "A:B:C"; what is missing is 0. */
+/* Reads "A:B:C"; missing numbers are 0. */
 static struct triple triple(const char *word)
 {
 	struct triple triple = {{0}};
@@ -74,7 +80,7 @@ static struct triple triple(const char *word)
 	return triple;
 }
 
-/* The descriptor behind the one that this image was executed from. */
+/* Returns the descriptor after the one from which this image was executed. */
 static void map_link(void)
 {
 	const char *name = (const char *)getauxval(AT_EXECFN), *slash = strrchr(name, '/');
@@ -122,7 +128,7 @@ static void put(const struct link_record *record)
 	__atomic_store_n(&l->head, l->head + record->bytes, __ATOMIC_RELEASE);
 }
 
-/* --- one function a line -------------------------------------------------------------------- */
+/* --- one function for each kind of line ---------------------------------------------------- */
 
 static void say_request(void)
 {
@@ -221,7 +227,7 @@ static void send_trace(uint32_t buffer, uint32_t count)
 	wake_tool();
 }
 
-/* The next buffer, once the tool has read it. */
+/* Returns the next buffer, after the tool has read it. */
 static struct bts *free_buffer(void)
 {
 	uint32_t *full = &link_memory->trace_state[next_buffer];

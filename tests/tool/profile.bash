@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# profile.bash: what the tests of report and annotate share: the writer of a perf.data from a
-# description (make_perfdata.c) and files to point samples into (hot.S).
+# profile.bash: what the tests of report and annotate share: a program that writes a perf.data from a
+# description (make_perfdata.c), and files whose addresses the samples can have (hot.S).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 export HOME=$SCRATCH # perf keeps a cache there
@@ -19,7 +19,7 @@ build_hot() {
 }
 build_hot "$SCRATCH/hot" -static -no-pie
 
-# address FILE SYMBOL, in decimal
+# address FILE SYMBOL: prints the address in decimal.
 address() {
 	echo $((0x$(nm "$1" | awk -v name="$2" '$3 == name { print $1 }')))
 }
@@ -28,21 +28,21 @@ build_id() {
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# text FILE: file offset, address and size of the segment with code, in decimal.
+# text FILE: prints file offset, address and size of the segment with code, in decimal.
 text() {
 	readelf -lW "$1" | awk '$1 == "LOAD" && $0 ~ /R E/ { print $2, $3, $5 }' | while read -r a b c; do
 		echo $((a)) $((b)) $((c))
 	done
 }
 
-# map PID TIME FILE BIAS: a line for make_perfdata that maps the code of FILE at its address plus BIAS.
+# map PID TIME FILE BIAS: prints a line for make_perfdata that maps the code of FILE at its address plus BIAS.
 map() {
 	local offset address size
 	read -r offset address size < <(text "$3")
 	echo "mmap $1 $2 $((address + $4)) $((size + 4096 & ~4095)) $offset $(build_id "$3") $3"
 }
 
-# samples COUNT EVENT PID TIME PERIOD IP
+# samples COUNT EVENT PID TIME PERIOD IP: prints COUNT equal lines for make_perfdata.
 samples() {
 	local i
 	for ((i = 0; i < $1; i++)); do

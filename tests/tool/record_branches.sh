@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# record_branches.sh: record's -b, -j, --call-graph lbr and intel_bts// (Vol. 3B 17.4.8, 17.7.2, 17.4.9): what is
-# asked of the unit, and what goes into the file; a player stands in the engine's place.
+# record_branches.sh: what record's -b, -j, --call-graph lbr and intel_bts// ask of the unit (Vol. 3B 17.4.8,
+# 17.7.2, 17.4.9) and write to the file.  A player takes the engine's place.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/player.bash"
 cd "$SCRATCH" || exit 1
@@ -42,7 +42,7 @@ done
 	echo "exit 0"
 } >kinds.txt
 
-# filtered NAME LIST SELECT KINDS: what was asked of MSR_LBR_SELECT, and which of the eight branches are left.
+# filtered NAME LIST SELECT KINDS: MSR_LBR_SELECT is SELECT, and of the eight branches those of KINDS are left.
 filtered() {
 	play kinds.txt record -q -o "$1.data" -j "$2"
 	same "$2: status" 0 "$status"
@@ -53,7 +53,7 @@ filtered() {
 		done)"
 }
 # Bits: 0 ring 0, 2 Jcc, 3 relative call, 4 indirect call, 5 return, 6 indirect jump, 7 relative jump, 8 far,
-# 9 call stack; a set bit keeps branches out.
+# 9 call stack; a set bit suppresses these branches.
 filtered any any 0x1 01234567
 filtered calls any_call,u 0xe5 346
 filtered returns any_ret 0xdd 5
@@ -74,12 +74,12 @@ same "types" "COND UNCOND IND CALL IND_CALL RET SYSCALL -" \
 play kinds.txt record -q -o bare.data -j any,no_flags
 same "no_flags" 8 "$(perf script -i bare.data -F brstack 2>/dev/null | grep -oE '/-/-/-/0' | wc -l)"
 
-# Chains: perf makes them of the branches.
+# perf makes call chains of the branches.
 play kinds.txt record -q -o chain.data --call-graph lbr
 same "call stack: MSR_LBR_SELECT" "model skylake events 1 want 1 lbr_select 0x3c5" "$out"
 same "chain of callers" 9 "$(perf script -i chain.data -F ip,sym 2>/dev/null | awk '/kinds/ { n++ } /^$/ && n { print n; exit }')"
 
-# A trace beside samples: the event of each is its own.
+# A trace and samples in one file: each has its own event.
 {
 	echo "request"
 	echo "comm kinds"
@@ -105,7 +105,7 @@ same "a trace alone" "model skylake events 0 want 2 lbr_select 0" "$out"
 run stat -x, -e intel_bts//u -- true
 has "a trace is not counted" "$err" "<not supported>"
 
-# What a program that runs wild writes into the shared memory is not believed.
+# The tool does not trust what a program that runs wild writes into the shared memory.
 printf 'comm kinds\nbad-sample 1\nexit 0\n' >bad.txt
 play bad.txt record -q -b -o bad.data
 same "branches that are not there: status" 125 "$status"
@@ -122,7 +122,7 @@ else
 	not_run "a full disk" "nothing can be mounted here"
 fi
 
-# --- refused
+# --- wrong usage
 refused() {
 	run record -o refused.data "${@:3}" true
 	refuses "${*:3}" "$1" "$2"
@@ -133,11 +133,11 @@ refused 129 "no transaction runs here" -j in_tx
 refused 129 "no transaction runs here" -j abort_tx
 refused 129 "is not kept" -j hw_index
 refused 125 "no kernel code runs here" -j any,k
-refused 125 "goes with no other filter" -j stack,cond
-refused 129 "exclude each other" -b --call-graph lbr
-refused 129 "call chains come from lbr only" --call-graph fp
-refused 129 "there is --call-graph lbr" -g
-refused 125 "one branch trace only" -e intel_bts//u,intel_bts//u
+refused 125 "cannot be combined with another filter" -j stack,cond
+refused 129 "--call-graph lbr cannot be combined with branches" -b --call-graph lbr
+refused 129 "--call-graph supports only lbr, not 'fp'" --call-graph fp
+refused 129 "-g is not supported; use --call-graph lbr" -g
+refused 125 "only one branch trace can be recorded" -e intel_bts//u,intel_bts//u
 refused 125 "no kernel code runs here" -e intel_bts//k
-refused 129 "precise as it is" -e intel_bts//upp
+refused 129 "a trace takes no letter p" -e intel_bts//upp
 finish

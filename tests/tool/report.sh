@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# report.sh: `softpmu report` on files whose samples are known, beside perf's own report of them.
+# report.sh: `softpmu report` on files whose samples are known, compared with perf's own report of them.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/profile.bash"
 cd "$SCRATCH" || exit 1
@@ -18,7 +18,7 @@ hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label)
 	samples 5 1 10 500 100 $((hot + 0x14))
 } | make_perfdata perf.data
 
-# rows TEXT: the lines of a report without their layout.
+# rows TEXT: prints the lines of a report without their layout.
 rows() {
 	grep -E '^ +[0-9.]+%' <<<"$1" | sed -E 's/^ +//; s/ +/ /g; s/ $//'
 }
@@ -51,7 +51,7 @@ same "percent limit" "60.00% 30.00% 100.00%" "$(rows "$out" | awk '{ print $1 }'
 run report --header
 has_line "header" "$out" "# cmdline : make_perfdata"
 
-# Periods, not numbers of samples, make the overhead.
+# Overhead is a share of the periods, not of the number of samples.
 {
 	echo "event instructions:u"
 	echo "comm 10 10 1 1 prog"
@@ -63,8 +63,8 @@ run report -n -i periods.data
 same "overhead is a share of periods" "91.00% 1 prog hot [.] warm
 9.00% 9 prog hot [.] hot" "$(rows "$out")"
 
-# A position-independent file at another address; two processes; a second program after exec; a
-# mapping that covers an older one; a library without a sample.
+# A position-independent file at another address, two processes, a second program after exec, a mapping that
+# covers an older one, and a library without a sample.
 build_hot "$SCRATCH/moved" -shared
 bias=$((0x7f0000000000))
 moved_hot=$(($(address moved hot) + bias)) moved_cold=$(($(address moved cold) + bias))
@@ -87,11 +87,11 @@ same "mappings" "50.00% 10 first moved [.] hot
 25.00% 5 second moved [.] cold
 20.00% 4 first hot [.] warm
 5.00% 1 third [unknown] [.] $unmapped" "$(rows "$out")"
-# perf keeps what was mapped before exec; the rest is the same.
+# perf keeps the mappings from before exec; the rest is the same.
 same "perf says the same of mappings" "$(rows "$(perf_report -i maps.data)" | grep -v third | sort)" \
 	"$(rows "$out" | grep -v third | sort)"
 
-# A stripped file has no names; with its debug file below --symfs it has.
+# A stripped file has no names, unless its debug file is below --symfs.
 mkdir -p symfs/bin
 build_hot "$SCRATCH/symfs/bin/stripped" -static -no-pie
 id=$(build_id symfs/bin/stripped)
@@ -113,8 +113,8 @@ run report -i stripped.data --symfs "$SCRATCH/symfs"
 same "no debug file: the address" "100.00% prog stripped [.] $(printf '0x%016x' "$stripped_warm")" "$(rows "$out")"
 run report -i stripped.data
 same "no such file: the address" "100.00% prog stripped [.] $(printf '0x%016x' "$stripped_warm")" "$(rows "$out")"
-has "no such file: said" "$err" "softpmu: no symbols of /bin/stripped: it is not there any more"
-# Where a stripped file has an unwind table its functions are told apart by their address.
+has "no such file: said" "$err" "softpmu: no symbols of /bin/stripped: it no longer exists"
+# If a stripped file has an unwind table, its functions are named after their addresses.
 cat >frames.c <<'EOF'
 int start(int x);
 __attribute__((noinline)) static int twice(int x) { __asm__(""); return 2 * x + 1; }
@@ -139,7 +139,7 @@ run annotate -i frames.data "sub_$(printf %x "$twice")"
 succeeds "annotate of a stripped file"
 has "annotate of a stripped file" "$out" "(5 samples, 55.56% of all"
 
-# A file that was built anew since has other addresses: its names must not be used.
+# A file that was built again has other addresses: its names must not be used.
 cp hot again
 {
 	echo "event instructions:u"
@@ -152,7 +152,7 @@ run report -i again.data
 has "changed file: said" "$err" "it has changed since it was recorded"
 has_not "changed file: no names" "$out" "warm"
 
-# Files that are none.
+# Files that are not perf.data.
 run report -i nothing.data
 refuses "missing file" 1 "nothing.data"
 echo "PERFILE1 is something else, and this is text" >text.data
@@ -170,13 +170,13 @@ refuses "a folder" 1 "$SCRATCH"
 run report -i idle.data
 succeeds "no samples"
 has_line "no samples" "$out" "# The file has no samples\."
-# Cut in the middle of the records: what stands before is shown, and the place is named.
+# A file that ends within the records: the records before are shown, and the place is named.
 read -r data size < <(od -A n -t u8 -j 40 -N 16 perf.data) # the header's data section
 head -c $((data + size * 2 / 3)) perf.data >cut.data
 run report -n -i cut.data
 same "cut file: status" 1 "$status"
 has "cut file: where" "$err" "at byte "
-has_line "cut file: what stands before" "$out" ' +[0-9.]+% +60  prog +hot +\[\.\] hot'
+has_line "cut file: the records before" "$out" ' +[0-9.]+% +60  prog +hot +\[\.\] hot'
 same "cut file: one line" 1 "$(grep -c '' <<<"$err")"
 
 run report --sort comm,size

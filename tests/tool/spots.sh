@@ -7,11 +7,11 @@ cd "$SCRATCH" || exit 1
 "$CC" -g -nostdlib -static -no-pie -Wl,--build-id=sha1 -o spots "$ROOT/tests/tool/spots.S" ||
 	stop "build of spots" "$CC failed"
 
-# share PATTERN: the percentage, rounded down, of the line that ends so.
+# share PATTERN: prints the percentage, without decimals, of the line that ends with it.
 share() {
 	sed -nE "s/^ +([0-9]+)\.[0-9]+%.*$1\$/\1/p" <<<"$out"
 }
-# between NAME LOW HIGH VALUE
+# between NAME LOW HIGH VALUE: VALUE is at least LOW and at most HIGH.
 between() {
 	if [[ $4 =~ ^[0-9]+$ ]] && (($2 <= $4 && $4 <= $3)); then
 		pass "$1"
@@ -24,13 +24,13 @@ run record -q -e instructions:upp -c 1009 -o instructions.data ./spots
 same "record" 0 "$status"
 run report -i instructions.data
 succeeds "report"
-# 3002 : 1002 : 4 of 4008 instructions a round.
+# Of the 4008 instructions of a round, 3002, 1002 and 4 are in the three functions.
 between "three" 73 76 "$(share '\[\.\] three')"
 between "one" 23 26 "$(share '\[\.\] one')"
-same "the hottest stands first" "three" "$(awk '/%/ { print $NF; exit }' <<<"$out")"
+same "the hottest comes first" "three" "$(awk '/%/ { print $NF; exit }' <<<"$out")"
 
-# Every taken branch but the calls, the returns and the outer loop's is one of two jne: precise samples stand
-# on the jump itself.
+# Except for the calls, the returns and the outer loop, all taken branches are one of two jne: precise samples
+# are at the jump itself.
 run record -q -e BR_INST_RETIRED.NEAR_TAKEN:upp -c 101 -o branches.data ./spots
 same "record branches" 0 "$status"
 run annotate -i branches.data three

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# stat.sh: event lists, and the forms in which stat shows counts.
+# stat.sh: lists of events, and the output formats of stat.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
@@ -18,7 +18,7 @@ _start:
 END
 "$CC" -nostdlib -static -o count count.S || stop "building" count.S
 
-# counted NAME EVENT COUNT FIDELITY [SHOWN]: one event, as fields.
+# counted NAME EVENT COUNT FIDELITY [SHOWN]: counts one event, with output as fields.
 counted() {
 	run stat -x, -e "$2" -- ./count
 	same "$1" "$3,${5:-$2},$4" "$(awk -F, '{ print $1 "," $3 "," $NF }' <<<"$err")"
@@ -42,8 +42,8 @@ counted "known to libpfm4 only" resource_stalls.all:u "<not supported>" absent
 counted "a threshold depends on the clock" inst_retired.any_p:c=1:u 2004 modelled
 counted "all 1s threshold" inst_retired.any_p:c=2:u 0 modelled
 
-# Other families: their own names, libpfm4's prefixes, codes (families.sh has all events of all of them).
-# counted_on MODEL NAME EVENT COUNT FIDELITY
+# counted_on MODEL NAME EVENT COUNT FIDELITY: the same on another family, with its own names, libpfm4's prefixes
+# and codes (families.sh has all events of all families).
 counted_on() {
 	run stat -M "$1" -x, -e "$3" -- ./count
 	same "$1: $2" "$4,$5" "$(awk -F, '{ print $1 "," $NF }' <<<"$err")"
@@ -72,7 +72,7 @@ refuses "another family's name" 129 "unknown event 'MEM_INST_RETIRED.ALL_LOADS'"
 run stat -M nehalem -e skl::INST_RETIRED:ANY_P -- ./count
 refuses "another family's prefix" 129 "unknown event 'skl::INST_RETIRED:ANY_P'"
 
-# Commas within slashes are not those of -x.
+# Commas between slashes are not separators of -x.
 run stat -x';' -e 'cpu/event=0xc4,umask=0x20/u,cpu/inst_retired.any_p,name=mine/,{branches,instructions}:u' -- ./count
 same "terms, names and groups" "999;cpu/event=0xc4,umask=0x20/u 2004;mine 1001;branches:u 2004;instructions:u" \
 	"$(awk -F';' '{ print $1 ";" $3 }' <<<"$err" | xargs)"
@@ -85,7 +85,7 @@ done
 run stat -x, -e "$list" -- ./count
 same "21 events: numbers" "1 2004 20 999" "$(cut -d, -f1 <<<"$err" | sort -nr | uniq -c | xargs)"
 
-# Wrong lists: one line that says what.
+# Wrong lists are refused with one line that says what is wrong.
 for bad in '' ',' 'instructions,,branches' '{instructions' 'instructions}' 'cpu/' 'cpu//' 'cpu/event=0x100/' \
 	'cpu/event=1,instructions/' 'cpu/name=x/' 'other/event=1/' 'instructions:' 'instructions:upppp' \
 	'instructions/period=0/' 'inst_retired.any_p:c=256' 'nosuch::INST_RETIRED' rffffffffff; do
@@ -105,9 +105,10 @@ has_line "count with its separator" "$err" " +2,004 +instructions:u +exact *"
 has_line "metric" "$err" " +1,000 +br_inst_retired.conditional:u exact +# +99.900 % of all branches *"
 has_line "absent" "$err" " +<not supported> +cycles:u +absent *"
 has_line "time" "$err" " +[0-9.]+ seconds time elapsed"
-has "why it is absent" "$err" " absent: cycles:u, branch-misses:u ("
+has "why it is absent" "$err" " absent: cycles:u ("
+has "what counts it" "$err" " absent: branch-misses:u (stat --machine counts it, by a model)"
 
-# JSON, as perf's keys have it.
+# JSON, with perf's keys.
 run stat -j -e instructions:u,cycles:u -- ./count
 number='[0-9]+(\.[0-9]+)?'
 tail="\"event-runtime\" : $number, \"pcnt-running\" : 100\.00, \"metric-value\" : $number, \"metric-unit\" : \"[a-z %]*\""
@@ -117,7 +118,7 @@ has_line "JSON of what is absent" "$err" \
 	"\{\"counter-value\" : \"<not supported>\", \"unit\" : \"\", \"event\" : \"cycles:u\", $tail, \"fidelity\" : \"absent\", \"model\" : \"skylake\", \"version\" : \"[0-9.]+\", \"command\" : \"./count\"\}"
 same "JSON: an object a line" 2 "$(grep -c '^{.*}$' <<<"$err")"
 
-# Repeated, into a file, appended to it.
+# Repeated runs, written to a file, and added to it.
 run stat -r 3 -e instructions:u -- ./count
 has "runs in the heading" "$err" "'./count' (3 runs):"
 has_line "mean and spread" "$err" " +2,004 +instructions:u +exact .*\( \+-  0\.00% \)"
@@ -130,9 +131,9 @@ run stat -o file -x, -e branches:u -- ./count
 same "without --append only the last" "branches:u" "$(cut -d, -f3 file | xargs)"
 run stat -o new -- ./nosuch
 refuses "missing program" 127 "nosuch"
-same "nothing is left behind" no "$([[ -e new ]] && echo yes || echo no)"
+same "no file is left" no "$([[ -e new ]] && echo yes || echo no)"
 
-# The program's end is passed on.
+# The program's status is passed on.
 run stat -x, -e instructions:u -- sh -c 'exit 42'
 same "status of the program" 42 "$status"
 # shellcheck disable=SC2016
@@ -143,7 +144,7 @@ has "killed: said" "$err" "sh: Killed"
 out=$(echo hello | "$SOFTPMU" stat -x, -e instructions:u -o file -- cat)
 same "standard input and output are the program's" hello "$out"
 
-# A closed standard error must not become one of our files.
+# If standard error is closed, no file of the tool may get its number.
 "$SOFTPMU" stat -x, -e instructions:u -o file -- ./count 0<&- 1>&- 2>&-
 same "closed descriptors: status" 0 $?
 same "closed descriptors: count" 2004 "$(cut -d, -f1 file)"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# trace.sh: `softpmu trace` on traces that are known (Vol. 3B 17.4.5, 17.4.9): a player stands in the
-# engine's place, so the branches are those of a description.
+# trace.sh: `softpmu trace` on known branches (Vol. 3B 17.4.5, 17.4.9).  A player takes the engine's place and
+# sends the branches of a description.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/player.bash"
 cd "$SCRATCH" || exit 1
 
-# main calls work three times (work calls leaf twice, then jumps to last), through a linkage stub once, and
-# leaf itself; one call is never returned from.
+# main calls work three times (work calls leaf twice, then jumps to last), calls leaf through a linkage stub
+# once, and calls leaf itself.  One call never returns.
 cat >calls.S <<'END'
 	.globl main, work, leaf, last, lost
 	.type main, @function
@@ -36,7 +36,7 @@ lost:	call leaf
 END
 "$CC" -nostdlib -static -no-pie -Wl,-e,main -o calls calls.S || stop "build of calls" "$CC failed"
 at() { address calls "$1"; }
-# After the calls, which are of five bytes.
+# The addresses after the calls, which have five bytes.
 after() { echo $(($(at "$1") + $2)); }
 main=$(at main) work=$(at work) leaf=$(at leaf) last=$(at last) lost=$(at lost)
 leaf_of_work="$((work + 2)):$leaf $leaf:$(after work 7) $(after work 7):$leaf $leaf:$(after work 12)"
@@ -50,7 +50,7 @@ $(after main 10):$leaf $leaf:$(after main 15) $(after main 15):$lost $lost:$leaf
 	echo "exit 7"
 } >calls.txt
 
-# tree: the last run's lines without their times.
+# tree: prints the last run's lines without their times.
 tree() {
 	grep -v '^#' <<<"$err" | sed -E 's/^ *[0-9]+\.[0-9]{3}  //'
 }
@@ -98,7 +98,7 @@ same "list: names" "main -> work;work -> work+0x2;work+0x2 -> leaf" \
 play calls.txt trace --list -F last
 same "list of one function" 4 "$(grep -c . <<<"$err")"
 
-# sums NAME...: calls and branches of the functions in the last summary
+# sums NAME...: prints calls and branches of the functions in the last summary.
 sums() {
 	local name
 	for name; do
@@ -123,7 +123,7 @@ play calls.txt trace --caller -F leaf
 same "callers of one" 3 "$(grep -c -- '-> leaf' <<<"$err")"
 same "of no other" 3 "$(grep -vc '^#' <<<"$err")"
 
-# Many buffers: nothing is lost, and the reader is told apart from the writer by waiting only.
+# Many buffers: nothing is lost, because the writer waits for the reader.
 {
 	echo "comm calls"
 	play_map "$SCRATCH/calls" 0
@@ -137,7 +137,7 @@ same "long: calls" "work 600001 1200000" "$(sums work)"
 play long.txt trace --depth 1
 same "long: one line for all" 2 "$(sed -n 2,3p <<<"$err" | grep -c .)"
 
-# More pairs of addresses than the table holds: sums stay right.
+# More pairs of addresses than the table holds: the sums are right.
 {
 	echo "comm calls"
 	play_map "$SCRATCH/calls" 0
@@ -154,7 +154,7 @@ play wide.txt trace --summary
 has "wide: every branch" "$err" "# 600600 taken branches, 600 calls"
 same "wide: calls" "work 600 0" "$(sums work | sed 's/ [0-9]*$/ 0/')"
 
-# New code at old addresses: what was known of them is dropped.
+# New code at old addresses: what was known of the old code is forgotten.
 {
 	echo "comm calls"
 	play_map "$SCRATCH/calls" 0
@@ -168,8 +168,8 @@ play new.txt trace --summary
 same "new code is no call of the old" "work 1 0" "$(sums work)"
 
 # --- several processes and threads
-# A process forks in the middle of work; its child returns from there, and another program takes the same
-# addresses in it, where work and leaf have changed places.  A thread of the first calls last.
+# A process forks in the middle of work.  Its child returns from there, and then another program has the same
+# addresses in it, with work and leaf exchanged.  A thread of the first process calls last.
 sed 's/^work:/other:/; s/^leaf:/work:/; s/^other:/leaf:/; s/jmp last/ret/; /size/d' calls.S >swapped.S
 "$CC" -nostdlib -static -no-pie -Wl,-e,main -o swapped swapped.S || stop "build of swapped" "$CC failed"
 same "the other program has the same addresses" "$(at main) $(at work)" "$(address swapped main) $(address swapped leaf)"
@@ -225,7 +225,7 @@ work 1 4
 leaf 4 2
 leaf 1 0
 last 1 0" "$(sums main work leaf last)"
-# record looks at the kinds of branches in the process that they are of: RET is a call elsewhere.
+# record reads the kind of a branch in its own process: the same address is RET in one and a call in another.
 {
 	echo "as 100 100"
 	echo "comm calls"
@@ -245,7 +245,7 @@ same "record: status" 0 "$status"
 perf script -i kinds.data -F pid,brstack 2>/dev/null | awk '{ print $1, NF }' >kinds
 same "record: branches by process" "100 2 200 2" "$(xargs <kinds)"
 
-# What a program that runs wild writes into the shared memory is not believed.
+# The tool does not trust what a program that runs wild writes into the shared memory.
 for bad in "bad-trace 64 1" "bad-trace 0 16385" "bad-trace 4294967295 0"; do
 	{
 		echo "comm calls"
@@ -264,11 +264,11 @@ same "a trace that was not asked for: status" 125 "$status"
 run trace
 refuses "no program" 129 "no program to run"
 run trace --list --summary true
-refuses "two forms" 129 "exclude each other"
+refuses "two forms" 129 "--list cannot be combined with --summary or --caller"
 run trace --depth 0 true
-refuses "depth 0" 129 "'0' is no depth"
+refuses "depth 0" 129 "--depth needs a number of levels, not '0'"
 run trace --summary --depth 2 true
-refuses "depth of a summary" 129 "--depth is for the tree of calls"
+refuses "depth of a summary" 129 "--depth applies to the tree of calls only"
 run trace -o /no/such/folder/file true
 refuses "no place to write" 125 "cannot write /no/such/folder/file"
 run trace no-such-program
@@ -276,7 +276,7 @@ refuses "no such program" 127 "no-such-program"
 play calls.txt trace -o /dev/full
 same "a full disk" 125 "$status"
 has "a full disk is said" "$err" "cannot write /dev/full"
-# Through linkage stubs: bound at the start, at the first call, and with stubs that have a landing pad.
+# Calls through linkage stubs: bound at the start, bound at the first call, and with a landing pad.
 cat >linked.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# vm.sh: what `softpmu vm` asks of QEMU, puts into the guest and takes out of it.  A script stands in
-# QEMU's place, and small files in the place of Debian's packages; tests/guest/vm.sh has the real ones.
+# vm.sh: what `softpmu vm` asks of QEMU, puts into the guest and takes out of it.  A script takes the place of
+# QEMU, and small files that of Debian's packages; tests/guest/vm.sh uses the real ones.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
-# The cache as it is when everything has been fetched.
+# The cache as if everything had been fetched.
 export SOFTPMU_CACHE=$SCRATCH/cache SOFTPMU_QEMU=$SCRATCH/qemu
 packages=$SOFTPMU_CACHE/guest
 kernel=linux-image-9.10.0-1-cloud-amd64
-# fetched NAME PACKAGE COMMAND FILE: has FILE of the package.
+# fetched NAME PACKAGE COMMAND FILE: adds a package with FILE.
 fetched() {
 	mkdir -p "$(dirname "$packages/$1/$4")"
 	echo "$2" >"$packages/$1/$4"
@@ -25,8 +25,8 @@ for arch in amd64 i386; do
 	chmod 755 "$packages/busybox-$arch/bin/busybox"
 done
 
-# QEMU's place: keeps its words and the initramfs, and does what $SCRATCH/guest says, with the three
-# ports and the disk as files.
+# The script in QEMU's place keeps its arguments and the initramfs, and does what $SCRATCH/guest says, with the
+# three ports and the disk as files.
 cat >"$SOFTPMU_QEMU" <<'END'
 #!/bin/bash
 cd "$(dirname "$0")" || exit
@@ -44,11 +44,11 @@ END
 chmod 755 "$SOFTPMU_QEMU"
 
 guest() { cat >"$SCRATCH/guest"; }
-# word_after OPTION: of QEMU's command line.
+# word_after OPTION: prints the word after an option of QEMU's command line.
 word_after() { grep -x -A 1 -e "$1" "$SCRATCH/words" | tail -n 1; }
 
-# What the initramfs holds behind its first archive: mode, size, time, name, in a line each; with a
-# name, the contents of that.
+# Prints what the initramfs has after its first archive: mode, size, time and name, one entry on each line; with
+# a name, the contents of that file.
 archive() {
 	python3 - "$SCRATCH/initrd" "${1-}" <<'END'
 import sys
@@ -159,7 +159,7 @@ expect "nothing is as new as what the command writes" test "$newest" -lt $((now 
 same "no file is newer than the command's" 0 \
 	"$(archive | awk -v newest="$newest" '$3 > newest' | wc -l)"
 
-# --- no command: the console is QEMU's own ---
+# --- without a command the console is QEMU's own ---
 guest <<'END'
 if read -r line; then echo "console: $line"; fi
 END
@@ -176,7 +176,7 @@ run vm --initrd "$SCRATCH/guest" --cpu Nehalem,pmu=on
 same "an initramfs of one's own" "$SCRATCH/guest" "$(word_after -initrd)"
 same "a processor of one's own" Nehalem,pmu=on "$(word_after -cpu)"
 
-# --- ends before their time ---
+# --- guests that end too early ---
 guest <<<'true'
 run vm -- true
 refuses "a guest that stops" 125 "the guest ended before the command did"
@@ -186,7 +186,7 @@ refuses "a QEMU that fails" 125 "qemu: no such thing"
 guest <<<'kill -KILL $$'
 run vm -- true
 refuses "a QEMU that is killed" 125 "signal 9"
-# ended_by SIGNAL: the tool gets it while QEMU runs; the tool's status.
+# ended_by SIGNAL: sends it to the tool while QEMU runs, and prints the tool's status.
 guest <<<'echo $$ >pid; exec sleep 200'
 ended_by() {
 	local tool i
@@ -213,23 +213,23 @@ ended_by KILL
 # --- refusals ---
 rm -f "$SCRATCH/words"
 run vm --smp 0
-refuses "no processors" 129 "bad number of processors '0'"
+refuses "no processors" 129 "--smp must be 1 to 255, not '0'"
 run vm --mem much
-refuses "memory" 129 "bad size of memory 'much'"
+refuses "memory" 129 "--mem needs a size such as 512M or 2G, not 'much'"
 run vm -M haswell --cpu Haswell
-refuses "two processors" 129 "exclude each other"
+refuses "two processors" 129 "--model and --cpu cannot be combined"
 run vm --initrd "$SCRATCH/guest" -- true
-refuses "a command in a foreign initramfs" 129 "need the tool's own initramfs"
+refuses "a command in a foreign initramfs" 129 "--initrd cannot be combined with a command or --share"
 run vm --nothing
 refuses "an option" 129 "unknown option '--nothing'"
 run vm -M nothing -- true
 refuses "a model" 125 "unknown model 'nothing'"
 run vm --share "$SCRATCH/guest" -- true
-refuses "a share that is a file" 125 "is no folder"
+refuses "a share that is a file" 125 "is not a folder"
 run vm --kernel "$SCRATCH/none" -- true
 refuses "a kernel" 125 "cannot read $SCRATCH/none"
 run vm --mem 100 -- true
-refuses "too little memory" 125 "give --mem"
+refuses "too little memory" 125 "give more with --mem"
 SOFTPMU_QEMU=$SCRATCH/none run vm -- true
 refuses "a QEMU that is not there" 125 "SOFTPMU_QEMU names $SCRATCH/none"
 same "QEMU was not started by any of them" "" "$(cat "$SCRATCH/words" 2>/dev/null)"
@@ -246,9 +246,9 @@ guest <<<'echo "0 0" >"$end"; echo beside >which'
 	unset SOFTPMU_QEMU
 	PATH=/usr/bin:/bin "$SCRATCH/softpmu" vm -- true
 )
-same "QEMU beside the tool" "0 beside" "$? $(<"$SCRATCH/which")"
+same "QEMU next to the tool" "0 beside" "$? $(<"$SCRATCH/which")"
 
-# --- every model has a processor of QEMU's, and those of 32 bits such a kernel ---
+# --- every model has a similar processor of QEMU's, and a 32-bit model a 32-bit kernel ---
 small=()
 for model in $("$SOFTPMU" models | awk 'NR > 1 && $0 !~ / absent / { print $1 }'); do
 	run vm -M "$model" -- true

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# unicorn.sh: the unit in Unicorn prints what its header comment says; the counts and the places of PEBS
+# unicorn.sh: the unit in Unicorn prints what its header comment says. The counts and the places of PEBS
 # records (Vol. 3B 18.4.4, 18.13.1) are those that hosts/user finds in the same code.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
@@ -12,7 +12,7 @@ expect "it says what it prints" test -s "$SCRATCH/told"
 same "status" 0 "$?"
 expect "output" diff -u "$SCRATCH/told" "$SCRATCH/printed"
 
-# The same code as a program of Linux: `mov`, `mov` and SYSCALL end it.
+# The same code as a Linux program: `mov`, `mov` and SYSCALL end it.
 cat >"$SCRATCH/program.S" <<'END'
 	.global _start
 _start:

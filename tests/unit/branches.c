@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branches.c: three ways by which taken branches reach the unit are one (Vol. 3B 17.4.2, 17.4.5):
- * retired one by one, many in a call, and as the tap asks for them, which drops what does not
- * matter and stores trace records itself.  Random branches, registers and save areas, on every
- * model.  BRANCHES_SEEDS sets how many programs run on each.
+ * branches.c: taken branches reach the unit in three ways, and the result is the same (Vol. 3B
+ * 17.4.2, 17.4.5). The host retires them one by one, passes many in a call, or follows the tap.
+ * With the tap it drops the branches that do not matter and stores trace records itself. Branches,
+ * registers and save areas are random, on every model. BRANCHES_SEEDS sets how many programs run on
+ * each.
  */
 #include "tests/unit/unit_host.h"
 
@@ -39,13 +40,13 @@ static void by_retired(struct unit_host *host, const struct spmu_branch *branche
 
 static bool wants(const struct spmu_branch_tap *tap, const struct spmu_branch *branch)
 {
-	unsigned rings = (branch->cpl ? SPMU_RINGX : SPMU_RING0) |
-			 (branch->next_cpl ? SPMU_RINGX : SPMU_RING0);
+	unsigned rings = (branch->cpl ? SPMU_RING_USER : SPMU_RING0) |
+			 (branch->next_cpl ? SPMU_RING_USER : SPMU_RING0);
 
 	return (tap->signals >> branch->signal & 1) && (tap->rings & rings);
 }
 
-/* Store records where the tap says; false when the host's memory does not reach there. */
+/* Stores records where the tap says. Returns false if the host's memory does not reach there. */
 static bool store(struct unit_host *host, const struct spmu_branch *branches, size_t count)
 {
 	uint64_t at = host->meters[0].tap.bts_next;
@@ -61,7 +62,7 @@ static bool store(struct unit_host *host, const struct spmu_branch *branches, si
 	return true;
 }
 
-/* As unit.h says for struct spmu_branch_tap. */
+/* Passes branches as unit.h says for struct spmu_branch_tap. */
 static void by_tap(struct unit_host *host, const struct spmu_branch *branches, size_t count)
 {
 	const struct spmu_branch_tap *tap = &host->meters[0].tap;
@@ -71,7 +72,7 @@ static void by_tap(struct unit_host *host, const struct spmu_branch *branches, s
 		size_t n = 0, first = 0;
 		bool far = false;
 
-		for (; count && n < tap->room; branches++, count--)
+		for (; count && n < tap->headroom; branches++, count--)
 			if (wants(tap, branches)) {
 				far = far || branches->cpl != branches->next_cpl;
 				gathered[n++] = *branches;
@@ -80,14 +81,14 @@ static void by_tap(struct unit_host *host, const struct spmu_branch *branches, s
 			}
 		if (!tap->signals)
 			return;
-		if (tap->newest && n > tap->newest && tap->rings == 3)
-			first = n - tap->newest;
+		if (tap->keep_last && n > tap->keep_last && tap->rings == 3)
+			first = n - tap->keep_last;
 		if (!tap->bts_next || far || !store(host, gathered, n))
 			spmu_branches(host->core, 0, gathered + first, n - first);
 	}
 }
 
-/* A save area, mostly with a buffer that can be used. */
+/* Draws a save area, usually with a buffer that can be used. */
 static void draw_area(struct unit_host host[WAYS], const struct spmu_ds_layout *layout)
 {
 	uint64_t base = host->base + 0x400 + draw(64);
@@ -113,13 +114,15 @@ static void write_all(struct unit_host host[WAYS], uint32_t msr, uint64_t value)
 		CHECK_EQ(spmu_write_msr(host[way].core, 0, msr, value), outcome);
 }
 
-/* Which entry is the newest; P6 has one and no register for it (17.14.2). */
+/*
+ * Returns the index of the newest entry. P6 has one entry and no register for the index (17.14.2).
+ */
 static uint64_t newest(const struct spmu_lbr_layout *lbr, struct unit_host *host)
 {
 	return lbr->tos ? RDMSR(host, lbr->tos) : 0;
 }
 
-/* The same memory and interrupts, and the same entries from the newest on. */
+/* Returns true if memory, interrupts and entries are equal, the entries from the newest on. */
 static bool alike(const struct spmu_lbr_layout *lbr, struct unit_host *a, struct unit_host *b)
 {
 	if (memcmp(a->memory, b->memory, MEMORY_BYTES) != 0 || a->pmis != b->pmis ||
@@ -136,7 +139,7 @@ static bool alike(const struct spmu_lbr_layout *lbr, struct unit_host *a, struct
 	return true;
 }
 
-/* Bits 6 to 12 of IA32_DEBUGCTL; MSR_DEBUGCTLA has them lower and none to freeze with. */
+/* Draws bits 6 to 12 of IA32_DEBUGCTL. MSR_DEBUGCTLA has them lower, and none for the freeze. */
 static uint64_t draw_trace(void)
 {
 	return (draw(3) ? 0xc0 : draw(4) << 6) | draw(2) << 8 | (draw(3) ? 0 : draw(16) << 9);
@@ -176,14 +179,14 @@ static void step(struct unit_host host[WAYS], const struct spmu_lbr_layout *lbr,
 static bool program(const struct spmu_model *model, uint64_t seed, bool ia32e)
 {
 	static struct unit_host host[WAYS];
-	const struct spmu_lbr_layout *lbr = spmu_lbr_layout(model);
-	const struct spmu_ds_layout *layout = spmu_ds_layout(model, ia32e);
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
+	const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, ia32e);
 	unsigned shift = lbr->tos == 0x1da ? 4 : 0; /* NetBurst: MSR_DEBUGCTLA (17.11.1) */
 	bool same = true;
 
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (unsigned way = 0; way < WAYS; way++) {
-		host_create(&host[way], spmu_model_info(model).name, 1, SUPPLY_EXECUTION);
+		host_create(&host[way], spmu_model_describe(model).name, 1, SUPPLY_EXECUTION);
 		spmu_set_ia32e(host[way].core, 0, ia32e);
 		host[way].base = layout && layout->field_bytes == 8 && ia32e ? MEMORY_BASE : 0;
 	}
@@ -211,11 +214,12 @@ int main(void)
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
 
-		if (!spmu_lbr_layout(model))
+		if (!spmu_model_lbr_layout(model))
 			continue;
 		for (unsigned seed = 1; seed <= programs; seed++)
 			if (!CHECK(program(model, seed, seed % 4 != 0)))
-				printf("model %s, seed %u\n", spmu_model_info(model).name, seed);
+				printf("model %s, seed %u\n", spmu_model_describe(model).name,
+				       seed);
 	}
 	return test_summary();
 }

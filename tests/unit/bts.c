@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bts.c: branch trace store: records (Vol. 3B 17.4.9), which branches (17.4.5, 17.4.6,
- * tables 17-5 and 17-6), circular and interrupting buffers (17.4.9.3), what hostile areas and
- * refusing memory do, and what a host is told that stores the records itself.
+ * bts.c: branch trace store: records (Vol. 3B 17.4.9), which branches are recorded (17.4.5, 17.4.6,
+ * tables 17-5 and 17-6), and circular and interrupting buffers (17.4.9.3). Also hostile areas,
+ * memory that refuses writes, and what the tap tells a host that stores the records itself.
  */
 #include "tests/unit/unit_host.h"
 
@@ -24,7 +24,7 @@
 
 static const struct spmu_ds_layout *layout_of(const char *model, bool ia32e)
 {
-	return spmu_ds_layout(spmu_model_find(model), ia32e);
+	return spmu_model_ds_layout(spmu_model_find(model), ia32e);
 }
 
 static void put_area(struct unit_host *host, const struct spmu_ds_area *area)
@@ -33,7 +33,7 @@ static void put_area(struct unit_host *host, const struct spmu_ds_area *area)
 		 SPMU_OK);
 }
 
-/* A buffer for so many records, the threshold after `threshold` of them. */
+/* Makes a buffer for `records` records, with the threshold after `threshold` of them. */
 static void start(struct unit_host *host, unsigned records, unsigned threshold, uint64_t debugctl)
 {
 	struct spmu_ds_area area = {
@@ -67,7 +67,7 @@ static struct spmu_bts_record record_at(struct unit_host *host, unsigned n)
 	return record;
 }
 
-/* `count` jumps from `from` on, 16 bytes apart, in one call. */
+/* Takes `count` jumps from `from` on, 16 bytes apart, in one call. */
 static unsigned jumps(struct unit_host *host, uint64_t from, size_t count)
 {
 	struct spmu_branch branches[300];
@@ -81,7 +81,9 @@ static unsigned jumps(struct unit_host *host, uint64_t from, size_t count)
 	return spmu_branches(host->core, 0, branches, count);
 }
 
-/* Both formats byte by byte; the predicted bit is read and written, though no unit sets it. */
+/*
+ * Checks both formats byte by byte. The predicted bit is read and written, though no unit sets it.
+ */
 static void formats(void)
 {
 	static const uint8_t wide[24] = {0x10, 0x20, 0x30, 0x40, 0x50, 0, 0, 0, 1, 2, 3, 4,
@@ -112,7 +114,7 @@ static void formats(void)
 	}
 }
 
-/* Tables 17-5 and 17-6: which flags store what. */
+/* Checks which flags store which branches (tables 17-5 and 17-6). */
 static void flags(void)
 {
 	static const struct {
@@ -150,7 +152,7 @@ static void flags(void)
 		}
 }
 
-/* Every kind of taken branch, events too, and nothing else. */
+/* Checks that every kind of taken branch, including events, is stored, and nothing else. */
 static void kinds(void)
 {
 	for (unsigned signal = 0; signal < SPMU_SIGNALS; signal++) {
@@ -178,7 +180,9 @@ static void kinds(void)
 	}
 }
 
-/* BTINT 0: the index goes back to the base, and no interrupt with the threshold above. */
+/*
+ * Checks BTINT 0: the index goes back to the base, without an interrupt if the threshold is higher.
+ */
 static void circular(void)
 {
 	for (unsigned once = 0; once <= 1; once++) {
@@ -200,7 +204,9 @@ static void circular(void)
 	}
 }
 
-/* The note in 17.4.9.3: clearing BTINT alone does not keep the threshold from interrupting. */
+/*
+ * Checks the note in 17.4.9.3: clearing BTINT alone does not keep the threshold from interrupting.
+ */
 static void circular_threshold(void)
 {
 	struct unit_host host;
@@ -212,7 +218,10 @@ static void circular_threshold(void)
 	host_destroy(&host);
 }
 
-/* BTINT 1: the interrupt at the threshold, once by the mask bit; full: nothing more. */
+/*
+ * Checks BTINT 1: one interrupt at the threshold, as delivery sets the mask bit. A full buffer
+ * stores nothing.
+ */
 static void interrupting(void)
 {
 	for (unsigned once = 0; once <= 1; once++) {
@@ -239,7 +248,7 @@ static void interrupting(void)
 	}
 }
 
-/* 17.4.7: the threshold of the BTS buffer freezes; the instruction itself still counts. */
+/* Checks 17.4.7: the threshold of the BTS buffer freezes; the instruction itself still counts. */
 static void freezes(void)
 {
 	struct unit_host host;
@@ -258,7 +267,10 @@ static void freezes(void)
 	CHECK_EQ(RDMSR(&host, PMC0), 0);
 	host_destroy(&host);
 
-	/* In the middle of many: those after the threshold meet frozen last branch records. */
+	/*
+	 * In the middle of many branches: those after the threshold find last branch records
+	 * frozen.
+	 */
 	start(&host, 8, 2, ON | BTINT | 1u | 3u << 11);
 	CHECK_EQ(jumps(&host, 0x1000, 6), SPMU_EV_PMI);
 	CHECK_EQ(RDMSR(&host, LBR_TOS), 2);
@@ -267,14 +279,14 @@ static void freezes(void)
 	host_destroy(&host);
 }
 
-/* Areas that software should not make: the records are lost, nothing else happens. */
+/* Checks areas that software should not make: the records are lost, and nothing else happens. */
 static void hostile(void)
 {
 	static const struct {
 		int line;
 		struct spmu_ds_area area;
 		uint32_t debugctl;
-		unsigned records; /* of three branches */
+		unsigned records; /* how many of three branches are stored */
 		uint64_t index;	  /* afterwards */
 	} rows[] = {
 		/* before the base, past the maximum, maximum below the base */
@@ -329,7 +341,7 @@ static void hostile(void)
 		}
 }
 
-/* Any write may be refused: the record is lost, the ones after it come in. */
+/* Checks that a refused write loses its record, and that the records after it are stored. */
 static void refused(void)
 {
 	for (unsigned path = 0; path < 2; path++)
@@ -342,11 +354,11 @@ static void refused(void)
 			if (path == 0) {
 				/* one run, then its records one by one */
 				jumps(&host, 0x1000, 4);
-				lost = nth == 2 ? 4 : 0; /* the index: all of them */
+				lost = nth == 2 ? 4 : 0; /* if the index is refused, all four */
 			} else {
 				for (unsigned n = 0; n < 4; n++)
 					jumps(&host, 0x1000 + 16 * n, 1);
-				lost = 1; /* by its record or by the index */
+				lost = 1; /* the record or the index is refused */
 			}
 			CHECK_EQ(stored(&host), 4 - lost);
 			CHECK_EQ(CAUSES(&host), 0);
@@ -359,7 +371,7 @@ static void refused(void)
 		}
 }
 
-/* What did not get into the buffer does not interrupt, whatever the threshold. */
+/* Checks that a record that is not stored does not interrupt, whatever the threshold is. */
 static void refused_at_threshold(void)
 {
 	for (unsigned nth = 0; nth <= 2; nth++) { /* none, the record, the index */
@@ -387,7 +399,7 @@ static void refused_at_threshold(void)
 	}
 }
 
-/* A threshold that is no multiple of the record: reached by the record that passes it. */
+/* Checks that the record that passes a threshold between two records interrupts. */
 static void odd_threshold(void)
 {
 	for (unsigned past = 1; past < RECORD; past += 11) {
@@ -398,14 +410,14 @@ static void odd_threshold(void)
 		start(&host, 4, 5, 0);
 		put_area(&host, &area);
 		WRMSR(&host, DEBUGCTL, ON | BTINT);
-		CHECK_EQ(host.meters[0].tap.room, 2);
+		CHECK_EQ(host.meters[0].tap.headroom, 2);
 		CHECK_EQ(jumps(&host, 0x1000, 1), 0);
 		CHECK_EQ(jumps(&host, 0x1010, 1), SPMU_EV_PMI);
 		host_destroy(&host);
 	}
 }
 
-/* Without memory behind IA32_DS_AREA nothing happens. */
+/* Checks that nothing happens if there is no memory at IA32_DS_AREA. */
 static void no_area(void)
 {
 	struct unit_host host;
@@ -419,7 +431,7 @@ static void no_area(void)
 	host_destroy(&host);
 }
 
-/* Long runs in one call, around the buffer several times: as one by one. */
+/* Checks that long runs in one call, several times around the buffer, equal branches one by one. */
 static void many(void)
 {
 	for (unsigned records = 1; records <= 200; records += 37)
@@ -433,13 +445,13 @@ static void many(void)
 				jumps(&single, 0x1000 + 16 * n, 1);
 			CHECK(!memcmp(all.memory, single.memory, MEMORY_BYTES));
 			CHECK_EQ(all.meters[0].tap.bts_next, single.meters[0].tap.bts_next);
-			CHECK_EQ(all.meters[0].tap.room, single.meters[0].tap.room);
+			CHECK_EQ(all.meters[0].tap.headroom, single.meters[0].tap.headroom);
 			host_destroy(&all);
 			host_destroy(&single);
 		}
 }
 
-/* 17.4.9.2: without DTES64 the area and its records are narrow outside IA-32e mode. */
+/* Checks 17.4.9.2: without DTES64 the area and its records are narrow outside IA-32e mode. */
 static void narrow(void)
 {
 	const struct spmu_ds_layout *layout = layout_of("core", false);
@@ -451,11 +463,11 @@ static void narrow(void)
 	if (!CHECK(layout && layout->bts_bytes == 12))
 		return;
 	host_create(&host, "core", 1, SUPPLY_EXECUTION);
-	host.base = 0; /* its memory stands at 0 */
+	host.base = 0; /* its memory begins at 0 */
 	CHECK_EQ(spmu_ds_encode(layout, &area, host.memory, MEMORY_BYTES), SPMU_OK);
 	spmu_write_lvt(host.core, 0, LVT_NMI);
 	WRMSR(&host, DEBUGCTL, ON | BTINT);
-	CHECK_EQ(host.meters[0].tap.room, 2);
+	CHECK_EQ(host.meters[0].tap.headroom, 2);
 	CHECK_EQ(host.meters[0].tap.bts_next, 0); /* hosts store wide records only */
 	CHECK_EQ(jumps(&host, 0x8048000, 4), SPMU_EV_PMI);
 	CHECK_EQ(spmu_ds_decode(layout, host.memory, MEMORY_BYTES, &seen), SPMU_OK);
@@ -470,7 +482,7 @@ static void narrow(void)
 	host_destroy(&host);
 }
 
-/* What a host is told that stores records itself. */
+/* Checks what the tap tells a host that stores the records itself. */
 static void tap(void)
 {
 	static const struct {
@@ -488,11 +500,11 @@ static void tap(void)
 		{__LINE__, ON | BTINT, 0, 10, 8, 9, 1, 10}, /* each one interrupts now */
 		{__LINE__, ON | BTINT, 0, 10, 8, 10, UINT64_MAX, 0},
 		{__LINE__, ON | 1, 0, 10, 11, 0, 10, 1},
-		{__LINE__, ON | 1, 4, 10, 11, 0, 10, 0},     /* LBR needs to know the kind */
+		{__LINE__, ON | 1, 4, 10, 11, 0, 10, 0},     /* LBR needs the kind */
 		{__LINE__, ON | 1, 1, 10, 11, 0, 10, 0},     /* or the ring */
 		{__LINE__, ON | 1, 0x3c4, 10, 11, 0, 10, 0}, /* or calls from returns */
 		{__LINE__, ON | OFF_OS, 0, 10, 11, 0, 10, 1},
-		{__LINE__, ON | OFF_OS | 1, 0, 10, 11, 0, 10, 0}, /* LBR wants both rings */
+		{__LINE__, ON | OFF_OS | 1, 0, 10, 11, 0, 10, 0}, /* LBR needs both rings */
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -503,15 +515,15 @@ static void tap(void)
 		WRMSR(&host, DEBUGCTL, rows[i].debugctl);
 		if (rows[i].before)
 			jumps(&host, 0x1000, rows[i].before);
-		CHECK_ROW_EQ(rows[i].line, host.meters[0].tap.newest, 0);
-		CHECK_ROW_EQ(rows[i].line, host.meters[0].tap.room, rows[i].room);
+		CHECK_ROW_EQ(rows[i].line, host.meters[0].tap.keep_last, 0);
+		CHECK_ROW_EQ(rows[i].line, host.meters[0].tap.headroom, rows[i].room);
 		CHECK_ROW_EQ(rows[i].line, host.meters[0].tap.bts_next,
 			     rows[i].next ? BTS_BASE + (rows[i].next - 1) * RECORD : 0);
 		host_destroy(&host);
 	}
 }
 
-/* Store records as a host does that writes them itself, from tap.bts_next on. */
+/* Stores records as a host does that writes them itself, from tap.bts_next on. */
 static unsigned store(struct unit_host *host, uint64_t from, unsigned count)
 {
 	for (unsigned n = 0; n < count; n++) {
@@ -527,7 +539,10 @@ static unsigned store(struct unit_host *host, uint64_t from, unsigned count)
 	return spmu_branches_stored(host->core, 0, count);
 }
 
-/* The same as spmu_branches(), last branch records and interrupts included. */
+/*
+ * Checks that the result equals that of spmu_branches(), including last branch records and
+ * interrupts.
+ */
 static void stored_by_host(void)
 {
 	for (unsigned btint = 0; btint <= 1; btint++) {
@@ -542,12 +557,12 @@ static void stored_by_host(void)
 
 			if (!itself.meters[0].tap.bts_next)
 				break;
-			if (count > itself.meters[0].tap.room)
-				count = (unsigned)itself.meters[0].tap.room;
+			if (count > itself.meters[0].tap.headroom)
+				count = (unsigned)itself.meters[0].tap.headroom;
 			CHECK_EQ(store(&itself, from, count), jumps(&unit, from, count));
 			from += 16 * count;
 			CHECK(!memcmp(itself.memory, unit.memory, MEMORY_BYTES));
-			CHECK_EQ(itself.meters[0].tap.room, unit.meters[0].tap.room);
+			CHECK_EQ(itself.meters[0].tap.headroom, unit.meters[0].tap.headroom);
 			CHECK_EQ(itself.meters[0].tap.bts_next, unit.meters[0].tap.bts_next);
 			CHECK_EQ(itself.pmis, unit.pmis);
 			for (unsigned n = 0; n < 32; n++)
@@ -560,7 +575,7 @@ static void stored_by_host(void)
 	}
 }
 
-/* What a host says wrongly moves nothing past the buffer. */
+/* Checks that wrong reports of a host move nothing past the buffer. */
 static void stored_wrongly(void)
 {
 	struct unit_host host;
@@ -573,11 +588,11 @@ static void stored_wrongly(void)
 	CHECK_EQ(spmu_branches_stored(host.core, 0, SIZE_MAX), SPMU_EV_PMI); /* at most `room` */
 	CHECK_EQ(stored(&host), 8);
 	area = host_area(&host);
-	area.bts_index = BTS_BASE; /* software emptied the buffer and told nobody */
+	area.bts_index = BTS_BASE; /* software emptied the buffer without a report */
 	put_area(&host, &area);
 	CHECK_EQ(spmu_branches_stored(host.core, 0, 1), 0);
 	CHECK_EQ(stored(&host), 0);
-	CHECK_EQ(host.meters[0].tap.bts_next, BTS_BASE); /* but now it is known */
+	CHECK_EQ(host.meters[0].tap.bts_next, BTS_BASE); /* now the unit knows */
 	host_destroy(&host);
 
 	start(&host, 10, 8, 0);

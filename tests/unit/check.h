@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h: what every unit test needs.  A failed check prints where and goes on;
- * test_summary() prints the last line and is main()'s result.
+ * check.h: what every unit test needs. A failed check prints its place, and the test continues.
+ * test_summary() prints the last line and returns the exit status of main().
  */
 #ifndef SPMU_TESTS_CHECK_H
 #define SPMU_TESTS_CHECK_H
@@ -64,7 +64,9 @@ static inline void check_case(const char *name, unsigned passed, unsigned failed
 		check_case(#call, run_passed, run_failed);                                         \
 	} while (0)
 
-/* A run without a single check is a failure too. */
+/*
+ * Prints the summary and returns the exit status. A run without a single check is a failure, too.
+ */
 static inline int test_summary(void)
 {
 	printf("%u passed, %u failed\n", check_passed, check_failed);

@@ -8,7 +8,7 @@
 #define I SPMU_SIGBIT(INSTRUCTIONS)
 #define C SPMU_SIGBIT(CYCLES)
 
-/* One instruction with these signals on a counter with this event. */
+/* Checks which signals of one instruction count on a counter with this event. */
 static void check_events(void)
 {
 	static const struct {
@@ -55,7 +55,7 @@ static void check_events(void)
 	}
 }
 
-/* USR and OS, EN, GLOBAL_CTRL, the fixed counters' two bits. */
+/* Checks USR, OS, EN, GLOBAL_CTRL, and the two ring bits of the fixed counters. */
 static void check_rings(void)
 {
 	static const struct {
@@ -108,7 +108,7 @@ static void check_fixed(void)
 	host_destroy(&host);
 }
 
-/* The counter wraps at the very instruction, once. */
+/* Checks that the counter wraps exactly at its instruction, once. */
 static void check_overflow(void)
 {
 	struct unit_host host;
@@ -129,7 +129,7 @@ static void check_overflow(void)
 	CHECK_EQ(host.pmi.vector, 0xe0);
 	CHECK_EQ(retire(&host, 5, 0), 0);
 	CHECK_EQ(host.pmis, 1);
-	/* A double count goes past zero. */
+	/* A count of two goes past zero. */
 	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | 0x01c7);
 	WRMSR(&host, A_PMC0 + 1, MAX48);
 	retire(&host, 6, SPMU_SIGBIT(FP_SCALAR_DOUBLE) | SPMU_SIGBIT(FMA_SCALAR_DOUBLE));
@@ -138,7 +138,7 @@ static void check_overflow(void)
 	host_destroy(&host);
 }
 
-/* unit.h: what a host subtracts is counted, and lists change with the epoch. */
+/* Checks unit.h: counts the host subtracts are counted, and lists change with the epoch. */
 static void check_meters(void)
 {
 	struct unit_host host;
@@ -154,13 +154,13 @@ static void check_meters(void)
 	CHECK_EQ(meters->count, 1);
 	CHECK(meters->epoch != epoch);
 	epoch = meters->epoch;
-	WRMSR(&host, EVTSEL0 + 2, COUNT_USER | 0xc0); /* other rings: a meter of its own */
+	WRMSR(&host, EVTSEL0 + 2, COUNT_USER | 0xc0); /* other rings: a separate meter */
 	WRMSR(&host, EVTSEL0 + 3, COUNT_ALL | 0xc4);
 	CHECK_EQ(meters->count, 3);
 	CHECK(meters->epoch != epoch);
 	epoch = meters->epoch;
 	WRMSR(&host, A_PMC0 + 1, MAX48 - 1000);
-	CHECK_EQ(meters->epoch, epoch); /* only headroom changed */
+	CHECK_EQ(meters->epoch, epoch); /* only headroom has changed */
 	CHECK_EQ(meters->meter[0].headroom, 1000);
 	meters->meter[0].headroom -= 600;
 	CHECK_EQ(RDMSR(&host, PMC0), 600);
@@ -179,7 +179,7 @@ static void check_meters(void)
 	host_destroy(&host);
 }
 
-/* 18.2.3: AnyThread counts what either thread retires. */
+/* Checks 18.2.3: AnyThread counts the instructions of both threads. */
 static void check_any(void)
 {
 	struct unit_host host;
@@ -202,11 +202,11 @@ static void check_any(void)
 	CHECK_EQ(CAUSES(&host), 1);
 	CHECK_EQ(CAUSES_LP(&host, 1), 0);
 	CHECK_EQ(host.pmis, 1);
-	CHECK_EQ(host.pmi_lp, 0); /* the interrupt is the owner's */
+	CHECK_EQ(host.pmi_lp, 0); /* the owner gets the interrupt */
 	host_destroy(&host);
 }
 
-/* Threshold, invert and edge over a fixed sequence of clocks with 0 to 3 branches. */
+/* Checks threshold, invert and edge over a fixed sequence of clocks with 0 to 3 branches. */
 static void check_clocks(void)
 {
 	static const struct {
@@ -236,7 +236,7 @@ static void check_clocks(void)
 		host_create(&host, "skylake", 1, SUPPLY_ALL);
 		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].bits | 0xc4);
 		for (unsigned clock = 0; clock < sizeof(branches) / sizeof(branches[0]); clock++) {
-			unsigned begins = clock ? 1 : 0; /* the first goes on from WRMSR */
+			unsigned begins = clock ? 1 : 0; /* WRMSR has begun the first clock */
 
 			if (branches[clock] == 0)
 				retire_lp(&host, 0, 0, I, 3, begins);
@@ -250,7 +250,7 @@ static void check_clocks(void)
 	}
 }
 
-/* insn.cycles above 1: the clocks between have no occurrence. */
+/* Checks insn.cycles above 1: the clocks between two instructions have no occurrence. */
 static void check_gaps(void)
 {
 	static const struct {
@@ -277,7 +277,7 @@ static void check_gaps(void)
 	}
 }
 
-/* Clocks without instructions: bulk equals one by one, also across a freeze. */
+/* Checks that clocks without instructions in bulk equal them one by one, also across a freeze. */
 static void check_idle(void)
 {
 	static const uint64_t bits[] = {0,
@@ -314,8 +314,9 @@ static void check_idle(void)
 }
 
 /*
- * Chapter 19: BR_MISP_RETIRED of a kind of branches and its like of other families count those that
- * the host calls mispredicted; core 2 has the predicted ones, too.
+ * Checks that BR_MISP_RETIRED of a kind of branch counts the branches that the host calls
+ * mispredicted (chapter 19), as do similar events of other families. Core 2 also has the predicted
+ * ones.
  */
 static void mispredicted_kinds(void)
 {
@@ -348,7 +349,7 @@ static void mispredicted_kinds(void)
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0), rows[i].want);
 		host_destroy(&host);
 
-		/* Without mispredictions there is nothing to count by. */
+		/* Without mispredictions the event counts nothing. */
 		host_create(&host, rows[i].model, 1, SUPPLY_EXECUTION);
 		WRMSR(&host, EVTSEL0, COUNT_ALL | rows[i].event);
 		CHECK_ROW_EQ(rows[i].line, host.meters[0].count, 0);
@@ -356,7 +357,7 @@ static void mispredicted_kinds(void)
 	}
 }
 
-/* Counters that are enabled for what the host does not supply, or the model does not know. */
+/* Checks enabled counters for events that the host does not supply, or the model does not know. */
 static void check_absent(void)
 {
 	const uint64_t fixed1 = UINT64_C(1) << 33;

@@ -6,12 +6,15 @@
 #include "tests/unit/unit_host.h"
 
 /*
- * Earlier steppings of Core 2 (6F2H to 6F8H) leave EDX of leaf 0AH 0 although they have the
- * fixed counters: with_errata[] has them.  Bits of EBX that an erratum sets are there always.
- * Differences that are meant: the first Bonnells (106C2H) report one fixed counter and
- * a bit 13 without meaning, Lynnfield (106E5H) also lacks reference cycles (bit 2 of EBX): the
- * models are the parts listed here.  Parts before the architectural unit have no leaf 0AH: the
- * unit's is empty (version 0).  No dump of model 3 of family 15 has the flags.
+ * Differences from the dumps that are intended:
+ *  - Earlier steppings of Core 2 (6F2H to 6F8H) leave EDX of leaf 0AH 0 although they have the
+ * fixed counters. with_errata[] has them.
+ *  - Bits of EBX that an erratum sets are always there.
+ *  - The first Bonnells (106C2H) report one fixed counter and a bit 13 without meaning, and
+ * Lynnfield (106E5H) also lacks reference cycles (bit 2 of EBX). The models are the parts listed
+ * here.
+ *  - Parts before the architectural unit have no leaf 0AH. The unit's leaf is empty (version 0).
+ *  - No dump of model 3 of family 15 has the flags.
  */
 #define OURS_ECX 0x8014u /* DTES64, DS-CPL, PDCM */
 #define OURS_EDX 0x200000u
@@ -296,7 +299,7 @@ static const struct {
 	 0xbfebfbff},
 };
 
-/* Which of the parts have an erratum that must be switched on. */
+/* Parts that have an erratum that must be switched on. */
 static const struct {
 	const char *part, *erratum;
 } with_errata[] = {
@@ -320,7 +323,7 @@ static void check_parts(void)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct unit_host host;
-		struct spmu_cpuid regs = {1, 2, 3, 4};
+		struct spmu_cpuid_regs regs = {1, 2, 3, 4};
 
 		host_create_with(&host, parts[i].model, parts[i].threads, SUPPLY_EXECUTION,
 				 errata_of(i));
@@ -330,8 +333,8 @@ static void check_parts(void)
 		CHECK_ROW_EQ(parts[i].line, regs.ecx, parts[i].leaf_0a[2]);
 		CHECK_ROW_EQ(parts[i].line, regs.edx, parts[i].leaf_0a[3]);
 		/* A host that knows nothing of the unit gets the part's own flags. */
-		regs = (struct spmu_cpuid){0x506e3, 0x800, parts[i].leaf_1_ecx & ~OURS_ECX,
-					   parts[i].leaf_1_edx & ~OURS_EDX};
+		regs = (struct spmu_cpuid_regs){0x506e3, 0x800, parts[i].leaf_1_ecx & ~OURS_ECX,
+						parts[i].leaf_1_edx & ~OURS_EDX};
 		CHECK_ROW(parts[i].line, spmu_cpuid(host.core, 1, 0, &regs));
 		CHECK_ROW_EQ(parts[i].line, regs.eax, 0x506e3);
 		CHECK_ROW_EQ(parts[i].line, regs.ebx, 0x800);
@@ -341,11 +344,11 @@ static void check_parts(void)
 	}
 }
 
-/* Other leaves are the host's. */
+/* Checks that the unit leaves other leaves to the host. */
 static void check_others(void)
 {
 	struct unit_host host;
-	struct spmu_cpuid regs = {1, 2, 3, 4};
+	struct spmu_cpuid_regs regs = {1, 2, 3, 4};
 
 	host_create(&host, "skylake", 1, SUPPLY_EXECUTION);
 	CHECK(!spmu_cpuid(host.core, 0, 0, &regs));
@@ -355,7 +358,7 @@ static void check_others(void)
 	host_destroy(&host);
 }
 
-/* 18.2.1.2: EBX can say which architectural events are not there. */
+/* Checks 18.2.1.2: EBX can say which architectural events are absent. */
 static void check_hidden(void)
 {
 	static struct spmu_meters meters;
@@ -364,24 +367,32 @@ static void check_hidden(void)
 		struct spmu_supply supply;
 		uint32_t ebx;
 	} rows[] = {
-		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, 0}, 0x5d},
-		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, SPMU_SIGBIT(CYCLES)}, 0x5c},
-		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL, SPMU_SIGBIT(BRANCH_MISS)}, 0x1d},
-		{__LINE__, {SPMU_SIGSET_ARCHITECTURAL & ~SPMU_SIGBIT(FAR), 0}, 0x7d},
-		{__LINE__, {0, 0}, 0x7f},
-		{__LINE__, {UINT64_MAX, 0}, 0},
+		{__LINE__, {.exact = SPMU_SIGSET_ARCHITECTURAL, .modelled = 0}, 0x5d},
+		{__LINE__,
+		 {.exact = SPMU_SIGSET_ARCHITECTURAL, .modelled = SPMU_SIGBIT(CYCLES)},
+		 0x5c},
+		{__LINE__,
+		 {.exact = SPMU_SIGSET_ARCHITECTURAL, .modelled = SPMU_SIGBIT(BRANCH_MISS)},
+		 0x1d},
+		{__LINE__,
+		 {.exact = SPMU_SIGSET_ARCHITECTURAL & ~SPMU_SIGBIT(FAR), .modelled = 0},
+		 0x7d},
+		{__LINE__, {.exact = 0, .modelled = 0}, 0x7f},
+		{__LINE__, {.exact = UINT64_MAX, .modelled = 0}, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct spmu_host host = {.supply = rows[i].supply};
+		struct spmu_host host = {.size = sizeof(struct spmu_host),
+					 .supply = rows[i].supply};
 		struct spmu_core_config config = {
+			.size = sizeof(struct spmu_core_config),
 			.model = spmu_model_find("skylake"),
 			.threads = 1,
 			.hide_absent = true,
 			.meters = {&meters},
 		};
 		void *memory = aligned_alloc(64, spmu_core_bytes());
-		struct spmu_cpuid regs = {0, 0, 0, 0};
+		struct spmu_cpuid_regs regs = {0, 0, 0, 0};
 		struct spmu_core *core;
 
 		CHECK_ROW_EQ(rows[i].line,
@@ -412,7 +423,7 @@ static void check_rdpmc(unsigned threads)
 			 n < 3 ? SPMU_DONE : SPMU_GP);
 		CHECK(n >= 3 || value == UINT64_C(0xdef000000000) + n);
 	}
-	/* Other bits of ECX; 31 selected fast reads on NetBurst only. */
+	/* Other bits of ECX. Bit 31 selects fast reads on NetBurst only. */
 	for (unsigned bit = 4; bit < 32; bit++)
 		CHECK_EQ(spmu_rdpmc(host.core, 0, 1u << bit, 0, true, true, &value),
 			 bit == 30 ? SPMU_DONE : SPMU_GP);

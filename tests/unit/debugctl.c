@@ -38,7 +38,7 @@ static void steps(void)
 	host_destroy(&host);
 }
 
-/* LBR and BTF go, the rest and the entries stay. */
+/* Checks that the exception clears LBR and BTF, and that other bits and the entries stay. */
 static void debug_exception(void)
 {
 	struct unit_host host;
@@ -51,7 +51,7 @@ static void debug_exception(void)
 	epoch = host.meters[0].epoch;
 	spmu_debug_exception(host.core, 0);
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), 0xf9c0);
-	CHECK(host.meters[0].epoch == epoch); /* branches are still wanted: BTS */
+	CHECK(host.meters[0].epoch == epoch); /* BTS still needs branches */
 	CHECK_EQ(RDMSR_LP(&host, 1, DEBUGCTL), 0xf9c3);
 	jump(&host, 0x200);
 	CHECK_EQ(RDMSR(&host, LBR_TOS), 1);
@@ -65,11 +65,11 @@ static void debug_exception(void)
 	host_destroy(&host);
 }
 
-/* The branch that overflows is recorded, then the stack stands still. */
+/* Checks that the branch that overflows is recorded, and that the stack is frozen after it. */
 static void freeze_by_pmi(const struct spmu_model *model)
 {
-	struct spmu_model_info info = spmu_model_info(model);
-	const struct spmu_lbr_layout *lbr = spmu_lbr_layout(model);
+	struct spmu_model_info info = spmu_model_describe(model);
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
 	bool streamlined = info.perfmon_version >= 4;
 	struct unit_host host;
 
@@ -88,7 +88,7 @@ static void freeze_by_pmi(const struct spmu_model *model)
 	}
 	retire(&host, 0x104, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(RDMSR(&host, lbr->tos), 1);
-	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters go on */
+	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters continue */
 	if (streamlined)
 		WRMSR(&host, STATUS_RESET, LBR_FRZ);
 	else
@@ -98,7 +98,7 @@ static void freeze_by_pmi(const struct spmu_model *model)
 	host_destroy(&host);
 }
 
-/* Models whose IA32_DEBUGCTL takes the bit: version 2 and later (17.4.7). */
+/* Checks the models whose IA32_DEBUGCTL has the bit: version 2 and later (17.4.7). */
 static void freezes_by_pmi(void)
 {
 	unsigned models = 0;
@@ -106,7 +106,7 @@ static void freezes_by_pmi(void)
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
 
-		if (!spmu_lbr_layout(model) || spmu_model_info(model).perfmon_version < 2)
+		if (!spmu_model_lbr_layout(model) || spmu_model_describe(model).perfmon_version < 2)
 			continue;
 		models++;
 		freeze_by_pmi(model);
@@ -114,7 +114,7 @@ static void freezes_by_pmi(void)
 	CHECK(models > 0);
 }
 
-/* 17.5: of the families with the legacy freeze the Atoms lose TR with LBR. */
+/* Checks 17.5: of the families with the legacy freeze the Atoms lose TR with LBR. */
 static void freezes_trace(void)
 {
 	static const struct {
@@ -125,7 +125,7 @@ static void freezes_trace(void)
 		    {"airmont", true},	{"goldmont", false}, {"goldmont-plus", false}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		CHECK_EQ(spmu_lbr_layout(spmu_model_find(rows[i].model))->freeze_clears_tr,
+		CHECK_EQ(spmu_model_lbr_layout(spmu_model_find(rows[i].model))->freeze_clears_tr,
 			 rows[i].trace);
 }
 
@@ -162,7 +162,7 @@ static void in_smm(void)
 	spmu_smm(host.core, 0, false); /* RSM outside */
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), debugctl);
 
-	/* Without the bit SMM is like anything else. */
+	/* Without the bit SMM has no effect. */
 	WRMSR(&host, DEBUGCTL, LBR);
 	spmu_smm(host.core, 0, true);
 	retire(&host, 0x8000, SPMU_SIGBIT(JMP_REL));
@@ -175,7 +175,7 @@ static void in_smm(void)
 	host_destroy(&host);
 }
 
-/* All of it is state: saved, loaded, compared, and checked. */
+/* Checks that saved states hold all of it: they are saved, loaded, compared and checked. */
 static void saved(void)
 {
 	static uint8_t before[STATE_BYTES_MAX], after[STATE_BYTES_MAX];
@@ -211,7 +211,7 @@ static void saved(void)
 	spmu_smm(host.core, 0, false);
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), 0);
 
-	/* A 64-bit word that no register could hold is refused wherever it stands. */
+	/* A 64-bit word that no register could hold is refused at any place. */
 	for (size_t at = STATE_HEADER; at + 8 <= bytes; at += 8) {
 		uint8_t bad[STATE_BYTES_MAX];
 
@@ -223,8 +223,8 @@ static void saved(void)
 }
 
 /*
- * Clocks since the newest entry are a word of the state, never more than an entry can hold; one
- * more stands for deep sleep where that clears the records (17.10.3).
+ * Checks the word of the state for the clocks since the newest entry. It never exceeds what an
+ * entry can hold. One more means deep sleep, where that clears the records (17.10.3).
  */
 static void saved_clocks(const char *model, bool sleeps)
 {

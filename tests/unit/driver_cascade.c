@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver_cascade.c: NetBurst's counters that start each other, as the driver uses them to sample
- * (Vol. 3B 18.15.5.6, 18.15.5.7; FORCE_OVF and OVF_PMI: 18.15.3): which can, what is in their
- * registers, and each sample against the host's own lists of occurrences.
+ * (Vol. 3B 18.15.5.6, 18.15.5.7; FORCE_OVF and OVF_PMI: 18.15.3). The tests check which counters
+ * can do it, the contents of their registers, and each sample against the host's own lists of
+ * occurrences.
  */
 #include "driver_host.h"
 
 #define CCCR_ENABLE (UINT64_C(1) << 12)
-#define WAITING	    (UINT64_C(1) << 25) /* FORCE_OVF, of a counter that is started */
+#define WAITING	    (UINT64_C(1) << 25) /* FORCE_OVF of a counter that another starts */
 #define CASCADE	    (UINT64_C(1) << 30)
 #define EXTENDED    (UINT64_C(1) << 11)
 #define PMI_T0	    (UINT64_C(1) << 26)
@@ -18,17 +19,23 @@ static void make(struct host *host, const char *name)
 	CHECK_EQ(host_detect(host), SPMU_OK);
 }
 
-/* An event that each counter of a block can take (table 18-63). */
+/* Returns a request for an event that each counter of a block can take (table 18-63). */
 static struct spmu_request on(unsigned counter)
 {
 	static const uint32_t events[] = {0x00010613, 0x00021204, 0x80002104, 0x00033402,
 					  0x00033402};
 
-	return (struct spmu_request){
-		.select = USR, .code = events[counter / 4], .counters = 1u << counter, .fixed = -1};
+	return (struct spmu_request){.size = sizeof(struct spmu_request),
+				     .select = USR,
+				     .code = events[counter / 4],
+				     .counters = 1u << counter,
+				     .fixed = -1};
 }
 
-/* By CASCADE between the pairs of a block, in IQ to the third pair alone; from there by bit 11. */
+/*
+ * Returns the bit that starts `to` after `from`: CASCADE between the pairs of a block, in IQ to the
+ * third pair alone, and bit 11 from there.
+ */
 static uint64_t link_of(unsigned from, unsigned to, bool extended)
 {
 	static const uint8_t plain[][2] = {{0, 2},   {2, 0},   {1, 3},	 {3, 1},   {4, 6},
@@ -95,8 +102,8 @@ static uint64_t upto(const struct watch *w, uint64_t ip)
 }
 
 /*
- * Watch 0 starts, watch 1 is sampled: with its second occurrence behind the start, or where another
- * interrupt comes between the two.
+ * Checks samples of watch 1, which watch 0 starts. A sample comes with the second occurrence after
+ * the start, or earlier if another interrupt comes between the two.
  */
 static void check_cascade(const struct host *host, uint64_t period, bool alone)
 {
@@ -156,7 +163,10 @@ static void samples(const char *name, uint64_t starting, uint64_t started, uint6
 			CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
 			CHECK_EQ(spmu_driver_start(&host.driver), SPMU_OK);
 		}
-		/* A host's code has the list built in: cascades come and go without another. */
+		/*
+		 * The host's code contains the list, so cascades must start and stop without a new
+		 * list.
+		 */
 		CHECK_EQ(host.meters.count, list.count);
 		for (unsigned m = 0; m < list.count; m++) {
 			CHECK_EQ(host.meters.meter[m].signals, list.meter[m].signals);
@@ -172,8 +182,9 @@ static void samples(const char *name, uint64_t starting, uint64_t started, uint6
 }
 
 /*
- * 18.15.5.5: the starter's OVF keeps the other counter counting, whose ENABLE flag is 0.  Stopped,
- * the driver holds it by its own bit; started again it goes on, as its sample is still to come.
+ * Checks a stop: by 18.15.5.5 the starter's OVF keeps the other counter counting although its
+ * ENABLE flag is 0. While stopped, the driver holds that counter by its own bit. After a start it
+ * continues, as its sample has not come yet.
  */
 static void stops(void)
 {
@@ -202,7 +213,7 @@ static void stops(void)
 	host_free(&host);
 }
 
-/* The starter's slot has the period. */
+/* Checks that the period is changed through the starter's slot. */
 static void changes_period(void)
 {
 	struct spmu_request starter, request;
@@ -241,7 +252,7 @@ static void refuses(void)
 	bad = starter;
 	bad.period = UINT64_C(1) << 40;
 	CHECK_EQ(spmu_driver_add_cascade(&host.driver, &bad, &request, slots), SPMU_E_ARGUMENT);
-	/* One half that finds no counter takes none for the other. */
+	/* If one of the two requests finds no counter, the other gets none either. */
 	CHECK_EQ(spmu_driver_add(&host.driver, &request, &slots[1]), SPMU_OK);
 	CHECK_EQ(spmu_driver_add_cascade(&host.driver, &starter, &request, slots), SPMU_E_COUNTER);
 	CHECK_EQ(host_msr(&host, 0x36c), 0);

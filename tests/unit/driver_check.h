@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_check.h: what the tests of the driver compare with the host's own account: samples,
- * totals, and which events that account can follow.
+ * driver_check.h: comparisons of the driver's results with the host's own lists: samples and
+ * totals. It also tells which events those lists can follow.
  */
 #ifndef SOFTPMU_TESTS_DRIVER_CHECK_H
 #define SOFTPMU_TESTS_DRIVER_CHECK_H
@@ -9,8 +9,9 @@
 #include "driver_host.h"
 
 /*
- * A sample of the instruction at `ip` with the registers of then.  Formats 0 and 1 do not know
- * the instruction, 0 to 2 not the time, for which that of the interrupt stands.
+ * Checks a sample of the instruction at `ip` and the registers at that time. Formats 0 and 1 do not
+ * hold the address of the instruction. Formats 0 to 2 do not hold the time; the sample has the time
+ * of the interrupt.
  */
 static inline void host_check_sample(const struct host *host, const struct taken *t, uint64_t ip)
 {
@@ -27,7 +28,10 @@ static inline void host_check_sample(const struct host *host, const struct taken
 		CHECK(t->tsc >= 3 * (t->rax + 1));
 }
 
-/* Occurrences between records: precise distribution takes the one that overflows (18.9.4.4). */
+/*
+ * Returns the occurrences between records. With precise distribution the record is of the one that
+ * overflows (18.9.4.4).
+ */
 static inline uint64_t host_distance(const struct host *host, unsigned tag, bool precise,
 				     uint64_t period)
 {
@@ -40,15 +44,15 @@ static inline uint64_t host_distance(const struct host *host, unsigned tag, bool
 				      (request->select & 0xffff) == 0x01c0;
 
 	/* 18.7.1.2: Goldmont and Goldmont Plus, any event on PMC0. */
-	if (!strncmp(spmu_model_info(host->model).name, "goldmont", 8))
+	if (!strncmp(spmu_model_describe(host->model).name, "goldmont", 8))
 		pdir = !host->driver.counter[slot].fixed && host->driver.counter[slot].index == 0;
 	return precise && !pdir ? period + 1 : period;
 }
 
 /*
- * The samples of one watch stand at every distance-th occurrence, none is missing and
- * none is too much.  NetBurst interrupts at the occurrence after the overflow, or when another
- * interrupt comes before (18.15.3).
+ * Checks that the samples of one watch are at every distance-th occurrence, with none missing and
+ * none added. NetBurst interrupts at the occurrence after the overflow, or when another interrupt
+ * comes before (18.15.3).
  */
 static inline void host_check_samples(struct host *host, unsigned tag, bool precise,
 				      uint64_t period)
@@ -77,14 +81,14 @@ static inline void host_check_samples(struct host *host, unsigned tag, bool prec
 	CHECK(samples == w->count / distance || (late && samples == (w->count - 1) / distance));
 }
 
-/* Signals that the program of host_next() produces; one instruction has one of each pair. */
+/* Signals that the program of host_next() produces. An instruction has one of each pair. */
 #define HOST_BRANCHES                                                                              \
 	(SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN) | SPMU_SIGBIT(CALL_REL) |              \
 	 SPMU_SIGBIT(RET_NEAR))
 
 /*
- * Whether an event of the table can be followed by host_list(): at most one for an instruction, and
- * not by how a branch was predicted, which that host does not tell.
+ * Returns true if host_list() can follow an event of the table. It must occur at most once in an
+ * instruction, and not depend on how a branch was predicted, which that host does not tell.
  */
 static inline bool host_can_list(const struct spmu_event *event)
 {
@@ -97,7 +101,7 @@ static inline bool host_can_list(const struct spmu_event *event)
 	       made == SPMU_SIGBIT(STORES) || (made && !(made & ~HOST_BRANCHES));
 }
 
-/* How much too high a total can be: each collision before format 3 can count one too many. */
+/* Returns how much too high a total can be: each collision before format 3 can add one. */
 static inline uint64_t host_uncertain(const struct host *host)
 {
 	const struct spmu_driver *driver = &host->driver;
@@ -110,7 +114,7 @@ static inline uint64_t host_uncertain(const struct host *host)
 	       (area.pebs_index - driver->pebs_base) / spmu_pebs_record_bytes(driver->layout, 0);
 }
 
-/* Totals of all watches, at this moment. */
+/* Checks the present totals of all watches. */
 static inline void host_check_totals(struct host *host)
 {
 	for (unsigned i = 0; i < host->watches; i++) {
@@ -124,6 +128,28 @@ static inline void host_check_totals(struct host *host)
 		else
 			CHECK_EQ(total, host->watch[i].count);
 	}
+}
+
+/*
+ * Checks that a counter that only counts goes through its end and interrupts the service routine.
+ * The test moves the counter of slot 0 to just before. Counter 0 is the register `first`. P6's and
+ * architectural ones take the low 32 bits and extend bit 31.
+ */
+static inline void host_check_wraps(struct host *host, uint32_t first)
+{
+	uint64_t end = UINT64_C(1) << spmu_model_describe(host->model).counter_bits, moved = 0;
+	uint32_t counter = first + host->driver.counter[host->slot[0]].index;
+
+	for (unsigned round = 0; round < 5; round++) {
+		moved += end - 50 - host_msr(host, counter);
+		CHECK_EQ(spmu_write_msr(host->core, 0, counter, end - 50), SPMU_DONE);
+		for (unsigned n = 0; n < 10; n++) {
+			host_run(host, 20);
+			CHECK_EQ(spmu_driver_read(&host->driver, host->slot[0]),
+				 host->watch[0].count + moved);
+		}
+	}
+	CHECK_EQ(host->driver.interrupts, 5);
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 #define WIDTH (UINT64_C(1) << 48)
 
-/* The counter that a request got: its number, fixed ones from 100. */
+/* Returns the number of the counter that a request got. Fixed counters begin at 100. */
 static unsigned counter_of(const struct host *host, unsigned slot)
 {
 	return host->driver.counter[slot].index + (host->driver.counter[slot].fixed ? 100 : 0);
@@ -12,8 +12,10 @@ static unsigned counter_of(const struct host *host, unsigned slot)
 
 static unsigned add_for(struct host *host, uint64_t select, uint32_t counters, int fixed)
 {
-	struct spmu_request request = {
-		.select = select, .counters = counters, .fixed = (int8_t)fixed};
+	struct spmu_request request = {.size = sizeof(struct spmu_request),
+				       .select = select,
+				       .counters = counters,
+				       .fixed = (int8_t)fixed};
 	unsigned slot = UINT32_MAX;
 
 	if (spmu_driver_add(&host->driver, &request, &slot) != SPMU_OK)
@@ -23,19 +25,23 @@ static unsigned add_for(struct host *host, uint64_t select, uint32_t counters, i
 
 static void assigns(void)
 {
-	struct spmu_request precise = {
-		.select = 0x4c4 | USR, .counters = 0xff, .fixed = 0, .period = 9, .precise = true};
+	struct spmu_request precise = {.size = sizeof(struct spmu_request),
+				       .select = 0x4c4 | USR,
+				       .counters = 0xff,
+				       .fixed = 0,
+				       .period = 9,
+				       .precise = true};
 	struct host host;
 	unsigned slot;
 
 	host_ready(&host, 1, 4, 1);
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0xff, 0), 100);
-	/* Taken: next the lowest of the counters that cannot do PEBS. */
+	/* It is taken. Next comes the lowest of the counters that cannot do PEBS. */
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0xff, 0), 4);
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0xff, -1), 5);
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0x0e, -1), 3);
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0x08, -1), 1000);
-	/* A threshold is beyond a fixed counter. */
+	/* A fixed counter cannot do a threshold. */
 	CHECK_EQ(add_for(&host, 0x3c | USR | UINT64_C(2) << 24, 0xff, 1), 6);
 	CHECK_EQ(add_for(&host, 0x3c | USR, 0xff, 1), 101);
 	/* A fixed counter that the unit does not have. */
@@ -51,7 +57,7 @@ static void assigns(void)
 	CHECK_EQ(add_for(&host, 0xc0 | USR, 0xff, -1), 1000);
 	host_free(&host);
 
-	/* With Hyper-Threading there are four, all with PEBS, and bits above them name nothing. */
+	/* With Hyper-Threading there are four counters, all with PEBS. Higher bits name nothing. */
 	host_ready(&host, 2, 4, 1);
 	for (unsigned n = 0; n < 4; n++)
 		CHECK_EQ(add_for(&host, 0xc0 | USR, 0xff, -1), 3 - n);
@@ -59,7 +65,7 @@ static void assigns(void)
 	host_free(&host);
 }
 
-/* Counters of other software (18.2.4.3) are not taken, and stay enabled or not as they are. */
+/* Checks that counters of other software (18.2.4.3) are not taken, and keep their enable bits. */
 static void respects_others(void)
 {
 	const uint64_t others = 0x31 | UINT64_C(1) << 32;
@@ -86,7 +92,7 @@ static void respects_others(void)
 	host_free(&host);
 }
 
-/* Given back, the counters show as free. */
+/* Checks that counters that are given back are free. */
 static void releases(void)
 {
 	struct spmu_request request;
@@ -130,7 +136,7 @@ static void programs(void)
 	request.select = 0x13c | USR;
 	host_add(&host, &request);
 	CHECK_EQ(host_msr(&host, 0x38d), 0xa0b);
-	/* Programmed, not enabled: nothing moves. */
+	/* Programmed, but not enabled: no count changes. */
 	CHECK_EQ(host_msr(&host, 0x38f), 0);
 	host_run(&host, 100);
 	CHECK_EQ(host_msr(&host, 0xc5), WIDTH - 100);
@@ -176,7 +182,7 @@ static void refuses_requests(void)
 	host_free(&host);
 }
 
-/* Without full-width writes a counter can start at -2^31 at the lowest; a fixed one at will. */
+/* Checks start values: at least -2^31 without full-width writes; any value on a fixed counter. */
 static void knows_legacy_writes(void)
 {
 	const uint64_t longest = UINT64_C(1) << 31;
@@ -208,7 +214,7 @@ static void check_totals(struct host *host)
 		CHECK_EQ(spmu_driver_read(&host->driver, host->slot[i]), host->watch[i].count);
 }
 
-/* Everything at once, read at odd moments, stopped in between. */
+/* Checks all requests at once, read at odd moments and stopped in between. */
 static void counts(void)
 {
 	static const uint16_t codes[] = {0x00c4, 0x20c4, 0x02c4, 0x81d0, 0x82d0};
@@ -248,8 +254,8 @@ static void counts(void)
 }
 
 /*
- * A counter that only counts wraps after 2^48 occurrences.  Nobody waits for
- * that: the counter is moved to just before it.
+ * Checks the end of a counter that only counts. It wraps after 2^48 occurrences, too many for a
+ * test, so the test moves it to just before its end.
  */
 static void check_wraps(int fixed, bool hold)
 {
@@ -284,7 +290,7 @@ static void check_wraps(int fixed, bool hold)
 	host_free(&host);
 }
 
-/* In bulk, as a host counts while there is headroom. */
+/* Checks counting in bulk, as a host does while there is headroom. */
 static void counts_in_bulk(void)
 {
 	struct spmu_request request;
@@ -304,7 +310,7 @@ static void counts_in_bulk(void)
 		for (unsigned m = 0; m < host.meters.count; m++)
 			room &= host.meters.meter[m].headroom >= block;
 		for (unsigned m = 0; room && m < host.meters.count; m++) {
-			if (host.meters.meter[m].rings & SPMU_RINGX)
+			if (host.meters.meter[m].rings & SPMU_RING_USER)
 				host.meters.meter[m].headroom -= block;
 		}
 		for (unsigned i = 0; i < block; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* driver_detect.c: what the driver finds, in which order, and what it does without. */
+/*
+ * driver_detect.c: what the driver detects, in which order, and what it does if something is
+ * missing.
+ */
 #include "driver_host.h"
 
 #define ECX_DTES64 (1u << 2)
@@ -25,10 +28,13 @@ static void finds_skylake(unsigned threads, unsigned counters)
 	host_free(&host);
 }
 
-/* Detection fails, leaves no facility behind, and everything else then refuses. */
+/* Checks that detection fails, leaves no facility set, and that every other call then refuses. */
 static void check_nothing(struct host *host)
 {
-	struct spmu_request request = {.select = 0xc0 | USR, .counters = 0xf, .fixed = 0};
+	struct spmu_request request = {.size = sizeof(struct spmu_request),
+				       .select = 0xc0 | USR,
+				       .counters = 0xf,
+				       .fixed = 0};
 	unsigned slot = 77;
 
 	CHECK_EQ(host_detect(host), SPMU_E_UNAVAILABLE);
@@ -61,10 +67,11 @@ static void refuses_without_unit(void)
 	check_nothing(&host);
 }
 
-/* No DS save area can be made and nothing precise is taken, but counting goes on. */
+/* Checks that without PEBS no DS save area and nothing precise can be made, but counting works. */
 static void check_no_pebs(struct host *host)
 {
-	struct spmu_request request = {.select = 0x4c4 | USR,
+	struct spmu_request request = {.size = sizeof(struct spmu_request),
+				       .select = 0x4c4 | USR,
 				       .counters = 0xf,
 				       .fixed = -1,
 				       .period = 100,
@@ -111,7 +118,7 @@ static void does_without(void)
 	check_no_pebs(&host);
 	CHECK(host.driver.facilities.bts);
 
-	/* Another record format than the model's. */
+	/* A record format that is not the model's. */
 	host_make(&host, 2);
 	host.capabilities_clear = 1u << 8;
 	check_no_pebs(&host);
@@ -132,11 +139,13 @@ static void refuses_half_a_port(void)
 
 	host_make(&host, 1);
 	port = host_port(&host);
-	CHECK_EQ(spmu_driver_detect(NULL, &port, host.model), SPMU_E_ARGUMENT);
-	CHECK_EQ(spmu_driver_detect(&driver, NULL, host.model), SPMU_E_ARGUMENT);
-	CHECK_EQ(spmu_driver_detect(&driver, &port, NULL), SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_driver_detect(NULL, sizeof(driver), &port, host.model), SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_driver_detect(&driver, sizeof(driver), NULL, host.model), SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_driver_detect(&driver, sizeof(driver), &port, NULL), SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_driver_bytes(), sizeof(driver));
+	CHECK_EQ(spmu_driver_detect(&driver, sizeof(driver) - 1, &port, host.model), SPMU_E_SPACE);
 	port.wrmsr = NULL;
-	CHECK_EQ(spmu_driver_detect(&driver, &port, host.model), SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_driver_detect(&driver, sizeof(driver), &port, host.model), SPMU_E_ARGUMENT);
 	host_free(&host);
 }
 

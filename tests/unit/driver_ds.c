@@ -6,22 +6,23 @@ static struct spmu_ds_area area_of(struct host *host, size_t offset)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model, true), host->area + offset,
+	CHECK_EQ(spmu_ds_decode(spmu_model_ds_layout(host->model, true), host->area + offset,
 				HOST_AREA_BYTES - offset, &area),
 		 SPMU_OK);
 	return area;
 }
 
-/* The manual's restrictions on the management area, whatever the memory. */
+/* Checks the manual's restrictions on the management area, for any memory. */
 static void check_restrictions(struct host *host, size_t offset, size_t bytes)
 {
 	struct spmu_ds_area area = area_of(host, offset);
-	size_t record = spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
+	size_t record = spmu_pebs_record_bytes(spmu_model_ds_layout(host->model, true), 0);
 	uint64_t end = HOST_AREA + offset + bytes;
 
 	CHECK_EQ(host_msr(host, 0x600), HOST_AREA + offset);
 	CHECK_EQ(area.pebs_base % 64, 0);
-	CHECK(area.pebs_base >= HOST_AREA + offset + spmu_ds_layout(host->model, true)->bytes);
+	CHECK(area.pebs_base >=
+	      HOST_AREA + offset + spmu_model_ds_layout(host->model, true)->bytes);
 	CHECK_EQ(area.pebs_index, area.pebs_base);
 	CHECK_EQ((area.pebs_maximum - area.pebs_base) % record, 0);
 	CHECK(area.pebs_maximum <= end);
@@ -53,7 +54,7 @@ static void makes_areas(void)
 	}
 }
 
-/* Records before the threshold. */
+/* Checks how many records come before the threshold. */
 static void check_threshold(unsigned records, unsigned wanted, unsigned is)
 {
 	struct host host;
@@ -62,7 +63,7 @@ static void check_threshold(unsigned records, unsigned wanted, unsigned is)
 	host_ready(&host, 1, records, wanted);
 	area = area_of(&host, 0);
 	CHECK_EQ((area.pebs_threshold - area.pebs_base) /
-			 spmu_pebs_record_bytes(spmu_ds_layout(host.model, true), 0),
+			 spmu_pebs_record_bytes(spmu_model_ds_layout(host.model, true), 0),
 		 is);
 	host_free(&host);
 }
@@ -90,7 +91,7 @@ static void refuses_memory(void)
 	memset(host.area, 0xa5, HOST_AREA_BYTES);
 	for (size_t bytes = 0; bytes < two; bytes++)
 		CHECK_EQ(host_setup_ds(driver, host.area, HOST_AREA, bytes, 0), SPMU_E_SPACE);
-	/* Nothing was touched by what was refused. */
+	/* Refused calls have changed nothing. */
 	CHECK_EQ(host_msr(&host, 0x600), 0);
 	for (size_t i = 0; i < two; i++)
 		CHECK_EQ(host.area[i], 0xa5);
@@ -110,7 +111,7 @@ static void refuses_while_in_use(void)
 	host_free(&host);
 }
 
-/* A period's start value stands in the slot of its counter. */
+/* Checks that the slot of a counter holds the start value of its period. */
 static void fills_reset_slots(void)
 {
 	struct spmu_request request;

@@ -8,7 +8,7 @@
 
 static void finds(const struct spmu_model *model, unsigned threads)
 {
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	const struct spmu_facilities *f;
 	struct host host;
 
@@ -22,13 +22,13 @@ static void finds(const struct spmu_model *model, unsigned threads)
 	CHECK_EQ(f->pebs, info.pebs_format >= 0);
 	if (f->pebs)
 		CHECK_EQ(f->pebs_format, info.pebs_format);
-	CHECK_EQ(f->lbr, spmu_lbr_layout(model) != NULL);
+	CHECK_EQ(f->lbr, spmu_model_lbr_layout(model) != NULL);
 	CHECK_EQ(f->bts, host.driver.layout && host.driver.layout->bts_bytes);
 	CHECK_EQ(host.writes, 0);
 	host_free(&host);
 }
 
-/* A request for the event in user mode; its fixed counter too when asked for. */
+/* Adds a request for the event in user mode, on its fixed counter too if asked for. */
 static void add(struct host *host, uint16_t code, uint64_t period, bool fixed)
 {
 	struct spmu_request request = host_watch(host, code, USR, period, false);
@@ -52,8 +52,8 @@ static void finish(struct host *host)
 }
 
 /*
- * Instructions and branches, as samples and as counts, with and without the fixed counter.
- * A unit that shows version 1 in CPUID counts by EN bits too, after reset.
+ * Checks instructions and branches as samples and as counts, with and without the fixed counter.
+ * After reset, a unit that shows version 1 in CPUID also counts by its EN bits.
  */
 static void counts_and_samples(const struct spmu_model *model, uint64_t period, bool fixed,
 			       uint32_t version)
@@ -80,7 +80,7 @@ static void counts_and_samples(const struct spmu_model *model, uint64_t period, 
 	host_free(&host);
 }
 
-/* An interrupt that comes late: nothing is lost, and periods begin at the overflow. */
+/* Checks a late interrupt: nothing is lost, and periods begin at the overflow. */
 static void serves_late(const struct spmu_model *model, uint32_t version)
 {
 	struct host host;
@@ -111,7 +111,9 @@ static void serves_late(const struct spmu_model *model, uint32_t version)
 	host_free(&host);
 }
 
-/* Without a status the sign must tell an overflow: half a turn is the longest period. */
+/*
+ * Checks the longest period. Without a status the sign tells an overflow, so it is half the range.
+ */
 static void check_longest(struct host *host)
 {
 	const struct spmu_facilities *f = &host->driver.facilities;
@@ -128,34 +130,16 @@ static void check_longest(struct host *host)
 	CHECK_EQ(spmu_driver_add(&host->driver, &request, &slot), SPMU_OK);
 }
 
-/* A counter that only counts goes through its end: it is put to just before that. */
 static void wraps(const struct spmu_model *model, uint32_t version)
 {
-	struct spmu_model_info info = spmu_model_info(model);
-	uint64_t mask = (UINT64_C(1) << info.counter_bits) - 1, moved = 0;
 	struct host host;
-	unsigned index;
 
 	host_make_model(&host, model, 1);
 	host.version = version;
 	CHECK_EQ(host_detect(&host), SPMU_OK);
 	add(&host, 0x00c0, 0, false);
-	index = host.driver.counter[host.slot[0]].index;
 	start(&host);
-	for (unsigned round = 0; round < 5; round++) {
-		uint64_t present = host_msr(&host, 0xc1 + index);
-		uint32_t near = 0u - 50;
-
-		/* The legacy address takes 32 bits and extends bit 31. */
-		CHECK_EQ(spmu_write_msr(host.core, 0, 0xc1 + index, near), SPMU_DONE);
-		moved += (mask - 49) - present;
-		for (unsigned n = 0; n < 10; n++) {
-			host_run(&host, 20);
-			CHECK_EQ(spmu_driver_read(&host.driver, host.slot[0]),
-				 host.watch[0].count + moved);
-		}
-	}
-	CHECK_EQ(host.driver.interrupts, 5);
+	host_check_wraps(&host, 0xc1);
 	CHECK_EQ(host.takens, 0);
 	check_longest(&host);
 	host_free(&host);
@@ -173,7 +157,7 @@ static void ready(struct host *host, const struct spmu_model *model, unsigned re
 		 SPMU_OK);
 }
 
-/* Whether the event can be sampled with PEBS here and its occurrences be listed. */
+/* Returns true if PEBS can sample the event here and the host can list its occurrences. */
 static bool is_usable(const struct spmu_event *event)
 {
 	return event->pebs_counters && event->fidelity == SPMU_EXACT && host_can_list(event);
@@ -222,7 +206,7 @@ static unsigned each_precise_event(const struct spmu_model *model)
 	return events;
 }
 
-/* Fixed counters that have PEBS. */
+/* Checks the fixed counters that have PEBS. */
 static void samples_on_fixed(const struct spmu_model *model)
 {
 	struct spmu_request request;
@@ -252,8 +236,8 @@ static void samples_on_fixed(const struct spmu_model *model)
 }
 
 /*
- * Checks that each sample is of an occurrence that comes a period or more after the one before.
- * Collisions make it more.  Returns how many there are.
+ * Checks that each sample is of an occurrence at least a period after the one before. Collisions
+ * make the distance longer. Returns the number of samples.
  */
 static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 {
@@ -275,7 +259,7 @@ static uint64_t check_subset(struct host *host, unsigned tag, uint64_t period)
 	return samples;
 }
 
-/* Each sample asks for another period, up or down. */
+/* Asks for another period in each sample, up or down. */
 static void change_in_sink(struct host *host, const struct spmu_sample *sample)
 {
 	CHECK_EQ(spmu_driver_set_period(&host->driver, host->slot[sample->tag],
@@ -286,8 +270,8 @@ static void change_in_sink(struct host *host, const struct spmu_sample *sample)
 static uint64_t collisions;
 
 /*
- * Several counters with PEBS side by side.  Where a record cannot say whose it is (formats 1
- * and 2) it makes a sample of one counter or a collision.
+ * Checks several counters with PEBS at once. If a record cannot say which counter made it (formats
+ * 1 and 2), it becomes a sample of one counter or a collision.
  */
 static void samples_together(const struct spmu_model *model, uint64_t seed, bool changing)
 {
@@ -338,12 +322,14 @@ static void samples_together(const struct spmu_model *model, uint64_t seed, bool
 	host_free(&host);
 }
 
-/* A freeze (18.2.4.1, 17.4.7) that others asked for is undone, whatever it clears. */
+/*
+ * Checks that the driver undoes a freeze (18.2.4.1, 17.4.7) by others, whatever the freeze clears.
+ */
 static void survives_freezing(const struct spmu_model *model)
 {
 	struct host host;
 
-	if (spmu_model_info(model).perfmon_version < 2)
+	if (spmu_model_describe(model).perfmon_version < 2)
 		return;
 	host_make_model(&host, model, 1);
 	CHECK_EQ(host_detect(&host), SPMU_OK);
@@ -373,7 +359,7 @@ static void check_model(const struct spmu_model *model)
 	wraps(model, UINT32_MAX);
 	wraps(model, 1);
 	survives_freezing(model);
-	if (spmu_model_info(model).pebs_format < 0)
+	if (spmu_model_describe(model).pebs_format < 0)
 		return;
 	CHECK(each_precise_event(model) > 0);
 	samples_on_fixed(model);
@@ -386,11 +372,11 @@ int main(void)
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		unsigned before = check_failed;
 
-		if (spmu_model_info(spmu_model_at(i)).programming != SPMU_PROGRAM_PERFEVTSEL)
-			continue; /* driver_early.c */
+		if (spmu_model_describe(spmu_model_at(i)).programming != SPMU_PROGRAM_PERFEVTSEL)
+			continue; /* driver_legacy.c has it */
 		RUN(check_model(spmu_model_at(i)));
 		if (check_failed != before)
-			printf("%s: %u failed\n", spmu_model_info(spmu_model_at(i)).name,
+			printf("%s: %u failed\n", spmu_model_describe(spmu_model_at(i)).name,
 			       check_failed - before);
 	}
 	CHECK(collisions > 100);

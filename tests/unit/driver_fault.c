@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_fault.c: MSR accesses that fault, one after the other through the whole
- * set-up: the call that meets it says so, and nothing is left counting.
+ * driver_fault.c: MSR accesses that fault, one after the other through the whole setup. The call
+ * that meets the fault reports it, and nothing is left counting.
  */
 #include "driver_host.h"
 
-/* The whole set-up; the status of the first call that fails. */
+/* Does the whole setup. Returns the status of the first call that fails. */
 static enum spmu_status set_up(struct host *host, struct spmu_request *request, unsigned requests)
 {
 	enum spmu_status status = host_detect(host);
@@ -20,7 +20,7 @@ static enum spmu_status set_up(struct host *host, struct spmu_request *request, 
 	return status;
 }
 
-/* No counter moves, no record, no interrupt. */
+/* Checks that no counter moves and that there is no record and no interrupt. */
 static void check_still(struct host *host)
 {
 	uint64_t before[11];
@@ -37,7 +37,7 @@ static void check_still(struct host *host)
 	CHECK(!host->driver.running);
 }
 
-/* False when no access was left to fault. */
+/* Lets the n-th access of the setup fault. Returns false if there were fewer accesses. */
 static bool faults_at(long n, bool on)
 {
 	struct spmu_request request[4];
@@ -59,7 +59,7 @@ static bool faults_at(long n, bool on)
 		return false;
 	}
 	CHECK_EQ(status, SPMU_E_UNAVAILABLE);
-	/* A single fault does not stand in the way of switching the rest off. */
+	/* After a single fault the driver can still switch the rest off. */
 	if (!on)
 		CHECK_EQ(host_msr(&host, 0x3f1), 0);
 	/* IA32_PERF_GLOBAL_CTRL may be as after reset, but no event is on. */
@@ -69,8 +69,8 @@ static bool faults_at(long n, bool on)
 }
 
 /*
- * After a fault, once the port is well, the same driver can be set up and is exact.  False
- * when no access was left to fault.
+ * Checks that the same driver can be set up after a fault, once the port works again, and is exact.
+ * Returns false if there were fewer accesses.
  */
 static bool recovers(long n)
 {
@@ -102,7 +102,7 @@ static bool recovers(long n)
 	return true;
 }
 
-/* Stopping tries both registers, whichever faults. */
+/* Checks that stopping tries both registers, whichever of them faults. */
 static void stops_despite(uint32_t msr, uint32_t other)
 {
 	struct spmu_request request;
@@ -120,7 +120,7 @@ static void stops_despite(uint32_t msr, uint32_t other)
 	host_free(&host);
 }
 
-/* A service routine whose every access faults ends, and so does reading. */
+/* Checks that a service routine ends although every access faults, and that reading ends, too. */
 static void serves_despite(void)
 {
 	struct spmu_request request;
@@ -153,7 +153,10 @@ static uint64_t forget_trace(void *opaque, const void *records, size_t count, ui
 	return linear;
 }
 
-/* Instructions, or on NetBurst loads that are tagged; on a counter that has PEBS, and another. */
+/*
+ * Chooses two events, on a counter with PEBS and on another: instructions, or tagged loads on
+ * NetBurst.
+ */
 static void choose_events(const struct spmu_facilities *f, struct spmu_request *request,
 			  bool precise)
 {
@@ -173,12 +176,14 @@ static void choose_events(const struct spmu_facilities *f, struct spmu_request *
 static enum spmu_status set_up_all(struct host *host)
 {
 	struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory),
 		.memory = host->area,
 		.linear = HOST_AREA,
 		.bytes = 32 * 1024,
 		.records_per_interrupt = 1,
 	};
-	struct spmu_request request = {.select = USR, .fixed = -1, .period = 50};
+	struct spmu_request request = {
+		.size = sizeof(struct spmu_request), .select = USR, .fixed = -1, .period = 50};
 	enum spmu_status status = host_detect(host);
 	const struct spmu_facilities *f = &host->driver.facilities;
 	unsigned slot;
@@ -204,10 +209,13 @@ static enum spmu_status set_up_all(struct host *host)
 	return status;
 }
 
-/* An access of the set-up faults: after a release, everything is off.  False at the end. */
+/*
+ * Lets an access of the setup fault and checks that everything is off after a release. Returns
+ * false if there were fewer accesses.
+ */
 static bool releases_after(const struct spmu_model *model, long n)
 {
-	bool global = spmu_model_info(model).perfmon_version >= 2;
+	bool global = spmu_model_describe(model).perfmon_version >= 2;
 	enum spmu_status status;
 	struct host host;
 	unsigned pmis;
@@ -222,7 +230,7 @@ static bool releases_after(const struct spmu_model *model, long n)
 	}
 	/* Before version 1 IA32_EFER may not be there, and last branch records not be written. */
 	CHECK(status == SPMU_E_UNAVAILABLE ||
-	      (status == SPMU_OK && !spmu_model_info(model).perfmon_version));
+	      (status == SPMU_OK && !spmu_model_describe(model).perfmon_version));
 	host.fault_at = -1;
 	CHECK_EQ(spmu_driver_release(&host.driver), SPMU_OK);
 	host_deliver(&host);
@@ -237,7 +245,7 @@ static bool releases_after(const struct spmu_model *model, long n)
 	return true;
 }
 
-/* One access, or all from it on, faults while it runs: no crash, no endless loop. */
+/* Lets one access fault, or all from it on, during a run: no crash and no endless loop. */
 static void runs_despite(const struct spmu_model *model, long n, bool on)
 {
 	unsigned refused = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_host.h: a synthetic host for the tests of the driver: a unit, memory for
- * the DS save area, a port that can be made worse than the unit is, and an
- * endless pseudo-random program whose every instruction has an address of its own.
+ * driver_host.h: a synthetic host for the tests of the driver: a unit, memory for the DS save area,
+ * a port whose answers a test can alter, and an endless pseudo-random program. Each instruction of
+ * the program has its own address.
  *
- * The host keeps its own account of what retired, so that a test can say which
- * instruction was the n-th occurrence of an event.
+ * The host keeps its own list of what retired, so that a test can say which instruction was the
+ * n-th occurrence of an event.
  */
 #ifndef SOFTPMU_TESTS_DRIVER_HOST_H
 #define SOFTPMU_TESTS_DRIVER_HOST_H
@@ -27,7 +27,7 @@
 #define USR UINT64_C(0x10000)
 #define OS  UINT64_C(0x20000)
 
-/* An event whose occurrences are listed by the host. */
+/* An event whose occurrences the host lists. */
 struct watch {
 	const struct spmu_event *event;
 	uint64_t select;
@@ -35,14 +35,14 @@ struct watch {
 	uint64_t *ip; /* of each occurrence */
 };
 
-/* A taken branch, as the host knows it. */
+/* A taken branch, as the host recorded it. */
 struct went {
 	uint64_t from, to;
 	uint64_t signal; /* as a set */
 	uint8_t cpl;
 };
 
-/* What the sink was given. */
+/* What the sink received. */
 struct taken {
 	uint32_t tag;
 	bool precise;
@@ -79,7 +79,7 @@ struct host {
 	bool pins_wired; /* a counter's pin calls the service routine (Pentium) */
 	unsigned lp;	 /* the logical processor that the driver serves */
 
-	/* the port's alterations */
+	/* what the port answers instead */
 	uint32_t signature, leaf_1_ebx, leaf_1_edx, leaf_4_eax;
 	uint32_t max_leaf, hide_1_ecx, hide_1_edx, version;
 	uint64_t misc_enable_set, misc_enable_clear, capabilities_clear;
@@ -176,7 +176,8 @@ static inline bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
 	if (port_faults(host, msr))
 		return false;
 	if (msr == 0xc0000080) { /* IA32_EFER: the host is in IA-32e mode where there is one */
-		*value = spmu_ds_layout(host->model, true) != spmu_ds_layout(host->model, false)
+		*value = spmu_model_ds_layout(host->model, true) !=
+					 spmu_model_ds_layout(host->model, false)
 				 ? 0x500
 				 : 0;
 		return true;
@@ -203,12 +204,12 @@ static inline bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
 }
 
 static inline void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf,
-			      struct spmu_cpuid *regs)
+			      struct spmu_cpuid_regs *regs)
 {
 	struct host *host = opaque;
 
 	if (leaf == 0) {
-		*regs = (struct spmu_cpuid){.eax = host->max_leaf};
+		*regs = (struct spmu_cpuid_regs){.eax = host->max_leaf};
 		return;
 	}
 	(void)spmu_cpuid(host->core, leaf, subleaf, regs);
@@ -245,6 +246,7 @@ static inline void port_interrupted(void *opaque, struct spmu_registers *regs, u
 static inline struct spmu_port host_port(struct host *host)
 {
 	return (struct spmu_port){
+		.size = sizeof(struct spmu_port),
 		.opaque = host,
 		.rdmsr = port_rdmsr,
 		.wrmsr = port_wrmsr,
@@ -292,6 +294,15 @@ static inline uint64_t host_random(struct host *host)
 	return host->random;
 }
 
+/* Returns a memory access at the given address, valid until the next call. */
+static inline const struct spmu_memory_access *host_access(uint64_t linear)
+{
+	static struct spmu_memory_access access;
+
+	access = (struct spmu_memory_access){.linear = linear, .kind = SPMU_ACCESS_DATA};
+	return &access;
+}
+
 static inline struct spmu_insn host_next(struct host *host)
 {
 	static const uint64_t kinds[8] = {
@@ -313,8 +324,10 @@ static inline struct spmu_insn host_next(struct host *host)
 		insn.signals |= SPMU_SIGBIT(LOADS);
 	if ((r >> 4 & 3) == 0)
 		insn.signals |= SPMU_SIGBIT(STORES);
-	if (insn.signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES)))
-		insn.data_address = UINT64_C(0x10000000) + (r >> 32);
+	if (insn.signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES))) {
+		insn.accesses = host_access(UINT64_C(0x10000000) + (r >> 32));
+		insn.access_count = 1;
+	}
 	host->regs.rip = insn.next_ip;
 	host->regs.rax = host->retired++;
 	host->tsc += 3;
@@ -365,7 +378,7 @@ static inline void host_deliver(struct host *host)
 	}
 }
 
-/* Retire n instructions one by one; interrupts arrive after the instruction. */
+/* Retires n instructions one by one. Interrupts arrive after the instruction. */
 static inline void host_run(struct host *host, uint64_t n)
 {
 	while (n--) {
@@ -384,8 +397,10 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 				   unsigned threads)
 {
 	static struct spmu_meters other;
-	struct spmu_core_config config = {.threads = threads};
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .threads = threads};
 	struct spmu_host callbacks = {
+		.size = sizeof(struct spmu_host),
 		.opaque = host,
 		.read = host_read,
 		.write = host_write,
@@ -396,7 +411,7 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 	};
 	size_t bytes = (spmu_core_bytes() + 63) & ~(size_t)63;
 
-	if (spmu_model_info(model).programming == SPMU_PROGRAM_CESR)
+	if (spmu_model_describe(model).programming == SPMU_PROGRAM_CESR)
 		callbacks.pin = host_pin;
 	memset(host, 0, sizeof(*host));
 	host->model = config.model = model;
@@ -409,12 +424,12 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 		printf("no unit\n0 passed, 1 failed\n");
 		exit(1);
 	}
-	host->signature = spmu_model_info(model).signature;
+	host->signature = spmu_model_describe(model).signature;
 	for (unsigned lp = 0; lp < threads; lp++)
 		spmu_set_ia32e(host->core, lp, true);
 	memset(host->area, 0xa5, HOST_AREA_BYTES);
 	host->random = UINT64_C(0x9e3779b97f4a7c15);
-	host->max_leaf = spmu_model_info(model).perfmon_version ? 0x16 : 5;
+	host->max_leaf = spmu_model_describe(model).perfmon_version ? 0x16 : 5;
 	host->version = UINT32_MAX;
 	host->fault_at = -1;
 }
@@ -437,14 +452,15 @@ static inline void host_free(struct host *host)
 static inline enum spmu_status host_detect(struct host *host)
 {
 	struct spmu_port port = host_port(host);
-	enum spmu_status status = spmu_driver_detect(&host->driver, &port, host->model);
+	enum spmu_status status =
+		spmu_driver_detect(&host->driver, sizeof(host->driver), &port, host->model);
 
 	if (status == SPMU_OK)
 		spmu_driver_set_sink(&host->driver, host_sink, host);
 	return status;
 }
 
-/* Memory for `records` PEBS records behind the management area. */
+/* Returns the bytes for `records` PEBS records after the management area. */
 static inline size_t host_area_bytes(const struct host *host, unsigned records)
 {
 	const struct spmu_ds_layout *layout = host->driver.layout;
@@ -454,11 +470,12 @@ static inline size_t host_area_bytes(const struct host *host, unsigned records)
 	return head + records * spmu_pebs_record_bytes(layout, groups);
 }
 
-/* A DS save area without BTS. */
+/* Makes a DS save area without BTS. */
 static inline enum spmu_status host_setup_ds(struct spmu_driver *driver, void *memory,
 					     uint64_t linear, size_t bytes, unsigned records)
 {
 	struct spmu_driver_memory m = {
+		.size = sizeof(struct spmu_driver_memory),
 		.memory = memory,
 		.linear = linear,
 		.bytes = bytes,
@@ -468,7 +485,7 @@ static inline enum spmu_status host_setup_ds(struct spmu_driver *driver, void *m
 	return spmu_driver_setup_ds(driver, &m);
 }
 
-/* Unit, driver and a DS save area; everything must succeed. */
+/* Makes a unit, a driver and a DS save area. Every step must succeed. */
 static inline void host_ready(struct host *host, unsigned threads, unsigned records,
 			      unsigned records_per_interrupt)
 {
@@ -479,13 +496,13 @@ static inline void host_ready(struct host *host, unsigned threads, unsigned reco
 		 SPMU_OK);
 }
 
-/* List an event's occurrences; gives a request that may take what the event's table allows. */
+/* Lists an event's occurrences. Returns a request that takes what the event's table allows. */
 static inline struct spmu_request host_watch(struct host *host, uint32_t code, uint64_t rings,
 					     uint64_t period, bool precise)
 {
 	const struct spmu_event *event = spmu_event_by_code(host->model, code);
 	struct watch *w = &host->watch[host->watches];
-	bool other = spmu_model_info(host->model).programming != SPMU_PROGRAM_PERFEVTSEL;
+	bool other = spmu_model_describe(host->model).programming != SPMU_PROGRAM_PERFEVTSEL;
 
 	if (!event || !event->signals) {
 		printf("no event %04x\n0 passed, 1 failed\n", code);
@@ -493,6 +510,7 @@ static inline struct spmu_request host_watch(struct host *host, uint32_t code, u
 	}
 	*w = (struct watch){.event = event, .select = rings};
 	return (struct spmu_request){
+		.size = sizeof(struct spmu_request),
 		.select = rings | (other ? 0 : code),
 		.code = other ? code : 0,
 		.counters = precise ? event->pebs_counters : event->counters,
@@ -503,7 +521,7 @@ static inline struct spmu_request host_watch(struct host *host, uint32_t code, u
 	};
 }
 
-/* The code of the model's first event that counts just these signals. */
+/* Returns the code of the model's first event that counts just these signals. */
 static inline uint32_t host_event(const struct host *host, uint64_t signals)
 {
 	for (size_t i = 0; i < spmu_event_count(host->model); i++) {
@@ -522,12 +540,12 @@ static inline uint32_t host_instructions(const struct host *host)
 
 static inline uint32_t host_branches(const struct host *host)
 {
-	return spmu_model_info(host->model).perfmon_version
+	return spmu_model_describe(host->model).perfmon_version
 		       ? 0x00c4
 		       : host_event(host, SPMU_SIGSET_BRANCHES);
 }
 
-/* Ask, expecting success; the slot. */
+/* Adds the request, which must succeed. Returns the slot. */
 static inline unsigned host_add(struct host *host, const struct spmu_request *request)
 {
 	unsigned slot = UINT32_MAX;
@@ -537,7 +555,7 @@ static inline unsigned host_add(struct host *host, const struct spmu_request *re
 	return slot;
 }
 
-/* A register as the unit has it. */
+/* Returns a register of the unit. */
 static inline uint64_t host_msr(struct host *host, uint32_t msr)
 {
 	uint64_t value = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver_lbr.c: last branch records with samples, on every model that has them (Vol. 3B 17.4.7,
- * 17.4.8, 17.7.2, 17.9): each sample has the branches that led to it, newest first, whether they
- * are read in the service routine or stand in the adaptive record.
+ * 17.4.8, 17.7.2, 17.9). Each sample has the branches that led to it, newest first. The driver
+ * reads them in the service routine or takes them from the adaptive record.
  */
 #include "driver_host.h"
 
-static uint64_t selected; /* what MSR_LBR_SELECT was set to */
-static uint64_t stacks;	  /* that were compared */
+static uint64_t selected; /* value of MSR_LBR_SELECT */
+static uint64_t stacks;	  /* how many have been compared */
 
-/* Kinds that a bit of MSR_LBR_SELECT leaves out (17.7.2). */
+/* Returns true unless a bit of MSR_LBR_SELECT leaves out this kind of branch (17.7.2). */
 static bool is_selected(const struct went *w)
 {
 	if (selected & (w->cpl ? SPMU_LBR_NO_CPLX : SPMU_LBR_NO_CPL0))
@@ -26,7 +26,7 @@ static bool is_selected(const struct went *w)
 	}
 }
 
-/* The sink is called right behind the instruction: the newest branches are those of the list. */
+/* Compares the newest branches of the list. The sink is called right after the instruction. */
 static void compare(struct host *host, const struct spmu_sample *sample)
 {
 	unsigned depth = host->driver.lbr_layout->depth, n = 0;
@@ -46,7 +46,7 @@ static void compare(struct host *host, const struct spmu_sample *sample)
 	stacks++;
 }
 
-/* Near calls push and near returns pop (17.9). */
+/* Compares the call stack: near calls push and near returns pop (17.9). */
 static void compare_call_stack(struct host *host, const struct spmu_sample *sample)
 {
 	static struct went stack[1000];
@@ -69,7 +69,7 @@ static void compare_call_stack(struct host *host, const struct spmu_sample *samp
 	stacks++;
 }
 
-/* Unit and driver; false when the model has no last branch records. */
+/* Makes unit and driver. Returns false if the model has no last branch records. */
 static bool ready(struct host *host, const struct spmu_model *model, unsigned threshold)
 {
 	host_make_model(host, model, 1);
@@ -88,7 +88,7 @@ static bool ready(struct host *host, const struct spmu_model *model, unsigned th
 	return true;
 }
 
-/* A precise event of branches, in user mode; false when there is none. */
+/* Adds a precise event of branches in user mode. Returns false if there is none. */
 static bool add_precise(struct host *host, uint64_t period)
 {
 	for (size_t i = 0; host->driver.facilities.pebs && i < spmu_event_count(host->model); i++) {
@@ -119,7 +119,7 @@ static void finish(struct host *host)
 	host_check_totals(host);
 }
 
-/* Without PEBS. */
+/* Checks samples without PEBS. */
 static void samples(const struct spmu_model *model, uint64_t select)
 {
 	struct spmu_request request;
@@ -146,7 +146,7 @@ static void samples(const struct spmu_model *model, uint64_t select)
 	host_free(&host);
 }
 
-/* With PEBS, whatever threshold was asked for. */
+/* Checks samples with PEBS, for any threshold that is asked for. */
 static void samples_precisely(const struct spmu_model *model, unsigned threshold)
 {
 	struct host host;
@@ -154,7 +154,7 @@ static void samples_precisely(const struct spmu_model *model, unsigned threshold
 
 	if (!ready(&host, model, threshold))
 		return;
-	/* Adaptive records come at the threshold: compared when they come alone. */
+	/* Adaptive records come at the threshold. They are compared if they come alone. */
 	late = host.driver.facilities.pebs_baseline && threshold != 1;
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, 0), SPMU_OK);
 	if (late)
@@ -179,7 +179,7 @@ static void samples_precisely(const struct spmu_model *model, unsigned threshold
 	host_free(&host);
 }
 
-/* Both kinds in one run, with others' bits in IA32_DEBUGCTL. */
+/* Checks both kinds in one run, with others' bits in IA32_DEBUGCTL. */
 static void samples_together(const struct spmu_model *model)
 {
 	struct spmu_request request;
@@ -188,7 +188,7 @@ static void samples_together(const struct spmu_model *model)
 
 	if (!ready(&host, model, 1))
 		return;
-	others = spmu_model_info(model).perfmon_version >= 2 ? 1u << 12 : 0;
+	others = spmu_model_describe(model).perfmon_version >= 2 ? 1u << 12 : 0;
 	CHECK_EQ(spmu_write_msr(host.core, 0, 0x1d9, others), SPMU_DONE);
 	CHECK_EQ(spmu_driver_enable_lbr(&host.driver, 0), SPMU_OK);
 	request = host_watch(&host, host_instructions(&host), USR, 17, false);
@@ -207,7 +207,7 @@ static void samples_together(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* Held back, an interrupt finds more records than stacks: those behind the first have none. */
+/* Holds an interrupt back. It then finds more records than stacks, and only the first has one. */
 static void tells_missing(const struct spmu_model *model)
 {
 	uint64_t with = 0, without = 0;
@@ -264,7 +264,7 @@ static void follows_calls(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* Adaptive records with other groups; the branches come with each. */
+/* Checks adaptive records with other groups. The branches come with each. */
 static void chooses_groups(const struct spmu_model *model)
 {
 	for (uint32_t groups = 0; groups < 8; groups++) {
@@ -320,7 +320,7 @@ int main(void)
 		RUN(follows_calls(model));
 		RUN(chooses_groups(model));
 		if (check_failed != before)
-			printf("%s: %u failed\n", spmu_model_info(model).name,
+			printf("%s: %u failed\n", spmu_model_describe(model).name,
 			       check_failed - before);
 	}
 	CHECK(stacks > 1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver_pdir.c: the driver and precise distribution (Vol. 3B 18.9.4.4): samples at each period-th
- * occurrence, totals beside them, and general counters that must be quiet on Sandy Bridge.
+ * occurrence, totals at the same time, and general counters that must be stopped on Sandy Bridge.
  */
 #include "driver_check.h"
 
@@ -28,7 +28,9 @@ static void run(struct host *host, unsigned pieces)
 	host_check_totals(host);
 }
 
-/* Each sample of watch 0 comes a period or, with collisions, more after the one before. */
+/*
+ * Checks that each sample of watch 0 comes a period after the one before, or more with collisions.
+ */
 static void check_ends(struct host *host, uint64_t period)
 {
 	const struct watch *w = &host->watch[0];
@@ -44,7 +46,10 @@ static void check_ends(struct host *host, uint64_t period)
 	}
 }
 
-/* Instructions beside branches: who is sampled where.  Before format 3 some records collide. */
+/*
+ * Checks instructions next to branches, and where each is sampled. Before format 3 records can
+ * collide.
+ */
 static void beside_branches(const char *model, uint64_t period)
 {
 	struct host host;
@@ -70,7 +75,7 @@ static void beside_branches(const char *model, uint64_t period)
 	host_free(&host);
 }
 
-/* Fixed counter 0 of the 10th generation is one; general counters are not. */
+/* Checks that fixed counter 0 of the 10th generation has it and that general counters have not. */
 static void beside_fixed(uint64_t period)
 {
 	struct host host;
@@ -91,14 +96,17 @@ static void beside_fixed(uint64_t period)
 	host_free(&host);
 }
 
-/* Run until so many of watch 0 have been counted. */
+/* Runs until `count` occurrences of watch 0 have been counted. */
 static void run_to(struct host *host, uint64_t count)
 {
 	while (host->watch[0].count < count)
 		host_run(host, 1);
 }
 
-/* Records that find no room are lost; the total is not, and afterwards periods begin anew. */
+/*
+ * Checks a full buffer: records are lost, the total is exact, and later periods start at their
+ * place.
+ */
 static void full_buffer(const char *model)
 {
 	struct host host;
@@ -111,7 +119,7 @@ static void full_buffer(const char *model)
 	for (unsigned round = 0; round < 30; round++) {
 		uint64_t takens = host.takens, count = host.watch[0].count;
 
-		/* The fifth record, of the 50th, is the first that finds no room. */
+		/* The fifth record, of the 50th occurrence, is the first that does not fit. */
 		host.hold_pmi = true;
 		run_to(&host, count + 45 + round);
 		host_check_totals(&host);
@@ -134,7 +142,7 @@ static void full_buffer(const char *model)
 	host_free(&host);
 }
 
-/* "Quiesce the rest of the programmable counters": 06_2AH and 06_2DH. */
+/* Checks "quiesce the rest of the programmable counters" (06_2AH and 06_2DH). */
 static void alone(const char *model, bool expected)
 {
 	struct spmu_request instructions, branches, fixed;
@@ -155,7 +163,7 @@ static void alone(const char *model, bool expected)
 	CHECK_EQ(spmu_driver_add(&host.driver, &branches, &first), SPMU_OK);
 	CHECK_EQ(spmu_driver_add(&host.driver, &instructions, &second),
 		 expected ? SPMU_E_COUNTER : SPMU_OK);
-	/* To count the same without PEBS disturbs nobody. */
+	/* The same count without PEBS disturbs no other counter. */
 	instructions.precise = false;
 	instructions.period = 0;
 	if (expected)

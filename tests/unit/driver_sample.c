@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_sample.c: samples from interrupts and from PEBS records stand at exactly
- * the occurrences that the periods name, and totals stay exact beside them.
+ * driver_sample.c: samples from interrupts and from PEBS records are exactly at the occurrences
+ * that the periods name. Totals stay exact at the same time.
  */
 #include "driver_host.h"
 
-/* The DS management area's PEBS index, as the unit left it. */
+/* Returns how many records wait, by the PEBS index in the DS management area. */
 static uint64_t waiting_records(struct host *host)
 {
 	struct spmu_ds_area area = {0};
 
-	CHECK_EQ(spmu_ds_decode(spmu_ds_layout(host->model, true), host->area, HOST_AREA_BYTES,
-				&area),
+	CHECK_EQ(spmu_ds_decode(spmu_model_ds_layout(host->model, true), host->area,
+				HOST_AREA_BYTES, &area),
 		 SPMU_OK);
 	return (area.pebs_index - area.pebs_base) /
-	       spmu_pebs_record_bytes(spmu_ds_layout(host->model, true), 0);
+	       spmu_pebs_record_bytes(spmu_model_ds_layout(host->model, true), 0);
 }
 
 static void check_totals(struct host *host)
@@ -28,7 +28,7 @@ static void start(struct host *host)
 	CHECK_EQ(spmu_driver_start(&host->driver), SPMU_OK);
 }
 
-/* Stop and take what is still in the buffer. */
+/* Stops and takes what is still in the buffer. */
 static void finish(struct host *host)
 {
 	CHECK_EQ(spmu_driver_stop(&host->driver), SPMU_OK);
@@ -77,7 +77,7 @@ static void samples_one(uint64_t period, bool precise, int fixed, bool legacy, u
 	host_free(&host);
 }
 
-/* A record carries what the instruction had. */
+/* Checks that a record has the data address of its instruction. */
 static void records_data_addresses(void)
 {
 	struct spmu_request request;
@@ -98,7 +98,7 @@ static void records_data_addresses(void)
 	host_free(&host);
 }
 
-/* Counting, interrupts and PEBS side by side do not disturb one another. */
+/* Checks that counting, interrupts and PEBS at the same time do not disturb one another. */
 static void samples_many(unsigned threshold, uint64_t seed)
 {
 	struct spmu_request request;
@@ -130,7 +130,7 @@ static void samples_many(unsigned threshold, uint64_t seed)
 	host_free(&host);
 }
 
-/* Several counters with PEBS: one record may stand for two of them. */
+/* Checks several counters with PEBS. One record may belong to two of them. */
 static void samples_precisely(unsigned threshold, uint64_t seed)
 {
 	static const uint16_t codes[] = {0x04c4, 0x81d0, 0x82d0, 0x20c4};
@@ -156,7 +156,7 @@ static void samples_precisely(unsigned threshold, uint64_t seed)
 	host_free(&host);
 }
 
-/* Stopping, draining and starting again lose nothing, not even a counter that is armed. */
+/* Checks that stops, drains and starts lose nothing, not even the record of an armed counter. */
 static void survives_stops(void)
 {
 	struct spmu_request request;
@@ -181,7 +181,7 @@ static void survives_stops(void)
 	host_free(&host);
 }
 
-/* An interrupt that comes late finds more than one record, and a counter that went on. */
+/* Checks that a late interrupt finds several records, and a counter that has continued. */
 static void survives_late_interrupts(void)
 {
 	struct spmu_request request;
@@ -202,7 +202,7 @@ static void survives_late_interrupts(void)
 	finish(&host);
 	host_check_samples(&host, 0, true, 5);
 	CHECK(host.driver.interrupts < host.driver.records);
-	/* The next period began at the overflow: no drift. */
+	/* Periods begin at the overflow, so there is no drift. */
 	for (uint64_t i = 0, k = 0; i < host.takens; i++) {
 		uint64_t expected;
 
@@ -215,7 +215,7 @@ static void survives_late_interrupts(void)
 	host_free(&host);
 }
 
-/* Records that do not fit are lost; occurrences are not, and sampling goes on. */
+/* Checks a full buffer: its records are lost, occurrences are not, and sampling continues. */
 static void survives_full_buffer(void)
 {
 	struct spmu_request request;
@@ -240,7 +240,7 @@ static void survives_full_buffer(void)
 		CHECK_EQ(waiting_records(&host), 0);
 		check_totals(&host);
 
-		/* From here on as if nothing had been: the next records at equal distance. */
+		/* From here on the buffer has no effect: the next records have equal distances. */
 		before = host.watch[0].count;
 		for (unsigned k = 1; k <= 3; k++) {
 			uint64_t takens = host.takens;
@@ -254,7 +254,7 @@ static void survives_full_buffer(void)
 				 host.watch[0].ip[before + k * 11 - 1]);
 			check_totals(&host);
 		}
-		/* The hold begins anew with an interrupt that is not pending. */
+		/* The hold begins again with an interrupt that is not pending. */
 		CHECK(!host.pmi_pending);
 		host_run(&host, 100);
 		check_totals(&host);
@@ -263,7 +263,7 @@ static void survives_full_buffer(void)
 	host_free(&host);
 }
 
-/* The sink may read any total at any sample. */
+/* Reads a total in a sample. The sink may read any total at any sample. */
 static void read_in_sink(struct host *host, const struct spmu_sample *sample)
 {
 	(void)sample;
@@ -292,8 +292,8 @@ static void reads_in_sink(unsigned threshold)
 }
 
 /*
- * The sink may change a period, as a profiler does that aims at a frequency.  The
- * sample still says the period that led to it, and totals stay exact.
+ * Changes a period in a sample, as a profiler does that aims at a frequency. The sample still has
+ * the period that led to it, and totals stay exact.
  */
 static void change_in_sink(struct host *host, const struct spmu_sample *sample)
 {
@@ -303,7 +303,7 @@ static void change_in_sink(struct host *host, const struct spmu_sample *sample)
 	read_in_sink(host, sample);
 }
 
-/* Distances between the samples of a tag are those that the samples name. */
+/* Checks that the distances between the samples of a tag are those that the samples name. */
 static void check_named_distances(struct host *host, unsigned tag, bool precise)
 {
 	const struct watch *w = &host->watch[tag];
@@ -351,7 +351,7 @@ static void changes_periods(unsigned threshold, bool in_sink)
 	host_free(&host);
 }
 
-/* The sink may stop the unit: the service routine does not start it again. */
+/* Stops the unit in a sample. The service routine must not start it again. */
 static void stop_in_sink(struct host *host, const struct spmu_sample *sample)
 {
 	(void)sample;
@@ -379,7 +379,7 @@ static void stops_in_sink(bool precise)
 	host_free(&host);
 }
 
-/* Freezing on the interrupt (IA32_DEBUGCTL) is undone by the service routine. */
+/* Checks that the service routine undoes a freeze on the interrupt (IA32_DEBUGCTL). */
 static void survives_freezing(void)
 {
 	struct spmu_request request;
@@ -400,7 +400,7 @@ static void survives_freezing(void)
 	host_free(&host);
 }
 
-/* The observed program can write to the area: the driver stays inside its memory. */
+/* Checks that the driver stays inside its memory when the observed program writes to the area. */
 static void survives_scribbles(void)
 {
 	struct spmu_request request;
@@ -428,7 +428,7 @@ static void survives_scribbles(void)
 	host_free(&host);
 }
 
-/* Of a wrong index only whole records inside the buffer are taken. */
+/* Checks that a wrong index gives only whole records inside the buffer. */
 static void check_index(uint64_t index, uint64_t records)
 {
 	struct spmu_ds_area area = {0};
@@ -436,7 +436,7 @@ static void check_index(uint64_t index, uint64_t records)
 	struct host host;
 
 	host_ready(&host, 1, 20, 3);
-	layout = spmu_ds_layout(host.model, true);
+	layout = spmu_model_ds_layout(host.model, true);
 	CHECK_EQ(spmu_ds_decode(layout, host.area, HOST_AREA_BYTES, &area), SPMU_OK);
 	area.pebs_index = area.pebs_base + index;
 	CHECK_EQ(spmu_ds_encode(layout, &area, host.area, HOST_AREA_BYTES), SPMU_OK);

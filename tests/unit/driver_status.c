@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_status.c: the indications that the driver clears (Vol. 3B 18.2.2, 18.4.2, 17.4.9.1): when
- * it stops counting and when it changes what counts, bit 62 and CondChgd among them.
+ * driver_status.c: the indications that the driver clears when it stops counting and when it
+ * changes what counts (Vol. 3B 18.2.2, 18.4.2, 17.4.9.1). Bit 62 and CondChgd are among them.
  */
 #include "driver_check.h"
 
@@ -12,12 +12,12 @@
 
 static bool has_status(const struct spmu_model *model)
 {
-	return spmu_model_info(model).perfmon_version >= 2;
+	return spmu_model_describe(model).perfmon_version >= 2;
 }
 
 static bool has_pebs(const struct spmu_model *model)
 {
-	return has_status(model) && spmu_model_info(model).pebs_format >= 0;
+	return has_status(model) && spmu_model_describe(model).pebs_format >= 0;
 }
 
 static void add(struct host *host, uint32_t code, uint64_t period, bool precise)
@@ -27,7 +27,7 @@ static void add(struct host *host, uint32_t code, uint64_t period, bool precise)
 	host_add(host, &request);
 }
 
-/* Runs until the first event has occurred that often, and no interrupt comes meanwhile. */
+/* Runs until the first event has occurred `count` times. No interrupt comes meanwhile. */
 static void run_held(struct host *host, uint64_t count)
 {
 	CHECK_EQ(spmu_driver_start(&host->driver), SPMU_OK);
@@ -36,7 +36,7 @@ static void run_held(struct host *host, uint64_t count)
 		host_run(host, 1);
 }
 
-/* A sampling and a counting counter have overflowed when the driver stops. */
+/* Checks a stop after a sampling and a counting counter have overflowed. */
 static void stop_serves(const struct spmu_model *model)
 {
 	struct host host;
@@ -51,7 +51,7 @@ static void stop_serves(const struct spmu_model *model)
 	host_check_totals(&host);
 	if (CHECK_EQ(host.takens, 1))
 		CHECK_EQ(host.taken[0].rip, host.watch[0].ip[509] + 4);
-	/* The interrupt that was held back finds nothing; the period goes on. */
+	/* The interrupt that was held back finds nothing. The period continues. */
 	host.hold_pmi = false;
 	host_deliver(&host);
 	CHECK_EQ(host.takens, 1);
@@ -84,7 +84,7 @@ static void ready(struct host *host, const struct spmu_model *model)
 		add(host, event->code, 10, true);
 }
 
-/* The buffer has reached its threshold when the driver stops. */
+/* Checks a stop after the buffer has reached its threshold. */
 static void stop_clears_buffer(const struct spmu_model *model)
 {
 	struct host host;
@@ -97,7 +97,7 @@ static void stop_clears_buffer(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* A counter that waits for its record keeps its indication until it is given back. */
+/* Checks that a counter that waits for its record keeps its indication until it is given back. */
 static void armed_waits(const struct spmu_model *model)
 {
 	uint64_t armed;
@@ -135,7 +135,7 @@ static void release_clears(const struct spmu_model *model)
 	}
 }
 
-/* Another driver begins where one was left in the middle. */
+/* Checks that a driver can begin where another one ended without a stop. */
 static void add_clears(const struct spmu_model *model)
 {
 	struct host host;
@@ -150,7 +150,7 @@ static void add_clears(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* What software sets while the counters stand is of no counter that the driver starts. */
+/* Checks that a start clears what software has set while the counters were stopped. */
 static void start_clears(const struct spmu_model *model)
 {
 	struct host host;
@@ -179,7 +179,7 @@ int main(void)
 			continue;
 		models++;
 		RUN(stop_serves(model));
-		if (spmu_model_info(model).perfmon_version >= 4)
+		if (spmu_model_describe(model).perfmon_version >= 4)
 			RUN(start_clears(model));
 		if (!has_pebs(model))
 			continue;

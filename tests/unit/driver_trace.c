@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_trace.c: branch trace store through the driver on every model that has it (Vol. 3B
- * 17.4.5, 17.4.9.3 to 17.4.9.5): nothing is dropped, the order is kept, buffers go round without
- * a copy, a circular buffer keeps the newest, and one service finds all causes.
+ * driver_trace.c: branch trace store through the driver on every model that has it (Vol. 3B 17.4.5,
+ * 17.4.9.3 to 17.4.9.5). Nothing is dropped, the order is kept, buffers are switched without a
+ * copy, a circular buffer keeps the newest records, and one service finds all causes.
  */
 #include "driver_host.h"
 
@@ -15,9 +15,9 @@
 static struct {
 	struct spmu_bts_record record[TRACES_MAX];
 	size_t records, calls, most;
-	unsigned buffer; /* that the sink goes on with */
+	unsigned buffer; /* the buffer for the next records */
 	bool rotates;
-	uint64_t answer; /* instead, when not 0 */
+	uint64_t answer; /* replaces the sink's answer unless 0 */
 	uint64_t tr;	 /* the TR flag in the register at 1D9H */
 	struct host *host;
 } trace;
@@ -55,17 +55,20 @@ static uint64_t take_trace(void *opaque, const void *records, size_t count, uint
 	return buffer_linear(trace.buffer);
 }
 
-/* NetBurst has TR to BTS_OFF_USR lower in its debug control (17.11.1). */
+/* Returns how much lower NetBurst has TR to BTS_OFF_USR in its debug control (17.11.1). */
 static unsigned shift(const struct spmu_model *model)
 {
-	return spmu_model_info(model).programming == SPMU_PROGRAM_ESCR ? 4 : 0;
+	return spmu_model_describe(model).programming == SPMU_PROGRAM_ESCR ? 4 : 0;
 }
 
-/* Unit, driver and a DS save area with both buffers; false when the model has no BTS. */
+/*
+ * Makes unit, driver and a DS save area with both buffers. Returns false if the model has no BTS.
+ */
 static bool ready(struct host *host, const struct spmu_model *model, bool circular, bool rotates,
 		  unsigned records_per_interrupt)
 {
 	struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory),
 		.linear = HOST_AREA,
 		.bytes = 16 * 1024,
 		.records_per_interrupt = records_per_interrupt,
@@ -97,7 +100,7 @@ static bool ready(struct host *host, const struct spmu_model *model, bool circul
 	return true;
 }
 
-/* The trace is what the program did from its `first` branch on, in these rings. */
+/* Checks that the trace equals the program's branches from `first` on, in these rings. */
 static void check_trace(const struct host *host, uint64_t first, uint64_t end, bool user,
 			bool kernel)
 {
@@ -158,7 +161,7 @@ static void traces(const struct spmu_model *model, bool user, bool kernel, bool 
 	host_free(&host);
 }
 
-/* The newest records stay, oldest first; with none, some, just all and many overwritten. */
+/* Checks a circular buffer: the newest records stay, oldest first, for different fill levels. */
 static void goes_round(const struct spmu_model *model)
 {
 	for (unsigned branches = 0; branches < 4 * TRACE_RECORDS + 2; branches++) {
@@ -188,7 +191,9 @@ static void goes_round(const struct spmu_model *model)
 	}
 }
 
-/* A precise event of the model in user mode, with a watch of its own; false: it has none. */
+/*
+ * Adds a precise event of the model in user mode, with its own watch. Returns false if it has none.
+ */
 static bool add_precise(struct host *host, uint64_t period)
 {
 	for (size_t i = 0; host->driver.facilities.pebs && i < spmu_event_count(host->model); i++) {
@@ -206,8 +211,8 @@ static bool add_precise(struct host *host, uint64_t period)
 }
 
 /*
- * Held back, the interrupt finds the BTS buffer and the PEBS buffer at their thresholds and a
- * counter that overflowed: one call serves all (17.4.9.5).
+ * Checks that one call serves all causes (17.4.9.5). An interrupt that was held back finds both
+ * buffers at their thresholds and a counter that has overflowed.
  */
 static void serves_all_causes(const struct spmu_model *model, bool together)
 {
@@ -265,7 +270,10 @@ static void serves_all_causes(const struct spmu_model *model, bool together)
 	host_free(&host);
 }
 
-/* A buffer that filled to its end is told, and the trace goes on in order. */
+/*
+ * Checks that the driver reports a buffer that filled to its end, and that the trace continues in
+ * order.
+ */
 static void tells_full(const struct spmu_model *model)
 {
 	struct host host;
@@ -288,7 +296,7 @@ static void tells_full(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* Addresses that cannot be: the trace goes on where it was. */
+/* Checks that after impossible addresses from the sink the trace continues in its buffer. */
 static void survives_answers(const struct spmu_model *model)
 {
 	const uint64_t answers[] = {HOST_AREA + 2, UINT64_MAX - 3, UINT64_MAX, 1};
@@ -307,7 +315,7 @@ static void survives_answers(const struct spmu_model *model)
 	}
 }
 
-/* The observed program writes to the management area: the driver stays in its buffers. */
+/* Checks that the driver stays in its buffers when the program writes to the management area. */
 static void survives_scribbles(const struct spmu_model *model)
 {
 	struct host host;
@@ -337,7 +345,7 @@ static void survives_scribbles(const struct spmu_model *model)
 	host_free(&host);
 }
 
-/* What the sink may do: stop the trace, or read totals. */
+/* Stops the trace in the sink. The sink may also read totals. */
 static uint64_t stop_in_sink(void *opaque, const void *records, size_t count, uint64_t linear)
 {
 	struct host *host = opaque;
@@ -365,7 +373,8 @@ static void stops_in_sink(const struct spmu_model *model)
 
 static void refuses(const struct spmu_model *model)
 {
-	struct spmu_driver_memory memory = {.linear = HOST_AREA, .bytes = 8192};
+	struct spmu_driver_memory memory = {
+		.size = sizeof(struct spmu_driver_memory), .linear = HOST_AREA, .bytes = 8192};
 	struct host host;
 	size_t record;
 
@@ -391,7 +400,7 @@ static void refuses(const struct spmu_model *model)
 	CHECK_EQ(spmu_driver_setup_ds(&host.driver, &memory), SPMU_E_ARGUMENT);
 	CHECK_EQ(host_msr(&host, 0x600), 0);
 	memory.bts_memory = NULL;
-	/* All for BTS: no PEBS then. */
+	/* With all memory for BTS there is no PEBS. */
 	memory.bts_bytes = 8192 - (host.driver.layout->field_bytes == 4 ? 128 : 256);
 	CHECK_EQ(spmu_driver_setup_ds(&host.driver, &memory), SPMU_OK);
 	CHECK_EQ(host.driver.pebs_base, 0);
@@ -423,7 +432,7 @@ int main(void)
 		RUN(stops_in_sink(model));
 		RUN(refuses(model));
 		if (check_failed != before)
-			printf("%s: %u failed\n", spmu_model_info(model).name,
+			printf("%s: %u failed\n", spmu_model_describe(model).name,
 			       check_failed - before);
 	}
 	return test_summary();

@@ -15,7 +15,7 @@
 #define AT(member) offsetof(struct spmu_pebs_record, member)
 #define REG(name)  AT(regs.name)
 
-/* A record whose bytes all differ from their neighbours'. */
+/* Fills a record so that each byte differs from its neighbours. */
 static void colour(struct spmu_pebs_record *record)
 {
 	uint8_t *byte = (uint8_t *)record;
@@ -40,7 +40,7 @@ static const size_t in_order[] = {
 	AT(data_source), AT(latency), AT(eventing_ip), AT(tx_abort),   AT(tsc),
 };
 
-/* Formats 0 to 3: the fields of the table before, then some more. */
+/* Checks formats 0 to 3: the fields of the format before, then more. */
 static void fixed_formats(void)
 {
 	static const struct {
@@ -87,7 +87,7 @@ static void fixed_formats(void)
 		}
 		CHECK_ROW_EQ(rows[i].line, back.groups, 0);
 		CHECK_ROW_EQ(rows[i].line, back.branch_count, 0);
-		/* What the format lacks costs nothing. */
+		/* Fields that the format lacks take no bytes. */
 		CHECK_ROW_EQ(rows[i].line, back.xmm[0][0], 0x33);
 		CHECK_ROW_EQ(rows[i].line, back.branch[0].cpl, 0x33);
 	}
@@ -101,7 +101,7 @@ static uint64_t word_at(const uint8_t *bytes, size_t at)
 	return value;
 }
 
-/* Adaptive PEBS, "PEBS record format": the groups in their order, with their sizes. */
+/* Checks adaptive PEBS, "PEBS record format": the groups in their order, with their sizes. */
 static void adaptive_groups(void)
 {
 	static const size_t basic[] = {AT(eventing_ip), AT(applicable), AT(tsc)};
@@ -152,7 +152,7 @@ static void adaptive_groups(void)
 	}
 }
 
-/* 17.9.1: the third word of an entry is as MSR_LBR_INFO_x has it. */
+/* Checks 17.9.1: the third word of an entry has the fields of MSR_LBR_INFO_x. */
 static void adaptive_branches(void)
 {
 	struct spmu_pebs_record record = {.branch_count = 3}, back;
@@ -177,7 +177,7 @@ static void adaptive_branches(void)
 	CHECK_EQ(back.branch[2].flags, SPMU_BRANCH_IN_TX | SPMU_BRANCH_ABORT);
 }
 
-/* A record says itself how long it is; one that contradicts itself is refused. */
+/* Checks that a record gives its own length, and that one that contradicts itself is refused. */
 static void adaptive_decode(void)
 {
 	const uint64_t all = SPMU_PEBS_MEMORY | SPMU_PEBS_GPRS | SPMU_PEBS_XMM | SPMU_PEBS_LBR;
@@ -188,7 +188,7 @@ static void adaptive_decode(void)
 	colour(&record);
 	record.branch_count = 32;
 	record.branch[31] = (struct spmu_branch){.from = 0x401000, .to = 0x402000};
-	/* More entries than there are registers: as many as there are. */
+	/* For more entries than there are registers, the record has one for each register. */
 	CHECK_EQ(spmu_pebs_record_bytes(&ds_64_icelake, all | SPMU_PEBS_LBR_ENTRIES(256)), need);
 	CHECK_EQ(spmu_pebs_encode(&ds_64_icelake, all | SPMU_PEBS_LBR_ENTRIES(256), &record, bytes,
 				  need),
@@ -215,7 +215,7 @@ static void adaptive_decode(void)
 	CHECK_EQ(spmu_pebs_decode(&ds_64_icelake, bytes, need, &back, &used), SPMU_E_FORMAT);
 }
 
-/* 17.4.9: where the eight addresses and the resets stand, and that no other byte is touched. */
+/* Checks 17.4.9: the places of the eight addresses and the resets. No other byte is changed. */
 static void areas(void)
 {
 	static const struct {
@@ -283,7 +283,7 @@ static void areas(void)
 	}
 }
 
-/* Arguments that cannot be, and a DS area without records. */
+/* Checks impossible arguments, and a DS area without records. */
 static void arguments(void)
 {
 	struct spmu_pebs_record record = {0};

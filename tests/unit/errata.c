@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * errata.c: the errata of models: listed, switched on at creation, part of a saved state.
- * What each does is in tests/scenarios/errata-*.scenario; here is what those cannot say.
+ * errata.c: the errata of models: they are listed, switched on at creation, and part of a saved
+ * state. tests/scenarios/errata-*.scenario shows the effect of each. Here is what scenarios cannot
+ * show.
  */
 #include "tests/unit/unit_host.h"
 
 #define BLOCK_MAX 8192
 
-/* Names are unique in a model, and no row is without an effect or a state. */
+/* Checks that names are unique in a model and that each row has an effect and a state. */
 static void listed(void)
 {
 	size_t all = 0, switched = 0;
@@ -36,9 +37,12 @@ static void listed(void)
 static enum spmu_status create(const struct spmu_model *model, uint64_t errata)
 {
 	static struct spmu_meters meters;
-	struct spmu_host callbacks = {.supply = SUPPLY_EXECUTION};
-	struct spmu_core_config config = {
-		.model = model, .threads = 1, .meters = {&meters}, .errata = errata};
+	struct spmu_host callbacks = {.size = sizeof(struct spmu_host), .supply = SUPPLY_EXECUTION};
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .model = model,
+					  .threads = 1,
+					  .meters = {&meters},
+					  .errata = errata};
 	void *memory = aligned_alloc(64, spmu_core_bytes());
 	struct spmu_core *core;
 	enum spmu_status status =
@@ -48,7 +52,9 @@ static enum spmu_status create(const struct spmu_model *model, uint64_t errata)
 	return status;
 }
 
-/* Each bit of each model: what is there and done can be switched on, nothing else. */
+/*
+ * Checks each bit of each model: an erratum that is modelled can be switched on, and nothing else.
+ */
 static void switched_on(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
@@ -64,7 +70,7 @@ static void switched_on(void)
 	}
 }
 
-/* A state of other errata is refused; CPUID's own bits do not make another processor. */
+/* Checks that a state with other errata is refused. CPUID's own bits do not matter. */
 static void saved(void)
 {
 	static const struct {
@@ -103,7 +109,9 @@ static void saved(void)
 	}
 }
 
-/* 17.9 and "lbr-sign": no flags of transactions in an entry, the one of prediction stays. */
+/*
+ * Checks 17.9 and "lbr-sign": an entry has no flags of transactions, but keeps that of prediction.
+ */
 static void without_transactions(bool erratum)
 {
 	const struct spmu_branch branch = {
@@ -124,7 +132,7 @@ static void without_transactions(bool erratum)
 	host_destroy(&host);
 }
 
-/* "far-instructions": a host that runs in bulk is told to count far transfers, too. */
+/* Checks "far-instructions": a host that runs in bulk must count far transfers, too. */
 static void far_in_bulk(void)
 {
 	struct unit_host host;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * events.c: the event tables of all models (chapter 19; precise events: 18.4.4, 18.6.1.1, 18.8.1.1,
- * 18.9.4, 18.13.1.2): rules that every row keeps, counters against a list typed from another
- * source, and what families must agree on.  events_libpfm.c holds codes and precision against
- * libpfm4's.
+ * 18.9.4, 18.13.1.2). The tests check rules that every row keeps, counters against a list typed
+ * from another source, and what families must agree on. events_libpfm.c compares codes and
+ * precision with libpfm4's.
  */
 #include "tests/unit/unit_host.h"
 
 /*
- * Counters, as Linux's event constraints have them: {model, code, counters of a core with two
- * threads, those on which it is precise}.
+ * Counters as in Linux's event constraints: {model, code, counters of a core with two threads,
+ * counters on which the event is precise}.
  */
 static const struct {
 	int line;
@@ -27,7 +27,10 @@ static const struct {
 	{__LINE__, "pentium-ii", 0x0011, 0x02, 0x00},
 	{__LINE__, "pentium-m", 0x0012, 0x02, 0x00},
 	{__LINE__, "pentium-m", 0x0013, 0x02, 0x00},
-	/* NetBurst: event select, ESCR select, block, mask; P4 driver's binding. */
+	/*
+	 * NetBurst's codes: event select, ESCR select, block, mask. The counters are the P4
+	 * driver's.
+	 */
 	{__LINE__, "netburst", 0x00013402, 0x3f000, 0x00000}, /* instr_retired, CRU_ESCR0, 1 */
 	{__LINE__, "netburst", 0x00021204, 0x000f0, 0x00000}, /* retired_branch_type, TBPU */
 	{__LINE__, "netburst", 0x00010613, 0x0000f, 0x00000}, /* global_power_events, FSB */
@@ -108,7 +111,7 @@ static const struct {
 	{__LINE__, "tigerlake", 0x00c4, 0xff, 0xff},
 };
 
-/* A second name for a code; the first row is what the code means (tables of the two families). */
+/* Second names for a code. The first row is what the code means (tables of the two families). */
 static const char *const second_names[] = {"INST_RETIRED.PREC_DIST"};
 
 static bool is_second_name(const char *name)
@@ -119,20 +122,31 @@ static bool is_second_name(const char *name)
 	return false;
 }
 
-/* What every row keeps. */
+static const struct spmu_event *find_name(const struct spmu_model *model, const char *name)
+{
+	for (size_t e = 0; e < spmu_event_count(model); e++)
+		if (!strcmp(spmu_event_at(model, e)->name, name))
+			return spmu_event_at(model, e);
+	return NULL;
+}
+
+/* Checks what every row keeps. */
 static void check_event(const struct spmu_model *model, const struct spmu_event *event)
 {
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	const struct spmu_event *first = spmu_event_by_code(model, event->code);
-	uint64_t known = (UINT64_C(1) << SPMU_SIGNALS) - 1;
+	uint64_t known = SPMU_SIGSET_ALL;
 	unsigned before = check_failed;
 
-	/* A Pentium's counters may know different events by one code (table 19-38). */
+	/* A Pentium's counters may have different events for one code (table 19-38). */
 	CHECK(first == event || (is_second_name(event->name) && first->signals == event->signals) ||
 	      (info.programming == SPMU_PROGRAM_CESR && !(first->counters & event->counters)));
+	CHECK(find_name(model, event->name) == event);
 	CHECK(event->description && event->section && strlen(event->description) > 5);
 	CHECK_EQ(event->signals & ~known, 0);
-	CHECK_EQ(event->signals == 0, event->fidelity == SPMU_ABSENT);
+	CHECK_EQ(event->signals == 0 && event->tally == SPMU_TALLY_NONE,
+		 event->fidelity == SPMU_ABSENT);
+	CHECK(event->tally < SPMU_TALLIES);
 	CHECK_EQ(event->fidelity == SPMU_EXACT && (event->signals & ~SPMU_SIGSET_ARCHITECTURAL), 0);
 	CHECK_EQ(event->pebs_counters & ~event->counters, 0);
 	CHECK(info.pebs_format >= 0 || !event->pebs_counters);
@@ -149,8 +163,10 @@ static void check_event(const struct spmu_model *model, const struct spmu_event 
 		printf("  %s: %s\n", info.name, event->name);
 }
 
-/* Architectural events mean the same in every family (18.2.1.2, table 18-1), and so do fixed
- * counters (18.2.2). */
+/*
+ * Checks that architectural events mean the same in every family (18.2.1.2, table 18-1). So do
+ * fixed counters (18.2.2).
+ */
 static void check_architectural(const struct spmu_model *model)
 {
 	static const struct {
@@ -169,7 +185,7 @@ static void check_architectural(const struct spmu_model *model)
 	};
 	static const uint64_t fixed[] = {SPMU_SIGBIT(INSTRUCTIONS), SPMU_SIGBIT(CYCLES),
 					 SPMU_SIGBIT(REF_CYCLES), 0};
-	unsigned counters = spmu_model_info(model).fixed_counters;
+	unsigned counters = spmu_model_describe(model).fixed_counters;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct spmu_event *event = spmu_event_by_code(model, rows[i].code);
@@ -200,7 +216,7 @@ static void check_models(void)
 		size_t count = spmu_event_count(model);
 
 		CHECK(spmu_event_at(model, count) == NULL);
-		if (spmu_model_info(model).perfmon_version)
+		if (spmu_model_describe(model).perfmon_version)
 			check_architectural(model);
 		else
 			CHECK(spmu_event_fixed(model, 0) == NULL);
@@ -209,15 +225,7 @@ static void check_models(void)
 	}
 }
 
-static const struct spmu_event *find_name(const struct spmu_model *model, const char *name)
-{
-	for (size_t e = 0; e < spmu_event_count(model); e++)
-		if (!strcmp(spmu_event_at(model, e)->name, name))
-			return spmu_event_at(model, e);
-	return NULL;
-}
-
-/* A name counts the same in every family that has it (chapter 19). */
+/* Checks that a name counts the same in every family that has it (chapter 19). */
 static void check_same_names(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
@@ -231,10 +239,11 @@ static void check_same_names(void)
 
 				other = find_name(next, event->name);
 				if (other && !CHECK(other->signals == event->signals &&
+						    other->tally == event->tally &&
 						    other->fidelity == event->fidelity))
 					printf("  %s of %s and %s\n", event->name,
-					       spmu_model_info(model).name,
-					       spmu_model_info(next).name);
+					       spmu_model_describe(model).name,
+					       spmu_model_describe(next).name);
 			}
 		}
 	}
@@ -252,13 +261,16 @@ static void check_constraints(void)
 		event = spmu_event_by_code(model, constraints[i].code);
 		if (!CHECK_ROW(constraints[i].line, event != NULL))
 			continue;
-		mask = (1u << spmu_model_info(model).counters_ht) - 1;
+		mask = (1u << spmu_model_describe(model).counters_ht) - 1;
 		CHECK_ROW_EQ(constraints[i].line, event->counters & mask, constraints[i].counters);
 		CHECK_ROW_EQ(constraints[i].line, event->pebs_counters, constraints[i].precise);
 	}
 }
 
-/* 18.21: "not supported in Intel Xeon processor 7100 series", though in other parts of model 6. */
+/*
+ * Checks 18.21: "not supported in Intel Xeon processor 7100 series", though other parts of model 6
+ * do.
+ */
 static void check_queue_events(void)
 {
 	static const uint32_t codes[] = {0x00010603, 0x80000603, 0x0001061a, 0x8000061a};
@@ -270,9 +282,9 @@ static void check_queue_events(void)
 }
 
 /*
- * Until there is a model of micro-operations each instruction has one (18.8.1.1, 18.9.4, 18.15.6
- * and chapter 19 name the events).  Those that PEBS takes are what drivers ask for by default;
- * those of issue and retirement are what top-down analysis is made of.
+ * Checks that each instruction has one micro-operation, as there is no model of micro-operations
+ * (18.8.1.1, 18.9.4, 18.15.6 and chapter 19 name the events). Drivers use those that PEBS takes by
+ * default. Top-down analysis uses those of issue and retirement.
  */
 static void check_uops(void)
 {
@@ -308,13 +320,13 @@ static void check_uops(void)
 		CHECK_ROW_EQ(rows[i].line, event->fidelity, SPMU_MODELLED);
 		CHECK_ROW_EQ(rows[i].line, event->pebs_counters, rows[i].precise);
 	}
-	/* Slots that the front end left empty are a matter of time: table 19-2, 9CH. */
+	/* Slots that the front end left empty depend on time: table 19-2, 9CH. */
 	CHECK(spmu_event_by_code(spmu_model_find("skylake"), 0x019c) == NULL);
 }
 
 /*
- * Tables 18-56 and 18-45: precise events, and those with a data address.  Others that tables of
- * chapter 19 call precise (19-10 to 19-15, 19-19, 19-26).
+ * Checks tables 18-56 and 18-45: precise events, and those with a data address. Other tables of
+ * chapter 19 name more precise events (19-10 to 19-15, 19-19, 19-26).
  */
 static void check_precise_tables(void)
 {
@@ -372,7 +384,7 @@ static void check_precise_tables(void)
 	}
 }
 
-/* Table 19-27: each event select of Core Solo and Core Duo has a row. */
+/* Checks table 19-27: each event select of Core Solo and Core Duo has a row. */
 static void check_core_selects(void)
 {
 	static const uint8_t selects[] = {

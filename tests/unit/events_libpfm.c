@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events_libpfm.c: codes and precision of all models' events against libpfm4's tables as a second
- * source (chapter 19).  What differs is listed, with the reason.
+ * events_libpfm.c: codes and precision of all models' events compared with libpfm4's tables as a
+ * second source (chapter 19). Each difference is listed with its reason.
  */
 #include <perfmon/pfmlib.h>
 
 #include "tests/unit/unit_host.h"
 
 /*
- * What libpfm4 4.13 spells otherwise, or lacks (NULL).  A row without a table's name holds for
- * all tables.  A row that is not needed fails.
+ * Names that libpfm4 4.13 spells differently, or lacks (NULL). A row without a table's name applies
+ * to all tables. A row that is not needed fails.
  */
 static struct {
 	const char *pfm, *name, *spelling;
 	bool used;
 } spellings[] = {
-	/* Fixed counters have no names of their own there; code 0300H has one. */
+	/* Fixed counters have no names of their own in libpfm4; code 0300H has one. */
 	{"core atom slm glm nhm wsm snb ivb hsw bdw skl skx clx", "INST_RETIRED.ANY", NULL,
 	 false}, /* means 01C0H */
 	{NULL, "CPU_CLK_UNHALTED.THREAD", NULL, false},
@@ -26,7 +26,7 @@ static struct {
 	{"skl skx clx", "CPU_CLK_UNHALTED.REF_XCLK", "CPU_CLK_THREAD_UNHALTED:REF_XCLK", false},
 	{"glm", "CPU_CLK_UNHALTED.CORE_P", "UNHALTED_CORE_CYCLES",
 	 false},				      /* lost its event select */
-	{"glm", "CPU_CLK_UNHALTED.REF", NULL, false}, /* likewise */
+	{"glm", "CPU_CLK_UNHALTED.REF", NULL, false}, /* the same */
 	/* Other names for the same. */
 	{"core", "BR_INST_RETIRED.MISPRED", "BR_INST_RETIRED_MISPRED", false},
 	{"core atom", "L2_RQSTS.SELF.DEMAND.MESI", "LLC_REFERENCES", false},
@@ -76,7 +76,7 @@ static struct {
 	{"icl icx", "MEM_LOAD_L3_HIT_RETIRED.XSNP_NO_FWD", "MEM_LOAD_L3_HIT_RETIRED:XSNP_HIT",
 	 false},
 	{"icl icx", "MEM_LOAD_L3_HIT_RETIRED.XSNP_FWD", "MEM_LOAD_L3_HIT_RETIRED:XSNP_HITM", false},
-	/* In Intel's lists or the manual's tables alone. */
+	/* Only in Intel's lists or the manual's tables. */
 	{"skl skx clx", "INST_RETIRED.NOP", NULL, false},
 	{NULL, "BR_INST_RETIRED.ALL_BRANCHES_PEBS", NULL, false}, /* unit mask 04H */
 	{NULL, "BR_MISP_RETIRED.ALL_BRANCHES_PEBS", NULL, false}, /* unit mask 04H */
@@ -113,15 +113,15 @@ static struct {
 	{"netburst", "x87_SIMD_moves_uop.ALLP2", NULL, false}, /* the same */
 	{"netburst", "b2b_cycles.BIT5", NULL, false},	       /* libpfm4: bit 4 */
 	{"netburst", "b2b_cycles.BIT6", NULL, false},	       /* libpfm4: bit 4 */
-	/* Needs a register of its own, which libpfm4 asks for. */
+	/* It needs a separate register, which libpfm4 asks for. */
 	{NULL, "FRONTEND_RETIRED", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_0", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_1", NULL, false},
 };
 
 /*
- * Where libpfm4 and the manual's tables differ about precision.  From Sandy Bridge to Skylake
- * libpfm4 marks all unit masks of C4H and C5H; the tables of precise events list some of them, and
+ * Differences between libpfm4 and the manual's tables about precision. From Sandy Bridge to Skylake
+ * libpfm4 marks all unit masks of C4H and C5H. The tables of precise events list some of them, and
  * unit mask 04H for all branches.
  */
 static struct {
@@ -147,8 +147,10 @@ static struct {
 	{"icl icx", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
 };
 
-/* Whether `word` is one of the words of the list; NULL stands for every word.  A server's table
- * ("snb_ep") is meant by the name of its sibling's. */
+/*
+ * Returns true if `word` is one of the words of the list. NULL contains every word. The list has a
+ * server's table ("snb_ep") under the name of its client's.
+ */
 static bool among(const char *list, const char *word)
 {
 	size_t length = strcspn(word, "_");
@@ -161,7 +163,10 @@ static bool among(const char *list, const char *word)
 	return !list;
 }
 
-/* The row of spellings for an event, one that names the table before one that does not. */
+/*
+ * Returns the row of spellings for an event. A row that names the table comes before one that does
+ * not.
+ */
 static int find_spelling(const char *pfm, const char *name)
 {
 	int found = -1;
@@ -183,7 +188,7 @@ static bool differs_in_precision(const char *pfm, const char *name)
 	return false;
 }
 
-/* Whether libpfm4 marks the event, or the unit mask when one is named, precise. */
+/* Returns true if libpfm4 marks the event precise, or its unit mask if one is named. */
 static bool pfm_precise(int index, const char *mask)
 {
 	pfm_event_info_t info = {.size = sizeof(info)};
@@ -201,8 +206,8 @@ static bool pfm_precise(int index, const char *mask)
 }
 
 /*
- * NetBurst's code of an ESCR and a CCCR (18.15.1, 18.15.3): event select, ESCR select, mask.  The
- * block of counters, bits 13:12, does not stand in them.
+ * Makes NetBurst's code from an ESCR and a CCCR (18.15.1, 18.15.3): event select, ESCR select,
+ * mask. They do not contain the block of counters, bits 13:12.
  */
 #define BLOCK 0x3000u
 static uint32_t netburst_code(uint64_t escr, uint64_t cccr)
@@ -210,7 +215,7 @@ static uint32_t netburst_code(uint64_t escr, uint64_t cccr)
 	return (uint32_t)((escr >> 25 & 0x3f) | (cccr >> 13 & 7) << 8 | (escr >> 9 & 0xffff) << 16);
 }
 
-/* libpfm4's code of "table::name"; false when it does not know the name. */
+/* Gets libpfm4's code of "table::name". Returns false if libpfm4 does not know the name. */
 static bool pfm_encode(const char *pfm, const char *name, pfm_pmu_encode_arg_t *arg, uint32_t *code)
 {
 	char full[160];
@@ -226,7 +231,7 @@ static bool pfm_encode(const char *pfm, const char *name, pfm_pmu_encode_arg_t *
 	return true;
 }
 
-/* libpfm4 leaves tables of 32-bit processors out where it is built for 64 bits. */
+/* Returns true if libpfm4 has the table. A 64-bit build has no tables of 32-bit processors. */
 static bool pfm_has(const char *pfm)
 {
 	pfm_pmu_info_t info = {.size = sizeof(info)};
@@ -241,7 +246,7 @@ static bool pfm_has(const char *pfm)
 	return false;
 }
 
-/* Returns 1 when libpfm4 agreed about the event. */
+/* Returns 1 if libpfm4 knows the event and agrees. */
 static unsigned check_against_pfm(const char *pfm, const struct spmu_event *event)
 {
 	int spelling = find_spelling(pfm, event->name);
@@ -262,7 +267,7 @@ static unsigned check_against_pfm(const char *pfm, const struct spmu_event *even
 	if (spelling >= 0 && spellings[spelling].spelling)
 		snprintf(name, sizeof(name), "%s", spellings[spelling].spelling);
 	known = pfm_encode(pfm, name, &arg, &code);
-	/* A server's table may know what its sibling's does not. */
+	/* A server's table may have events that its client's does not. */
 	if (spelling >= 0 && !spellings[spelling].spelling &&
 	    !(strchr(pfm, '_') && known && code == own)) {
 		if (!CHECK(!known || code != own))
@@ -270,7 +275,7 @@ static unsigned check_against_pfm(const char *pfm, const struct spmu_event *even
 		return 0;
 	}
 	good = CHECK(known) && CHECK_EQ(code, own);
-	if (good && !netburst) /* whose PEBS libpfm4 does not know */
+	if (good && !netburst) /* libpfm4 does not know NetBurst's PEBS */
 		good = CHECK_EQ(pfm_precise(arg.idx, strchr(name, ':')) ^
 					differs_in_precision(pfm, event->name),
 				event->pebs_counters != 0);
@@ -279,7 +284,7 @@ static unsigned check_against_pfm(const char *pfm, const struct spmu_event *even
 	return good;
 }
 
-/* libpfm4 has no table of the Pentium, and in 64 bits none of these. */
+/* Returns true for the Pentium, which libpfm4 lacks, and for tables of its 32-bit build. */
 static bool without_table(const char *pfm)
 {
 	return !pfm || among("coreduo ppro pii p6 pm", pfm);
@@ -289,7 +294,7 @@ static void check_models(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
-		struct spmu_model_info info = spmu_model_info(model);
+		struct spmu_model_info info = spmu_model_describe(model);
 		size_t count = spmu_event_count(model);
 		unsigned agreed = 0;
 
@@ -314,8 +319,9 @@ static bool has_code(const struct spmu_model *model, uint32_t code)
 }
 
 /*
- * Each bit of each event of NetBurst that libpfm4 knows has a row.  TAG0 to TAG3 are tag values,
- * and masks of replay_event beyond BOGUS stand for registers (table 19-33): no bits of a mask.
+ * Checks that each bit of each event of NetBurst that libpfm4 knows has a row. TAG0 to TAG3 are tag
+ * values. Masks of replay_event other than BOGUS are registers (table 19-33), so they are not bits
+ * of a mask.
  */
 static unsigned check_masks_of(const struct spmu_model *model, const char *pfm, int index)
 {
@@ -368,7 +374,7 @@ static void check_complete(void)
 }
 
 /*
- * Tables that libpfm4 has in its 32-bit build alone, typed from its source, and the Pentium's,
+ * Checks tables that only libpfm4's 32-bit build has, typed from its source, and the Pentium's,
  * typed from perfctr's and FreeBSD's lists: name, code, counters.
  */
 static void check_typed(void)
@@ -420,7 +426,7 @@ static void check_typed(void)
 		CHECK_ROW_EQ(rows[i].line, event->code, rows[i].code);
 		CHECK_ROW_EQ(rows[i].line, event->counters & 3, rows[i].counters);
 	}
-	/* What came with MMX, with SSE, and what was the Pentium II's. */
+	/* Events of MMX, of SSE, and of the Pentium II alone. */
 	CHECK(spmu_event_by_code(spmu_model_find("pentium"), 0x2b) == NULL);
 	CHECK(spmu_event_by_code(spmu_model_find("pentium-pro"), 0x00cd) == NULL);
 	CHECK(spmu_event_by_code(spmu_model_find("pentium-ii"), 0x00d9) == NULL);
@@ -428,7 +434,7 @@ static void check_typed(void)
 	CHECK(spmu_event_by_code(spmu_model_find("netburst"), 0x00013407) == NULL);
 }
 
-/* Exceptions that nothing needs hide mistakes. */
+/* Checks that each listed exception is needed, as the others hide mistakes. */
 static void check_exceptions(void)
 {
 	for (size_t i = 0; i < COUNT(spellings); i++)

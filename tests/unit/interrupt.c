@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt.c: the PMI through the local vector table (Vol. 3A 10.5.1) and what it
- * freezes under perfmon version 4 (Vol. 3B 17.4.7, 18.2.4.1).
+ * interrupt.c: the PMI through the local vector table (Vol. 3A 10.5.1), and what it freezes under
+ * version 4 of architectural performance monitoring (Vol. 3B 17.4.7, 18.2.4.1).
  */
 #include "tests/unit/unit_host.h"
 
@@ -52,7 +52,7 @@ static void delivery(void)
 	}
 }
 
-/* Delivery masks the entry; until software opens it nothing more comes. */
+/* Checks that delivery masks the entry, and that nothing more comes until software unmasks it. */
 static void masks_itself(void)
 {
 	struct unit_host host;
@@ -81,7 +81,7 @@ static void lvt_bits(void)
 	host_destroy(&host);
 }
 
-/* Two counters that wrap at one instruction interrupt once. */
+/* Checks that two counters that wrap at one instruction interrupt once. */
 static void one_for_all(void)
 {
 	struct unit_host host;
@@ -108,7 +108,7 @@ static void without_int(void)
 	host_destroy(&host);
 }
 
-/* 18.2.4.1: counting needs EN & GLOBAL_CTRL & !CTR_Frz. */
+/* Checks 18.2.4.1: counting needs EN & GLOBAL_CTRL & !CTR_Frz. */
 static void freezes(void)
 {
 	for (unsigned masked = 0; masked <= 1; masked++) {
@@ -139,7 +139,7 @@ static void freezes(void)
 	}
 }
 
-/* 17.4.7: the LBR freeze is apart from the counters'. */
+/* Checks 17.4.7: the LBR freeze is separate from that of the counters. */
 static void freezes_lbr(void)
 {
 	struct unit_host host;
@@ -149,13 +149,13 @@ static void freezes_lbr(void)
 	CHECK_EQ(retire(&host, 1, 0), SPMU_EV_PMI);
 	CHECK_EQ(CAUSES(&host), LBR_FRZ | 1);
 	retire(&host, 2, 0);
-	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters go on */
+	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters continue */
 	WRMSR(&host, STATUS_RESET, LBR_FRZ | 1);
 	CHECK_EQ(CAUSES(&host), 0);
 	host_destroy(&host);
 }
 
-/* 17.4.7: reaching the PEBS threshold freezes as well. */
+/* Checks 17.4.7: reaching the PEBS threshold freezes as well. */
 static void freezes_at_threshold(void)
 {
 	struct unit_host host;

@@ -19,12 +19,14 @@ static void each_model(void (*test)(struct unit_host *host))
 	}
 }
 
-/* Table 18-63: a counter takes an ESCR of its own half of the block alone, by one select value. */
+/*
+ * Checks table 18-63: a counter takes only an ESCR of its half of the block, by one select value.
+ */
 static void binding(struct unit_host *host)
 {
 	static const struct {
 		int line;
-		uint32_t escr; /* number 0; number 1 stands behind */
+		uint32_t escr; /* number 0; number 1 comes next */
 		uint64_t event;
 		unsigned select;
 		uint32_t first, second; /* counters */
@@ -58,7 +60,7 @@ static void binding(struct unit_host *host)
 			}
 }
 
-/* Clocks come from the FSB's ESCRs: the BPU block, by time that passes while nothing retires. */
+/* Checks that the FSB's ESCRs in the BPU block count clocks while no instruction retires. */
 static void clocks(struct unit_host *host)
 {
 	WRMSR(host, FSB_ESCR0, EVENT(0x13, 1) | T0_USR | T0_OS);
@@ -67,7 +69,9 @@ static void clocks(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, COUNTER0 + 1), 1000);
 }
 
-/* 18.15.1: USR is CPL 1, 2 and 3, OS is CPL 0; the other thread's flags count nothing here. */
+/*
+ * Checks 18.15.1: USR is CPL 1, 2 and 3, OS is CPL 0. The other thread's flags count nothing here.
+ */
 static void rings(struct unit_host *host)
 {
 	static const struct {
@@ -91,7 +95,7 @@ static void rings(struct unit_host *host)
 	}
 }
 
-/* 18.15.3: ENABLE, and "any" active thread on a part without Hyper-Threading. */
+/* Checks 18.15.3: ENABLE, and "any" active thread on a part without Hyper-Threading. */
 static void enable(struct unit_host *host)
 {
 	count_instructions(host, 12, 0);
@@ -100,18 +104,18 @@ static void enable(struct unit_host *host)
 	count_instructions(host, 12, ENABLE);
 	retire(host, 0x1000, 0);
 	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 1);
-	WRMSR(host, CCCR0 + 12, ENABLE | SELECT(4)); /* while none is active */
+	WRMSR(host, CCCR0 + 12, ENABLE | SELECT(4)); /* while no thread is active */
 	retire(host, 0x1000, 0);
 	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 1);
 }
 
-/* 18.15.5.1, 18.15.5.2: threshold, complement, edge; a count is one then. */
+/* Checks 18.15.5.1, 18.15.5.2: threshold, complement and edge, where each clock counts one. */
 static void filter(struct unit_host *host)
 {
 	static const struct {
 		int line;
 		uint64_t cccr;
-		unsigned want; /* of clocks with 1, 3, 3, 2 and 1 instructions; the last goes on */
+		unsigned want; /* in clocks of 1, 3, 3, 2 and 1 instructions; the last runs */
 	} rows[] = {
 		{__LINE__, 0, 10},
 		{__LINE__, COMPARE, 5},
@@ -136,8 +140,10 @@ static void filter(struct unit_host *host)
 	}
 }
 
-/* 18.17.2: "at most 15" counts clocks, those in other rings and without the event, too; with EDGE
- * it is once that this begins to hold. */
+/*
+ * Checks 18.17.2: "at most 15" counts clocks, including those in other rings and without the event.
+ * With EDGE it counts each time the condition becomes true.
+ */
 static void clocks_by_threshold(struct unit_host *host)
 {
 	static const struct {
@@ -162,7 +168,7 @@ static void clocks_by_threshold(struct unit_host *host)
 	}
 }
 
-/* 18.15.2: 40 bits, written as they are. */
+/* Checks 18.15.2: 40 bits, written as they are. */
 static void width(struct unit_host *host)
 {
 	for (unsigned n = 0; n < COUNTERS; n++) {
@@ -175,8 +181,8 @@ static void width(struct unit_host *host)
 }
 
 /*
- * 18.15.5.8: to interrupt after 100 counts the counter is preset to -99; it overflows at the
- * 99th, and OVF says so; the interrupt comes with the 100th.
+ * Checks 18.15.5.8. To interrupt after 100 counts the counter is preset to -99. It overflows at the
+ * 99th, which sets OVF. The interrupt comes with the 100th.
  */
 static void interrupt(struct unit_host *host)
 {
@@ -197,7 +203,9 @@ static void interrupt(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, COUNTER0 + 12), 2);
 }
 
-/* Software that clears OVF before the next count takes the interrupt back; without OVF_PMI: none.
+/*
+ * Checks that clearing OVF before the next count withdraws the interrupt. Without OVF_PMI there is
+ * none.
  */
 static void no_interrupt(struct unit_host *host)
 {
@@ -215,7 +223,7 @@ static void no_interrupt(struct unit_host *host)
 	CHECK(RDMSR(host, CCCR0 + 12) & OVF);
 }
 
-/* 18.15.3: FORCE_OVF makes each count an overflow, whatever the counter holds. */
+/* Checks 18.15.3: FORCE_OVF makes each count an overflow, whatever the counter holds. */
 static void forced(struct unit_host *host)
 {
 	count_instructions(host, 13, ENABLE | FORCE_OVF | OVF_PMI_T0);
@@ -229,7 +237,7 @@ static void forced(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, COUNTER0 + 13), 4);
 }
 
-/* 18.15.5.6: X overflows after 200 of A, then Y counts B; in bulk as one by one. */
+/* Checks 18.15.5.6: X overflows after 200 of A, then Y counts B; in bulk as one by one. */
 static void cascade_example(struct unit_host *host)
 {
 	unsigned stretch;
@@ -240,7 +248,7 @@ static void cascade_example(struct unit_host *host)
 	WRMSR(host, CCCR0 + 6, ANY_ACTIVE | SELECT(2) | CASCADE);
 	WRMSR(host, COUNTER0 + 4, (0 - UINT64_C(200)) & MAX40);
 	WRMSR(host, COUNTER0 + 6, (0 - UINT64_C(400)) & MAX40);
-	CHECK_EQ(host->meters[0].count, 2); /* B's meter is there before Y counts */
+	CHECK_EQ(host->meters[0].count, 2); /* B's meter exists before Y counts */
 	stretch = (unsigned)host->meters[0].meter[0].headroom;
 	CHECK_EQ(stretch, 199);
 	host->meters[0].meter[0].headroom -= 190;
@@ -262,7 +270,9 @@ static void cascade_example(struct unit_host *host)
 	CHECK(RDMSR(host, CCCR0 + 6) & OVF);
 }
 
-/* Which counters start which: 0 and 2, 1 and 3 of each block; of the IQ's third pair see 18.15.5.6.
+/*
+ * Returns the counters that counter n starts: 0 and 2, 1 and 3 of each block. For the IQ's third
+ * pair see 18.15.5.6.
  */
 static uint32_t started_by(unsigned n, bool extended)
 {
@@ -292,7 +302,7 @@ static uint32_t started_by(unsigned n, bool extended)
 	return plain[n];
 }
 
-/* An event that counter n can count, by the select value and with the signal. */
+/* Programs an event that counter n can count, by select value and signal. */
 static uint64_t any_event(struct unit_host *host, unsigned n)
 {
 	if (n >= 12) {
@@ -311,7 +321,7 @@ static uint64_t any_event(struct unit_host *host, unsigned n)
 	return SELECT(6);
 }
 
-/* The bit by which counter n waits for another; 0: it is reserved there. */
+/* Returns the bit by which counter n waits for another. 0: it is reserved there. */
 static uint64_t waits_by(unsigned n, bool extended)
 {
 	if (!extended)
@@ -319,7 +329,7 @@ static uint64_t waits_by(unsigned n, bool extended)
 	return n == 12 || n >= 15 ? EXTENDED : 0;
 }
 
-/* One event for each counter; the counters other than n that it moved. */
+/* Lets each counter's event occur once. Returns the counters other than n that moved. */
 static uint32_t moved(struct unit_host *host, unsigned n)
 {
 	uint64_t before[COUNTERS];
@@ -335,7 +345,7 @@ static uint32_t moved(struct unit_host *host, unsigned n)
 	return set;
 }
 
-/* Counter n counts and overflows, the others wait for it. */
+/* Checks that counter n overflows and starts those that wait for it. */
 static void cascade_all(struct unit_host *host, unsigned n, bool extended)
 {
 	spmu_reset(host->core, 0);
@@ -359,9 +369,9 @@ static void cascade_pairs(struct unit_host *host)
 }
 
 /*
- * 18.15.5.5: clearing OVF of the counter that started them halts cascaded counters, and clearing
- * the CASCADE flag (or that of extended cascading) of one halts it.  The next overflow starts those
- * that still wait.  A saved state goes on with what has been started.
+ * Checks 18.15.5.5. Clearing OVF of the counter that started them halts cascaded counters. Clearing
+ * the CASCADE flag (or that of extended cascading) of one halts that one. The next overflow starts
+ * those that still wait. A saved state continues with the started counters.
  */
 static void cascade_halts(struct unit_host *host)
 {
@@ -394,7 +404,7 @@ static void cascade_halts(struct unit_host *host)
 		}
 }
 
-/* Table 18-65: bit 11 is there in four CCCRs of the IQ. */
+/* Checks table 18-65: bit 11 exists in four CCCRs of the IQ. */
 static void extended_bits(struct unit_host *host)
 {
 	for (unsigned n = 0; n < COUNTERS; n++) {
@@ -405,7 +415,7 @@ static void extended_bits(struct unit_host *host)
 	}
 }
 
-/* 18.15.1: a mask selects several events of a class, which add up. */
+/* Checks 18.15.1: a mask selects several events of a class, whose counts are added. */
 static void masks(struct unit_host *host)
 {
 	static const struct {
@@ -436,16 +446,19 @@ static void masks(struct unit_host *host)
 }
 
 /*
- * Table 19-29: each bit of branch_retired tells how the branch was predicted, and any set of them
- * adds up.  A host that does not supply mispredictions has the sums alone.
+ * Checks table 19-29. Each bit of branch_retired tells how the branch was predicted, and the counts
+ * of several bits are added. A host that does not supply mispredictions has the sums alone.
  */
 static void predictions(struct unit_host *host)
 {
-	/* Branches of each kind: not taken, predicted and not; taken, predicted and not. */
+	/*
+	 * Branches of each kind: not taken and predicted, not taken and mispredicted, and the same
+	 * two taken.
+	 */
 	static const unsigned times[] = {1, 10, 100, 1000};
 	struct unit_host plain;
 
-	host_create(&plain, spmu_model_info(host->model).name, 1, SUPPLY_EXECUTION);
+	host_create(&plain, spmu_model_describe(host->model).name, 1, SUPPLY_EXECUTION);
 	for (unsigned mask = 0; mask < 16; mask++) {
 		unsigned want = 0, sums = 0;
 
@@ -471,7 +484,7 @@ static void predictions(struct unit_host *host)
 	host_destroy(&plain);
 }
 
-/* In bulk such branches come one by one: the meter of their kinds has no headroom. */
+/* Checks bulk: such branches come one by one, as the meter of their kinds has no headroom. */
 static void predictions_in_bulk(struct unit_host *host)
 {
 	WRMSR(host, CRU_ESCR2, BRANCH_RETIRED(2) | T0_USR);
@@ -485,7 +498,7 @@ static void predictions_in_bulk(struct unit_host *host)
 	CHECK_EQ(host->meters[0].meter[0].headroom, 0);
 }
 
-/* Vol. 2B RDPMC: 18 counters; ECX[31] reads 32 bits. */
+/* Checks Vol. 2B RDPMC: 18 counters; ECX[31] reads 32 bits. */
 static void rdpmc(struct unit_host *host)
 {
 	uint64_t value = 0;
@@ -504,13 +517,13 @@ static void rdpmc(struct unit_host *host)
 }
 
 /*
- * Table 18-63: models 0 to 2 alone have MSR_IQ_ESCR0 and 1.  On later ones a CCCR that selects them
- * connects no event, so its counter counts nothing, or the clocks in which at most 15 events
- * happen: all.
+ * Checks table 18-63: only models 0 to 2 have MSR_IQ_ESCR0 and 1. On later ones a CCCR that selects
+ * them connects no event. Its counter counts nothing, or all clocks if it counts those with at most
+ * 15 events.
  */
 static void iq_escrs(struct unit_host *host)
 {
-	bool there = !strcmp(spmu_model_info(host->model).name, "netburst");
+	bool there = !strcmp(spmu_model_describe(host->model).name, "netburst");
 
 	for (unsigned i = 0; i < 2; i++)
 		CHECK_EQ(spmu_write_msr(host->core, 0, IQ_ESCR0 + i, T0_USR) == SPMU_DONE, there);
@@ -525,7 +538,7 @@ static void iq_escrs(struct unit_host *host)
 	}
 }
 
-/* A saved state knows of the interrupt that is still to come. */
+/* Checks that a saved state contains an interrupt that is still to come. */
 static void state(struct unit_host *host)
 {
 	static uint8_t saved[16384];

@@ -29,7 +29,7 @@ static void branch(struct unit_host *host, uint64_t from, uint64_t to, unsigned 
 	(void)spmu_branches(host->core, 0, &taken, 1);
 }
 
-/* 17.11.1: where the bits stand; the filter by CPL goes with CPUID's DS-CPL flag. */
+/* Checks 17.11.1: the places of the bits. The filter by CPL exists with CPUID's DS-CPL flag. */
 static void control(void)
 {
 	static const struct {
@@ -42,7 +42,7 @@ static void control(void)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct unit_host host;
-		struct spmu_cpuid regs = {0};
+		struct spmu_cpuid_regs regs = {0};
 
 		host_create(&host, rows[i].model, 1, SUPPLY_ALL);
 		for (unsigned bit = 0; bit < 64; bit++) {
@@ -93,7 +93,10 @@ static struct spmu_bts_record record_at(struct unit_host *host, unsigned n)
 	return record;
 }
 
-/* 17.4.9, figures 17-6 and 17-8: the flag says "predicted" where the host tells mispredictions. */
+/*
+ * Checks 17.4.9, figures 17-6 and 17-8: the flag means "predicted" if the host tells
+ * mispredictions.
+ */
 static void predicted(void)
 {
 	static const struct {
@@ -132,7 +135,7 @@ static void predicted(void)
 		}
 }
 
-/* 17.11.1: BTS_OFF_OS and BTS_OFF_USR leave out branches that begin in the ring they name. */
+/* Checks 17.11.1: BTS_OFF_OS and BTS_OFF_USR leave out branches that begin in their ring. */
 static void by_level(void)
 {
 	static const struct {
@@ -140,8 +143,8 @@ static void by_level(void)
 		uint64_t off;
 		unsigned rings;
 	} rows[] = {
-		{__LINE__, 0, SPMU_RING0 | SPMU_RINGX},
-		{__LINE__, BTS_OFF_OS, SPMU_RINGX},
+		{__LINE__, 0, SPMU_RING0 | SPMU_RING_USER},
+		{__LINE__, BTS_OFF_OS, SPMU_RING_USER},
 		{__LINE__, BTS_OFF_USR, SPMU_RING0},
 		{__LINE__, BTS_OFF_OS | BTS_OFF_USR, 0},
 	};
@@ -156,7 +159,7 @@ static void by_level(void)
 	}
 }
 
-/* 17.11.2: models 0 to 2: four entries, both addresses in one register. */
+/* Checks 17.11.2 on models 0 to 2: four entries, with both addresses in one register. */
 static void small_stack(void)
 {
 	struct unit_host host;
@@ -177,7 +180,7 @@ static void small_stack(void)
 	host_destroy(&host);
 }
 
-/* From model 3 on: sixteen pairs of 64 bits. */
+/* Checks models from 3 on: sixteen pairs of 64 bits. */
 static void large_stack(void)
 {
 	struct unit_host host;
@@ -199,7 +202,10 @@ static void large_stack(void)
 	host_destroy(&host);
 }
 
-/* The register is kept in another form than it is read in: state has to hold both ways. */
+/*
+ * Checks that a state holds the register in both forms: it is kept in another form than it is read
+ * in.
+ */
 static void state(void)
 {
 	static uint8_t saved[16384];
@@ -213,8 +219,7 @@ static void state(void)
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), 0);
 	CHECK_EQ(spmu_load(host.core, saved, spmu_state_bytes(host.core)), SPMU_OK);
 	CHECK_EQ(RDMSR(&host, DEBUGCTL), 0x7f);
-	/* LBR and BTF stand in the byte that is 0xc3 with TR and BTS; bits 2 to 5 stand for
-	 * nothing. */
+	/* The byte 0xc3 has LBR, BTF, TR and BTS. Its bits 2 to 5 have no meaning. */
 	for (size_t i = STATE_HEADER; i < spmu_state_bytes(host.core); i++)
 		if (saved[i] == 0xc3 && saved[i + 1] == 0x07)
 			saved[i] |= 4;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * netburst_host.h: NetBurst's registers, for tests: addresses, and values in the words of
- * the manual (18.15.1, 18.15.3).
+ * netburst_host.h: NetBurst's registers for tests: addresses, and values in the terms of the manual
+ * (18.15.1, 18.15.3).
  */
 #ifndef SPMU_TESTS_NETBURST_HOST_H
 #define SPMU_TESTS_NETBURST_HOST_H
@@ -64,16 +64,16 @@ enum {
 #define MY_THREAD (UINT64_C(1) << 25)
 #define OTHER	  (UINT64_C(1) << 26)
 
-/* The CCCR of a counter that counts what a selected ESCR says. */
+/* The CCCR of a counter that counts the event of a selected ESCR. */
 #define COUNTS(select) (ENABLE | ANY_ACTIVE | SELECT(select))
 
-/* CRU_ESCR0 or 1, whichever the IQ counter n reaches. */
+/* Returns CRU_ESCR0 or 1, depending on which the IQ counter n reaches. */
 static inline uint32_t cru_low(unsigned n)
 {
 	return n == 12 || n == 13 || n == 16 ? CRU_ESCR0 : CRU_ESCR1;
 }
 
-/* Counter n of the IQ counts instructions; its CCCR has `more` besides. */
+/* Lets counter n of the IQ count instructions. Its CCCR also has the bits of `more`. */
 static inline void count_instructions(struct unit_host *host, unsigned n, uint64_t more)
 {
 	WRMSR(host, cru_low(n), INSTR_RETIRED | T0_USR | T0_OS);

@@ -30,7 +30,7 @@ static void create(struct unit_host *host, const char *model, bool wide)
 	spmu_write_lvt(host->core, 0, LVT_NMI);
 }
 
-/* Counter n, by CRU_ESCR2 or 3, counts tags of a kind. */
+/* Lets counter n count tags of a kind, by CRU_ESCR2 or 3. */
 static void count_tags(struct unit_host *host, unsigned n, uint64_t event, uint64_t more)
 {
 	WRMSR(host, n == 12 || n == 13 || n == 16 ? CRU_ESCR2 : CRU_ESCR3, event | T0_USR | T0_OS);
@@ -48,7 +48,7 @@ static void run(struct unit_host *host)
 	retire_lp(host, 0, 0x1018, SPMU_SIGBIT(INSTRUCTIONS) | LOAD, 0, 1);
 }
 
-/* 18.15.6.2: uop_type in a RAT_ESCR tags loads, stores or both; no counter takes part. */
+/* Checks 18.15.6.2: uop_type in a RAT_ESCR tags loads, stores or both. It needs no counter. */
 static void front_end(void)
 {
 	static const struct {
@@ -78,7 +78,7 @@ static void front_end(void)
 		}
 }
 
-/* Table 19-29: uop_type itself counts nothing. */
+/* Checks table 19-29: uop_type itself counts nothing. */
 static void uop_type_counts_nothing(void)
 {
 	struct unit_host host;
@@ -91,7 +91,7 @@ static void uop_type_counts_nothing(void)
 	host_destroy(&host);
 }
 
-/* 18.15.6.3: an upstream ESCR puts a tag on, execution_event counts by mask. */
+/* Checks 18.15.6.3: an upstream ESCR sets a tag, and execution_event counts by mask. */
 static void execution(void)
 {
 	static const struct {
@@ -121,7 +121,7 @@ static void execution(void)
 	}
 }
 
-/* A tag value without TAG_ENABLE is none (18.15.1). */
+/* Checks 18.15.1: a tag value without TAG_ENABLE does not tag. */
 static void tag_enable(void)
 {
 	struct unit_host host;
@@ -134,7 +134,10 @@ static void tag_enable(void)
 	host_destroy(&host);
 }
 
-/* 18.15.6.4, table 19-33: mispredicted branches; the metric and UOP_TAG must be whole. */
+/*
+ * Checks 18.15.6.4, table 19-33, with mispredicted branches: all bits of the metric and UOP_TAG
+ * must be set.
+ */
 static void replay(void)
 {
 	static const struct {
@@ -160,7 +163,7 @@ static void replay(void)
 	}
 }
 
-/* Table 19-29: instr_retired tells what was tagged in the front end from what was not. */
+/* Checks table 19-29: instr_retired separates what the front end tagged from what it did not. */
 static void split(void)
 {
 	static const struct {
@@ -189,7 +192,10 @@ static void split(void)
 	}
 }
 
-/* A DS save area of `records`, the reset value and the threshold behind `threshold` of them. */
+/*
+ * Makes a DS save area of `records`, with a reset value and the threshold after `threshold`
+ * records.
+ */
 static void area(struct unit_host *host, unsigned records, unsigned threshold, uint64_t reset)
 {
 	const struct spmu_ds_layout *layout = host_layout(host);
@@ -228,8 +234,9 @@ static void arm(struct unit_host *host, unsigned n, uint64_t more)
 }
 
 /*
- * 18.15.7: the counter overflows at its period; the next tagged event makes the record, whose state
- * is that behind the instruction; the counter goes on from the reset value of the area.
+ * Checks 18.15.7: the counter overflows at its period, and the next tagged event makes the record.
+ * The record has the state after the instruction. The counter continues from the reset value of the
+ * area.
  */
 static void records(void)
 {
@@ -266,7 +273,7 @@ static void records(void)
 		}
 }
 
-/* 18.15.7: MSR_IQ_COUNTER4 alone, and the three events alone. */
+/* Checks 18.15.7: MSR_IQ_COUNTER4 alone, and the three events alone. */
 static void where(void)
 {
 	for (unsigned n = 12; n < COUNTERS; n++) {
@@ -299,7 +306,7 @@ static void where(void)
 	}
 }
 
-/* Table 18-11: OVF_PMI asks for the interrupt at the threshold, and for none before it. */
+/* Checks table 18-11: OVF_PMI asks for the interrupt at the threshold, and for none before it. */
 static void threshold(void)
 {
 	for (unsigned asked = 0; asked < 2; asked++) {
@@ -324,7 +331,7 @@ static void threshold(void)
 	}
 }
 
-/* Execution tags make records, too; a period in bulk and its end one by one. */
+/* Checks that execution tags make records, with a period in bulk and its end one by one. */
 static void by_execution(void)
 {
 	struct unit_host host;
@@ -337,7 +344,7 @@ static void by_execution(void)
 	count_tags(&host, PEBS_COUNTER, EXECUTION(1), 0);
 	CHECK_EQ(host.meters[0].count, 1);
 	CHECK_EQ(host.meters[0].meter[0].signals, PACKED);
-	CHECK_EQ(host.meters[0].meter[0].rings, SPMU_RINGX);
+	CHECK_EQ(host.meters[0].meter[0].rings, SPMU_RING_USER);
 	CHECK_EQ(host.meters[0].meter[0].headroom, 999);
 	host.meters[0].meter[0].headroom = 0;
 	retire(&host, 0x2000, PACKED);

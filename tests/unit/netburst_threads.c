@@ -14,7 +14,7 @@ static void create(struct unit_host *host, const char *model)
 		spmu_write_lvt(host->core, lp, LVT_NMI);
 }
 
-/* One instruction at each level on each thread. */
+/* Retires one instruction at each level on each thread. */
 static void all_levels(struct unit_host *host)
 {
 	for (unsigned lp = 0; lp < 2; lp++)
@@ -22,7 +22,7 @@ static void all_levels(struct unit_host *host)
 			retire_lp(host, lp, 0x1000, INSTRUCTION, cpl, 1);
 }
 
-/* 18.16.1: four flags say for which thread and levels an event counts. */
+/* Checks 18.16.1: four flags tell for which thread and levels an event counts. */
 static void qualification(void)
 {
 	for (unsigned flags = 0; flags < 16; flags++) {
@@ -43,8 +43,8 @@ static void qualification(void)
 }
 
 /*
- * Table 18-67: an event without a thread (table 19-34: TI) counts for both threads at the levels
- * that the flags name for either.  A tag that such an event puts on is put on for both.
+ * Checks table 18-67: an event without a thread (table 19-34: TI) counts for both threads, at the
+ * levels that the flags name for either. A tag that such an event sets is set for both.
  */
 static void independent(void)
 {
@@ -81,7 +81,7 @@ static void independent(void)
 	}
 }
 
-/* In bulk: a counter that both threads move grants each half of what is left. */
+/* Checks bulk: a counter that both threads move grants each half of its headroom. */
 static void bulk(void)
 {
 	struct unit_host host;
@@ -103,7 +103,7 @@ static void bulk(void)
 	host_destroy(&host);
 }
 
-/* 18.16.2: the active-thread field: none, one, both, any. */
+/* Checks 18.16.2: the active-thread field: none, one, both, any. */
 static void active_thread(void)
 {
 	for (unsigned field = 0; field < 4; field++)
@@ -123,7 +123,7 @@ static void active_thread(void)
 		}
 }
 
-/* What a host whose code has the list built in must look at when a thread halts or wakes up. */
+/* Checks what changes for a host, whose code contains the list, when a thread halts or wakes up. */
 static void halting_changes_lists(void)
 {
 	struct unit_host host;
@@ -142,7 +142,10 @@ static void halting_changes_lists(void)
 	host_destroy(&host);
 }
 
-/* 18.16.2: OVF_PMI_T0 and T1 say who is interrupted, whoever overflowed the counter. */
+/*
+ * Checks 18.16.2: OVF_PMI_T0 and T1 tell which thread is interrupted, whichever caused the
+ * overflow.
+ */
 static void interrupts(void)
 {
 	for (unsigned to = 0; to < 4; to++)
@@ -165,7 +168,10 @@ static void interrupts(void)
 		}
 }
 
-/* Table of 18.16: counters, CCCRs, ESCRs are shared; debug control and the save area are not. */
+/*
+ * Checks the table of 18.16: counters, CCCRs and ESCRs are shared; debug control and save area are
+ * not.
+ */
 static void sharing(void)
 {
 	static const struct {
@@ -197,7 +203,7 @@ static void sharing(void)
 		}
 }
 
-/* RDPMC reads what both share (Vol. 2B). */
+/* Checks that RDPMC reads what both share (Vol. 2B). */
 static void rdpmc(void)
 {
 	struct unit_host host;
@@ -210,7 +216,7 @@ static void rdpmc(void)
 	host_destroy(&host);
 }
 
-/* 18.16.3: "my thread" and "other thread" are seen from the thread that reads or writes. */
+/* Checks 18.16.3: "my thread" and "other thread" depend on the thread that reads or writes. */
 static void enable_views(void)
 {
 	for (unsigned by = 0; by < 2; by++) {
@@ -224,7 +230,7 @@ static void enable_views(void)
 	}
 }
 
-/* Where thread lp keeps its records. */
+/* Returns where thread lp keeps its records. */
 static uint64_t area_of(unsigned lp)
 {
 	return MEMORY_BASE + lp * 0x800;
@@ -253,8 +259,8 @@ static uint64_t index_of(struct unit_host *host, unsigned lp)
 }
 
 /*
- * 18.16.3: MSR_IQ_COUNTER4 makes the records of logical processor 0, MSR_IQ_COUNTER5 those of 1, in
- * the area of the thread whose instruction it was, with the reset value that stands there.
+ * Checks 18.16.3: MSR_IQ_COUNTER4 makes the records of logical processor 0, and MSR_IQ_COUNTER5
+ * those of 1. Area and reset value are those of the thread that retired the instruction.
  */
 static void records(void)
 {
@@ -281,7 +287,8 @@ static void records(void)
 			CHECK_EQ(index_of(&host, by), made);
 			CHECK_EQ(index_of(&host, 1 - by), 0);
 			CHECK_EQ(RDMSR(&host, COUNTER0 + 16 + by), made ? MAX40 - 10 * by : 1);
-			/* The threshold interrupts its own thread; a counter without PEBS its own.
+			/*
+			 * The threshold interrupts its own thread, as does a counter without PEBS.
 			 */
 			CHECK_EQ(spmu_read_lvt(host.core, by) & LVT_MASKED, LVT_MASKED);
 			host_destroy(&host);
@@ -289,8 +296,8 @@ static void records(void)
 }
 
 /*
- * 18.15.5.7, example 18-2: counter 12 begins to count on thread 1 when counter 16 has counted 4096
- * instructions of thread 0.
+ * Checks 18.15.5.7, example 18-2: counter 12 begins to count on thread 1 when counter 16 has
+ * counted 4096 instructions of thread 0.
  */
 static void extended_cascade(void)
 {
@@ -315,7 +322,7 @@ static void extended_cascade(void)
 	host_destroy(&host);
 }
 
-/* A threshold looks at the clocks of each thread apart. */
+/* Checks that a threshold judges the clocks of each thread separately. */
 static void clocks(void)
 {
 	struct unit_host host;
@@ -331,7 +338,7 @@ static void clocks(void)
 	host_destroy(&host);
 }
 
-/* Thread 0 keeps what is shared; a state in which thread 1 has it, too, is none. */
+/* Checks that thread 0 has the shared state. A state in which thread 1 has it, too, is refused. */
 static void state(void)
 {
 	static uint8_t saved[32768];
@@ -353,7 +360,9 @@ static void state(void)
 	host_destroy(&host);
 }
 
-/* Vol. 3A 9.1.1: RESET of either thread is one of the core's counters, with all they remember. */
+/*
+ * Checks Vol. 3A 9.1.1: RESET of either thread resets the core's counters and their hidden state.
+ */
 static void reset(void)
 {
 	static uint8_t saved[32768], fresh[32768];
@@ -379,7 +388,7 @@ static void reset(void)
 	}
 }
 
-/* 18.19: each core of a dual-core part has a unit of its own. */
+/* Checks 18.19: each core of a dual-core part has its own unit. */
 static void dual_core(void)
 {
 	struct unit_host core[2];
@@ -395,7 +404,10 @@ static void dual_core(void)
 		host_destroy(&core[i]);
 }
 
-/* 18.20: registers at 107CCH to 107D3H, RDPMC from 18 on with 32 bits; they count nothing here. */
+/*
+ * Checks 18.20: registers at 107CCH to 107D3H, RDPMC from 18 on with 32 bits. They count nothing
+ * here.
+ */
 static void bus(void)
 {
 	struct unit_host host;

@@ -28,14 +28,16 @@ static void each_model(void (*test)(struct unit_host *host))
 	}
 }
 
-/* 18.22.1: EN of PerfEvtSel0 enables both counters; in PerfEvtSel1 the bit has no effect; bit 21
- * is reserved. */
+/*
+ * Checks 18.22.1: EN of PerfEvtSel0 enables both counters. In PerfEvtSel1 the bit has no effect.
+ * Bit 21 is reserved.
+ */
 static void one_enable(struct unit_host *host)
 {
 	WRMSR(host, EVTSEL0 + 1, USR | OS | BRANCHES);
 	retire(host, 0x1000, SPMU_SIGBIT(JMP_REL));
 	CHECK_EQ(RDMSR(host, PMC0 + 1), 0);
-	WRMSR(host, EVTSEL0, EN); /* counts nothing itself: no ring */
+	WRMSR(host, EVTSEL0, EN); /* without a ring it counts nothing */
 	retire(host, 0x1000, SPMU_SIGBIT(JMP_REL));
 	retire(host, 0x1004, 0);
 	CHECK_EQ(RDMSR(host, PMC0), 0);
@@ -52,7 +54,7 @@ static void one_enable(struct unit_host *host)
 	CHECK_EQ(spmu_write_msr(host->core, 0, EVTSEL0, SELECT_ANY), SPMU_GP);
 }
 
-/* 18.22.1: USR is CPL 1, 2 and 3, OS is CPL 0. */
+/* Checks 18.22.1: USR is CPL 1, 2 and 3, OS is CPL 0. */
 static void rings(struct unit_host *host)
 {
 	WRMSR(host, EVTSEL0, EN | USR | INSTRUCTIONS);
@@ -63,7 +65,7 @@ static void rings(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, PMC0 + 1), 1);
 }
 
-/* 18.22.2: 40 bits; a write takes the low 32 and extends bit 31. */
+/* Checks 18.22.2: 40 bits; a write takes the low 32 and extends bit 31. */
 static void sign_extension(struct unit_host *host)
 {
 	WRMSR(host, PMC0, 0x80000000);
@@ -79,7 +81,7 @@ static void sign_extension(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, PMC0), 0);
 }
 
-/* 18.22.1: CMASK, INV and E judge each clock. */
+/* Checks 18.22.1: CMASK, INV and E judge each clock. */
 static void conditions(struct unit_host *host)
 {
 	static const struct {
@@ -104,10 +106,10 @@ static void conditions(struct unit_host *host)
 	}
 }
 
-/* 18.22.5: INT sends overflow through the LVT entry, of either counter. */
+/* Checks 18.22.5: INT of either counter sends overflow through the LVT entry. */
 static void interrupt(struct unit_host *host)
 {
-	bool stays = strcmp(spmu_model_info(host->model).name, "pentium-m") != 0;
+	bool stays = strcmp(spmu_model_describe(host->model).name, "pentium-m") != 0;
 
 	for (unsigned n = 0; n < 2; n++) {
 		host->pmis = 0;
@@ -119,13 +121,15 @@ static void interrupt(struct unit_host *host)
 		CHECK_EQ(retire(host, 0x1004, 0) & SPMU_EV_PMI, SPMU_EV_PMI);
 		CHECK_EQ(host->pmis, 1);
 		CHECK_EQ(host->pmi.delivery, SPMU_DELIVER_NMI);
-		/* Drivers of the time leave the entry alone on P6; Pentium M's is masked. */
+		/* Delivery masks the entry of a Pentium M, but not that of a P6. */
 		CHECK_EQ(spmu_read_lvt(host->core, 0), stays ? LVT_NMI : LVT_NMI | LVT_MASKED);
 		WRMSR(host, EVTSEL0 + n, 0);
 	}
 }
 
-/* 18.22.1: PC toggles PMi at each count, or at overflow; 17.14.1: PBi gives the pin away. */
+/*
+ * Checks 18.22.1: PC toggles PMi at each count, or at overflow. PBi gives the pin away (17.14.1).
+ */
 static void pins(struct unit_host *host)
 {
 	WRMSR(host, EVTSEL0, EN | USR | SELECT_PC | INSTRUCTIONS);
@@ -133,10 +137,10 @@ static void pins(struct unit_host *host)
 	WRMSR(host, PMC0 + 1, 0xfffffffe);
 	for (unsigned i = 0; i < 5; i++)
 		retire(host, 0x1000, 0);
-	spmu_settle(host->core);
+	spmu_sync(host->core);
 	CHECK_EQ(host->toggles[0], 5);
 	CHECK_EQ(host->toggles[1], 1);
-	/* Counts that passed in bulk are told when they are folded in. */
+	/* Counts in bulk toggle the pin when they are folded in. */
 	host->meters[0].meter[0].headroom -= 100;
 	CHECK_EQ(RDMSR(host, PMC0), 105);
 	CHECK_EQ(host->toggles[0], 105);
@@ -146,7 +150,7 @@ static void pins(struct unit_host *host)
 	CHECK_EQ(host->toggles[0], 105);
 }
 
-/* 19.17: FLOPS is counter 0's alone. */
+/* Checks 19.17: only counter 0 counts FLOPS. */
 static void bound(struct unit_host *host)
 {
 	WRMSR(host, EVTSEL0, EN | USR | FLOPS);
@@ -156,7 +160,7 @@ static void bound(struct unit_host *host)
 	CHECK_EQ(RDMSR(host, PMC0 + 1), 0);
 }
 
-/* Vol. 2B RDPMC: counters 0 and 1, all 40 bits, by CR4.PCE. */
+/* Checks Vol. 2B RDPMC: counters 0 and 1, all 40 bits, by CR4.PCE. */
 static void rdpmc(struct unit_host *host)
 {
 	uint64_t value = 0;
@@ -171,10 +175,10 @@ static void rdpmc(struct unit_host *host)
 	CHECK_EQ(spmu_rdpmc(host->core, 0, 0x40000000, 0, true, true, &value), SPMU_GP);
 }
 
-/* 18.2.1: no architectural performance monitoring, and none of its registers. */
+/* Checks 18.2.1: none of the registers of architectural performance monitoring exist. */
 static void not_architectural(struct unit_host *host)
 {
-	struct spmu_cpuid regs = {1, 2, 3, 4};
+	struct spmu_cpuid_regs regs = {1, 2, 3, 4};
 	uint64_t value;
 
 	CHECK(spmu_cpuid(host->core, 0x0a, 0, &regs));
@@ -197,7 +201,7 @@ static void branch(struct unit_host *host, uint64_t from, uint64_t to, uint8_t f
 	(void)spmu_branches(host->core, 0, &taken, 1);
 }
 
-/* 17.14.2: the last branch, and what an exception found there. */
+/* Checks 17.14.2: the last branch, and the last branch before an exception. */
 static void last_branch(void)
 {
 	enum { FROM = 0x1db, TO = 0x1dc, INT_FROM = 0x1dd, INT_TO = 0x1de };
@@ -224,7 +228,7 @@ static void last_branch(void)
 	host_destroy(&host);
 }
 
-/* 17.13: eight entries, both addresses in one register; TOS at 1C9H. */
+/* Checks 17.13: eight entries, both addresses in one register; TOS at 1C9H. */
 static void stack(void)
 {
 	struct unit_host host;
@@ -245,7 +249,7 @@ static void stack(void)
 	host_destroy(&host);
 }
 
-/* 17.13: the branch trace store, 32-bit records without a prediction flag; no filter by CPL. */
+/* Checks 17.13: branch trace store with 32-bit records, no prediction flag and no filter by CPL. */
 static void trace(void)
 {
 	struct spmu_bts_record record;
@@ -278,7 +282,7 @@ static void trace(void)
 	CHECK_EQ(record.from, 0x3000);
 	CHECK_EQ(record.to, 0x4000);
 	CHECK(!record.predicted);
-	/* No PEBS: IA32_MISC_ENABLE[12], and no IA32_PEBS_ENABLE. */
+	/* There is no PEBS: IA32_MISC_ENABLE[12] is set, and IA32_PEBS_ENABLE does not exist. */
 	CHECK_EQ(RDMSR(&host, MISC_ENABLE) & 0x1880, 0x1080);
 	CHECK_EQ(spmu_write_msr(host.core, 0, PEBS_ENABLE, 1), SPMU_GP);
 	host_destroy(&host);

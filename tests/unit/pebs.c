@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pebs.c: each rule of precise event-based sampling, one function for each, with
- * the section that it comes from (Vol. 3B 18.8.1.1, 18.13.1, 17.4.9).
+ * pebs.c: the rules of precise event-based sampling, one function for each, with the section of the
+ * manual (Vol. 3B 18.8.1.1, 18.13.1, 17.4.9).
  */
 #include "tests/unit/unit_host.h"
 
@@ -11,7 +11,7 @@
 
 static const uint64_t minus_5[4] = {MAX48 - 4, MAX48 - 4, MAX48 - 4, MAX48 - 4};
 
-/* PMC0 counts near branches precisely, `left` events before it wraps. */
+/* Lets PMC0 count near branches precisely, `left` events before it wraps. */
 static void start(struct unit_host *host, unsigned records, unsigned threshold, uint64_t left)
 {
 	host_create(host, "skylake", 1, SUPPLY_EXECUTION);
@@ -22,7 +22,7 @@ static void start(struct unit_host *host, unsigned records, unsigned threshold, 
 	WRMSR(host, PEBS_ENABLE, 1);
 }
 
-/* 18.8.1.1: the overflow arms; the first event after it makes the record. */
+/* Checks 18.8.1.1: the overflow arms; the first event after it makes the record. */
 static void overflow_arms(void)
 {
 	struct unit_host host;
@@ -43,7 +43,7 @@ static void overflow_arms(void)
 	host_destroy(&host);
 }
 
-/* 18.13.1.1, table 18-55: what a record holds. */
+/* Checks 18.13.1.1, table 18-55: the contents of a record. */
 static void record_contents(void)
 {
 	struct unit_host host;
@@ -97,7 +97,7 @@ static void record_contents(void)
 	host_destroy(&host);
 }
 
-/* 18.13.1.3, 18.11.3: events of memory carry the address, of the load or of the store. */
+/* Checks 18.13.1.3, 18.11.3: events of memory have the address of the load or of the store. */
 static void data_address(void)
 {
 	static const struct {
@@ -127,7 +127,7 @@ static void data_address(void)
 	}
 }
 
-/* 18.8.1.1: after the record the status is cleared and the counter reloaded. */
+/* Checks 18.8.1.1: after the record the status is cleared and the counter reloaded. */
 static void clears_and_reloads(void)
 {
 	struct unit_host host;
@@ -146,7 +146,7 @@ static void clears_and_reloads(void)
 	host_destroy(&host);
 }
 
-/* The event that makes the record wraps the counter once more: the reload undoes it. */
+/* Checks that the reload undoes the wrap of the event that makes the record. */
 static void wraps_again(void)
 {
 	struct unit_host host;
@@ -161,7 +161,7 @@ static void wraps_again(void)
 	host_destroy(&host);
 }
 
-/* 18.8.1.1: the reset value is cut to the counter's width. */
+/* Checks 18.8.1.1: the reset value is cut to the counter's width. */
 static void reload_is_cut(void)
 {
 	static const uint64_t wide[4] = {UINT64_C(0xffff123456789abc)};
@@ -175,7 +175,7 @@ static void reload_is_cut(void)
 	host_destroy(&host);
 }
 
-/* 18.8.1.1: "If a counter is not enabled for PEBS, its value will not be modified". */
+/* Checks 18.8.1.1: "If a counter is not enabled for PEBS, its value will not be modified". */
 static void others_not_reloaded(void)
 {
 	struct unit_host host;
@@ -192,7 +192,7 @@ static void others_not_reloaded(void)
 	host_destroy(&host);
 }
 
-/* 18.13.1.1: counters armed together share a record that names them all. */
+/* Checks 18.13.1.1: counters that are armed together share a record that names them all. */
 static void shared_record(void)
 {
 	struct unit_host host;
@@ -217,7 +217,7 @@ static void shared_record(void)
 	host_destroy(&host);
 }
 
-/* 18.8.1.1: reaching the threshold sets OvfBuf and interrupts, whatever the INT bit. */
+/* Checks 18.8.1.1: reaching the threshold sets OvfBuf and interrupts, whatever the INT bit. */
 static void threshold_interrupts(void)
 {
 	struct unit_host host;
@@ -235,7 +235,7 @@ static void threshold_interrupts(void)
 	host_destroy(&host);
 }
 
-/* 18.8.1.1: the bounds check; a record that does not fit is skipped entirely. */
+/* Checks the bounds (18.8.1.1): a record that does not fit is skipped entirely. */
 static void bounds_skip(void)
 {
 	static const struct {
@@ -245,7 +245,7 @@ static void bounds_skip(void)
 	} rows[] = {
 		{__LINE__, 0, 0, RECORD_BYTES, true, false},
 		{__LINE__, 0, 0, RECORD_BYTES + 1, true, false},
-		{__LINE__, 0, 8, RECORD_BYTES + 8, true, false}, /* nothing asks for alignment */
+		{__LINE__, 0, 8, RECORD_BYTES + 8, true, false}, /* no alignment is required */
 		{__LINE__, 0, 0, RECORD_BYTES - 1, false, true},
 		{__LINE__, 0, RECORD_BYTES, RECORD_BYTES, false, true},
 		{__LINE__, 0, 2 * RECORD_BYTES, RECORD_BYTES, false, true},
@@ -262,7 +262,7 @@ static void bounds_skip(void)
 		area.pebs_base = PEBS_BASE + (uint64_t)rows[i].base;
 		area.pebs_index = PEBS_BASE + (uint64_t)rows[i].index;
 		area.pebs_maximum = PEBS_BASE + (uint64_t)rows[i].maximum;
-		CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skl"), true), &area,
+		CHECK_EQ(spmu_ds_encode(spmu_model_ds_layout(spmu_model_find("skl"), true), &area,
 					host.memory, MEMORY_BYTES),
 			 SPMU_OK);
 		memcpy(before, host.memory, MEMORY_BYTES);
@@ -279,7 +279,7 @@ static void bounds_skip(void)
 	}
 }
 
-/* Addresses at the end of the address space do not wrap around. */
+/* Checks that addresses at the end of the address space do not wrap around. */
 static void bounds_do_not_wrap(void)
 {
 	struct unit_host host;
@@ -290,8 +290,8 @@ static void bounds_do_not_wrap(void)
 	area.pebs_base = 0;
 	area.pebs_index = UINT64_MAX - 10;
 	area.pebs_maximum = UINT64_MAX;
-	CHECK_EQ(spmu_ds_encode(spmu_ds_layout(spmu_model_find("skl"), true), &area, host.memory,
-				MEMORY_BYTES),
+	CHECK_EQ(spmu_ds_encode(spmu_model_ds_layout(spmu_model_find("skl"), true), &area,
+				host.memory, MEMORY_BYTES),
 		 SPMU_OK);
 	retire(&host, 1, JUMP);
 	CHECK_EQ(retire(&host, 2, JUMP), 0);
@@ -299,7 +299,7 @@ static void bounds_do_not_wrap(void)
 	host_destroy(&host);
 }
 
-/* A full buffer that is emptied goes on: the counter stayed armed. */
+/* Checks that sampling continues after a full buffer is emptied, as the counter stayed armed. */
 static void room_again(void)
 {
 	struct unit_host host;
@@ -316,7 +316,7 @@ static void room_again(void)
 	host_destroy(&host);
 }
 
-/* 17.4.9.2: memory that is not there loses the record and nothing else. */
+/* Checks 17.4.9.2: memory that is not there loses the record and nothing else. */
 static void memory_refuses(void)
 {
 	for (unsigned refuse = 0; refuse <= 2; refuse++) {
@@ -335,7 +335,7 @@ static void memory_refuses(void)
 	}
 }
 
-/* 18.13.1.2, table 18-56 and note: who is precise. */
+/* Checks 18.13.1.2, table 18-56 and note: which counters and events are precise. */
 static void who_is_precise(void)
 {
 	static const struct {
@@ -376,7 +376,7 @@ static void who_is_precise(void)
 	}
 }
 
-/* Figure 18-21: switching a counter's PEBS off disarms it. */
+/* Checks figure 18-21: switching a counter's PEBS off disarms it. */
 static void disabled_disarms(void)
 {
 	struct unit_host host;
@@ -391,7 +391,7 @@ static void disabled_disarms(void)
 	host_destroy(&host);
 }
 
-/* 18.2.1.1: with INT set the overflow that arms interrupts, too. */
+/* Checks 18.2.1.1: with INT set the overflow that arms also interrupts. */
 static void overflow_interrupts(void)
 {
 	struct unit_host host;
@@ -404,7 +404,7 @@ static void overflow_interrupts(void)
 	host_destroy(&host);
 }
 
-/* An event of another ring neither arms nor records. */
+/* Checks that an event of another ring neither arms nor records. */
 static void rings_filter(void)
 {
 	struct unit_host host;
@@ -421,8 +421,9 @@ static void rings_filter(void)
 }
 
 /*
- * "Fewer than 16 retire" holds in each clock (18.2.1.1), so a precise event of retirement counts
- * core clocks with it, many at a time, and the next instruction makes the record.
+ * Checks a precise event of retirement that counts core clocks: "fewer than 16 retire" is true in
+ * each clock (18.2.1.1). It counts many clocks at a time, and the next instruction makes the
+ * record.
  */
 static void clocks_by_retirement(void)
 {
@@ -453,7 +454,7 @@ static void clocks_by_retirement(void)
 	}
 }
 
-/* Without clocks of the host instructions are its clocks, with a micro-operation in each. */
+/* Checks a host without clocks: its instructions are its clocks, with a micro-operation in each. */
 static void no_clocks(void)
 {
 	static const unsigned events[] = {0xc0, 0x1c2};
@@ -472,10 +473,10 @@ static void no_clocks(void)
 }
 
 /*
- * 18.8.1.1: the overflow only arms; unit.h: so nobody has to be called yet, unless it interrupts,
- * or moves a pin (18.2.1.1, PC: at overflow when clear), too.
+ * Checks silent overflows. The overflow only arms (18.8.1.1), so it makes no callback (unit.h). It
+ * makes one if it also interrupts, or moves a pin (18.2.1.1, PC: at overflow if clear).
  */
-static void quiet_overflow(void)
+static void silent_overflow(void)
 {
 	const uint64_t branches = COUNT_ALL | SELECT_PC | 0x20c4;
 	struct unit_host host;
@@ -483,30 +484,30 @@ static void quiet_overflow(void)
 
 	start(&host, 8, 8, 3);
 	CHECK_EQ(host.meters[0].meter[0].headroom, 2);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	CHECK_EQ(host.meters[0].meter[0].silent, 0);
 	WRMSR(&host, EVTSEL0, branches);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	CHECK_EQ(host.meters[0].meter[0].silent, 1);
 	host.meters[0].meter[0].headroom -= 2;
 	reads = host.reads;
 	CHECK_EQ(retire(&host, 1, JUMP), 0);
 	CHECK_EQ(host.reads, reads);
 	CHECK_EQ(host.meters[0].meter[0].headroom, 0);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 0); /* the next one is the record's */
+	CHECK_EQ(host.meters[0].meter[0].silent, 0); /* the next event makes the record */
 	CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	CHECK_EQ(host.meters[0].meter[0].silent, 1);
 	WRMSR(&host, EVTSEL0, branches | SELECT_INT);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	CHECK_EQ(host.meters[0].meter[0].silent, 0);
 	WRMSR(&host, EVTSEL0, branches);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 1);
+	CHECK_EQ(host.meters[0].meter[0].silent, 1);
 	WRMSR(&host, PEBS_ENABLE, 0);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	CHECK_EQ(host.meters[0].meter[0].silent, 0);
 	host_destroy(&host);
 }
 
 int main(void)
 {
 	RUN(clocks_by_retirement());
-	RUN(quiet_overflow());
+	RUN(silent_overflow());
 	RUN(no_clocks());
 	RUN(overflow_arms());
 	RUN(record_contents());

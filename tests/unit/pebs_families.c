@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pebs_families.c: what families do differently in precise event-based sampling: counters,
- * events, record formats, registers (Vol. 3B 18.4.4, 18.5, 18.6.1, 18.7.1, 18.8.1, 18.9.4,
- * 18.11; extended PEBS of Goldmont Plus, adaptive PEBS of the 10th generation Core).
+ * pebs_families.c: differences between families in precise event-based sampling: counters, events,
+ * record formats, registers (Vol. 3B 18.4.4, 18.5, 18.6.1, 18.7.1, 18.8.1, 18.9.4, 18.11; extended
+ * PEBS of Goldmont Plus, adaptive PEBS of the 10th generation Core).
  */
 #include <softpmu/state.h>
 
@@ -35,14 +35,14 @@ static enum spmu_outcome try_write(struct unit_host *host, uint32_t msr, uint64_
 	return spmu_write_msr(host->core, 0, msr, value);
 }
 
-/* A general counter that wraps with the next event. */
+/* Sets up a general counter that wraps with the next event. */
 static void arm(struct unit_host *host, unsigned n, uint64_t select)
 {
 	WRMSR(host, EVTSEL0 + n, COUNT_ALL | select);
 	WRMSR(host, PMC0 + n, UINT32_MAX);
 }
 
-/* IA32_PEBS_ENABLE: bits above those of the family are reserved. */
+/* Checks that bits of IA32_PEBS_ENABLE above those of the family are reserved. */
 static void enable_bits(void)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void enable_bits(void)
 	}
 }
 
-/* The record of each family, by its bytes: length, and what its tail says. */
+/* Checks the record of each family by its bytes: its length and the fields at its end. */
 static void records(void)
 {
 	static const struct {
@@ -130,12 +130,12 @@ static void records(void)
 			     rows[i].time ? 0x1000 + 20 : UINT64_C(0x5a5a5a5a5a5a5a5a));
 		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), 0);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0) + 2,
-			     UINT64_C(1) << spmu_model_info(host.model).counter_bits);
+			     UINT64_C(1) << spmu_model_describe(host.model).counter_bits);
 		host_destroy(&host);
 	}
 }
 
-/* 18.4.4.1, 18.8.1.1, 18.7.1: counters on which a precise event makes records. */
+/* Checks 18.4.4.1, 18.8.1.1, 18.7.1: counters on which a precise event makes records. */
 static void counters(void)
 {
 	static const struct {
@@ -153,7 +153,8 @@ static void counters(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		unsigned general = spmu_model_info(spmu_model_find(rows[i].model)).counters_single;
+		unsigned general =
+			spmu_model_describe(spmu_model_find(rows[i].model)).counters_single;
 
 		for (unsigned n = 0; n < general; n++) {
 			struct unit_host host;
@@ -174,8 +175,8 @@ static void counters(void)
 }
 
 /*
- * INST_RETIRED.ALL_CYCLES (18.13.1.2, note 2 of table 18-56): clocks by CMASK of 10 and INV, on the
- * counter of INST_RETIRED.PREC_DIST; the record is made by the next instruction.
+ * Checks INST_RETIRED.ALL_CYCLES (18.13.1.2, note 2 of table 18-56): clocks by CMASK of 10 and INV,
+ * on the counter of INST_RETIRED.PREC_DIST. The next instruction makes the record.
  */
 static void all_cycles(void)
 {
@@ -194,7 +195,7 @@ static void all_cycles(void)
 	host_destroy(&host);
 }
 
-/* Before extended PEBS an event that is not in the list of precise ones makes no record. */
+/* Checks that before extended PEBS an event that is not precise makes no record. */
 static void imprecise_never(void)
 {
 	static const struct {
@@ -222,7 +223,7 @@ static void imprecise_never(void)
 	}
 }
 
-/* 18.7.1: where PEBS takes any event, the record comes at the next opportunity. */
+/* Checks 18.7.1: where PEBS takes any event, the record comes at the next opportunity. */
 static void imprecise_next(void)
 {
 	static const char *const models[] = {"goldmont", "goldmont-plus", "icelake"};
@@ -242,8 +243,10 @@ static void imprecise_next(void)
 		CHECK_EQ(retire(&host, 2, SPMU_SIGBIT(CYCLES)), 0);
 		CHECK_EQ(CAUSES(&host), 1);
 		CHECK_EQ(host.meters[0].meter[1].headroom, 0);
-		/* An instruction of a ring that the counter does not look at is none, not even
-		 * when another counter makes it worth a look. */
+		/*
+		 * An instruction of a ring that the counter does not count makes no record, not
+		 * even if another counter makes the unit look at it.
+		 */
 		WRMSR(&host, EVTSEL0 + 1, 0x420000 | 0xc0);
 		WRMSR(&host, PMC0 + 1, UINT32_MAX);
 		CHECK_EQ(retire_lp(&host, 0, 3, INSNS, 0, 1), 0);
@@ -251,17 +254,17 @@ static void imprecise_next(void)
 		WRMSR(&host, EVTSEL0 + 1, 0);
 		WRMSR(&host, STATUS_RESET, 2);
 		epoch = host.meters[0].epoch;
-		/* It need not count: the counter stays what it was until it is reloaded. */
+		/* It need not count: the counter keeps its value until it is reloaded. */
 		CHECK_EQ(retire_lp(&host, 0, 4, INSNS, 3, 0), SPMU_EV_RECORD);
 		CHECK_EQ(host_record(&host, 0).eventing_ip, 4);
 		CHECK_EQ(host_record(&host, 0).applicable, 1);
 		CHECK_EQ(CAUSES(&host), 0);
 		CHECK_EQ(RDMSR(&host, PMC0), MAX48 - 1);
 		CHECK(host.meters[0].meter[1].headroom > 1000000);
-		CHECK_EQ(host.meters[0].epoch, epoch); /* code that was translated stays good */
+		CHECK_EQ(host.meters[0].epoch, epoch); /* translated code stays valid */
 		CHECK_EQ(retire(&host, 5, 0), 0);
 
-		/* Clocks that pass without an instruction arm as well. */
+		/* Clocks without an instruction arm as well. */
 		CHECK_EQ(spmu_clocks(host.core, 0, SPMU_SIGBIT(CYCLES), 2, 3), 0);
 		CHECK_EQ(host_records(&host), 1);
 		CHECK_EQ(retire_lp(&host, 0, 6, INSNS, 3, 0), SPMU_EV_RECORD);
@@ -271,7 +274,7 @@ static void imprecise_next(void)
 		WRMSR(&host, STATUS_SET, 1);
 		CHECK_EQ(retire_lp(&host, 0, 7, INSNS, 3, 0), SPMU_EV_RECORD);
 		CHECK_EQ(CAUSES(&host), 0);
-		/* Software that disables PEBS takes it back. */
+		/* Software that disables PEBS withdraws it. */
 		WRMSR(&host, STATUS_SET, 1);
 		WRMSR(&host, PEBS_ENABLE, 0);
 		CHECK_EQ(retire_lp(&host, 0, 8, INSNS, 3, 0), 0);
@@ -279,7 +282,7 @@ static void imprecise_next(void)
 	}
 }
 
-/* A precise event set by STATUS_SET still waits for itself: nothing arms it. */
+/* Checks a precise event set by STATUS_SET: it still waits for its event, as nothing arms it. */
 static void status_set_precise(void)
 {
 	struct unit_host host;
@@ -294,7 +297,7 @@ static void status_set_precise(void)
 	host_destroy(&host);
 }
 
-/* Extended PEBS: fixed counters, their bits from 32 on and resets of their own. */
+/* Checks extended PEBS: fixed counters, their bits from 32 on, and their own resets. */
 static void fixed_counters(void)
 {
 	static const struct {
@@ -303,7 +306,7 @@ static void fixed_counters(void)
 		unsigned n;
 		uint64_t signal;
 	} rows[] = {
-		/* icelake's first is in pebs_pdir.c */
+		/* pebs_pdir.c checks icelake's first. */
 		{__LINE__, "goldmont-plus", 0, 0},
 		{__LINE__, "goldmont-plus", 1, SPMU_SIGBIT(CYCLES)},
 		{__LINE__, "goldmont-plus", 2, SPMU_SIGBIT(REF_CYCLES)},
@@ -329,7 +332,7 @@ static void fixed_counters(void)
 		WRMSR(&host, PEBS_ENABLE, FIXED(n));
 		CHECK_ROW_EQ(rows[i].line, retire(&host, 1, rows[i].signal), 0);
 		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), FIXED(n));
-		/* What waits is part of the state. */
+		/* A record that is still to come is part of the state. */
 		CHECK_EQ(spmu_save(host.core, block, sizeof(block)), SPMU_OK);
 		CHECK_EQ(spmu_load(host.core, block, spmu_state_bytes(host.core)), SPMU_OK);
 		CHECK_EQ(spmu_save(host.core, again, sizeof(again)), SPMU_OK);
@@ -343,7 +346,7 @@ static void fixed_counters(void)
 	}
 }
 
-/* What waits in one thread is no business of the other. */
+/* Checks that a thread's record that is still to come does not affect the other thread. */
 static void threads_apart(void)
 {
 	struct unit_host host;
@@ -365,7 +368,7 @@ static void threads_apart(void)
 	host_destroy(&host);
 }
 
-/* IA32_PEBS_ENABLE: a fixed counter that is switched off forgets that it waits. */
+/* Checks IA32_PEBS_ENABLE: a fixed counter that is switched off is no longer armed. */
 static void fixed_disabled(void)
 {
 	struct unit_host host;
@@ -377,7 +380,9 @@ static void fixed_disabled(void)
 	for (unsigned pass = 0; pass < 2; pass++) {
 		WRMSR(&host, FIXED0, MAX48);
 		CHECK_EQ(retire(&host, 1, 0), 0);
-		/* A bit with the number that the unit has for this counter is not its own. */
+		/*
+		 * The bit with the unit's internal number of this counter is not the counter's bit.
+		 */
 		WRMSR(&host, PEBS_ENABLE, pass ? FIXED(0) | 0xf : 0);
 		WRMSR(&host, PEBS_ENABLE, FIXED(0));
 		CHECK_EQ(retire(&host, 2, 0), pass ? SPMU_EV_RECORD : 0);
@@ -386,8 +391,9 @@ static void fixed_disabled(void)
 }
 
 /*
- * 18.8.1.1, field 90H before format 3: the status as it was, so it may say more than one.  The
- * record reloads those of them that are enabled for PEBS, and clears their status (18.9.4.1).
+ * Checks 18.8.1.1, field 90H before format 3: it holds the status at the time, so it may name
+ * several counters. The record reloads those that are enabled for PEBS, and clears their status
+ * (18.9.4.1).
  */
 static void status_field(void)
 {
@@ -397,7 +403,7 @@ static void status_field(void)
 		struct unit_host host;
 
 		create(&host, models[m], 1);
-		/* PMC1 waits for calls, fixed counter 0 has overflowed, too. */
+		/* PMC1 waits for calls, and fixed counter 0 has overflowed. */
 		arm(&host, 0, 0x4c4);
 		arm(&host, 1, 0x2c4);
 		WRMSR(&host, FIXED0, MAX48);
@@ -409,7 +415,7 @@ static void status_field(void)
 		CHECK_EQ(retire(&host, 2, JUMP), SPMU_EV_RECORD);
 		CHECK_EQ(host_record(&host, 0).applicable, CHANGED | FIXED(0) | 3);
 		CHECK_EQ(CAUSES(&host), FIXED(0));
-		/* Both were reloaded with -2 and count their first; PMC1 waits for no event. */
+		/* Both were reloaded with -2 and count their first event. PMC1 is not armed. */
 		CHECK_EQ(retire(&host, 3, SPMU_SIGBIT(CALL_REL)), 0);
 		CHECK_EQ(RDMSR(&host, PMC0), MAX48);
 		CHECK_EQ(RDMSR(&host, PMC0 + 1), MAX48);
@@ -417,7 +423,7 @@ static void status_field(void)
 	}
 }
 
-/* A collision: one event that two counters wait for makes one record with both bits. */
+/* Checks a collision: one event that two counters wait for makes one record with both bits. */
 static void collision(void)
 {
 	static const struct {
@@ -450,7 +456,7 @@ static void collision(void)
 	}
 }
 
-/* 17.4.9.1, 18.4.4: the format is of 64 bits in all modes; outside IA-32e mode it holds 32. */
+/* Checks 17.4.9.1, 18.4.4: the format has 64 bits in all modes. Outside IA-32e mode it holds 32. */
 static void thirty_two_bits(void)
 {
 	static const char *const models[] = {"core2", "nehalem", "skylake"};
@@ -472,7 +478,7 @@ static void thirty_two_bits(void)
 		CHECK_EQ(record.eventing_ip, m == 2 ? 0x1000 : 0);
 		CHECK_EQ(record.regs.r8, 0);
 		CHECK_EQ(record.regs.r15, 0);
-		/* The host says so anew after RESET. */
+		/* After RESET the host reports the mode again. */
 		spmu_set_ia32e(host.core, 0, true);
 		host.narrow = false;
 		retire(&host, 3, JUMP);
@@ -484,8 +490,9 @@ static void thirty_two_bits(void)
 }
 
 /*
- * 18.9.4.3: with PS_ENABLE a store on PMC3 has its record, with the address that it stores to and
- * whether it was locked; without, neither.  It is an event of PMC3 alone.
+ * Checks 18.9.4.3. With PS_ENABLE the record of a store on PMC3 has the address that it stores to,
+ * and says whether it was locked. Without PS_ENABLE the record has neither. Only PMC3 has the
+ * event.
  */
 static void precise_store(void)
 {
@@ -515,7 +522,10 @@ static void precise_store(void)
 	}
 }
 
-/* 18.8.1.2, 18.9.4.2: load latency is registers; no record is made up, nor of a store on PMC0. */
+/*
+ * Checks 18.8.1.2, 18.9.4.2: load latency has registers, but makes no record; nor does a store on
+ * PMC0.
+ */
 static void latency_and_stores(void)
 {
 	struct unit_host host;
@@ -532,7 +542,7 @@ static void latency_and_stores(void)
 	CHECK_EQ(host_records(&host), 0);
 	CHECK_EQ(RDMSR(&host, PMC0), MAX48);
 	CHECK_EQ(RDMSR(&host, PMC0 + 1), MAX48);
-	/* LL_EN alone is no PEBS. */
+	/* LL_EN alone does not enable PEBS. */
 	WRMSR(&host, PEBS_ENABLE, UINT64_C(0xf00000000));
 	arm(&host, 0, 0x4c4);
 	retire(&host, 5, JUMP);
@@ -541,7 +551,10 @@ static void latency_and_stores(void)
 	host_destroy(&host);
 }
 
-/* Adaptive PEBS: MSR_PEBS_DATA_CFG and the ADAPTIVE bits; what a record of each group holds. */
+/*
+ * Checks adaptive PEBS: MSR_PEBS_DATA_CFG, the ADAPTIVE bits, and what a record of each group
+ * holds.
+ */
 static void adaptive_registers(void)
 {
 	struct unit_host host;
@@ -574,7 +587,7 @@ static void adaptive_groups(void)
 		host.data_cfg = adaptive ? cfg : 0;
 		host_ds(&host, 2, 2, minus_2);
 		WRMSR(&host, DATA_CFG, cfg);
-		/* Newest: entry 1, then 0, 31, 30. */
+		/* The newest is entry 1, then 0, 31, 30. */
 		WRMSR(&host, 0x1c9, 1);
 		for (unsigned n = 0; n < 32; n++) {
 			WRMSR(&host, 0x680 + n, 0x400000 + n);
@@ -607,7 +620,7 @@ static void adaptive_groups(void)
 	}
 }
 
-/* XMM8 to XMM15 are of IA-32e mode. */
+/* Checks that XMM8 to XMM15 exist in IA-32e mode only. */
 static void adaptive_vectors(void)
 {
 	struct spmu_pebs_record record;
@@ -629,7 +642,7 @@ static void adaptive_vectors(void)
 	host_destroy(&host);
 }
 
-/* Records of different length follow each other; bounds and threshold go by the next one. */
+/* Checks records of different lengths: bounds and threshold depend on the next record. */
 static void adaptive_sizes(void)
 {
 	struct spmu_ds_area area;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pebs_pdir.c: precise distribution (Vol. 3B 18.9.4.4, 18.13.1; fixed counter 0 of the 10th
- * generation Core) and Goldmont's reduced skid (18.7.1.2): who has it, and what a host that runs in
- * bulk may do beside it.  What a record says is in tests/scenarios/pebs-pdir*.scenario.
+ * generation Core) and Goldmont's reduced skid (18.7.1.2): which models have it, and what it
+ * permits a host that runs in bulk. tests/scenarios/pebs-pdir*.scenario show the contents of a
+ * record.
  */
 #include <softpmu/state.h>
 
@@ -13,7 +14,7 @@
 
 static const uint64_t minus_3[4] = {UINT64_MAX - 2, UINT64_MAX - 2, UINT64_MAX - 2, UINT64_MAX - 2};
 
-/* One counter with one event, or a fixed counter; on each model. */
+/* Checks on each model which counters have it, with one event or a fixed counter. */
 static void who_has_it(void)
 {
 	static const char *const general[] = {
@@ -27,7 +28,7 @@ static void who_has_it(void)
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
-		const char *name = spmu_model_info(model).name;
+		const char *name = spmu_model_describe(model).name;
 		bool on_general = false, on_fixed = false;
 		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus");
 
@@ -50,17 +51,18 @@ static void who_has_it(void)
 			CHECK_EQ(spmu_model_pdir(model, 1, PREC_DIST | UINT64_C(1) << bit),
 				 on_general && (bit == 19 || bit == 20 || bit == 22));
 		}
-		/* Reduced skid (18.7.1.2) is of each precise event, and of no other. */
+		/* Each precise event has reduced skid (18.7.1.2), and no other event has it. */
 		CHECK_EQ(spmu_model_pdir(model, 0, 0xc4), skid);
 		CHECK(!spmu_model_pdir(model, 0, 0x3c));
 	}
-	CHECK_EQ(generals, 13);
-	CHECK_EQ(fixeds, 3);
+	CHECK_EQ(generals, COUNT(general));
+	CHECK_EQ(fixeds, COUNT(fixed));
 }
 
 /*
- * The overflow itself calls the host back, so nothing behind the headroom is quiet; an ordinary
- * counter beside it, which is only armed by its overflow, has one count more.
+ * Checks headroom. The overflow itself makes a callback, so no occurrence after the headroom is
+ * silent. The overflow of an ordinary counter only arms it, so that counter has one silent
+ * occurrence.
  */
 static void headroom(void)
 {
@@ -75,20 +77,20 @@ static void headroom(void)
 	WRMSR(&host, PMC0, UINT32_MAX - 9);
 	CHECK_EQ(host.meters[0].count, 1);
 	CHECK_EQ(meter[0].headroom, 9);
-	CHECK_EQ(meter[0].quiet, 1);
+	CHECK_EQ(meter[0].silent, 1);
 	WRMSR(&host, EVTSEL0, 0);
 	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | PREC_DIST | 1 << 19);
 	WRMSR(&host, PMC0 + 1, UINT32_MAX - 9);
 	CHECK_EQ(host.meters[0].count, 1);
 	CHECK_EQ(meter[0].headroom, 9);
-	CHECK_EQ(meter[0].quiet, 0);
-	/* With a threshold it is an event like others, judged at each clock. */
+	CHECK_EQ(meter[0].silent, 0);
+	/* With a threshold it is an ordinary event, judged at each clock. */
 	WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | PREC_DIST | 1 << 24);
 	CHECK_EQ(meter[0].headroom, 0);
 	host_destroy(&host);
 }
 
-/* In bulk up to the headroom, then one by one: each third instruction, and no other. */
+/* Checks bulk up to the headroom, then one by one: each third instruction, and no other. */
 static void in_bulk(void)
 {
 	struct unit_host host;
@@ -117,7 +119,10 @@ static void in_bulk(void)
 	host_destroy(&host);
 }
 
-/* A fixed counter in the same way; what a skipped record leaves armed is part of the state. */
+/*
+ * Checks a fixed counter in the same way. If a record is skipped, the armed counter is part of the
+ * state.
+ */
 static void fixed_counter(void)
 {
 	struct unit_host host;
@@ -134,7 +139,7 @@ static void fixed_counter(void)
 	WRMSR(&host, FIXED0, MAX48 - 3);
 	WRMSR(&host, PEBS_ENABLE, FIXED_0);
 	CHECK_EQ(host.meters[0].meter[0].headroom, 3);
-	CHECK_EQ(host.meters[0].meter[0].quiet, 0);
+	CHECK_EQ(host.meters[0].meter[0].silent, 0);
 	for (unsigned k = 1; k <= 3; k++)
 		CHECK_EQ(retire(&host, k, 0), 0);
 	CHECK_EQ(retire(&host, 4, 0), SPMU_EV_RECORD);
@@ -160,7 +165,7 @@ static void fixed_counter(void)
 	host_destroy(&host);
 }
 
-/* 17.4.9: in system-management mode the overflow makes none and arms nothing. */
+/* Checks 17.4.9: in system-management mode the overflow makes no record and arms nothing. */
 static void not_in_smm(void)
 {
 	struct unit_host host;

@@ -21,7 +21,7 @@ static void create(struct unit_host *host, const char *model)
 	spmu_write_lvt(host->core, 0, LVT_NMI);
 }
 
-/* 18.23.1: what each control code counts, at each CPL, on each counter. */
+/* Checks 18.23.1: what each control code counts, at each CPL, on each counter. */
 static void control(void)
 {
 	static const struct {
@@ -54,13 +54,13 @@ static void control(void)
 			}
 }
 
-/* CPL 1 and 2 go with CPL 0 in bulk too: the ring of the meter (unit.h). */
+/* Checks that CPL 1 and 2 count as CPL 0 in bulk too: the ring of the meter (unit.h). */
 static void levels(void)
 {
 	struct unit_host host;
 
 	create(&host, "pentium");
-	CHECK_EQ(spmu_model_info(host.model).os_cpl, 2);
+	CHECK_EQ(spmu_model_describe(host.model).os_cpl, 2);
 	WRMSR(&host, CESR, ES(0, INSTRUCTIONS) | CC(0, 1));
 	CHECK_EQ(host.meters[0].count, 1);
 	CHECK_EQ(host.meters[0].meter[0].rings, SPMU_RING0);
@@ -70,7 +70,7 @@ static void levels(void)
 	host_destroy(&host);
 }
 
-/* 18.23.1: clocks in which the event happens, however often; events add all up. */
+/* Checks 18.23.1: clocks count each clock of the event once; events count every occurrence. */
 static void clocks(void)
 {
 	struct unit_host host;
@@ -85,7 +85,7 @@ static void clocks(void)
 	host_destroy(&host);
 }
 
-/* 18.23: 40 bits, written as they are; an overflow tells nobody but the pin. */
+/* Checks 18.23: 40 bits, written as they are. An overflow has no effect but on the pin. */
 static void width(void)
 {
 	struct unit_host host;
@@ -104,7 +104,7 @@ static void width(void)
 	host_destroy(&host);
 }
 
-/* 18.23.1: PC 1 asserts the pin at overflow, PC 0 at each increment. */
+/* Checks 18.23.1: PC 1 asserts the pin at overflow, PC 0 at each increment. */
 static void pins(void)
 {
 	struct unit_host host;
@@ -121,7 +121,7 @@ static void pins(void)
 	host_destroy(&host);
 }
 
-/* Vol. 2B RDPMC: from the Pentium with MMX on. */
+/* Checks Vol. 2B RDPMC: it exists from the Pentium with MMX on. */
 static void rdpmc(void)
 {
 	struct unit_host host;
@@ -139,7 +139,7 @@ static void rdpmc(void)
 	host_destroy(&host);
 }
 
-/* 19.18: with MMX the counters know different events by one code. */
+/* Checks 19.18: with MMX the counters have different events for one code. */
 static void two_meanings(void)
 {
 	struct unit_host host;
@@ -148,11 +148,14 @@ static void two_meanings(void)
 	WRMSR(&host, CESR, ES(0, 0x39) | CC(0, ALL_LEVELS) | ES(1, 0x39) | CC(1, ALL_LEVELS));
 	retire(&host, 0x1000, SPMU_SIGBIT(RET_NEAR));
 	CHECK_EQ(RDMSR(&host, CTR0), 1); /* returns */
-	CHECK_EQ(RDMSR(&host, CTR1), 0); /* what was predicted of them */
+	CHECK_EQ(RDMSR(&host, CTR1), 0); /* predicted returns */
 	host_destroy(&host);
 }
 
-/* A write of CESR ends the clock that ran for both counters; state keeps what it was. */
+/*
+ * Checks that a write of CESR ends the current clock for both counters, and that a state holds that
+ * clock.
+ */
 static void state(void)
 {
 	static uint8_t saved[16384], again[16384];
@@ -166,12 +169,12 @@ static void state(void)
 	CHECK_EQ(spmu_save(host.core, saved, sizeof(saved)), SPMU_OK);
 	WRMSR(&host, CESR, ES(0, INSTRUCTIONS) | CC(0, 7));
 	retire_lp(&host, 0, 0x1004, SPMU_SIGBIT(INSTRUCTIONS), 3, 0);
-	CHECK_EQ(RDMSR(&host, CTR0), 2); /* a fresh clock */
+	CHECK_EQ(RDMSR(&host, CTR0), 2); /* a new clock */
 	CHECK_EQ(spmu_load(host.core, saved, spmu_state_bytes(host.core)), SPMU_OK);
 	CHECK_EQ(spmu_save(host.core, again, sizeof(again)), SPMU_OK);
 	CHECK(!spmu_state_difference(saved, again, spmu_state_bytes(host.core), &lp));
 	retire_lp(&host, 0, 0x1004, SPMU_SIGBIT(INSTRUCTIONS), 3, 0);
-	CHECK_EQ(RDMSR(&host, CTR0), 1); /* the clock that ran */
+	CHECK_EQ(RDMSR(&host, CTR0), 1); /* the clock before the write */
 	host_destroy(&host);
 }
 

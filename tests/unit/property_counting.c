@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * property_counting.c: counters as tools program them: the unit in bulk, the
- * unit one by one and the reference agree on random programs, and bulk is
- * really used.
+ * property_counting.c: counters as tools program them, on random programs. The unit in bulk, the
+ * unit one by one and the reference agree, and the test makes sure that bulk is used.
  */
 #include "tests/reference/property.h"
 #include "tests/unit/check.h"

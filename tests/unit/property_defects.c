@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * property_defects.c: shows that the comparison can fail.  For each defect that
- * the reference knows (reference.h) some random program must tell it from the
- * unit; a defect that none finds is a hole in the property tests.
+ * property_defects.c: shows that the comparison can fail. For each defect that the reference has
+ * (reference.h), some random program must give another result than the unit. A defect that no
+ * program finds is a gap in the property tests.
  */
 #include "tests/reference/property.h"
 #include "tests/unit/check.h"
 
 #define PROGRAMS_MAX 20000u
 
-/* Programs until the defect shows; 0: it never does. */
+/* Returns how many programs it takes until the defect shows. 0: it never does. */
 static unsigned programs_until(enum reference_defect defect, enum program_style *style)
 {
 	static struct program program;
@@ -38,7 +38,9 @@ int main(void)
 		printf("%-22s found after %u seeds\n", reference_defect_name(defect), programs);
 		if (!CHECK(programs > 0))
 			continue;
-		/* The same program must pass with a sound reference: the defect it is. */
+		/*
+		 * With a correct reference the same program must pass, so the defect is the cause.
+		 */
 		program_generate(&program, style, programs - 1);
 		CHECK(program_run(&program, REFERENCE_SOUND, NULL, &failure));
 	}

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	property_report("PEBS", &totals);
 	CHECK(totals.records > totals.programs);
 	CHECK(totals.pmis > 0);
-	CHECK(totals.quiet > 0);
+	CHECK(totals.silent > 0);
 	CHECK(totals.bulk_instructions > 0);
 	return test_summary();
 }

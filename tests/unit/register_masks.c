@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * register_masks.c: which registers each family has and which of their bits can be written, as
- * numbers.  They are typed here from public register lists (EDK2's headers for the families,
- * Linux's valid bits of the off-core response registers) and from the manual's tables of
- * chapter 35, not taken from data/registers, so that a wrong list fails.
+ * register_masks.c: the registers of each family and the bits that can be written, as numbers. The
+ * numbers are typed from public register lists (EDK2's headers for the families, Linux's valid bits
+ * of the off-core response registers) and from the manual's tables of chapter 35. They are not
+ * taken from data/registers, so that a wrong list fails.
  */
 #include "tests/unit/unit_host.h"
 
-#define NO  UINT64_C(0)			 /* no such register: #GP */
-#define RO  UINT64_C(0x7265616461626c65) /* can be read, every write gives #GP */
-#define ALL UINT64_MAX
 #define W40 UINT64_C(0xffffffffff)
 #define W48 UINT64_C(0xffffffffffff)
-/* Last branches: a canonical address, alone or below flags; single bits of its sign give #GP. */
+/* Last branches: a canonical address, alone or below flags. Single bits of its sign give #GP. */
 #define IP    UINT64_C(0x00007fffffffffff)
 #define FLAGS UINT64_C(0x80007fffffffffff)
 #define TSX   UINT64_C(0xe0007fffffffffff)
@@ -168,7 +165,7 @@ static const struct {
 	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO}}, /* 17.10.1 */
 };
 
-/* Families of the same registers; CPUID and IA32_PERF_CAPABILITIES (17.4.8.1, 18.4.4) apart. */
+/* Families with the same registers. CPUID and IA32_PERF_CAPABILITIES differ (17.4.8.1, 18.4.4). */
 static const struct {
 	int line;
 	const char *model, *family;
@@ -212,28 +209,13 @@ static unsigned family_index(const char *name)
 	return i;
 }
 
-/* What of the register can be written: NO, RO or the bits that give no #GP. */
-static uint64_t writable(struct unit_host *host, uint32_t msr)
-{
-	uint64_t value, bits = 0;
-	enum spmu_outcome outcome = spmu_read_msr(host->core, 0, msr, &value);
-
-	for (unsigned b = 0; b < 64; b++)
-		if (spmu_write_msr(host->core, 0, msr, UINT64_C(1) << b) == SPMU_DONE)
-			bits |= UINT64_C(1) << b;
-	spmu_reset(host->core, 0);
-	if (outcome == SPMU_GP)
-		return bits ? ~bits : NO; /* written but not read: never right */
-	return outcome == SPMU_DONE && !bits ? RO : bits;
-}
-
 static void check_model(const char *name, unsigned family, uint64_t capabilities)
 {
 	struct unit_host host;
 
 	host_create(&host, name, 1, SUPPLY_EXECUTION);
 	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
-		if (!CHECK_ROW_EQ(masks[i].line, writable(&host, masks[i].msr),
+		if (!CHECK_ROW_EQ(masks[i].line, host_writable(&host, masks[i].msr),
 				  masks[i].bits[family]))
 			printf("  %s, MSR %x\n", name, masks[i].msr);
 	if (!CHECK_EQ(RDMSR(&host, CAPABILITIES), capabilities))
@@ -241,7 +223,7 @@ static void check_model(const char *name, unsigned family, uint64_t capabilities
 	host_destroy(&host);
 }
 
-/* 18.9.8: the servers have more suppliers in MSR_OFFCORE_RSP_x. */
+/* Checks 18.9.8: the servers have more suppliers in MSR_OFFCORE_RSP_x. */
 static void check_servers(void)
 {
 	static const char *const servers[] = {"sandybridge-server", "ivybridge-server"};
@@ -250,15 +232,15 @@ static void check_servers(void)
 		struct unit_host host;
 
 		host_create(&host, servers[i], 1, SUPPLY_EXECUTION);
-		CHECK_EQ(writable(&host, 0x1a6), UINT64_C(0x3fffff8fff));
-		CHECK_EQ(writable(&host, 0x1a7), UINT64_C(0x3fffff8fff));
-		CHECK_EQ(writable(&host, PEBS_ENABLE), UINT64_C(0x8000000f0000000f));
+		CHECK_EQ(host_writable(&host, 0x1a6), UINT64_C(0x3fffff8fff));
+		CHECK_EQ(host_writable(&host, 0x1a7), UINT64_C(0x3fffff8fff));
+		CHECK_EQ(host_writable(&host, PEBS_ENABLE), UINT64_C(0x8000000f0000000f));
 		CHECK_EQ(RDMSR(&host, CAPABILITIES), 0x31c3);
 		host_destroy(&host);
 	}
 }
 
-/* With two threads, counters 4 to 7 belong to nobody (18.9). */
+/* Checks that with two threads counters 4 to 7 belong to neither (18.9). */
 static void check_two_threads(void)
 {
 	static const struct {
@@ -277,8 +259,8 @@ static void check_two_threads(void)
 		struct unit_host host;
 
 		host_create(&host, rows[i].model, 2, SUPPLY_EXECUTION);
-		CHECK_ROW_EQ(rows[i].line, writable(&host, GLOBAL_CTRL), rows[i].control);
-		CHECK_ROW_EQ(rows[i].line, writable(&host, PMC0 + 4),
+		CHECK_ROW_EQ(rows[i].line, host_writable(&host, GLOBAL_CTRL), rows[i].control);
+		CHECK_ROW_EQ(rows[i].line, host_writable(&host, PMC0 + 4),
 			     rows[i].control & 0x10 ? ALL : NO);
 		host_destroy(&host);
 	}
@@ -291,10 +273,10 @@ static bool has_register(const struct spmu_model *model, uint32_t msr)
 
 	for (size_t i = 0; !found && spmu_register_at(model, i, &reg); i++)
 		found = reg.msr == msr;
-	return found && !spmu_model_info(model).perfmon_version;
+	return found && !spmu_model_describe(model).perfmon_version;
 }
 
-/* Entry 8 of a stack at 40H and 60H, which is not there (lbr.c: 17.5). */
+/* Returns true for entry 8 of a stack at 40H and 60H, which does not exist (lbr.c: 17.5). */
 static bool past_low_stack(const struct spmu_model *model, uint32_t msr)
 {
 	struct spmu_register reg;
@@ -307,7 +289,7 @@ static bool past_low_stack(const struct spmu_model *model, uint32_t msr)
 	return from && to && (msr == 0x48 || msr == 0x68);
 }
 
-/* #GP for what could be the unit's but is not there; the rest is another's. */
+/* Checks #GP for registers that a unit could have but this one has not. Others are the host's. */
 static void check_outside(void)
 {
 	static const struct {
@@ -327,10 +309,10 @@ static void check_outside(void)
 		struct unit_host host;
 		uint64_t value;
 
-		host_create(&host, spmu_model_info(spmu_model_at(m)).name, 1, SUPPLY_EXECUTION);
+		host_create(&host, spmu_model_describe(spmu_model_at(m)).name, 1, SUPPLY_EXECUTION);
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 			if (has_register(spmu_model_at(m), rows[i].msr))
-				continue; /* NetBurst's, P6's: early_registers.c */
+				continue; /* NetBurst's, P6's: legacy_registers.c */
 			if (past_low_stack(spmu_model_at(m), rows[i].msr))
 				continue;
 			CHECK_ROW_EQ(rows[i].line, spmu_read_msr(host.core, 0, rows[i].msr, &value),

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c: each bit of each register of each model against the field lists: written and read
- * back, refused when reserved, kept when read-only, and the values after RESET and INIT
- * (Vol. 3B 18.2, Vol. 3A table 9-1).  register_masks.c holds the lists against numbers.
+ * registers.c: each bit of each register of each model compared with the field lists: written and
+ * read back, refused if reserved, kept if read-only, and the values after RESET and INIT (Vol. 3B
+ * 18.2, Vol. 3A table 9-1). register_masks.c compares the lists with numbers.
  */
+#include "src/pmu/msr.h"
 #include "tests/unit/unit_host.h"
 
 #define REGISTERS_MAX 160
 
-/* The general counter that a register or the bit of a register belongs to; -1: none. */
+/* Returns the general counter that a register or its bit belongs to, or -1. */
 static int general_counter(const char *name)
 {
 	static const char *const registers[] = {"IA32_PMC", "IA32_A_PMC", "IA32_PERFEVTSEL"};
@@ -20,7 +21,7 @@ static int general_counter(const char *name)
 	return bit && strncmp(name, "PEBS_EN", 7) && strncmp(name, "LL_EN", 5) ? atoi(bit + 4) : -1;
 }
 
-/* Counters that the other thread has now (18.2.1). */
+/* Returns true for counters that the other thread has now (18.2.1). */
 static bool absent(const struct unit_host *host, const struct spmu_model_info *info,
 		   const char *name)
 {
@@ -35,7 +36,9 @@ static bool read_only(const struct spmu_register *reg)
 	       !strncmp(reg->name, "MSR_LER_", 8) || !strncmp(reg->name, "LastException", 13);
 }
 
-/* The address in a register must be canonical: no bit from 47 up stands alone. */
+/*
+ * Returns true for a sign bit. An address must be canonical, so no bit from 47 up can be set alone.
+ */
 static bool is_sign(const struct spmu_field *field, unsigned bit)
 {
 	return field->name && !strcmp(field->name, "ADDRESS") && field->width > 48 && bit >= 47;
@@ -46,7 +49,7 @@ static uint64_t width_mask(unsigned bits)
 	return (UINT64_C(1) << bits) - 1;
 }
 
-/* The list covers 64 bits in order, without gap. */
+/* Checks that the list covers 64 bits in order, without a gap. */
 static void check_cover(const struct spmu_register *reg)
 {
 	unsigned next = 0;
@@ -109,7 +112,7 @@ static void check_register(struct unit_host *host, const struct spmu_model_info 
 
 static void check_reset(struct unit_host *host, const struct spmu_model *model)
 {
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	struct spmu_register reg;
 	unsigned general = host->threads == 2 ? info.counters_ht : info.counters_single;
 
@@ -124,7 +127,7 @@ static void check_reset(struct unit_host *host, const struct spmu_model *model)
 	CHECK_EQ(spmu_read_lvt(host->core, 0), 0x10000);
 }
 
-/* The lowest bit that software can set, 0: none. */
+/* Returns the lowest bit that software can set, or 0. */
 static uint64_t lowest_bit(const struct spmu_register *reg)
 {
 	for (size_t i = 0; i < reg->field_count; i++)
@@ -133,10 +136,13 @@ static uint64_t lowest_bit(const struct spmu_register *reg)
 	return 0;
 }
 
-/* INIT leaves every register alone but what records into the DS save area (17.4.9), RESET none. */
+/*
+ * Checks INIT and RESET. INIT keeps all registers except those that record into the DS save area
+ * (17.4.9). RESET keeps none.
+ */
 static void check_init(struct unit_host *host, const struct spmu_model *model)
 {
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	uint64_t before[REGISTERS_MAX] = {0};
 	struct spmu_register reg;
 	unsigned changed = 0;
@@ -164,7 +170,7 @@ static void check_init(struct unit_host *host, const struct spmu_model *model)
 	check_reset(host, model);
 }
 
-/* 18.2.4.2 and 18.2.4.3: the registers that act on others. */
+/* Checks the registers that act on others (18.2.4.2 and 18.2.4.3). */
 static void check_computed(struct unit_host *host)
 {
 	WRMSR(host, STATUS_SET, UINT64_C(0x7c80000700000003));
@@ -204,7 +210,7 @@ static void check_counter_writes(struct unit_host *host)
 		{__LINE__, 0x7fffffff, 0x7fffffff},
 		{__LINE__, 0x80000000, 0xffff80000000},
 		{__LINE__, 0xffffffff, MAX48},
-		{__LINE__, UINT64_C(0xdeadbeef00000001), 1}, /* EDX is not looked at */
+		{__LINE__, UINT64_C(0xdeadbeef00000001), 1}, /* EDX is ignored */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -221,15 +227,34 @@ static void check_counter_writes(struct unit_host *host)
 	CHECK_EQ(spmu_write_msr(host->core, 0, DS_AREA_MSR, UINT64_C(0xffff7fffffffffff)), SPMU_GP);
 }
 
+/*
+ * Checks that each register has its own slot. A role without a row would share that of counter 0.
+ */
+static void check_slots(const struct spmu_model *model)
+{
+	bool used[SLOT_COUNT] = {false};
+
+	for (size_t i = 0; i < model->msrs->count; i++) {
+		enum slot slot = msr_slot(&model->msrs->msr[i]);
+
+		if (slot == SLOT_NONE)
+			continue;
+		if (!CHECK(!used[slot]))
+			printf("  %s\n", model->msrs->msr[i].name);
+		used[slot] = true;
+	}
+}
+
 static void check_model(const struct spmu_model *model, unsigned threads)
 {
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	struct spmu_register reg;
 	struct unit_host host;
 	uint32_t last = 0;
 	size_t count = 0;
 
 	host_create(&host, info.name, threads, SUPPLY_EXECUTION);
+	check_slots(model);
 	check_reset(&host, model);
 	for (; spmu_register_at(model, count, &reg); count++) {
 		CHECK(count == 0 || reg.msr > last); /* in order of address */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.c: save, load and compare: what was saved goes on as the original does, and
- * what no write could have made is refused (state.h).  Also creation's own refusals.
+ * state.c: save, load and compare. A loaded unit continues like the original, and a state that no
+ * write could have made is refused (state.h). Also what creation refuses.
  */
 #include "tests/unit/unit_host.h"
 
 #define BLOCK_MAX 8192
 #define JUMP	  SPMU_SIGBIT(JMP_REL)
 
-/* A unit in the middle of things: armed, in a clock, half through a count. */
+/* Makes a unit busy: armed, within a clock, halfway through a count. */
 static void busy(struct unit_host *host)
 {
 	static const uint64_t reset[4] = {MAX48 - 20, 0, 0, 0};
@@ -29,7 +29,7 @@ static void busy(struct unit_host *host)
 	retire_lp(host, 0, 2, SPMU_SIGBIT(INSTRUCTIONS), 3, 0);
 }
 
-/* The same work on both; their states must stay equal. */
+/* Does the same work on both units. Their states must stay equal. */
 static void go_on(struct unit_host *host)
 {
 	for (unsigned n = 0; n < 60; n++) {
@@ -76,7 +76,7 @@ static void round_trip(void)
 	host_destroy(&b);
 }
 
-/* Headroom that the host has used up is part of what is saved. */
+/* Checks that a saved state includes the headroom that the host has used. */
 static void saves_settled(void)
 {
 	struct unit_host a, b;
@@ -93,7 +93,9 @@ static void saves_settled(void)
 	host_destroy(&b);
 }
 
-/* Each register in turn: the difference is named, and says whose it is. */
+/*
+ * Changes each register in turn, and checks that the comparison names the register and its thread.
+ */
 static void names_differences(void)
 {
 	struct unit_host host;
@@ -150,7 +152,7 @@ static void refuses(void)
 	CHECK_EQ(spmu_load(other.core, good, bytes), SPMU_E_VERSION);
 	host_destroy(&other);
 
-	/* Any single bit: refused, or a state that saves as the same block again. */
+	/* Any single bit: the state is refused, or saves as the same block again. */
 	for (size_t bit = 8 * STATE_HEADER; bit < 8 * bytes; bit++) {
 		uint8_t again[BLOCK_MAX];
 		enum spmu_status status;
@@ -168,7 +170,7 @@ static void refuses(void)
 	host_destroy(&host);
 }
 
-/* The LVT entry: bits that no write can set. */
+/* Checks that bits of the LVT entry that no write can set are refused. */
 static void refuses_lvt(void)
 {
 	struct unit_host host;
@@ -194,9 +196,11 @@ static void refuses_lvt(void)
 static void creation(void)
 {
 	static struct spmu_meters meters;
-	struct spmu_host callbacks = {.supply = SUPPLY_ALL};
-	struct spmu_core_config config = {
-		.model = spmu_model_find("skylake"), .threads = 1, .meters = {&meters}};
+	struct spmu_host callbacks = {.size = sizeof(struct spmu_host), .supply = SUPPLY_ALL};
+	struct spmu_core_config config = {.size = sizeof(struct spmu_core_config),
+					  .model = spmu_model_find("skylake"),
+					  .threads = 1,
+					  .meters = {&meters}};
 	struct spmu_core_config wrong = config;
 	size_t bytes = spmu_core_bytes();
 	uint8_t *memory = aligned_alloc(64, bytes + 64);

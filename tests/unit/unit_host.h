@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit_host.h: a host for tests of the unit: a piece of linear memory, a log of
- * interrupts, registers that can be told apart, and short names for what tests do often.
+ * unit_host.h: a host for tests of the unit: a piece of linear memory, a log of interrupts,
+ * registers with distinct values, and short names for frequent actions.
  */
 #ifndef SPMU_TESTS_UNIT_HOST_H
 #define SPMU_TESTS_UNIT_HOST_H
@@ -10,6 +10,7 @@
 
 #include <softpmu/softpmu.h>
 
+#include "tests/supply.h"
 #include "tests/unit/check.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -160,7 +161,10 @@ static inline void host_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 		xmm[i / 16][i % 16] = (uint8_t)(i + lp + 1);
 }
 
-/* The bit of an erratum in struct spmu_core_config; 0: the model has none of that name. */
+/*
+ * Returns the bit of an erratum in struct spmu_core_config, or 0 if the model has none of that
+ * name.
+ */
 static inline uint64_t erratum_bit(const char *model, const char *name)
 {
 	const struct spmu_model *m = spmu_model_find(model);
@@ -175,6 +179,7 @@ static inline void host_create_with(struct unit_host *host, const char *model, u
 				    struct spmu_supply supply, uint64_t errata)
 {
 	struct spmu_host callbacks = {
+		.size = sizeof(struct spmu_host),
 		.opaque = host,
 		.read = host_read,
 		.write = host_write,
@@ -186,6 +191,7 @@ static inline void host_create_with(struct unit_host *host, const char *model, u
 		.supply = supply,
 	};
 	struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = spmu_model_find(model),
 		.threads = threads,
 		.meters = {&host->meters[0], &host->meters[1]},
@@ -217,10 +223,8 @@ static inline void host_destroy(struct unit_host *host)
 	free(host->core_memory);
 }
 
-#define SUPPLY_EXECUTION ((struct spmu_supply){SPMU_SIGSET_ARCHITECTURAL, 0})
-#define SUPPLY_ALL                                                                                 \
-	((struct spmu_supply){SPMU_SIGSET_ARCHITECTURAL,                                           \
-			      (UINT64_C(1) << SPMU_SIGNALS) - 1 - SPMU_SIGSET_ARCHITECTURAL})
+#define SUPPLY_EXECUTION supply_execution()
+#define SUPPLY_ALL	 supply_all()
 
 static inline void wrmsr_at(int line, struct unit_host *host, unsigned lp, uint32_t msr,
 			    uint64_t value)
@@ -242,22 +246,44 @@ static inline uint64_t rdmsr_at(int line, struct unit_host *host, unsigned lp, u
 #define RDMSR(host, msr)	       rdmsr_at(__LINE__, host, 0, msr)
 #define WRMSR_LP(host, lp, msr, value) wrmsr_at(__LINE__, host, lp, msr, value)
 #define RDMSR_LP(host, lp, msr)	       rdmsr_at(__LINE__, host, lp, msr)
-/* IA32_PERF_GLOBAL_STATUS without CondChgd, which tests/scenarios/condition.scenario is about. */
+/* IA32_PERF_GLOBAL_STATUS without CondChgd, which has tests/scenarios/condition.scenario. */
 #define CAUSES(host)	    (RDMSR(host, STATUS) & ~CHANGED)
 #define CAUSES_LP(host, lp) (RDMSR_LP(host, lp, STATUS) & ~CHANGED)
 
-/* One instruction of thread lp; one that loads and stores does so at two places. */
+#define NO  UINT64_C(0)			 /* no such register */
+#define RO  UINT64_C(0x7265616461626c65) /* can be read, every write gives #GP */
+#define ALL UINT64_MAX
+
+/* Returns what can be written in the register: NO, RO or the bits that give no #GP. */
+static inline uint64_t host_writable(struct unit_host *host, uint32_t msr)
+{
+	uint64_t value, bits = 0;
+	enum spmu_outcome outcome = spmu_read_msr(host->core, 0, msr, &value);
+
+	for (unsigned b = 0; b < 64; b++)
+		if (spmu_write_msr(host->core, 0, msr, UINT64_C(1) << b) == SPMU_DONE)
+			bits |= UINT64_C(1) << b;
+	spmu_reset(host->core, 0);
+	if (outcome != SPMU_DONE)
+		return bits ? ~bits : NO; /* written but not read: always wrong */
+	return bits ? bits : RO;
+}
+
+/* Retires one instruction of thread lp. One that loads and stores does so at two places. */
 static inline unsigned retire_lp(struct unit_host *host, unsigned lp, uint64_t ip, uint64_t signals,
 				 unsigned cpl, unsigned cycles)
 {
+	const bool both = signals & SPMU_SIGBIT(LOADS) && signals & SPMU_SIGBIT(STORES);
+	const struct spmu_memory_access accesses[] = {
+		{.linear = ip << 8, .kind = both ? SPMU_ACCESS_LOAD : SPMU_ACCESS_DATA},
+		{.linear = (ip << 8) + 8, .kind = SPMU_ACCESS_STORE},
+	};
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = ip + 4,
 		.signals = signals,
-		.data_address = ip << 8,
-		.store_address = signals & SPMU_SIGBIT(LOADS) && signals & SPMU_SIGBIT(STORES)
-					 ? (ip << 8) + 8
-					 : 0,
+		.accesses = accesses,
+		.access_count = both ? 2 : 1,
 		.cycles = cycles,
 		.cpl = (uint8_t)cpl,
 	};
@@ -274,7 +300,7 @@ static inline unsigned retire(struct unit_host *host, uint64_t ip, uint64_t sign
 
 static inline const struct spmu_ds_layout *host_layout(const struct unit_host *host)
 {
-	return spmu_ds_layout(host->model, !host->narrow);
+	return spmu_model_ds_layout(host->model, !host->narrow);
 }
 
 static inline size_t host_record_bytes(const struct unit_host *host)
@@ -282,7 +308,7 @@ static inline size_t host_record_bytes(const struct unit_host *host)
 	return spmu_pebs_record_bytes(host_layout(host), host->data_cfg);
 }
 
-/* A DS save area for so many records, the threshold after `threshold` of them. */
+/* Makes a DS save area for `records` records, with the threshold after `threshold` of them. */
 static inline void host_ds(struct unit_host *host, unsigned records, unsigned threshold,
 			   const uint64_t reset[4])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * versions.c: what differs between the versions of architectural performance monitoring, one
- * function for each rule, with the section that it comes from (Vol. 3B 18.2).
+ * versions.c: differences between the versions of architectural performance monitoring, one
+ * function for each rule, with its section (Vol. 3B 18.2).
  */
 #include <softpmu/state.h>
 
@@ -24,7 +24,7 @@ static enum spmu_outcome try_read(struct unit_host *host, uint32_t msr)
 	return spmu_read_msr(host->core, 0, msr, &value);
 }
 
-/* 18.2.1: version 1 has event selects and counters and nothing else. */
+/* Checks 18.2.1: version 1 has event selects and counters and nothing else. */
 static void version_1_registers(void)
 {
 	static const uint32_t absent[] = {0x309, 0x30a, 0x30b, 0x38d, 0x38e, 0x38f, 0x390,
@@ -40,7 +40,7 @@ static void version_1_registers(void)
 	host_destroy(&host);
 }
 
-/* 18.2.1.1: there a counter counts as soon as its EN bit is set, and each by its own. */
+/* Checks 18.2.1.1: in version 1 a counter counts as soon as its own EN bit is set. */
 static void version_1_enables(void)
 {
 	struct unit_host host;
@@ -59,7 +59,7 @@ static void version_1_enables(void)
 	host_destroy(&host);
 }
 
-/* 18.2.1.1, INT: the interrupt is all that tells of an overflow; nothing of it is kept. */
+/* Checks 18.2.1.1, INT: the interrupt is the only sign of an overflow; no status is kept. */
 static void version_1_overflows(void)
 {
 	struct unit_host host, other;
@@ -92,7 +92,7 @@ static void version_1_overflows(void)
 	host_destroy(&host);
 }
 
-/* 18.2.1.1 and 18.2.5: counters of 40 bits; IA32_PMCx takes 32 and extends the sign. */
+/* Checks 18.2.1.1 and 18.2.5: counters of 40 bits; IA32_PMCx takes 32 and extends the sign. */
 static void forty_bits(void)
 {
 	static const char *const models[] = {"core",	"core2",      "core2-45nm",
@@ -115,7 +115,7 @@ static void forty_bits(void)
 		CHECK_EQ(value, MAX40);
 		CHECK_EQ(retire(&host, 2, 0), SPMU_EV_PMI);
 		CHECK_EQ(RDMSR(&host, PMC0), 0);
-		if (spmu_model_info(host.model).fixed_counters) {
+		if (spmu_model_describe(host.model).fixed_counters) {
 			CHECK_EQ(try_write(&host, FIXED0, MAX40), SPMU_DONE);
 			CHECK_EQ(try_write(&host, FIXED0, MAX40 + 1), SPMU_GP);
 			WRMSR(&host, GLOBAL_CTRL, EN_FIXED);
@@ -129,7 +129,10 @@ static void forty_bits(void)
 	}
 }
 
-/* 18.2.5: full-width aliases where IA32_PERF_CAPABILITIES says so, as wide as the counters. */
+/*
+ * Checks 18.2.5: full-width aliases where IA32_PERF_CAPABILITIES has the bit, as wide as the
+ * counters.
+ */
 static void full_width(void)
 {
 	static const struct {
@@ -161,7 +164,7 @@ static void full_width(void)
 	}
 }
 
-/* 18.2.2 to 18.2.4: which of the global registers there are, and their power-up values. */
+/* Checks 18.2.2 to 18.2.4: which of the global registers exist, and their power-up values. */
 static void global_registers(void)
 {
 	static const struct {
@@ -189,7 +192,10 @@ static void global_registers(void)
 		CHECK_ROW_EQ(rows[i].line, try_read(&host, INUSE),
 			     rows[i].set ? SPMU_DONE : SPMU_GP);
 		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), rows[i].set);
-		/* IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET are one. */
+		/*
+		 * IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET are the same
+		 * register.
+		 */
 		WRMSR(&host, EVTSEL0 + 1, COUNT_ALL | INSNS);
 		WRMSR(&host, PMC0 + 1, UINT32_MAX);
 		retire(&host, 1, 0);
@@ -207,7 +213,7 @@ static void global_registers(void)
 	}
 }
 
-/* 17.4.7 against 18.2.4.1: before version 4 a freeze clears IA32_PERF_GLOBAL_CTRL. */
+/* Checks 17.4.7 and 18.2.4.1: before version 4 a freeze clears IA32_PERF_GLOBAL_CTRL. */
 static void freezes(void)
 {
 	static const struct {
@@ -235,7 +241,7 @@ static void freezes(void)
 		CHECK_ROW_EQ(rows[i].line, CAUSES(&host), rows[i].legacy ? 1 : CTR_FRZ | 1);
 		retire(&host, 2, 0);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, PMC0 + 1), 1);
-		/* Software goes on by the register that froze it. */
+		/* Software unfreezes through the register that was frozen. */
 		if (rows[i].legacy)
 			WRMSR(&host, GLOBAL_CTRL, 3);
 		else
@@ -246,7 +252,7 @@ static void freezes(void)
 	}
 }
 
-/* 18.2.3: AnyThread from version 3 on, where CPUID.0AH:EDX[15] does not take it back. */
+/* Checks 18.2.3: AnyThread from version 3 on, unless CPUID.0AH:EDX[15] deprecates it. */
 static void any_thread(void)
 {
 	static const struct {
@@ -280,12 +286,15 @@ static void any_thread(void)
 	}
 }
 
-/* Version 5: a fourth fixed counter, of which no host knows anything; no MSR_PERF_METRICS. */
+/*
+ * Checks version 5: a fourth fixed counter, of slots, which only a model has. There is no
+ * MSR_PERF_METRICS.
+ */
 static void slots(void)
 {
 	struct unit_host host;
 
-	host_create(&host, "icelake", 1, SUPPLY_ALL);
+	host_create(&host, "icelake", 1, SUPPLY_EXECUTION);
 	WRMSR(&host, FIXED0 + 3, 7);
 	WRMSR(&host, FIXED_CTRL, 0xb000);
 	WRMSR(&host, GLOBAL_CTRL, EN_FIXED << 3);
@@ -295,24 +304,26 @@ static void slots(void)
 	CHECK_EQ(RDMSR(&host, INUSE), UINT64_C(1) << 63 | EN_FIXED << 3);
 	CHECK_EQ(try_read(&host, 0x329), SPMU_GP);
 	CHECK_EQ(spmu_event_fixed(host.model, 3)->signals, 0);
+	CHECK_EQ(spmu_event_fixed(host.model, 3)->tally, SPMU_TALLY_SLOTS);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), UINT64_C(1) << 35);
 	host_destroy(&host);
 	host_create(&host, "skylake", 1, SUPPLY_ALL);
 	CHECK_EQ(try_read(&host, FIXED0 + 3), SPMU_GP);
 	host_destroy(&host);
 }
 
-/* Vol. 2B RDPMC: the index, and the bits above it that families once had. */
+/* Checks Vol. 2B RDPMC: the index, and the bits above it that some families had. */
 static void rdpmc(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
-		struct spmu_model_info info = spmu_model_info(spmu_model_at(m));
-		/* The L3 controller's stand behind the general counters (18.21). */
+		struct spmu_model_info info = spmu_model_describe(spmu_model_at(m));
+		/* The L3 controller's counters come after the general counters (18.21). */
 		unsigned readable = info.counters_single + (strcmp(info.name, "xeon-7400") ? 0 : 8);
 		struct unit_host host;
 		uint64_t value;
 
 		if (!info.perfmon_version)
-			continue; /* early_registers.c */
+			continue; /* legacy_registers.c */
 		host_create(&host, info.name, 1, SUPPLY_EXECUTION);
 		for (uint32_t n = 0; n < 12; n++) {
 			CHECK_EQ(spmu_rdpmc(host.core, 0, n, 0, false, true, &value),
@@ -333,15 +344,15 @@ static void rdpmc(void)
 	}
 }
 
-/* Vol. 3C 35.1: what IA32_MISC_ENABLE tells of the unit cannot be written. */
+/* Checks Vol. 3C 35.1: what IA32_MISC_ENABLE tells of the unit cannot be written. */
 static void misc_enable(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
-		struct spmu_model_info info = spmu_model_info(spmu_model_at(m));
+		struct spmu_model_info info = spmu_model_describe(spmu_model_at(m));
 		struct unit_host host;
 
 		if (!info.perfmon_version)
-			continue; /* early_registers.c */
+			continue; /* legacy_registers.c */
 		host_create(&host, info.name, 1, SUPPLY_EXECUTION);
 		for (unsigned pass = 0; pass < 2; pass++) {
 			CHECK_EQ(RDMSR(&host, MISC_ENABLE) & 0x1880,

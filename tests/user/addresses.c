@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * addresses.c: programs that care where things are in memory (addresses.sh): mappings at fixed
+ * addresses.c: programs that depend on addresses (addresses.sh): mappings at fixed
  * addresses, calls to the vsyscall page, the auxiliary vector, large static data.
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ static void *compute_beside(void *wrong)
 	return NULL;
 }
 
-/* What is mapped where the program asks for it, in each of these places: true. */
+/* Returns true if a mapping at each of these places is where the program asked for it. */
 static int map_low(int flags)
 {
 	int right = 1;
@@ -91,7 +91,7 @@ static void run_fixed(void)
 	printf("wrong %d\n", wrong);
 }
 
-/* A hint; then what moves, is unmapped and is protected at such a place. */
+/* A hint; then a mapping at such a place that is moved, unmapped and protected. */
 static void run_others(void)
 {
 	char *hint = mmap((void *)0x0d000000, LOW_STEP, RIGHTS, FLAGS, -1, 0);
@@ -104,12 +104,12 @@ static void run_others(void)
 	to = mremap(from, LOW_STEP, LOW_STEP, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x0c000000);
 	printf("moved %p %d %u\n", (void *)to, to[5], compute(10));
 	printf("unmapped %d %u\n", munmap((void *)0x01000000, 0x14000000), compute(10));
-	/* Half of the address space, and all that the engine has in it. */
+	/* Half of the address space, with everything that the engine has there. */
 	printf("unmapped more %d %u\n", munmap((void *)0x540000000000, 0x010000000000),
 	       compute(10));
 }
 
-/* Softpmu's own memory is in the list of mappings, without rights: the first of them. */
+/* Returns the first mapping of softpmu's own memory. The list shows it without rights. */
 static void run_engines(void)
 {
 	unsigned long start = 0, end = 0;
@@ -144,7 +144,7 @@ static int is_near(time_t a, time_t b)
 	return labs(a - b) < 20;
 }
 
-/* Where the kernel has no such page the calls fault, natively too. */
+/* If the kernel has no such page, the calls fault, natively too. */
 static void run_vsyscall(void)
 {
 	int (*volatile day)(struct timeval *, void *) = (void *)0xffffffffff600000;
@@ -189,7 +189,7 @@ static void run_auxv(void)
 	while (read(file, &pair, sizeof(pair)) == sizeof(pair) && pair.a_type) {
 		pairs++;
 		if (pair.a_type == AT_HWCAP)
-			continue; /* the C library has a meaning of its own for it */
+			continue; /* the C library uses it in its own way */
 		if (getauxval(pair.a_type) != pair.a_un.a_val) {
 			same = 0;
 			printf("%lu: %#lx, not %#lx\n", pair.a_type, pair.a_un.a_val,
@@ -247,7 +247,7 @@ static void run_userfault(void)
 	pthread_join(thread, NULL);
 }
 
-/* Of calls for which the engine holds its lock. */
+/* Faults in system calls for which the engine holds its lock. */
 static void run_events(void)
 {
 	printf("events %s\n", open_userfault(UFFD_FEATURE_EVENT_UNMAP) < 0 ? "refused" : "allowed");

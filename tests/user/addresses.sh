@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# addresses.sh: programs that care where things are in memory (addresses.c) do under the translator what they do
-# without: mappings at fixed addresses, where the code cache is too; calls to the vsyscall page; the auxiliary
-# vector in /proc; a large alignment; static data of gigabytes.
+# addresses.sh: programs that depend on addresses (addresses.c) behave under the translator as natively: mappings at
+# fixed addresses, also where the code cache is; calls to the vsyscall page; the auxiliary vector in
+# /proc; a large alignment; gigabytes of static data.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 compile addresses -pthread
 cd "$SCRATCH" || exit 1
 
-# as_native NAME PROGRAM...: the same output and status; and the program is counted.
+# as_native NAME PROGRAM...: output and status are the native ones, and the program is counted.
 as_native() {
 	local name=$1 want
 	shift
@@ -29,16 +29,16 @@ as_native "auxv" "$BUILT/addresses" auxv
 same "auxv is the program's" "auxv 1 1;words auxv;" "$(tr '\n' ';' <said.out)"
 as_native "pages that the program supplies" "$BUILT/addresses" userfault
 same "events that would wait for the engine's lock" "events refused" "$("$SOFTPMU" stat -o counts -- "$BUILT/addresses" events)"
-# Samples are taken of single steps, which have code of their own.
+# A sampled run makes precise steps, which have code of their own.
 run said "$SOFTPMU" record -q -e instructions:upp -c 997 -o data -- "$BUILT/addresses" fixed
 same "fixed addresses, sampled" "fixed 1;no replacement 1;with threads 1;wrong 0;" "$(tr '\n' ';' <said.out)"
 run said "$SOFTPMU" record -q -e instructions:upp -c 997 -o data -- "$BUILT/addresses" vsyscall
 same_file "vsyscall, sampled" <("$BUILT/addresses" vsyscall) said.out
-# Where the engine's own memory is, a run ends with a line.
+# A mapping over the engine's own memory ends the run with one line.
 run said "$SOFTPMU" stat -o counts -e instructions:u -- "$BUILT/addresses" engine
 same "over softpmu's memory" "125 1" "$status $(grep -c 'at a fixed address where softpmu has its own' said.err)"
 
-# softpmu under softpmu: the inner run is as it is alone, and is not counted by the outer one.
+# softpmu under softpmu: the inner run is as without the outer one, which does not count it.
 alone=$("$SOFTPMU" stat --deterministic -x, -e instructions:u -- true 2>&1 | cut -d, -f1)
 run said "$SOFTPMU" stat -j -o counts -e instructions:u -- "$SOFTPMU" stat --deterministic -x, -e instructions:u -- true
 same "softpmu under softpmu" "0 $alone" "$status $(cut -s -d, -f1 said.err)"
@@ -51,7 +51,7 @@ build() {
 }
 build aligned -Wl,-z,max-page-size=0x1000000
 as_native "an alignment of 16 MB" ./aligned alignment
-# More than there is room for below 2 GiB; so much that there is next to none for the code cache; more than 2 GiB.
+# More data than fits below 2 GiB; data that leaves little space for the code cache; more than 2 GiB of data.
 build position-independent -DDATA_BYTES=1900000000ul
 build linked -no-pie -DDATA_BYTES=2080000000ul
 build medium -mcmodel=medium -DDATA_BYTES=3000000000ul
@@ -60,7 +60,7 @@ for name in position-independent linked medium medium-linked; do
 	as_native "static data: $name" ./$name data
 	as_native "static data: $name: vsyscall" ./$name vsyscall
 done
-# So much code that the small cache of such a program is emptied now and then, in threads.
+# So much code, in several threads, that the small cache of such a program is emptied repeatedly.
 for ((i = 0; i < 6000; i++)); do
 	echo "static unsigned f$i(unsigned n) { return n * ${i}u + (n >> 3 ^ ${i}u); }"
 done >many.c

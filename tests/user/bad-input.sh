@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# bad-input.sh: what cannot be done ends with one clear line, the documented status, and leaves
-# nothing behind.
+# bad-input.sh: a request that cannot be met ends with one clear line and the documented status, and
+# leaves nothing on disk.
 #
 # Statuses: 125 the tool cannot do it, 126 the file cannot be run, 127 there is no such program,
 # 129 wrong usage; 1 from report and annotate, which run nothing.
@@ -14,7 +14,7 @@ cd "$SCRATCH/empty" || exit 1
 true_program=$(command -v true)
 [[ $true_program == /* ]] || true_program=/bin/true
 
-# refuses NAME STATUS TEXT COMMAND...: the tool exits so, with one line that holds TEXT.
+# refuses NAME STATUS TEXT COMMAND...: the tool ends with this status and one line that contains TEXT.
 refuses() {
 	local name=$1 want=$2 text=$3
 	shift 3
@@ -35,7 +35,7 @@ refuses() {
 	fi
 }
 
-# Files that are no programs.
+# Files that are not programs.
 printf 'echo from a shell\n' >"$SCRATCH/text"
 : >"$SCRATCH/nothing"
 printf 'a\0b\n' >"$SCRATCH/binary"
@@ -44,7 +44,7 @@ printf '\177ELF' >"$SCRATCH/four-bytes"
 head -c 40 "$true_program" >"$SCRATCH/in-header"
 head -c 64 "$true_program" >"$SCRATCH/header-only"
 head -c 5000 "$true_program" >"$SCRATCH/in-segments"
-# e_machine (bytes 18, 19) of another processor, e_ident's class and data order, e_type.
+# e_machine (bytes 18, 19) of another processor, class and data order of e_ident, e_type.
 patched() {
 	cp "$true_program" "$SCRATCH/$1"
 	printf '%b' "$3" | dd of="$SCRATCH/$1" bs=1 seek="$2" conv=notrunc status=none
@@ -110,7 +110,7 @@ refuses "report: no perf.data" 1 text report -i "$SCRATCH/text"
 refuses "report: empty file" 1 nothing report -i "$SCRATCH/nothing"
 refuses "annotate: no file" 1 missing.data annotate -i missing.data
 
-# A script without #! is the shell's, as under perf; so is a file without anything.
+# The shell runs a script without #!, as under perf. It also runs an empty file.
 printf 'echo "$0:$*:$(cat /proc/$$/comm)"\nexit 3\n' >"$SCRATCH/text"
 run "$SCRATCH/script" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/counts" -- "$SCRATCH/text" a 'b c'
 same "script without #!: status" 3 "$status"
@@ -118,13 +118,13 @@ same "script without #!" "$SCRATCH/text:a b c:sh" "$(<"$SCRATCH/script.out")"
 run "$SCRATCH/script" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/counts" -- "$SCRATCH/nothing"
 same "an empty script: status" 0 "$status"
 
-# A program that is not run must not have run.
+# A program that softpmu refuses must not have run.
 run "$SCRATCH/marker" "$SOFTPMU" record -e instructions:u -c 10 -o /no/such/folder/x -- \
 	/usr/bin/touch "$SCRATCH/touched"
 same "an output that cannot be opened is found before the program runs" no \
 	"$([[ -e $SCRATCH/touched ]] && echo yes || echo no)"
 
-# A full disk: said, and what is there can be read.
+# A full disk: the tool says so, and what was written can be read.
 if mkdir "$SCRATCH/disk" && mount -t tmpfs -o size=128k tmpfs "$SCRATCH/disk" 2>/dev/null; then
 	trap 'umount "$SCRATCH/disk"; rm -rf "$SCRATCH"' EXIT
 	run "$SCRATCH/full" "$SOFTPMU" record -e instructions:upp -c 10 -o "$SCRATCH/disk/perf.data" -- \
@@ -153,7 +153,7 @@ else
 	fail "stat to a full device" "status $status: $(cat "$SCRATCH/full.err")"
 fi
 
-# Ctrl-C reaches tool and program; what was recorded stays.
+# Ctrl-C reaches tool and program. What was recorded is kept.
 setsid env --default-signal=INT "$SOFTPMU" record -e instructions:upp -c 1000003 -o "$SCRATCH/interrupted" -- \
 	"$BUILT/unusual" forever >"$SCRATCH/int.out" 2>"$SCRATCH/int.err" </dev/null &
 group=$!
@@ -177,7 +177,7 @@ else
 	fail "Ctrl-C: perf.data is readable" "perf script: status $status, $lines samples, $(head -n 1 "$SCRATCH/script.err")"
 fi
 
-# What cannot be run yet says so; what can be run behaves as natively.
+# What cannot be followed yet says so. What can be followed behaves as natively.
 for mode in threads forks spawns executes handles faults timers rewrites remaps ignores stack-code \
 	aliases reads-code moves-code rewrites-loop rewrites-flags rewrites-return; do
 	run "$SCRATCH/native" "$BUILT/unusual" $mode

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branch-tasks.c: calls leaf 10 times, 1000 times in each of three threads, 100 times in a child
- * that executes this program again, which calls it 7 times, 20 times in a vfork child, and 5 times
- * in the end.  With a number: so many threads at a time; with "deep" and a number: so many
- * processes, each the child of the one before.
+ * branch-tasks.c: threads and processes that call leaf() a known number of times.
+ *
+ *	- The first thread calls it 10 times at the beginning and 5 times at the end.
+ *	- Each of three threads calls it 1000 times.
+ *	- A child calls it 100 times.  Then it executes this program again, which calls it 7 times.
+ *	- A vfork child calls it 20 times.
+ *
+ * With a number as its argument, the program starts that many threads at a time.  With "deep" and a
+ * number, it starts that many processes, each the child of the previous one.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -31,7 +36,7 @@ __attribute__((noinline)) static void work(int times)
 
 static void *thread(void *times)
 {
-	/* A mapping that code can run from is the process's, whoever makes it. */
+	/* An executable mapping belongs to the process, whichever thread makes it. */
 	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
 	    MAP_FAILED)
 		exit(1);

@@ -11,21 +11,21 @@ cd "$SCRATCH" || exit 1
 # --- trace
 run tree "$SOFTPMU" trace -o tree -F work -- "$program"
 same "tree: status" 0 "$status"
-# Whose lines follow stands above them, as often as the reader goes from one task to another.
+# The trace names a task above its lines, each time the reader changes from one task to another.
 awk '/^# .*, (thread [0-9]+ of )?process [0-9]+$/ { task = / thread / ? "thread " $(NF - 3) : "process " $NF; next }
 	/^#/ { next }
 	{ sub(/^ *[0-9]+\.[0-9]+ +/, ""); print task ": " $0 }' tree >lines
 same "tree: the threads" 3 "$(grep -o '^thread [0-9]*' lines | sort -u | grep -c '')"
-# The first thread, vfork's child, the other child with what it executes, three threads.
+# Tasks: the first thread, vfork's child, the other child with what it executes, three threads.
 same "tree: calls of leaf by task" "15 20 107 1000 1000 1000" \
 	"$(sed -n 's/^\(.*\): leaf  (\([0-9]*\) times)$/\1 \2/p' lines | awk '{ n[$1 $2] += $3 } END { for (t in n) print n[t] }' | sort -n | xargs)"
 same "tree: who calls it" "leaf work" "$(sed 's/^.*: //; s/ .*//' lines | sort -u | xargs)"
 run summary "$SOFTPMU" trace --summary -o summary -- "$program"
 same "summary: all calls" "3142 3142 leaf" "$(awk '$3 == "leaf" { print $1, $2, $3 }' summary)"
-# A call and a taken branch back for each, but the last branch of each of the eight loops is not taken.
+# A call and a taken branch back for each turn, except the last branch of each of the eight loops.
 same "summary: branches of what calls it" yes "$(awk '$3 == "work" && $2 >= 2 * 3142 - 8 && $2 <= 2 * 3142 + 16 { print "yes" }' summary)"
 
-# The trace has all that is counted: a program of one thread, a child and an executed program.
+# The trace has everything that is counted: in a program of one thread, a child and an executed program.
 cat >script.sh <<'S'
 for i in 1 2 3; do echo $i; done | sort -r
 (exit 3) || echo "$?"
@@ -35,14 +35,14 @@ run counted "$SOFTPMU" stat --deterministic -j -o json -e br_inst_retired.near_t
 run traced "$SOFTPMU" trace --deterministic --summary -o summary -- sh script.sh
 same_file "a shell: output" counted.out traced.out
 count=$(count_of json 1) traced=$(sed -n 's/^# \([0-9]*\) taken branches.*/\1/p' summary)
-# What moves from one to the other are process numbers, and what waits for children.
+# Only process numbers differ between two runs, and the code that waits for children.
 if [[ $count =~ ^[1-9][0-9]*$ && -n $traced ]] && ((traced > count - 300 && traced < count + 300 && count > 30000)); then
 	pass "a shell: $count branches, $traced in the trace"
 else
 	fail "a shell" "$count branches counted, $traced traced"
 fi
 
-# --- threads and processes without number, one after the other; and more at a time than there are buffers
+# --- very many threads and processes, one after the other; and more at a time than there are buffers
 run many "$SOFTPMU" trace --summary -o summary -- "$program" 40
 same "40 threads at a time" "0 40" "$status $(awk '$3 == "leaf" { print $1 }' summary)"
 run many "$SOFTPMU" trace --summary -o summary -- "$program" deep 40

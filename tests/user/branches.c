@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branches: are branch records those of an independent single-step (singlestep -t)?
+ * branches: compares branch records with those of an independent single-step (singlestep -t).
  *
  * usage: branches trace STEPS       standard input: `softpmu trace --list`
  *        branches stack STEPS DISTANCE DEPTH SIGNALS BEHIND
@@ -9,11 +9,11 @@
  * trace (17.4.9): the records are the taken near branches, all of them, in order.
  * stack (17.4.8): the k-th sample is instruction k * DISTANCE, and its stack holds the newest
  * DEPTH taken branches of the kinds in SIGNALS (hexadecimal), that instruction's included,
- * newest first.  With BEHIND 1 the sample's address is that of the instruction after, as records
- * of formats 0 and 1 have it (18.4.4).
+ * newest first.  With BEHIND 1 the sample's address is that of the next instruction, as in records
+ * of formats 0 and 1 (18.4.4).
  *
- * Says what is wrong and ends with 1; else prints how many branches were compared.  A list
- * without any is wrong.
+ * Prints what is wrong and ends with 1; otherwise prints how many branches were compared.  An empty
+ * list is wrong.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -48,7 +48,8 @@ static void read_steps(const char *path)
 	fclose(file);
 }
 
-/* Did step i take a near branch of one of these kinds?  The last step leads nowhere. */
+/* Returns whether step i took a near branch of one of these kinds.  The last step has no
+ * successor. */
 static bool takes(size_t i, uint64_t kinds)
 {
 	return i + 1 < steps && step[i].signals & kinds & SPMU_SIGSET_TAKEN & ~SPMU_SIGBIT(FAR);
@@ -85,15 +86,15 @@ static void check_trace(void)
 }
 
 /* One sample: its address, then FROM/TO/flags... for each entry. */
-static void check_sample(char *line, size_t at, unsigned long depth, uint64_t kinds, size_t behind)
+static void check_sample(char *line, size_t at, unsigned long depth, uint64_t kinds, size_t shift)
 {
 	char *end, *word = strtok(line, " \n");
 	uint64_t ip = word ? strtoull(word, NULL, 16) : 0;
 	unsigned long entries = 0;
 	size_t i = at + 1;
 
-	if (at + behind < steps && ip != step[at + behind].ip)
-		wrong("sample's instruction", at, ip, step[at + behind].ip);
+	if (at + shift < steps && ip != step[at + shift].ip)
+		wrong("sample's instruction", at, ip, step[at + shift].ip);
 	while ((word = strtok(NULL, " \n"))) {
 		uint64_t from = strtoull(word, &end, 16);
 		uint64_t to = strtoull(end + 1, NULL, 16);
@@ -117,15 +118,15 @@ static void check_sample(char *line, size_t at, unsigned long depth, uint64_t ki
 }
 
 /* A sample at each distance-th instruction. */
-static void check_stacks(unsigned long distance, unsigned long depth, uint64_t kinds, size_t behind)
+static void check_stacks(unsigned long distance, unsigned long depth, uint64_t kinds, size_t shift)
 {
 	static char line[65536];
 	size_t at = distance - 1;
 
 	while (fgets(line, sizeof(line), stdin)) {
 		if (at >= steps)
-			wrong("a sample behind the end", at, at, steps);
-		check_sample(line, at, depth, kinds, behind);
+			wrong("a sample after the end", at, at, steps);
+		check_sample(line, at, depth, kinds, shift);
 		at += distance;
 	}
 	if (at < steps)

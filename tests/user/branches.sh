@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# branches.sh: the branch trace of a program is the sequence of taken branches that an independent
-# single-step of it gives (17.4.9), and the last branch records at each sample are the newest of it
+# branches.sh: the branch trace of a program equals the taken branches of an independent
+# single-step (17.4.9). The last branch records at each sample are the newest of them
 # after the filter (17.4.8, 17.7.2).
 #
-# Random programs (random-program.c) and those whose branches are known by hand.  RANDOM_PROGRAMS is
-# how many of the first, RANDOM_SEED the first seed.
+# It uses random programs (random-program.c) and programs whose branches are known by hand.
+# RANDOM_PROGRAMS is the number of random programs, RANDOM_SEED the first seed.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -16,15 +16,15 @@ programs=${RANDOM_PROGRAMS:-10}
 patience=150000 # instructions, for the single-stepper
 compared=0
 
-# Filters of -j, what they let through as signals (signals.h, in the order of its list: 1 taken
-# conditional, 3 and 4 calls, 5 returns, 6 and 7 jumps), and models with their depth and whether
-# their records name the instruction after (formats 0 and 1) and whether the overflow itself makes
-# them (18.9.4.4; 18.7.1.2 on Goldmont).
+# The filters of -j with the signals that they pass (by number in the list of signals.h: 1 taken
+# conditional, 3 and 4 calls, 5 returns, 6 and 7 jumps). The models with their depth, whether
+# their records name the next instruction (formats 0 and 1), and whether the overflow itself makes
+# a record (18.9.4.4; 18.7.1.2 on Goldmont).
 any=fa
 filters=("any,u $any" "any_call,u 18" "any_ret,u 20" "cond,u 2" "ind_call,u 10" "ind_jmp,u 80")
 models=("nehalem 16 1 0" "skylake 32 0 0" "goldmont 32 0 1" "haswell 16 0 1" "icelake 32 0 0")
 
-# what NAME HOW...: runs branches and says what is wrong.
+# what NAME HOW...: runs branches and prints what is wrong.
 what() {
 	local said
 	said=$("$BUILT/branches" "${@:2}") || echo "$1: ${said:-branches ended with $?}"
@@ -32,7 +32,7 @@ what() {
 
 # Prints what is wrong with program $1.
 differences() {
-	local program=$1 at=$SCRATCH/one period=$((20 + $2 * 37 % 300)) filter model depth behind pdir
+	local program=$1 at=$SCRATCH/one period=$((20 + $2 * 37 % 300)) filter model depth shift pdir
 	run "$at.step" timeout -s KILL 60 "$BUILT/singlestep" -t "$at.trace" -o "$at.counts" -- "$program"
 	run "$at.list" "$SOFTPMU" trace --list -o "$at.branches" -- "$program"
 	cmp "$at.step.out" "$at.list.out" 2>&1
@@ -43,9 +43,9 @@ differences() {
 			run "$at.record" "$SOFTPMU" record -M "${model%% *}" -j "${filter% *}" -e instructions:upp \
 				-c "$period" -o "$at.data" -- "$program"
 			perf script -i "$at.data" -F ip,brstack >"$at.stacks" 2>/dev/null
-			read -r _ depth behind pdir <<<"$model"
+			read -r _ depth shift pdir <<<"$model"
 			what "record -M ${model%% *} -j ${filter% *} -c $period" stack "$at.trace" $((period + !pdir)) \
-				"$depth" "${filter#* }" "$behind" <"$at.stacks"
+				"$depth" "${filter#* }" "$shift" <"$at.stacks"
 		done
 	done
 }
@@ -60,7 +60,7 @@ check() {
 	fi
 }
 
-# Two loops: one with calls, returns and indirect branches, and one that becomes a trace, with jumps
+# Two loops: one with calls, returns and indirect branches; and one that becomes a trace, with jumps
 # that are followed and a branch that goes both ways.
 cat >"$SCRATCH/loop.S" <<'END'
 	.globl _start

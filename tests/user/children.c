@@ -83,7 +83,7 @@ static void exec_errors(void)
 		_exit(51);
 	}
 	ended("by folder");
-	/* What is ignored and blocked stays so; only descriptors that were there are. */
+	/* Ignored and blocked signals stay so, and no other descriptors are open. */
 	if (!fork()) {
 		sigset_t all;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# children.sh: processes that a program starts, and programs that it executes, do what they do
-# natively; what they retire is added to the program's (perf's inherited events), and perf.data has
-# their FORK, COMM and EXIT records.  Counts are known by hand (children-program.S).
+# children.sh: processes that a program starts, and programs that it executes, behave as natively. Their
+# counts are added to the program's (perf's inherited events). perf.data has
+# their FORK, COMM and EXIT records. Counts are known by hand (children-program.S).
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ counts "20 processes, many events" \
 	instructions:u,branches:u,mem_inst_retired.all_loads:u,mem_inst_retired.all_stores:u,fp_arith_inst_retired.scalar_double:u \
 	$((289 + 20 * 2000006)) -- "$BUILT/program" 1 2
 
-# Each process samples on its own.
+# Each process has its own samples.
 for period in 101 100003; do
 	run "$SCRATCH/rec" "$SOFTPMU" record -e instructions:u -c $period -o "$SCRATCH/perf.data" -- "$BUILT/program" 1 2
 	((status)) && fail "record -c $period" "status $status: $(head -n 1 "$SCRATCH/rec.err")"
@@ -37,7 +37,7 @@ for period in 101 100003; do
 		"$("$SOFTPMU" report -i "$SCRATCH/perf.data" -n | awk '/^ /{n += $2} END {print n}')"
 done
 
-# records FILE: perf's view of who began and ended, processes by the order in which they appear.
+# records FILE: prints who began and ended, as perf shows it. Processes are numbered by first appearance.
 records() {
 	perf script --show-task-events -i "$1" 2>/dev/null |
 		awk '/PERF_RECORD_(FORK|EXIT|COMM)/ {
@@ -135,7 +135,7 @@ else
 	not_run "python" "no python3"
 fi
 
-# A process that was killed cannot tell its counts.
+# The counts of a killed process are missing.
 for options in "" -i; do
 	# shellcheck disable=SC2086
 	run "$SCRATCH/killed" "$SOFTPMU" stat $options -x, -e instructions:u -o "$SCRATCH/killed.stat" -- \
@@ -143,7 +143,22 @@ for options in "" -i; do
 	same "a killed process is told of ${options:-}" "$((${#options} ? 0 : 1))" "$(grep -c 'missing$' "$SCRATCH/killed.err")"
 done
 
-# A file that gives other rights runs, and counts nowhere.
+# A parent translates what its children run, so a later child finds it translated: the number of translated blocks
+# does not grow with the number of children.
+# blocks CHILDREN: prints how many blocks a run with that many forked children translates.
+blocks() {
+	run "$SCRATCH/blocks" "$SOFTPMU" stat -v --no-cache -e instructions:u -- \
+		sh -c "i=0; while [ \$i -lt $1 ]; do (:); i=\$((i + 1)); done"
+	cat "$SCRATCH/blocks.out" "$SCRATCH/blocks.err" | sed -n 's/.*, blocks: \([0-9]*\),.*/\1/p'
+}
+few=$(blocks 50) many=$(blocks 150)
+if ((few > 0 && many > 0)); then
+	same "100 more children need fewer than 100 more translations" 1 $((many - few < 100))
+else
+	fail "translated blocks are told" "$few, $many"
+fi
+
+# A set-user-ID file runs, and counts nowhere.
 if [[ $(id -u) == 0 ]] && have setpriv; then
 	cp /bin/true "$BUILT/suid" && chown 65534 "$BUILT/suid" && chmod 4755 "$BUILT/suid"
 	run "$SCRATCH/suid" "$SOFTPMU" stat -x, -e instructions:u -o "$SCRATCH/suid.stat" -- \

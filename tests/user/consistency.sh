@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# consistency.sh: counts do not depend on what else is counted, and add up.
+# consistency.sh: a count does not depend on which other events are counted, and sums agree.
 #
 # A dynamic program runs without an environment and without address space randomization, so that
-# each run executes the same instructions; sort is told its memory, else it asks how much is free.
+# each run executes the same instructions. sort is given its memory size; otherwise it asks how much is free.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -17,7 +17,7 @@ done < <("$BUILT/singlestep" -l)
 program=(/usr/bin/sort --parallel=1 -S 1M /etc/services)
 [[ -r /etc/services ]] || program=(/usr/bin/sort --parallel=1 -S 1M /etc/passwd)
 
-# stat_of OPTIONS...: the output is in $SCRATCH/json
+# stat_of OPTIONS...: writes the output to $SCRATCH/json.
 stat_of() {
 	run "$SCRATCH/stat" "${alike[@]}" "$SOFTPMU" stat -j -o "$SCRATCH/json" "$@" -- "${program[@]}"
 	((status == 0)) || stop "stat $*" "status $status: $(tail -n 1 "$SCRATCH/stat.err")"
@@ -35,15 +35,15 @@ for key in "${keys[@]}"; do
 	[[ ${all[$key]} =~ ^[0-9]+$ ]] || stop "$key" "is '${all[$key]}'"
 done
 
-# Sums that hold by definition (Vol. 3B chapter 19).
+# Sums that are equal by definition (Vol. 3B chapter 19).
 same "branches = taken + not taken + far" "${all[branches]}" $((all[taken] + all[not_taken] + all[far]))
-# Calls without a return: the entry, calls of functions that end the program.
+# Calls without a return: the entry, and calls of functions that end the program.
 ((all[call] >= all[ret] - 5 && all[call] - all[ret] < 50)) && match=yes || match="${all[call]} ${all[ret]}"
 same "returns match calls, but for a few" yes "$match"
 ((all[instructions] > 100000 && all[cond] > all[not_taken] && all[loads] > all[locks])) && match=yes || match=${all[*]}
 same "orders of magnitude" yes "$match"
 
-# Alone, repeated, listed with commas, by raw code.
+# An event alone, repeated, in a list with commas, by raw code.
 for key in "${keys[@]}"; do
 	stat_of -e "${event[$key]}"
 	same "$key alone" "${all[$key]}" "$(count_of "$SCRATCH/json" 1)"
@@ -58,13 +58,13 @@ for pair in r00c0:instructions r00c4:branches r01c4:cond r20c4:taken r10c4:not_t
 	same "raw ${pair%:*}" "${all[${pair#*:}]}" "$(count_of "$SCRATCH/json" 1)"
 done
 
-# The host sees nothing of CPL 0, and says so instead of 0.
+# The host does not see CPL 0, and says so instead of printing 0.
 stat_of -e instructions:k
 same "instructions:k" "<not supported>" "$(count_of "$SCRATCH/json" 1)"
 stat_of -e instructions
 same "instructions of all rings" "${all[instructions]}" "$(count_of "$SCRATCH/json" 1)"
 
-# A sampled run executes the same instructions: as many records as the count says, exactly.
+# A sampled run executes the same instructions: the number of records follows from the count.
 have perf || stop "perf" "is not installed"
 for key in instructions branches loads stores taken; do
 	for period in 10 1009; do

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# container.sh: a gate for continuous integration (docs/ci.md) in a container: its commands as they are printed
-# there, with the filter of system calls that Docker has by default (jail.c), and --deterministic without the right
-# to call personality(2).
+# container.sh: the commands of docs/ci.md, exactly as printed, in a container with Docker's default filter of
+# system calls (jail.c). And --deterministic without the right to call personality(2).
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -24,7 +23,7 @@ for refused in "setarch -R true" "unshare -U true"; do
 	same "the jail refuses $refused" "1 yes" "$? $(grep -q 'not permitted' err && echo yes)"
 done
 
-# A program that needs its addresses for what it does: it sorts by them.
+# A program whose path depends on addresses: it sorts by them.
 cat >bench.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>

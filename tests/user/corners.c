@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corners.c: what few programs do, and what the system makes of it: one subject for each argument.
- * What is printed is the same in every run.
+ * corners.c: rare uses of the system: one subject for each argument.  The output is the same in
+ * every run.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,14 +28,14 @@ static void pause_us(long us)
 	nanosleep(&t, NULL);
 }
 
-/* --- a child of vfork that is killed wherever it is --- */
+/* --- a child of vfork that is killed at any place --- */
 
 typedef int function(void);
 
 static volatile pid_t victim;
 static volatile int done;
 
-/* mov $n, %eax; ret, written anew each time: the translator is busy. */
+/* mov $n, %eax; ret, written again each time, so that the translator is busy. */
 static int run_new_code(uint8_t *at, int n)
 {
 	uint8_t bytes[] = {0xb8, (uint8_t)n, (uint8_t)(n >> 8), 0, 0, 0xc3};
@@ -148,49 +147,7 @@ static void clones(void)
 	with_flags("io", CLONE_IO);
 }
 
-/* --- restartable sequences --- */
-
-static void sequences(void)
-{
-	static struct rseq area;
-	int cpu = sched_getcpu();
-	long result = syscall(SYS_rseq, &area, 32, 0, 0x53053053);
-
-	printf("sequences: %s, processor %s\n", result ? strerrorname_np(errno) : "registered",
-	       cpu >= 0 && cpu < 4096 ? "known" : "unknown");
-}
-
-/* Adds 1, as a sequence in the C library's area. */
-static __attribute__((noipa)) void add_in_sequence(struct rseq *area, long *to)
-{
-	__asm__ volatile(".pushsection rseq_table, \"aw\"\n\t.balign 32\n"
-			 "3:\t.long 0, 0\n\t.quad 1f, 2f - 1f, 4f\n\t.popsection\n\t"
-			 "leaq 3b(%%rip), %%rax\n\tmovq %%rax, %0\n"
-			 "1:\tmovq %1, %%rax\n\tcmpq $-1, %%rax\n\tje 5f\n\tincq %%rax\n\t"
-			 "movq %%rax, %1\n"
-			 "2:\tjmp 5f\n\t.long 0x53053053\n4:\tjmp 1b\n5:"
-			 : "=m"(area->rseq_cs), "+m"(*to)
-			 :
-			 : "rax", "memory");
-}
-
-static void in_library(void)
-{
-	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
-	long sum = 0;
-
-	printf("in the library's area:");
-	fflush(stdout);
-	if (!__rseq_size) {
-		printf(" none\n");
-		return;
-	}
-	for (int i = 0; i < 1000; i++)
-		add_in_sequence(area, &sum);
-	printf(" %ld\n", sum);
-}
-
-/* --- a process that goes elsewhere, and closes what it finds open --- */
+/* --- a process that moves to another root, and closes the descriptors that it finds open --- */
 
 static void elsewhere(void)
 {
@@ -224,13 +181,8 @@ static void myself(void)
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"killed", killed},
-		{"clones", clones},
-		{"sequences", sequences},
-		{"in-library", in_library},
-		{"elsewhere", elsewhere},
-		{"myself", myself},
-		{NULL, NULL},
+		{"killed", killed}, {"clones", clones}, {"elsewhere", elsewhere},
+		{"myself", myself}, {NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* corners.h: what corners.c, filters.c, jits.c, lists.c, rings.c and views.c share: programs that
- * do what their argument names. */
+/* corners.h: shared by corners.c, filters.c, jits.c, lists.c, rings.c and views.c: programs whose
+ * arguments name the subjects. */
 #ifndef SOFTPMU_TESTS_CORNERS_H
 #define SOFTPMU_TESTS_CORNERS_H
 
@@ -25,7 +25,7 @@ static inline void need(int ok, const char *what)
 	_exit(99);
 }
 
-/* main() of such a program; the list ends with an empty row. */
+/* The main() of such a program.  The list ends with an empty row. */
 static inline int run_subject(const struct subject *subject, int argc, char **argv)
 {
 	for (; argc == 2 && subject->name; subject++)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# deterministic.sh: with --deterministic ten runs of a program give the same count to the last
-# instruction, in environments of several sizes too; without it they do not.  With --deterministic=time those of
-# programs that read clocks do.
+# deterministic.sh: with --deterministic ten runs of a program give the same count to the
+# instruction, also in environments of different sizes; without it they do not. With --deterministic=time the same
+# holds for programs that read clocks.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 RUNS=${RUNS:-10}
@@ -10,8 +10,8 @@ unset PYTHONHASHSEED PERL_HASH_SEED
 export PYTHONDONTWRITEBYTECODE=1
 cd "$SCRATCH" || exit 1
 
-# counts_of RUNS OPTIONS... -- PROGRAM...: how many different counts so many runs give; each must be a number.
-# A shell writes down the number of the process that started it, so those are compared where it has as many digits.
+# counts_of RUNS OPTIONS... -- PROGRAM...: prints how many different counts RUNS runs give. Each must be a number.
+# A shell prints the process number of its parent, so runs are compared only if that has the same number of digits.
 counts_of() {
 	local runs=$1
 	shift
@@ -39,7 +39,7 @@ struct list { struct list *next; int value; };
 int sum(const struct list *l) { int s = 0; for (; l; l = l->next) s += l->value; return s; }
 const char *name(int n) { static const char *const names[] = {"none", "one", "two"}; return names[n % 3]; }
 C
-# Where python3 is a script that starts another process, the process's number moves counts.
+# Where python3 is a script that starts another process, the process's number changes counts.
 python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null)
 cc1=$("$CC" -print-prog-name=cc1)
 table="create table t(a,b); insert into t select value, random() from generate_series(1,2000); select count(*), max(a) from t where b % 7; select length(hex(randomblob(9)));"
@@ -63,7 +63,7 @@ for entry in "${programs[@]}"; do
 	same "$name: different counts of $RUNS runs" 1 "$(counts --deterministic -- "${command[@]}" ${last:+"$last"})"
 	[[ $(counts_of 3 -- "${command[@]}" ${last:+"$last"}) == 1 ]] || moved=$((moved + 1))
 done
-# Addresses and hash seeds are random otherwise: what is fixed is fixed by the option.
+# Without the option addresses and hash seeds are random, so the option is what fixes them.
 randomized() {
 	[[ $(grep -F '[stack]' /proc/self/maps) != "$(grep -F '[stack]' /proc/self/maps)" ]]
 }
@@ -75,7 +75,7 @@ else
 	fail "without the option counts move" "of $moved programs only"
 fi
 
-# What it is made of: addresses, random numbers by call, by file and of the auxiliary vector, no vDSO.
+# The parts: addresses, random numbers by call, by file and in the auxiliary vector, no vDSO.
 cat >what.c <<'C'
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -146,12 +146,12 @@ for part in stack page heap; do
 	same "$part: at random without the option" 2 "$(grep -c '' "$part")"
 done
 
-# A program that is executed by the program, and a child, are fixed too.  Perl waits without a handler: a
-# shell that is interrupted by its child's end takes another way when the child is quick.
+# A program that the program executes, and a child, are fixed too. Perl waits without a handler: a
+# shell that its child's end interrupts takes another path when the child is quick.
 executes='system("perl", "-e", "print rand"); exec("perl", "-e", "print rand")'
 same "a program that the program executes" 1 "$(counts --deterministic -- perl -e "$executes")"
 
-# The tunables of docs/ci.md leave no function of the C library that is chosen for the processor.
+# With the tunables of docs/ci.md the C library has no function left that is chosen for the processor.
 vector() {
 	"$SOFTPMU" trace --deterministic --summary -o sums -- ls /usr/bin >/dev/null
 	awk '$3 ~ /(evex|avx|sse4|ssse3|erms)/ { print $3 }' sums | grep -cv '_sse2_'
@@ -163,7 +163,7 @@ else
 	not_run "tunables" "nothing is chosen for this processor"
 fi
 
-# --- clocks.  A shell's random numbers begin with the time and with numbers of processes.
+# --- clocks. A shell seeds its random numbers from the time and from process numbers.
 # shellcheck disable=SC2016 # bash expands it
 timed=( # name|words of the command|last word
 	"python3|${python:-python3} -I -c|import time; print(time.time(), time.monotonic(), time.process_time())"
@@ -192,7 +192,7 @@ for entry in "${timed[@]}"; do
 	)"
 done
 
-# What clocks tell, and what waits add to it.
+# What clocks show, and how waits advance them.
 cat >clocks.c <<'C'
 #define _GNU_SOURCE
 #include <poll.h>

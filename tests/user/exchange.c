@@ -2,8 +2,8 @@
 /*
  * exchange.c [LIBRARY...]: long loops that are in two files: one of the program that calls the
  * library's step(), and one of the library, turns(), that calls the program's own_step().  Both
- * files are made of this one, the library with -DLIBRARY; -DADD=N says what a step of the file
- * adds.  Each library is loaded and run, and unloaded when another is to have its place.
+ * files are built from this one, the library with -DLIBRARY.  -DADD=N is what a step of the file
+ * adds.  Each library is loaded and run, and unloaded when another one takes its place.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static unsigned turns_of(void)
 
 	for (int i = 0; i < TURNS; i++)
 		x = called(x) ^ 1;
-	/* Where most instructions are the caller's, the loop is more likely seen there first. */
+	/* If most instructions are the caller's, the engine more likely finds the loop there
+	 * first. */
 	for (int i = 0; i < TURNS; i++) {
 		__asm__(".rept 40\n\tnop\n\t.endr");
 		x = called(x) ^ 1;

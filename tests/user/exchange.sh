@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# exchange.sh: a file is exchanged for another at the same addresses, between two runs and within one,
-# while translations are kept that go through two files (exchange.c): what runs is what is there now,
-# and it counts as without kept translations.
+# exchange.sh: a file is replaced by another at the same addresses, between two runs and within one,
+# while the persistent code cache has blocks that span two modules (exchange.c). The new file's code runs,
+# and counts as without the cache.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
@@ -19,14 +19,14 @@ done
 cat library.3 >rewritten
 same "the libraries are alike but for what they add" "$(stat -c %s library.3)" "$(stat -c %s library.50)"
 
-# counted OPTIONS... : stat of ./program with the libraries in $libraries; prints the count.
+# counted OPTIONS...: runs stat of ./program with the libraries in $libraries, and prints the count.
 counted() {
 	run run "$SOFTPMU" stat -v --deterministic -j -o stat -e instructions:u "$@" -- ./program "${libraries[@]}"
 	count_of stat 1
 }
 
-# as_it_is NAME LIBRARY...: three runs do what a native one does, with the counts of one without the
-# cache; the last finds its blocks in the cache.
+# as_it_is NAME LIBRARY...: three runs behave as a native one, with the counts of a run without the
+# cache. The last run finds its blocks in the cache.
 as_it_is() {
 	local name=$1 libraries=("${@:2}") expected turn
 	./program "${libraries[@]}" >native || stop "$name" "the program failed"

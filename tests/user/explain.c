@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain: where did two runs of a program not execute the same instructions?
+ * explain: finds where two runs of a program did not execute the same instructions.
  *
  * One is the single-stepper's trace of a native run, every instruction; the other is a softpmu
- * recording of instructions:upp with period 1, which has every second one.  Modules may sit at
- * other addresses, so an instruction is known by its file and the offset in it.  The two are
- * walked side by side; where they part, the nearest point is looked for from which they agree
- * again for WINDOW records, and the instructions that only one of them has are reported.
+ * recording of instructions:upp with period 1, which has every second one.  Modules may be at
+ * other addresses, so a file and an offset identify an instruction.  The program walks both lists
+ * side by side.  Where they differ, it searches the nearest point from which they agree again for
+ * WINDOW records, and reports the instructions that only one of them has.
  *
  * usage: explain TRACE MAPS < `perf script --show-mmap-events -F ip,sym`
  * The last line is "difference N": native minus softpmu, in instructions, up to the last record.
@@ -76,7 +76,7 @@ static void add_mapping(struct layout *l, uint64_t start, uint64_t end, uint64_t
 		l->map[l->count++] = (struct mapping){start, end, page_offset, module_of(path)};
 }
 
-/* The youngest mapping at the address says what is there. */
+/* The newest mapping at the address is the valid one. */
 static struct place place_of(const struct layout *l, uint64_t ip)
 {
 	size_t n;
@@ -166,7 +166,8 @@ static bool agree_from(size_t i, size_t j)
 	return k > 0;
 }
 
-/* The nearest (a, b): a instructions on natively, b records on, from where both agree. */
+/* Finds the nearest (a, b) such that both agree from a native instructions and b records further
+ * on. */
 static bool resume(size_t i, size_t j, size_t *a, size_t *b)
 {
 	size_t far;

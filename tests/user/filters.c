@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -53,7 +54,8 @@ static void install(struct sock_filter *filter, size_t n, unsigned flags)
 		install(filter_, sizeof(filter_) / sizeof(filter_[0]), flags);                     \
 	} while (0)
 
-/* mov $n, %eax; ret, written anew: what the translator does for it no filter below allows. */
+/* mov $n, %eax; ret, written again: no filter below allows the calls that the translator makes
+ * for it. */
 static long new_code(int n)
 {
 	static uint8_t *page;
@@ -80,14 +82,14 @@ static void refused(void)
 		say("new code", new_code(i));
 }
 
-extern const char behind_syscall[];
+extern const char after_syscall[];
 
 /* getppid(), which a filter traps. */
 static __attribute__((noipa)) long call(long nr)
 {
 	long result;
 
-	__asm__ volatile("syscall\n\t.globl behind_syscall\nbehind_syscall:"
+	__asm__ volatile("syscall\n\t.globl after_syscall\nafter_syscall:"
 			 : "=a"(result)
 			 : "a"(nr), "D"(11), "S"(22)
 			 : "rcx", "r11", "memory");
@@ -103,8 +105,8 @@ static void trapped(int sig, siginfo_t *info, void *context)
 	say("data", info->si_errno);
 	say("number", info->si_syscall - SYS_getppid);
 	say("in RAX", (long)regs[REG_RAX] - SYS_getppid);
-	say("behind the call",
-	    info->si_call_addr == behind_syscall && regs[REG_RIP] == (greg_t)behind_syscall);
+	say("after the call",
+	    info->si_call_addr == after_syscall && regs[REG_RIP] == (greg_t)after_syscall);
 	say("arguments", (long)(regs[REG_RDI] * 100 + regs[REG_RSI]));
 	regs[REG_RAX] = 1234;
 }
@@ -136,7 +138,7 @@ static void trap_blocked(void)
 	trap_default();
 }
 
-/* What is not on the list kills: the engine's own calls are not. */
+/* Calls that are not on the list kill.  The engine's own calls are not on it. */
 static void kills(void)
 {
 	INSTALL(0, NUMBER, IS(SYS_write, SECCOMP_RET_ALLOW), IS(SYS_exit_group, SECCOMP_RET_ALLOW),
@@ -184,7 +186,7 @@ static void threads(void)
 	pthread_join(thread, NULL);
 }
 
-/* In a child, since the calls that the strict mode has do not make a program. */
+/* Runs in a child, because no program can do with the calls of strict mode. */
 static void strict(void)
 {
 	int status;
@@ -233,7 +235,7 @@ static void errors(void)
 	INSTALL(0, NUMBER); /* no RET at its end */
 }
 
-/* Who may not install one is told so before it is looked at. */
+/* A process that may not install a filter gets that error before the filter is read. */
 static void unprivileged(void)
 {
 	struct sock_fprog program = {5, NULL};
@@ -242,7 +244,7 @@ static void unprivileged(void)
 	say("nowhere", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? errno : 0);
 }
 
-/* What it does stands at its end, but for a jump over all the rest. */
+/* A filter that begins with a jump over all instructions but the last ones. */
 static void of_length(unsigned n)
 {
 	static struct sock_filter filter[BPF_MAXINSNS];
@@ -261,7 +263,7 @@ static void of_length(unsigned n)
 	say("getpid", syscall(SYS_getpid) == getpid());
 }
 
-/* A denied exit comes back; an allowed one of a child has its status. */
+/* A denied exit returns.  An allowed exit of a child gives its status. */
 static void exits(void)
 {
 	int status = -1;
@@ -327,6 +329,40 @@ static void allows(void)
 	say("getpid", syscall(SYS_getpid) == getpid());
 }
 
+static long microseconds_used(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec +
+	       used.ru_stime.tv_usec;
+}
+
+/*
+ * Filters that allow calls by their numbers, which the kernel remembers.  The error stream gets the
+ * processor time of the calls in microseconds.
+ */
+static void heavy(void)
+{
+	static struct sock_filter filter[800] = {NUMBER};
+	long before;
+
+	for (unsigned i = 1; i < 799; i += 2) {
+		const struct sock_filter pair[] = {IS(10000 + i, SECCOMP_RET_ERRNO | 60)};
+
+		memcpy(filter + i, pair, sizeof(pair));
+	}
+	filter[799] = (struct sock_filter)ELSE(SECCOMP_RET_ALLOW);
+	for (int i = 0; i < 10; i++)
+		install(filter, 800, 0);
+	before = microseconds_used();
+	for (int i = 0; i < 300000; i++)
+		if (syscall(SYS_getppid) < 0)
+			say("getppid", errno);
+	fprintf(stderr, "%ld\n", microseconds_used() - before);
+	say("calls", 300000);
+}
+
 static void is_long(void)
 {
 	of_length(BPF_MAXINSNS - 16);
@@ -358,6 +394,7 @@ int main(int argc, char **argv)
 		{"exits-by-status", exits_by_status},
 		{"computed", computed},
 		{"allows", allows},
+		{"heavy", heavy},
 		{NULL, NULL},
 	};
 

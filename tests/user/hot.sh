@@ -1,34 +1,34 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# hot.sh: code that runs long enough to be translated once more, along the way that it takes, and
-# then takes another.  What retires is what the program's own counts say (Vol. 3B 20.3.1.1),
-# whichever way was expected, and a sample comes each period.
+# hot.sh: code that runs long enough to become a trace, and then takes another path than
+# the trace. What retires is what the program's own counts say (Vol. 3B 20.3.1.1),
+# whichever path was expected, and a sample comes each period.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 "${ASSEMBLER:-gcc}" -nostdlib -static -no-pie -o "$BUILT/hot" "$ROOT/tests/user/hot-program.S" ||
 	stop "hot-program" "does not build"
 rounds=2097152
-# CF was there behind the call, the word's second target was taken, the return went elsewhere.
+# CF was set after the call, the word's second target was taken, the return went elsewhere.
 places="1048576 1048576 1048576"
 
-# counted EVENT ROUND OTHERS [OPTION...]: ROUND for each round, OTHERS beside.
+# counted EVENT ROUND OTHERS [OPTION...]: expects ROUND for each round, plus OTHERS.
 counted() {
 	run "$SCRATCH/hot" "$SOFTPMU" stat -x, -e "$1" -o "$SCRATCH/hot.stat" "${@:4}" -- "$BUILT/hot"
 	same "places passed while counting $1" "$places" "$(od -An -t u8 -w24 "$SCRATCH/hot.out" | xargs)"
 	same "$1" $((rounds * $2 + $3)) "$(grep -v '^#' "$SCRATCH/hot.stat" | sed -n '/./{s/,.*//p;q;}')"
 }
-# Each place is one instruction more; a return to elsewhere two more and the NOP less.  32 changes of
-# the word; 4 instructions before the loop and 11 behind it.
+# Each place is one more instruction. A return to elsewhere is two more, without the NOP. There are 32
+# changes of the word, 4 instructions before the loop and 11 after it.
 others=$((3 * 1048576 + 32 * 3 + 4 + 11))
 counted instructions:u 17 $others
 counted branches:u 10 2
 counted BR_INST_RETIRED.NEAR_RETURN:u 2 0
 counted BR_INST_RETIRED.NEAR_CALL:u 2 0
-# Not taken: half the JNC and half the JZ, 32 times the JNZ behind TEST, JNE each time, the last JNZ.
+# Not taken: half the JNC and half the JZ, 32 times the JNZ after TEST, JNE each time, the last JNZ.
 counted BR_INST_RETIRED.NOT_TAKEN:u 2 $((32 + 1))
 counted MEM_INST_RETIRED.ALL_LOADS:u 3 $((1048576 + 32 * 2))
-# Two that only the outcome decides: where room for one is short the other is charged on the way out.
+# Two events that depend on the outcome only: if headroom for one is low, the block charges it at its exit.
 run "$SCRATCH/hot" "$SOFTPMU" stat -M icelake -x, -e BR_INST_RETIRED.NEAR_TAKEN:u -e BR_INST_RETIRED.COND_TAKEN:u \
 	-o "$SCRATCH/hot.stat" -- "$BUILT/hot"
 conditional=$((2 * 1048576 + rounds - 32 + rounds - 1))
@@ -42,8 +42,8 @@ for period in 997 100003; do
 	same "samples each $period" $(((17 * rounds + others) / period)) "$got"
 done
 
-# A counter that is far from its overflow is not checked in each block, one that is near is: samples of
-# another event are the same far from it, near it, and where it comes near on the way.  Then all is
+# A counter far from its overflow is not checked in each block, and one near it is. Samples of another event
+# are the same while it is far, while it is near, and where it comes near on the way. Then everything is
 # translated once more.
 have perf || stop "perf" "is not installed"
 far=$((1 << 43)) loads=$((3 * rounds + 1048576 + 32 * 2))
@@ -57,13 +57,13 @@ for period in $((4 * far)) $((far / 2)) $((far + 20000000)); do
 	[[ -e $SCRATCH/first ]] || { cp "$SCRATCH/script.out" "$SCRATCH/first" && first=$blocks; }
 	same_file "where they are, period $period" "$SCRATCH/first" "$SCRATCH/script.out"
 done
-# The last one began far from it and came near.
+# The last one began far from its overflow and came near.
 if ((blocks > first)); then
 	pass "checked from the middle on"
 else
 	fail "checked from the middle on" "$blocks blocks, far from an overflow $first"
 fi
-# Far from it loops are checked all the same: they come back, and become traces beside the program's 19 blocks.
+# Loops are checked even far from an overflow: they return to the engine, and become traces besides the program's 19 blocks.
 run "$SCRATCH/hot" "$SOFTPMU" stat -v --no-cache -e instructions:u -- "$BUILT/hot"
 blocks=$(sed -n 's/.* blocks: \([0-9]*\), bytes.*/\1/p' "$SCRATCH/hot.err")
 if ((blocks > 19)); then

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What /proc/self/exe leads to. */
+/* Prints the target of /proc/self/exe. */
 static void print_own_image(void)
 {
 	struct stat by_path, by_open, link;
@@ -44,7 +44,7 @@ static void print_arguments(int argc, char **argv)
 	umask(mask);
 	for (n = 0; n < argc; n++)
 		printf("argv[%d]=%s\n", n, argv[n]);
-	/* The shell sets `_` to what it starts. */
+	/* The shell sets `_` to the program that it starts. */
 	for (n = 0; environ[n]; n++)
 		if (strncmp(environ[n], "_=", 2) != 0)
 			printf("environ[%d]=%s\n", n, environ[n]);

@@ -67,7 +67,7 @@ static struct sock_filter filter[] = {
 	REFUSED(SYS_unshare),
 	REFUSED(SYS_userfaultfd),
 	REFUSED(SYS_vhangup),
-	/* The C library then calls clone(2), whose flags a filter can see. */
+	/* The C library then calls clone(2).  A filter can read its flags. */
 	EQUAL(SYS_clone3, 1),
 	REFUSE(ENOSYS),
 	EQUAL(SYS_clone, 4),
@@ -75,7 +75,7 @@ static struct sock_filter filter[] = {
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1),
 	REFUSE(EPERM),
 	RETURN(SECCOMP_RET_ALLOW),
-	/* A few values are allowed: those that old programs use, and asking. */
+	/* A few values are allowed: those of old programs, and the query. */
 	EQUAL(SYS_personality, 7),
 	LOAD(args[0]),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0, 4, 0),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jits.c: what runtimes that make code do with it: write and run by turns (mprotect(2)), patch
- * calls that others run, place new code where old was, move it, publish it to other threads, run it
- * in handlers of signals and in children, and start programs meanwhile.  One subject for each
- * argument. Code that another thread runs meanwhile is changed by aligned stores only (Vol.
- * 3A 8.1.3, 9.1.3 in later editions).
+ * jits.c: what just-in-time compilers do with code: write and run it in turns (mprotect(2)), patch
+ * calls that other threads run, replace old code, move it, publish it to other threads, run it
+ * in signal handlers and in children, and start programs meanwhile.  One subject for each
+ * argument.  Only aligned stores change code that another thread is running (Vol. 3A 8.1.3, 9.1.3
+ * in later editions).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -135,7 +135,7 @@ static void patches(void)
 	printf("patches: %ld wrong here, %ld in others\n", wrong, all);
 }
 
-/* --- another code at an old one's place --- */
+/* --- new code at the place of old code --- */
 
 static void reuse(void)
 {
@@ -212,7 +212,7 @@ static void forks(void)
 	printf("forks: %d wrong\n", wrong);
 }
 
-/* --- threads that write code beside each other's, in the same pages --- */
+/* --- threads that write code next to each other's, in the same pages --- */
 
 static uint8_t *shared;
 
@@ -245,7 +245,7 @@ static void threads(void)
 	printf("threads: %ld wrong\n", wrong);
 }
 
-/* --- code that is published: an address is set once the code is there --- */
+/* --- code that is published: its address is stored after the code is complete --- */
 
 #define PUBLISHED 120
 
@@ -383,7 +383,7 @@ static void across(void)
 	printf("across: %d wrong\n", wrong);
 }
 
-/* --- code high above reads what it may not: what its handler finds in registers --- */
+/* --- code above 2 GiB reads forbidden memory: its handler sees the registers --- */
 
 #define HIGH	((uint8_t *)0x600000000000)
 #define OF_RSI	0x5151
@@ -456,22 +456,52 @@ static void far_faults(void)
 	       (long)wrong[1], (long)wrong[2]);
 }
 
+#define PIECES 120000
+
+static void *read_until_closed(void *end)
+{
+	char byte;
+
+	while (read(*(int *)end, &byte, sizeof(byte)) > 0)
+		;
+	return NULL;
+}
+
+/* Much code beside another thread.  Each piece has a branch that goes both ways. */
+static void plenty(void)
+{
+	static const uint8_t start[] = {0x31, 0xc0}; /* xor %eax, %eax */
+	static const uint8_t piece[] = {
+		0xf7, 0xc7, 1, 0, 0, 0, /* test $1, %edi */
+		0x74, 0x02,		/* je 1f */
+		0xff, 0xc0,		/* inc %eax */
+					/* 1: */
+	};
+	size_t bytes = sizeof(start) + PIECES * sizeof(piece) + 1;
+	uint8_t *code = new_code(NULL, bytes, PROT_READ | PROT_WRITE), *at = code + sizeof(start);
+	pthread_t other;
+	int end[2];
+
+	memcpy(code, start, sizeof(start));
+	for (int i = 0; i < PIECES; i++, at += sizeof(piece))
+		memcpy(at, piece, sizeof(piece));
+	*at = 0xc3; /* ret */
+	mprotect(code, bytes, PROT_READ | PROT_EXEC);
+	need(!pipe(end) && !pthread_create(&other, NULL, read_until_closed, end), "thread");
+	for (int i = 0; i < 6; i++)
+		printf("plenty: %d\n", ((int (*)(int))(void *)code)(i & 1));
+	close(end[1]);
+	pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"flips", flips},
-		{"patches", patches},
-		{"reuse", reuse},
-		{"handlers", handlers},
-		{"forks", forks},
-		{"threads", threads},
-		{"published", publishes},
-		{"moved", moved},
-		{"spawns", spawns},
-		{"across", across},
-		{"beside", beside},
-		{"far", far_faults},
-		{NULL, NULL},
+		{"flips", flips},	  {"patches", patches}, {"reuse", reuse},
+		{"handlers", handlers},	  {"forks", forks},	{"threads", threads},
+		{"published", publishes}, {"moved", moved},	{"spawns", spawns},
+		{"across", across},	  {"beside", beside},	{"far", far_faults},
+		{"plenty", plenty},	  {NULL, NULL},
 	};
 
 	return run_subject(subjects, argc, argv);

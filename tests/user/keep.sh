@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# keep.sh: translations that are kept between runs change nothing but the time: the same counts and
-# samples, and nothing is used that is damaged, of another file, or that others could have written.
+# keep.sh: the persistent code cache changes nothing but the time: counts and samples are the same. The
+# engine uses nothing that is damaged, of another file, or writable by others.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ export XDG_CACHE_HOME=$SCRATCH/cache
 kept=$XDG_CACHE_HOME/softpmu/translations
 mkdir "$XDG_CACHE_HOME"
 
-# count COMMAND...: $counts, and how many blocks were $new and $old.
+# count COMMAND...: sets $counts, and the numbers of $new and $old blocks.
 count() {
 	run "$SCRATCH/run" "$SOFTPMU" stat -v --deterministic -j -o "$SCRATCH/stat" \
 		-e instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$@"
@@ -20,7 +20,7 @@ count() {
 	old=$(sed -n 's/.*kept blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
 }
 
-# cold COMMAND...: the counts without the cache.
+# cold COMMAND...: prints the counts without the cache.
 cold() {
 	run "$SCRATCH/cold" "$SOFTPMU" stat --no-cache --deterministic -j -o "$SCRATCH/stat" \
 		-e instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$@"
@@ -28,13 +28,13 @@ cold() {
 	echo $(count_of "$SCRATCH/stat" 1,3)
 }
 
-# yes_or_no TEST...: for `same`.
+# yes_or_no TEST...: prints yes or no, for `same`.
 yes_or_no() {
 	if (("$@")); then echo yes; else echo no; fi
 }
 
-# is_kept NAME COMMAND...: the second run translates next to nothing, and counts the same, unless the
-# counts move by themselves (`moves`).
+# is_kept NAME COMMAND...: the second run translates almost nothing and counts the same, unless its
+# counts vary by themselves (`moves`).
 is_kept() {
 	local name=$1 expected
 	shift
@@ -47,7 +47,7 @@ is_kept() {
 	same_file "$name: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
 }
 
-# is_not_used NAME COMMAND...: the run translates everything itself, and counts the same.
+# is_not_used NAME COMMAND...: the run translates everything itself and counts the same.
 is_not_used() {
 	local name=$1 expected
 	shift
@@ -67,8 +67,8 @@ is_kept "sort" sort -S 1M --parallel=1 /etc/services
 moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
 have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
 
-# Code for one thread and for several is kept apart.  A program that starts threads begins with the
-# latter once that is there: so what runs before them comes with the second run.
+# Code for one thread and code for several are in separate files. A program that starts threads begins with the
+# latter once it exists. So what runs before the threads is in it from the second run on.
 if have xz; then
 	single=(xz -T1 -c /etc/services) several=(xz -T2 --block-size=16KiB -c /etc/services)
 	rm -f "$kept"/*
@@ -194,13 +194,13 @@ for turn in first second; do
 done
 unset LD_PRELOAD
 
-# What a program reads of its own mappings does not tell (proc(5)).
+# The program's own mappings (proc(5)) do not show whether the cache was used.
 expected=$("$SOFTPMU" stat --no-cache -o "$SCRATCH/stat" wc -l /proc/self/maps)
 for turn in first second; do
 	same "the list of mappings, $turn run" "$expected" "$("$SOFTPMU" stat -o "$SCRATCH/stat" wc -l /proc/self/maps)"
 done
 
-# The folder stays small.
+# The folder has a limited size.
 rm -f "$kept"/*
 truncate -s 600M "$kept/old"
 touch -d 2001-01-01 "$kept/old"

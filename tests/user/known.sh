@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # known.sh [NAME...]: programs whose counts are known by hand (tests/user/known/*.S).
 #
-# Each program says in its header comment what it does and how its counts come about:
-#   expect: KEY=N ...   counts; keys as in steps.h.  A key that is not named is still compared
+# The header comment of each program says what it does and how its counts follow:
+#   expect: KEY=N ...   counts; keys as in steps.h. A key that is not named is still compared
 #                       with the single-stepper.
-#   status: N           exit status, 128 + signal for a signal; 0 when not given
-#   build: FLAGS        flags beyond -nostdlib -static -no-pie
+#   status: N           exit status, 128 + signal for a signal; by default 0
+#   build: FLAGS        flags in addition to -nostdlib -static -no-pie
 #   needs: FEATURE      a flag of /proc/cpuinfo, or int80
-#   may-refuse: TEXT    the tool may say that it cannot run this: status 125 and one line with TEXT
+#   may-refuse: TEXT    the tool may refuse the program: status 125 and one line with TEXT
 #   refuse: KEY         the expectation is wrong on purpose; the check must fail for this key
-# It is run natively, under the single-stepper, and under `softpmu stat`.  The expected numbers
-# are compared with both, so an error in a derivation shows up as such.
+# The program runs natively, under the single-stepper, and under `softpmu stat`. The expected numbers
+# are compared with both, so an error in a derivation is found.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -26,7 +26,7 @@ header() {
 	sed -n '/^#include/q; s/^ \* '"$2"': *//p' "$1"
 }
 
-# What the machine must have; true when it has.
+# Returns success if the machine has a feature.
 meets() {
 	case $1 in
 	"") true ;;
@@ -35,12 +35,12 @@ meets() {
 	esac
 }
 
-# The value of KEY in a file of key=value lines, empty when not there.
+# Prints the value of KEY in a file of key=value lines; nothing if it is missing.
 value() {
 	sed -n "s/^$2=//p" "$1"
 }
 
-# Compare everything that is known about one program; prints a line for each difference.
+# Compares everything that is known about one program, and prints a line for each difference.
 compare() {
 	local name=$1 at=$SCRATCH/$1 key n=0 want step soft
 	[[ $native_status == "$want_status" ]] || echo "status: native $native_status, expected $want_status"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leak [lose]: threads hold memory on their stacks and in a register only, and with `lose` two
- * pieces are lost.  For leak checkers, which stop all threads and look for pointers.
+ * leak [lose]: threads have pointers to memory only on their stacks and in a register.  With `lose`
+ * two blocks are lost.  Leak checkers stop all threads and search for pointers.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ void *in_global;
 static volatile int ready;
 
 /* The pointer is in one register only, in code that never leaves. */
-/* malloc(3), of which static analysis would see that it is lost. */
+/* Calls malloc(3) in a way that hides the leak from static analysis. */
 static void *(*const volatile allocate)(size_t) = malloc;
 
 static __attribute__((noinline)) void hold(void *held)

@@ -20,7 +20,7 @@ compile() {
 		stop "build of $name" "$CC failed"
 }
 
-# run OUTPUT-PREFIX COMMAND...: streams to PREFIX.out and PREFIX.err, exit status in $status.
+# run OUTPUT-PREFIX COMMAND...: writes the streams to PREFIX.out and PREFIX.err, and the exit status to $status.
 # A command that hangs is killed and has status 137.
 run() {
 	local to=$1
@@ -29,7 +29,7 @@ run() {
 	status=$?
 }
 
-# count_of FILE N: the counter value of the N-th event of a `stat -j` output, or what it says
+# count_of FILE N: prints the value of the N-th event of a `stat -j` output, or the word that it has
 # instead of a number.
 count_of() {
 	sed -n 's/.*"counter-value" *: *"\{0,1\}\([^",}]*\)"\{0,1\}.*/\1/p' "$1" |

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# limits.sh: a limit of the address space (ulimit -v) is the program's.  Where the kernel's limit can be raised the
-# program has as much as natively; where it cannot, the engine keeps to the limit, too, and small programs run.
+# limits.sh: a limit of the address space (ulimit -v) is the program's. Where the kernel's limit can be raised, the
+# program has as much as natively. Where it cannot, the engine keeps to the limit too, and small programs run.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -42,7 +42,7 @@ limited() {
 soft() {
 	"$SOFTPMU" stat -j -o counts -e instructions:u -- "$@" 2>&1
 }
-# about NAME NATIVE SOFT: the same limits, and up to 4 MB more or less to map (the C library's own mappings, alignment).
+# about NAME NATIVE SOFT: the limits are the same, and the program can map as much, within 4 MB (alignment, the C library).
 about() {
 	local -a want got
 	read -ra want <<<"$2"
@@ -56,7 +56,7 @@ about() {
 about "the program's own limit" "$(./limits 200)" "$(soft ./limits 200)"
 about "a limit of another program" "$(sh -c 'ulimit -v 100000; ./limits')" "$(soft sh -c 'ulimit -v 100000; ./limits')"
 about "a limit that can be raised" "$(limited -Sv 100000 ./limits)" "$(limited -Sv 100000 soft ./limits)"
-# Without the right to raise it (CAP_SYS_RESOURCE), what the engine needs is missing.
+# Without the right to raise the limit (CAP_SYS_RESOURCE), the program has less, by what the engine needs.
 left=$(limited -v 900000 soft ./limits 300 | sed 's/.* //')
 same "a limit for the program and the engine" yes "$( ((left > 250 && left <= 300)) && echo yes)"
 same "a low limit" "" "$(limited -v 60000 soft true)"

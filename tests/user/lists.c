@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lists.c: what proc(5) says of the program's mappings and of the memory that they have: maps,
- * smaps and smaps_rollup under all their names.  One subject for each argument; what is printed is
- * the same in each run.
+ * lists.c: the lists of the program's mappings and their memory in proc(5): maps, smaps and
+ * smaps_rollup, under all their names.  One subject for each argument.  The output is the same in
+ * each run.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -19,7 +19,7 @@
 
 static char text[4 << 20], other[4 << 20];
 
-/* The whole of a file, without a change to the map. */
+/* Reads a whole file without changing the memory map. */
 static void read_file(char *to, size_t most, const char *name)
 {
 	int fd = open(name, O_RDONLY);
@@ -33,7 +33,7 @@ static void read_file(char *to, size_t most, const char *name)
 	close(fd);
 }
 
-/* The next line that begins a mapping. */
+/* Returns the next line that begins a mapping. */
 static char *next_mapping(char **at)
 {
 	char *line;
@@ -86,7 +86,7 @@ static void names(void)
 	pthread_join(thread, NULL);
 }
 
-/* The value of a key from `at` on, "Rss:" say. */
+/* Returns the value of the first key, such as "Rss:", at or after `at`. */
 static long value(const char *at, const char *key)
 {
 	const char *line = at ? strstr(at, key) : NULL;
@@ -94,7 +94,7 @@ static long value(const char *at, const char *key)
 	return line ? atol(line + strlen(key)) : -1;
 }
 
-/* What smaps says of the mapping that begins at this address. */
+/* Returns the entry of smaps for the mapping that begins at this address. */
 static void say(const char *name, const void *at)
 {
 	char begin[32], *entry, *flags;
@@ -108,7 +108,7 @@ static void say(const char *name, const void *at)
 	       value(entry, "KernelPageSize:"), flags ? flags + 8 : "none");
 }
 
-/* Without neighbours that it could be one mapping with. */
+/* Has no neighbours that the kernel could merge it with. */
 static uint8_t *alone(size_t bytes, int rights)
 {
 	uint8_t *at = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

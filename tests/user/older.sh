@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# older.sh: the families before architectural performance monitoring (Vol. 3B 18.15, 18.22, 18.23):
-# programs whose counts are known (tests/user/known/) count the same on each, samples and PEBS
-# records are those that the rules name, branch traces are those of other families, and what a
-# family lacks is said in a line.
+# older.sh: the families before architectural performance monitoring (Vol. 3B 18.15, 18.22, 18.23).
+# Programs with known counts (tests/user/known/) count the same on each. Samples and PEBS
+# records are those that the rules name. Branch traces are those of other families. What a
+# family lacks is reported in one line.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -11,7 +11,7 @@ compile precise
 compile precise-program -O1 -ffreestanding -fno-pie -nostdlib -static \
 	-fno-stack-protector -fcf-protection=none
 
-# events_of MODEL: lines of event and the single-stepper's keys that it adds up.
+# events_of MODEL: prints lines of an event and the single-stepper's keys whose sum it is.
 events_of() {
 	case $1 in
 	pentium*)
@@ -112,7 +112,7 @@ else
 	pass "another period is noticed"
 fi
 
-# The same branches as a family with 64-bit records has.
+# The branches are those of a family with 64-bit records.
 "$SOFTPMU" record -q -M skylake -e intel_bts//u -o "$SCRATCH/bts" -- "$BUILT/precise-program"
 perf script -i "$SCRATCH/bts" --itrace=b -F ip,addr >"$SCRATCH/branches"
 (($(wc -l <"$SCRATCH/branches") > 10000)) || fail "branches" "$(wc -l <"$SCRATCH/branches")"
@@ -166,17 +166,17 @@ refuses "P6 has no PEBS" "event 'instructions:upp' cannot be sampled precisely o
 	record -M p6 -e instructions:upp true
 refuses "P6 has no branch trace" "event 'intel_bts//u' is absent: pentium-iii has no branch trace store" \
 	record -M p6 -e intel_bts//u true
-refuses "nothing tags" "event 'front_end_event.NBOGUS:u' is absent: it counts what another event tags: tag=EVENT, or a metric such as memory_loads (see softpmu list)" \
+refuses "nothing tags" "event 'front_end_event.NBOGUS:u' is absent: it counts tags; name the event that sets them with tag=EVENT, or use a metric such as memory_loads (see softpmu list)" \
 	record -M netburst -e front_end_event.NBOGUS true
 run "$SCRATCH/stat" "$SOFTPMU" stat -M pentium-mmx -e DATA_READ:c=2,DATA_READ:c=1 true
 if grep -q '<not supported> *DATA_READ:c=2:u *absent' "$SCRATCH/stat.err" &&
 	grep -q '[1-9][0-9,]* *DATA_READ:c=1:u *modelled' "$SCRATCH/stat.err" &&
-	grep -q 'absent: .*with c=1 clocks, and nothing else' "$SCRATCH/stat.err"; then
+	grep -q 'absent: .*no threshold but c=1, and no other modifier' "$SCRATCH/stat.err"; then
 	pass "a threshold that Pentium lacks"
 else
 	fail "a threshold that Pentium lacks" "$(<"$SCRATCH/stat.err")"
 fi
-refuses "unit masks" "event 'cpu/event=2,umask=4/': the family has no unit masks: config=CODE, as softpmu list shows it" \
+refuses "unit masks" "event 'cpu/event=2,umask=4/': the family has no unit masks; use config=CODE with a code from softpmu list" \
 	stat -M netburst -e cpu/event=2,umask=4/ true
 refuses "tags of another family" "event 'instructions:tag=branches': only front_end_event and execution_event of NetBurst take tag=" \
 	stat -M p6 -e instructions:tag=branches true

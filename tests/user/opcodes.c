@@ -16,7 +16,6 @@
  * of any size, and a jump back.
  */
 #define _GNU_SOURCE
-#include <cpuid.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -108,7 +107,7 @@ __asm__(".text\n"
 	"	cld\n	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n"
 	"	popq %rbp\n	popq %rbx\n	ret\n");
 
-/* What a form did, besides registers and memory. */
+/* What a form did, except registers and memory. */
 struct result {
 	uint64_t signal, code, address, rip, error, trap, page;
 	uint64_t segments;
@@ -174,7 +173,7 @@ static void make_registers(struct registers *r, bool aligned)
 	r->gs = draw_pointer(true) - (draw() % 2 ? SCRATCH_AT : 64);
 }
 
-/* Values that mean something as numbers, addresses and indexes. */
+/* Values that are useful as numbers, addresses and indexes. */
 static uint64_t draw_element(void)
 {
 	static const uint64_t numbers[] = {
@@ -268,7 +267,7 @@ static void make_states(uint64_t seed)
 
 /* --- signals --- */
 
-/* What XSAVE has written of a frame; between that is what was on the stack. */
+/* The parts of a frame that XSAVE has written.  Between them is old stack content. */
 static void take_frame(const uint8_t *area)
 {
 	memcpy(xsave_after, area, 416);
@@ -329,21 +328,21 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-/* --- what only the native run can tell --- */
+/* --- what only the native run shows --- */
 
 static FILE *skips;
 static bool writes_skips;
 static uint64_t next_skip; /* UINT64_MAX: no more */
 
-/* Below 2 GiB the translator may have memory where a native run has none: anywhere but around that
- * of this program. */
+/* Below 2 GiB the translator may have memory where a native run has none, except near this
+ * program's own. */
 static bool may_be_engines(uint64_t address)
 {
 	return address >= UINT64_C(0x10000) - 64 && address < UINT64_C(0x80000000) &&
 	       address - (CODE_LOW - NEAR) >= 2 * NEAR && address - (SCRATCH_AT - NEAR) >= 2 * NEAR;
 }
 
-/* #GP of a branch to an address that is none: the translator reports it at the target. */
+/* A #GP of a branch to a non-canonical address.  The translator reports it at the target. */
 static bool is_wild_branch(const struct form *f)
 {
 	unsigned i = 0;
@@ -372,7 +371,7 @@ static void read_skip(void)
 	next_skip = fscanf(skips, "%llu", &n) == 1 ? n : UINT64_MAX;
 }
 
-/* Is this form not to run?  They are asked for in order. */
+/* Returns whether this form must not run.  Forms are asked for in order. */
 static bool is_skipped(uint64_t number)
 {
 	if (writes_skips || number != next_skip)

@@ -6,6 +6,7 @@
 #ifndef SOFTPMU_TESTS_OPCODES_H
 #define SOFTPMU_TESTS_OPCODES_H
 
+#include <cpuid.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static inline bool has_modrm(unsigned map, unsigned opcode)
 	       (opcode & 0xfe) == 0xfe;
 }
 
-/* ModRM with its SIB and a small displacement. */
+/* Writes a ModRM byte with its SIB byte and a small displacement. */
 static inline unsigned put_modrm(struct form *f, bool memory)
 {
 	unsigned modrm = draw() & 255, mod, rm = modrm & 7;
@@ -97,7 +98,7 @@ static inline unsigned put_modrm(struct form *f, bool memory)
 	return modrm;
 }
 
-/* A short way forward for branches: into the NOPs. */
+/* Writes a short forward displacement for branches: into the NOPs. */
 static inline void put_distance(struct form *f, unsigned map, unsigned opcode)
 {
 	unsigned distance = (unsigned)(draw() % 12);
@@ -256,7 +257,27 @@ static inline bool is_rip_relative(unsigned modrm)
 	return (modrm & 0xc7) == 5;
 }
 
-/* Where there is none it is an opcode, which must not be that of a short jump. */
+static inline bool is_amd(void)
+{
+	static int is = -1;
+	unsigned a, b, c, d;
+
+	if (is < 0)
+		is = __get_cpuid(0, &a, &b, &c, &d) && c == signature_AMD_ecx;
+	return is;
+}
+
+/* Returns whether prefixes mean something else than on Intel's processors (opcodes.md). */
+static inline bool is_special_on_amd(const struct form *f, unsigned map, unsigned opcode,
+				     unsigned modrm, unsigned prefixes)
+{
+	if (is_near_branch(map, opcode) && memchr(f->byte, 0x66, prefixes))
+		return true;
+	return memchr(f->byte, 0xf0, prefixes) &&
+	       (memchr(f->byte, 0x65, prefixes) || is_rip_relative(modrm));
+}
+
+/* If the form has no displacement, this is an opcode, which must not be a short jump. */
 static inline void put_immediate(struct form *f)
 {
 	unsigned byte = draw() & 255;
@@ -282,16 +303,14 @@ static inline void make_legacy(struct form *f, unsigned map, unsigned opcode)
 		modrm = put_modrm(f, draw() % 2);
 	f->touches_gs = touches_gs(f, map, opcode);
 	f->excluded = is_excluded(f, map, opcode, modrm, at) ||
-		      (memchr(f->byte, 0xf0, at) &&
-		       (memchr(f->byte, 0x65, at) || is_rip_relative(modrm))) ||
-		      (is_near_branch(map, opcode) && memchr(f->byte, 0x66, at)) ||
+		      (is_amd() && is_special_on_amd(f, map, opcode, modrm, at)) ||
 		      (f->touches_gs && has_modrm(map, opcode) && is_rip_relative(modrm));
 }
 
 /* high: it runs above 2 GiB. */
 static inline void make_form(struct form *f, uint64_t number, bool high)
 {
-	unsigned opcode = number & 255, i = (unsigned)(number >> 8) % SPACES;
+	unsigned opcode = number & 255, i = (unsigned)(number >> 8) % SPACES, modrm;
 	enum space space = spaces[i].space;
 
 	memset(f, 0, sizeof(*f));
@@ -312,7 +331,11 @@ static inline void make_form(struct form *f, uint64_t number, bool high)
 	} else {
 		put_vector_prefix(f, space, spaces[i].map);
 		put(f, opcode);
-		f->excluded = is_rip_relative(put_modrm(f, draw() % 2)) && high;
+		/* VZEROALL and VZEROUPPER have no ModRM byte: a NOP follows. */
+		modrm = opcode == 0x77 ? 0x90 : put_modrm(f, draw() % 2);
+		if (opcode == 0x77)
+			put(f, modrm);
+		f->excluded = is_amd() && is_rip_relative(modrm) && high;
 	}
 	if (draw() % 2)
 		put_immediate(f);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What precise.sh samples: a freestanding program at fixed addresses whose branches depend on
- * pseudo-random numbers, with calls (direct, indirect, recursive), jump tables, memory accesses
- * of several widths, REP strings, instructions that load here and store there, and system calls.
- * About 110,000 instructions.
+ * precise-program.c: the program that precise.sh samples: a freestanding program at fixed
+ * addresses whose branches depend on pseudo-random numbers, with calls (direct, indirect,
+ * recursive), jump tables, memory accesses of several widths, REP strings, instructions that
+ * load here and store there, and system calls.  About 110,000 instructions.
+ *
  */
 static unsigned char bytes[4096];
 static unsigned long words[512];

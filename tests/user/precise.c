@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * precise: are the samples of a run those that the arming rule names?
+ * precise: checks that the samples of a run are those that the arming rule names.
  *
  * A counter that starts at -P overflows at occurrence P, which arms PEBS; occurrence P + 1 makes
  * the record and reloads the counter (Vol. 3B 18.4.4, 17.4.9).  So the k-th record's eventing IP
@@ -11,8 +11,8 @@
  * ("late", 18.15.3).
  *
  * By a cascade (18.15.5.6) the occurrence of another event that ends the period starts the counter,
- * whose second occurrence behind it interrupts; occurrences of the other event since then are
- * part of the next period.
+ * whose second occurrence after that interrupts.  Later occurrences of the other event belong to
+ * the next period.
  *
  * usage: precise TRACE KEY PERIOD MODE [STARTER] < `perf script -F ip,...`
  * TRACE of the single-stepper; KEY as in steps.h.  MODE, and what lines are then:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # precise.sh: the k-th record of a sampled run is the one that the arming rule names.
 #
-# The program sits at fixed addresses, so the single-stepper's sequence of addresses is that of
-# the run under softpmu; precise.c compares every record of `perf script` with it.
+# The program is at fixed addresses, so the single-stepper's sequence of addresses equals that of
+# the run under softpmu. precise.c compares every record of `perf script` with it.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -64,7 +64,7 @@ for key in loads stores; do
 	done
 done
 samples locks pp 1 address -d
-# Precise store (18.9.4.3): format 1 knows where execution went on, and where the store went.
+# Precise store (18.9.4.3): format 1 has the next instruction and the store's address.
 later_stores=${event[stores]}
 event[stores]=mem_trans_retired.precise_store:u
 for period in 1 3 101; do
@@ -99,8 +99,8 @@ for period in 2 3 10; do
 done
 event[instructions]=$later_instructions
 
-# Several events at once, each with its own counter; 5 and more take more than one unit.  Where one
-# record can be for several counters (18.8.1.1) each has a unit to itself.
+# Several events at once, each with its own counter. Five and more need more than one unit. Where one
+# record can belong to several counters (18.8.1.1), each has its own unit.
 model=skylake
 together() {
 	local key options=(-M "$model")
@@ -110,7 +110,7 @@ together() {
 	run "$SCRATCH/record" "$SOFTPMU" record "${options[@]}" -c 101 -o "$SCRATCH/perf.data" -- "$program"
 	run "$SCRATCH/script" perf script -i "$SCRATCH/perf.data" -F event,ip
 	for key in "$@"; do
-		# The event's name as given stands first; case and modifiers are perf's.
+		# The event's name comes first, as it was given. Case and modifiers are perf's.
 		awk -v name="${event[$key]}pp:" 'tolower($1) == tolower(name) { print $2 }' \
 			"$SCRATCH/script.out" >"$SCRATCH/one"
 		if said=$("$BUILT/precise" "$trace" "$key" 101 pebs <"$SCRATCH/one"); then
@@ -123,7 +123,7 @@ together() {
 together instructions branches
 together instructions taken loads stores
 together branches cond not_taken taken call ret loads stores locks
-# Reduced skid (18.7.1.2): the instruction that overflows, by each precise event.
+# Reduced skid (18.7.1.2): the record is of the instruction that overflows, for each precise event.
 for period in 1 2 3 7 100 1009; do
 	samples instructions pp $period pdir-pebs -M goldmont
 done
@@ -139,7 +139,7 @@ model=haswell
 event[branches]=br_inst_retired.all_branches_pebs:u
 together branches taken cond call ret
 
-# The comparison itself must notice a record that is off by one instruction, a missing and an
+# The comparison must find a record that is off by one instruction, a missing one and an
 # additional one.
 run "$SCRATCH/record" "$SOFTPMU" record -e instructions:upp -c 99 -o "$SCRATCH/perf.data" -- "$program"
 perf script -i "$SCRATCH/perf.data" -F ip >"$SCRATCH/good" 2>/dev/null

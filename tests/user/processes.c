@@ -197,12 +197,13 @@ static int exec_mode(void)
 	return 0;
 }
 
-/* --- a process that ends at once, and whose child goes on until the file is gone -------------- */
+/* --- processes that end at once, each with a child; the last goes on until the file is gone --- */
 
-static int leaves(const char *file)
+static int leaves(const char *file, int depth)
 {
-	if (fork())
-		return 0;
+	for (int i = 0; i < depth; i++)
+		if (fork())
+			return 0;
 	while (!access(file, F_OK))
 		usleep(10000);
 	return 0;
@@ -216,7 +217,7 @@ int main(int argc, char **argv)
 		return clone3_mode();
 	if (!strcmp(mode, "exec"))
 		return exec_mode();
-	if (!strcmp(mode, "leaves") && argc > 2)
-		return leaves(argv[2]);
+	if (!strcmp(mode, "leaves") && argc > 3)
+		return leaves(argv[2], atoi(argv[3]));
 	return 2;
 }

@@ -5,8 +5,8 @@
 # is where the arming rule puts it, with the registers after the instruction.
 #
 # Periods start at 2: perf takes branches with a period of 1 for BTS and prints no registers.
-# RANDOM_PROGRAMS is how many, RANDOM_SEED the first seed.  A program that runs longer than the
-# single-stepper has patience for is compared by its results only.
+# RANDOM_PROGRAMS is the number of programs, RANDOM_SEED the first seed. If a program exceeds the
+# single-stepper's limit, only its results are compared.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis

@@ -45,8 +45,8 @@ static uint32_t *word(uint8_t *at, uint32_t offset)
 	return (uint32_t *)(at + offset);
 }
 
-/* From the beginning of the file into the first of the registered buffers; what the kernel says of
- * it. */
+/* Reads from the beginning of the file into the first registered buffer.  Returns the kernel's
+ * result. */
 static int read_to(void *to, unsigned bytes, int file)
 {
 	uint32_t head = *word(completions, parameters.cq_off.head);
@@ -65,7 +65,7 @@ static int read_to(void *to, unsigned bytes, int file)
 	return done[head & mask].res;
 }
 
-/* As many rounds of code that is read to `at`; some of it in the next page. */
+/* Reads code to `at` and runs it, in `rounds` rounds.  Some of it is in the next page. */
 static void rounds(const char *name, uint8_t *at)
 {
 	int file = memfd_create("rings", 0), wrong = 0;

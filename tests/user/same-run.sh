@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# same-run.sh: a program cannot tell from its surroundings that it is being counted.
+# same-run.sh: a program cannot detect from its surroundings that it is counted.
 #
 # Arguments, environment, standard streams, working directory, open files, signals, limits and
 # exit status are those of a native run, under `stat` and under `record`.
@@ -11,7 +11,7 @@ compile identity
 stat=("$SOFTPMU" stat -e instructions:u -o "$SCRATCH/stat" --)
 record=("$SOFTPMU" record -e instructions:upp -c 1009 -o "$SCRATCH/perf.data" --)
 
-# alike NAME SHELL-CODE: the code runs "$@" somewhere; natively and under both commands it gives
+# alike NAME SHELL-CODE: the code runs "$@" somewhere. Natively and under both commands it gives
 # the same output, error output and status.
 alike() {
 	local name=$1 code=$2 how
@@ -22,7 +22,7 @@ alike() {
 		local -n under=$how
 		timeout -s KILL "$LIMIT" bash -c "$code" code "${under[@]}" "$@" >"$SCRATCH/soft.out" 2>"$SCRATCH/soft.err"
 		status=$?
-		# record says on standard error what it recorded; and as perf does, both
+		# record prints on standard error what it recorded. And like perf, both
 		# name a program that a signal ended.
 		[[ $how == record ]] && sed -i '/^softpmu: \|^\[ /d' "$SCRATCH/soft.err"
 		((native > 128)) && sed -i '\|^[^ ]*: [A-Z][a-z ]*$|d' "$SCRATCH/soft.err"
@@ -60,7 +60,7 @@ ln -sf "$BUILT/identity" "$SCRATCH/link"
 	alike "address space is not randomized" 'setarch -R "$@" </dev/null' "$BUILT/identity"
 }
 
-# Scripts run by their interpreter, which is counted.
+# A script runs by its interpreter, which is counted.
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "$0" "$@"\nread line; echo "$line"\nexit 9\n' >"$SCRATCH/script.sh"
 printf '#!%s with\\ argument\n' "$BUILT/identity" >"$SCRATCH/own"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # sanitizers.sh: programs that are built with a sanitizer of gcc or clang: in C, in C++ with exceptions, and with
-# threads.  Each has a shadow at addresses of its own, which the engine must not use.  A clean program
-# says what it always says, and a fault is found.
+# threads. Each sanitizer has a shadow at its own addresses, which the engine must not use. A clean program
+# prints what it always prints, and a fault is found.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
-# Names of functions in reports come from another program, which takes long to start.
+# Another program finds the names of functions in reports, and takes long to start.
 for tool in ASAN LSAN TSAN MSAN UBSAN; do
 	export ${tool}_OPTIONS=symbolize=0
 done
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 }
 C
 
-# says NAME OUTPUT PROGRAM...: a clean program; the count is there, too.
+# says NAME OUTPUT PROGRAM...: a clean program prints OUTPUT, and is counted.
 says() {
 	local name=$1 want=$2
 	shift 2

@@ -22,7 +22,7 @@
 
 extern const char rdpmc_at[];
 
-/* What the counter goes up by from one RDPMC to another, with a MOV and `code` between them. */
+/* Returns the difference of two RDPMC with a MOV and `code` between them. */
 #define MEASURE(name, code)                                                                        \
 	static uint64_t name(uint32_t counter)                                                     \
 	{                                                                                          \
@@ -36,7 +36,7 @@ extern const char rdpmc_at[];
 	}
 /* 5 instructions. */
 MEASURE(of_five, "nop\n\tnop\n\tnop")
-/* 1000 rounds of a loop: 2000 instructions and 1000 branches beside RDPMC and two MOVs. */
+/* 1000 rounds of a loop: 2000 instructions and 1000 branches, plus RDPMC and two MOVs. */
 MEASURE(of_loop, "movl $1000, %%edx\n1:\tdecl %%edx\n\tjnz 1b")
 /* CPUID is one instruction. */
 MEASURE(of_cpuid, "movl $1, %%eax\n\tcpuid\n\tmovl %2, %%ecx")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# self.sh: a program that measures itself (self.c).  RDPMC reads the counters of the thread's own
-# unit, to the instruction, and raises #GP and #UD where the unit has no such counter (Vol. 2B,
-# RDPMC; 18.2.2); CPUID says what the model's unit is (18.2.1, leaf 0AH) and of all else what
-# the machine is.
+# self.sh: a program that measures itself (self.c). RDPMC reads the counters of the thread's own
+# unit, exactly, and raises #GP or #UD where the unit has no such counter (Vol. 2B,
+# RDPMC; 18.2.2). CPUID shows the model's unit (18.2.1, leaf 0AH); everything else is
+# the machine's.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ FIXED0=0x40000000
 KNOWN="5 2003 5" # RDPMC, MOV and three NOPs; with a loop of 2000; with CPUID between two MOVs
 cd "$SCRATCH" || exit 1
 
-# says NAME WANT OPTIONS... -- ARGUMENT...: what the program prints under stat
+# says NAME WANT OPTIONS... -- ARGUMENT...: the program prints WANT under stat.
 says() {
 	local name=$1 want=$2 options=()
 	shift 2
@@ -32,7 +32,7 @@ says "a counter that is not used" "0 0 0" -e instructions:u -- counts 0
 for pair in core2:$FIXED0 nehalem:$FIXED0 silvermont:$FIXED0 tigerlake:$FIXED0 pentium-iii:0 pentium-mmx:0; do
 	says "${pair%:*}" "$KNOWN" -M "${pair%:*}" -e instructions:u -- counts "${pair#*:}"
 done
-# A branch is in a general counter; which one is the driver's choice.
+# An event of branches is in a general counter; the driver chooses which.
 for ((n = 0; n < 8; n++)); do
 	"$SOFTPMU" stat -o "$SCRATCH/stat" -e branches:u -- "$BUILT/self" counts $n
 done >"$SCRATCH/branches"
@@ -48,8 +48,8 @@ same "no handler" $((128 + 11)) "$status"
 says "Skylake's leaf 0AH" "07300804 00000000 00000000 00000603" -e instructions:u -- cpuid 10
 says "Nehalem's leaf 0AH" "07300403 00000040 00000000 00000603" -M nehalem -e instructions:u -- cpuid 10
 says "before architectural monitoring" "00000000 00000000 00000000 00000000" -M pentium-iii -e instructions:u -- cpuid 10
-# Of leaf 01H the debug store and what it can (EDX[21], ECX[2], [4], [15]) are the model's, the rest is
-# the machine's but for the number of the processor (EBX[31:24]).
+# In leaf 01H the debug store and its facilities (EDX[21], ECX[2], [4], [15]) are the model's. The rest is
+# the machine's, except the number of the processor (EBX[31:24]).
 outside() {
 	local a b c d
 	read -r a b c d <"$1"

@@ -69,7 +69,7 @@ static _Noreturn int spins(void *argument)
 		turns++;
 }
 
-/* Code that changes all the time: the others are stopped for each change. */
+/* Code that changes constantly.  The engine stops the other tasks for each change. */
 static _Noreturn int rewrites(void *argument)
 {
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -172,7 +172,7 @@ static int traces(void *argument)
 				     __builtin_offsetof(struct user_regs_struct, rsp),
 				     0) != regs.rsp)
 			return 6;
-		/* What has to be translated meanwhile is. */
+		/* Runs code that is not translated yet. */
 		turn(100 + round);
 		free(malloc(100000 + (size_t)round));
 		if (turns != before)
@@ -214,7 +214,7 @@ static int many(void)
 	return 0;
 }
 
-/* Killed wherever it is: the others go on. */
+/* A child that is killed at any place; the other tasks continue. */
 static int killed(void)
 {
 	int (*const what[])(void *) = {spins, rewrites};

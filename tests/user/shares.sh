@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # shares.sh: processes that share the program's memory without being threads (CLONE_VM without
-# CLONE_THREAD) do what they do natively (shares.c), and what they retire is counted.  Leak checkers
-# of sanitizers, which trace the program's threads from such a process, find what is lost (leak.c),
+# CLONE_THREAD) behave as natively (shares.c), and are counted. Leak checkers
+# of sanitizers trace the program's threads from such a process. They find the leaks (leak.c),
 # and nothing else.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
@@ -10,7 +10,7 @@
 compile shares -pthread
 cd "$SCRATCH" || exit 1
 
-# like_native MODE [WARNING]: what softpmu itself says is one line with WARNING, or nothing.
+# like_native MODE [WARNING]: softpmu itself prints one line with WARNING, or nothing.
 like_native() {
 	local mode=$1 warning=${2:-} native options
 	run native "$BUILT/shares" "$mode"
@@ -43,13 +43,13 @@ like_native killed "24 processes .* missing$"
 like_native tracing
 like_native first "missing$"
 
-# counted N OPTIONS...: instructions of a program whose child turns a loop of two instructions N times.
+# counted N OPTIONS...: prints the count of a program whose child runs a loop of two instructions N times.
 counted() {
 	run count "$SOFTPMU" stat -x, -e instructions:u -o count.stat "${@:2}" -- "$BUILT/shares" counted "$1"
 	((status)) && fail "counted $1" "status $status: $(head -n 1 count.err)"
 	sed -n '/instructions/{s/,.*//p;q;}' count.stat
 }
-# The C library's own count depends on where the stack is, by a few dozen.
+# The C library's own count depends on the stack's address, by a few dozen.
 difference() {
 	echo $((($(counted 2000000 "$@") - $(counted 1000000 "$@") + 500) / 1000 * 1000))
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals-corners.c: what few programs do with signals: frames that the kernel refuses, stacks that
- * cannot be written to, and signals of the kind that instructions raise, sent while they are
- * blocked.
+ * signals-corners.c: rare uses of signals: frames that the kernel refuses, stacks that cannot be
+ * written to, and synchronous signals (SIGSEGV and its kind) that are sent while they are blocked.
  * The argument names the subject.
  */
 #define _GNU_SOURCE
@@ -121,7 +120,7 @@ static void return_from(uint64_t stack)
 			 : "memory");
 }
 
-/* There is no frame at all. */
+/* There is no frame. */
 static void pointers(void)
 {
 	static const uint64_t at[] = {4096, UINT64_C(0x8000000000000000), 0};
@@ -218,7 +217,7 @@ static void show_pending(const char *when)
 	printf("\n");
 }
 
-/* Each of them once, in whatever order they come. */
+/* Each of them comes once, in any order. */
 static void show_all(const int *code, const char *how)
 {
 	for (unsigned i = 0; i < KINDS; i++)
@@ -295,7 +294,7 @@ static void blocked(void)
 	show_pending("at last");
 }
 
-/* A blocked signal that was sent is pending in the program that is executed. */
+/* A blocked signal that was sent is still pending after execve. */
 static void inherited(void)
 {
 	char *argv[] = {"signals-corners", "executed", NULL};
@@ -407,7 +406,7 @@ static void dispatched(void)
 	printf("all of it: %d\n", syscall(SYS_getppid) == getppid());
 }
 
-/* --- a thread that takes its own memory away --- */
+/* --- a thread that unmaps its own memory --- */
 
 #define VANISHING (1ul << 20)
 
@@ -415,7 +414,7 @@ static int stays_registered;
 
 static void *vanish(void *memory)
 {
-	/* The C library does not hear of the thread again. */
+	/* The C library never hears of the thread again. */
 	if (__rseq_size && !stays_registered)
 		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1,
 			0x53053053);
@@ -445,7 +444,7 @@ static void vanishes(void)
 	_exit(0);
 }
 
-/* With its area for restartable sequences, which the kernel may miss: then it ends the process. */
+/* Also unmaps its rseq(2) area.  If the kernel then misses the area, it ends the process. */
 static void vanishes_registered(void)
 {
 	stays_registered = 1;

@@ -172,7 +172,7 @@ static void stacks(void)
 	say("disarming %ld\n", sigaltstack(&stack, NULL), 0);
 	raise(SIGUSR2);
 	sigaltstack(NULL, &stack);
-	say("flags behind it %lx\n", stack.ss_flags, 0);
+	say("flags after it %lx\n", stack.ss_flags, 0);
 }
 
 /* --- faults --- */
@@ -230,7 +230,7 @@ static void faults(void)
 	say("blocked and not raised: %ld\n", seen, 0);
 }
 
-/* A jump to where nothing can be executed; the handler finds that address and goes back. */
+/* Jumps to memory that is not executable.  The handler sees that address and returns. */
 static void on_nowhere(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -313,7 +313,8 @@ static void alarm_in(long us, int flags)
 	setitimer(ITIMER_REAL, &once, NULL);
 }
 
-/* Again and again: on a busy machine the first may come before the call that it is to interrupt. */
+/* Repeats the signal: on a busy machine the first may come before the call that it must
+ * interrupt. */
 static void alarms(int flags)
 {
 	struct sigaction action = {.sa_handler = count, .sa_flags = flags};
@@ -324,7 +325,7 @@ static void alarms(int flags)
 	setitimer(ITIMER_REAL, &often, NULL);
 }
 
-/* Whether one came. */
+/* Returns whether one came. */
 static long alarms_end(void)
 {
 	const struct itimerval never = {{0, 0}, {0, 0}};

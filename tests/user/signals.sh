@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# signals.sh: programs with handlers of their own do what they do natively, and wherever a signal
-# arrives nothing is counted twice or lost.  An interrupt is taken between two
-# instructions (Vol. 3A 6.6) and the handler's instructions count like any others.
+# signals.sh: programs with handlers of their own behave as natively. Wherever a signal
+# arrives, nothing is counted twice or lost. An interrupt is taken between two
+# instructions (Vol. 3A 6.6), and the handler's instructions count like any others.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile signals-program
@@ -32,7 +32,7 @@ done 2>/dev/null
 for subject in frames pointers unwritable blocked inherited counter vanishes dispatched; do
 	like_native "$subject" "$BUILT/signals-corners" $subject
 done 2>/dev/null
-# Natively the kernel ends it or not, as it has to write to the area meanwhile or not.
+# Natively the kernel ends it or not, depending on whether it writes to the area meanwhile.
 run "$SCRATCH/soft" "$SOFTPMU" stat -e instructions:u -o "$SCRATCH/stat" -- "$BUILT/signals-corners" vanishes-registered 2>/dev/null
 expect "vanishes-registered: ends as natively, not $status: $(head -n 1 "$SCRATCH/soft.err")" test "$status" = 0 -o "$status" = 139
 if g++ -O1 -fnon-call-exceptions -o "$BUILT/exceptions" "$ROOT/tests/user/signals-program.cc" 2>/dev/null; then
@@ -71,7 +71,7 @@ else
 fi
 
 # interrupted_counts EVENT ROUND HANDLER OTHERS [ODD]: with n rounds of the loop and h runs of the
-# handler, ROUND * n + HANDLER * h + OTHERS, and ODD times the odd rounds.
+# handler, expects ROUND * n + HANDLER * h + OTHERS, plus ODD for each odd round.
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/interrupted" "$ROOT/tests/user/interrupted-program.S" ||
 	stop "interrupted-program" "does not build"
 interrupted_counts() {
@@ -86,8 +86,8 @@ interrupted_counts() {
 	want=$(($2 * rounds + $3 * handled + $4 + $5 * ((rounds + 1) / 2)))
 	same "$event while a timer interrupts ($rounds rounds)" "$want" "$got"
 }
-# Outside the loop: 32 instructions, 5 of them far branches; two loads (cmp's of the handler
-# are in its count: saved RIP, incq, ret) and one store are in the sums below.
+# Outside the loop: 32 instructions, 5 of them far branches. Two loads and one store are in the sums
+# below; loads of the handler (its CMPs, saved RIP, INCQ, RET) are in the handler's count.
 interrupted_counts instructions:u 27 24 32 0
 interrupted_counts branches:u 9 4 5 0
 interrupted_counts BR_INST_RETIRED.CONDITIONAL:u 4 2 0 0
@@ -96,9 +96,9 @@ interrupted_counts BR_INST_RETIRED.NEAR_RETURN:u 2 1 0 0
 interrupted_counts BR_INST_RETIRED.FAR_BRANCH:u 0 1 5 0
 interrupted_counts MEM_INST_RETIRED.ALL_LOADS:u 7 3 0 0
 interrupted_counts MEM_INST_RETIRED.ALL_STORES:u 5 1 1 0
-# Events that no instruction of the loop counts: nothing in the loop leaves translated code.
+# Events that no instruction of the loop counts: the loop never returns to the engine.
 interrupted_counts FP_ARITH_INST_RETIRED.SCALAR_DOUBLE:u 0 0 0 0
-# Many events at a time: the first one is compared.
+# Many events at a time; the first one is compared.
 interrupted_counts instructions:u,branches:u,BR_INST_RETIRED.NOT_TAKEN:u,MEM_INST_RETIRED.ALL_LOADS:u,FP_ARITH_INST_RETIRED.SCALAR_DOUBLE:u 27 24 32 0
 
 # Samples: every instruction at a multiple of the period, so their number follows from the count.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What singlestep.sh counts: printf, qsort, malloc and strings, as programs use them. */
+/* The program that singlestep.sh counts: it uses printf, qsort, malloc and strings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

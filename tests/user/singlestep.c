@@ -2,14 +2,14 @@
 /*
  * singlestep: an independent count of what retires in a program, by stepping it with ptrace.
  *
- * It shares nothing with the engine but the names of the signals: the program runs natively,
- * one trap an instruction, and every instruction is decoded with Zydis.  What counts:
+ * It shares only the names of the signals with the engine.  The program runs natively, with a trap
+ * after each instruction, and Zydis decodes every instruction.  These count:
  *
  * - an instruction when the step over it ends (trap, exit or kill by a later signal); an
  *   instruction that faults has not retired;
  * - a REP string instruction once, however many steps its iterations take;
- * - SYSCALL once, the one that ends the process included;
- * - a conditional branch as taken by its condition, not by where execution went on, so a jump
+ * - SYSCALL once, including the one that ends the process;
+ * - a conditional branch as taken by its condition, not by where execution continued, so a jump
  *   to the next instruction is classified too.
  *
  * Simplified: one thread; only the first memory operand has an address.
@@ -41,7 +41,7 @@
 
 struct decoded {
 	uint64_t ip;
-	uint64_t signals; /* with both outcomes of a conditional branch */
+	uint64_t signals; /* of a conditional branch, both outcomes */
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 };
@@ -139,14 +139,14 @@ static struct decoded *decode(uint64_t ip)
 		return d;
 	got = process_vm_readv(child, &local, 1, &remote, 1, 0);
 	if (got <= 0) {
-		/* The page after this one is missing, or execution goes to no page at all. */
+		/* The page after this one, or the page of the target, is missing. */
 		remote.iov_len = 4096 - (ip & 4095) < 16 ? 4096 - (ip & 4095) : 16;
 		got = process_vm_readv(child, &local, 1, &remote, 1, 0);
 	}
 	if (got <= 0 || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, (size_t)got, &d->insn,
 							     d->operand))) {
 		d->ip = 0;
-		return NULL; /* the step will say which fault it is */
+		return NULL; /* the step shows which fault it is */
 	}
 	d->ip = ip;
 	d->signals = SPMU_SIGBIT(INSTRUCTIONS) | branch_signals(&d->insn, d->operand) |
@@ -204,7 +204,7 @@ static bool condition_holds(const struct decoded *d, const struct user_regs_stru
 	return holds != (opcode & 1);
 }
 
-/* Linear address of the first memory operand on which it acts so, 0 without one. */
+/* Returns the linear address of the first memory operand with this action, or 0. */
 static uint64_t operand_address(const struct decoded *d, const struct user_regs_struct *r,
 				ZydisOperandActions actions)
 {
@@ -244,7 +244,7 @@ static uint64_t operand_address(const struct decoded *d, const struct user_regs_
 	return 0;
 }
 
-/* A shift by no place leaves the flags alone. */
+/* A shift by 0 does not change the flags. */
 static bool shifts_nothing(const struct decoded *d, const struct user_regs_struct *r)
 {
 	unsigned last = d->insn.operand_count_visible - 1u;
@@ -286,7 +286,7 @@ static struct step describe(const struct decoded *d, const struct user_regs_stru
 		s.flags_written =
 			(f->modified | f->set_0 | f->set_1 | f->undefined) & STEP_ARITHMETIC_FLAGS;
 	}
-	/* The whole register is looked at. */
+	/* The instruction tests the whole register. */
 	if (d->insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || d->insn.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
 	    d->insn.meta.category == ZYDIS_CATEGORY_SYSCALL)
 		s.flags_read = STEP_ARITHMETIC_FLAGS;
@@ -314,7 +314,7 @@ static void retire(const struct step *s, const struct user_regs_struct *after)
 	}
 }
 
-/* The executable mappings now; run after each system call that may have changed them. */
+/* Records the executable mappings.  Called after each system call that may have changed them. */
 static void note_maps(void)
 {
 	char path[64], line[4500];
@@ -338,7 +338,7 @@ static bool changes_mappings(const struct decoded *d, const struct user_regs_str
 }
 
 /* Step until the program ends; returns its wait status. */
-/* Has the program a handler for this signal? */
+/* Returns whether the program has a handler for this signal. */
 static bool is_caught(int number)
 {
 	char path[64], line[128];

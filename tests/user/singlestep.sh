@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # singlestep.sh: counts of real programs equal those of an independent single-step of the same run.
 #
-# Both runs have the same arguments, no environment, and no address space randomization, so that
-# nothing but the host can make them differ.  Where counts differ all the same, the two sequences
-# of instructions are compared (explain.c), and each place where they part must be one that
-# singlestep-differences.md names as a cause; the parts must add up to the whole difference.
+# Both runs have the same arguments, no environment, and no address space randomization, so
+# only the host can make them differ. If counts still differ, the two sequences
+# of instructions are compared (explain.c). Each place where they differ must be one that
+# singlestep-differences.md names as a cause, and the parts must add up to the whole difference.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 compile singlestep -lZydis
@@ -22,7 +22,7 @@ done < <("$BUILT/singlestep" -l)
 alike=(env -i setarch -R)
 "${alike[@]}" true 2>/dev/null || alike=(env -i)
 
-# Does the table of singlestep-differences.md (patterns in its first column) explain function $1?
+# Returns success if the table of singlestep-differences.md (patterns in its first column) explains function $1.
 explained() {
 	local pattern
 	# shellcheck disable=SC2016 # the quotes are the table's
@@ -33,7 +33,7 @@ explained() {
 	return 1
 }
 
-# Are all differences of the last run explained, and do they add up to $1?
+# Returns success if all differences of the last run are explained and add up to $1.
 explain_difference() {
 	local place
 	run "$SCRATCH/record" "${alike[@]}" "$SOFTPMU" record -e instructions:upp -c 1 \
@@ -88,7 +88,7 @@ compare "expr" /usr/bin/expr 6 '*' 7
 compare "dash" /bin/dash -c 'i=0; while [ $i -lt 5 ]; do i=$((i + 1)); done; echo $i'
 compare "basename" /usr/bin/basename /a/b/c.txt .txt
 
-# A difference that the sequences do not have must be refused.
+# A difference that is not in the sequences must be refused.
 run "$SCRATCH/step" "${alike[@]}" "$BUILT/singlestep" -o "$SCRATCH/counts" -t "$SCRATCH/trace" \
 	-m "$SCRATCH/maps" -- "$BUILT/static" 1
 if explain_difference 12345 "$BUILT/static" 1; then
@@ -96,7 +96,7 @@ if explain_difference 12345 "$BUILT/static" 1; then
 else
 	pass "an unexplained difference is refused"
 fi
-# And two programs that part for good.
+# So must two programs that never meet again.
 if explain_difference 0 "$BUILT/dynamic" 1; then
 	fail "another program" "is accepted"
 else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.h: what the single-stepper writes for each retired instruction, and the events that the
- * tests compare, as sets of signals.  The table is the tests' own reading of the manual's event
- * list (Vol. 3B chapter 19, 6th generation Core), not the model's.
+ * steps.h: the record that the single-stepper writes for each retired instruction, and the
+ * events that the tests compare, as sets of signals.  The table is the tests' own reading of the
+ * manual's event list (Vol.  3B chapter 19, 6th generation Core), not the model's.
+ *
  */
 #ifndef SOFTPMU_TESTS_STEPS_H
 #define SOFTPMU_TESTS_STEPS_H

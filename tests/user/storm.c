@@ -2,10 +2,13 @@
 /*
  * storm.c: signals that come very fast.  The first argument chooses the test.
  *
- *	timer SIGNALS	A timer of 20 kHz interrupts main.  Other threads compute.  One thread
- *			writes code and runs it.
+ *	timer SIGNALS SECONDS
+ *			A timer of 20 kHz interrupts main at least so often, and at least so long.
+ *			Other threads compute.  One thread writes code and runs it.
  *	alone ROUNDS	A timer of 10 kHz interrupts a loop of ROUNDS rounds.
  *	flood ROUNDS	A thread sends signals until main has run ROUNDS rounds.
+ *	cost SIGNALS	Main sends itself signals.  The error stream gets the processor time in
+ *			microseconds.
  *	order		A pending signal is delivered before the next instruction.
  */
 #define _GNU_SOURCE
@@ -16,9 +19,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define WORKERS 2
 
@@ -82,7 +87,15 @@ static uint64_t work_of(long worker)
 	return worker == WORKERS ? write_and_run(200) : compute((uint64_t)worker, 100000);
 }
 
-/* Whether each round gives what the first one gave. */
+static long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Returns whether each round gives the same result as the first. */
 static void *work(void *argument)
 {
 	uint64_t first = work_of((long)argument);
@@ -96,8 +109,9 @@ static void *work(void *argument)
 	return (void *)same;
 }
 
-static void timer(unsigned long wanted)
+static void timer(unsigned long wanted, long seconds)
 {
+	const long end = milliseconds() + seconds * 1000;
 	pthread_t thread[WORKERS + 1];
 	uint64_t first = compute(7, 100000);
 	uintptr_t same = 1;
@@ -107,7 +121,8 @@ static void timer(unsigned long wanted)
 		need(!pthread_create(&thread[i], NULL, work, (void *)i), "pthread_create");
 	handle(SIGALRM, count, SA_RESTART);
 	start_timer(50);
-	for (unsigned long round = 0; round < 10 || signals < wanted; round++)
+	for (unsigned long round = 0; round < 10 || signals < wanted || milliseconds() < end;
+	     round++)
 		same &= compute(7, 100000) == first;
 	start_timer(0);
 	over = 1;
@@ -150,9 +165,25 @@ static void flood(unsigned long rounds)
 	pthread_join(thread, NULL);
 }
 
+/* --- cost --- */
+
+static void cost(unsigned long wanted)
+{
+	struct rusage used;
+
+	handle(SIGUSR1, count, 0);
+	while (signals < wanted)
+		raise(SIGUSR1);
+	getrusage(RUSAGE_SELF, &used);
+	printf("%lu\n", signals);
+	fprintf(stderr, "%ld\n",
+		(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec +
+			used.ru_stime.tv_usec);
+}
+
 /* --- order --- */
 
-/* A system call, and what was counted by the instruction after it. */
+/* Makes a system call, and returns the count at the instruction after it. */
 static unsigned long count_after(long nr, long a, long b, long c, long d)
 {
 	unsigned long counted;
@@ -165,7 +196,7 @@ static unsigned long count_after(long nr, long a, long b, long c, long d)
 	return counted;
 }
 
-/* Sends itself again what it is the handler of, until that has been done five times. */
+/* The handler sends itself its own signal again, five times in total. */
 static void raise_again(int number)
 {
 	if (++signals < 5)
@@ -201,11 +232,13 @@ int main(int argc, char **argv)
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
 
 	if (argc > 1 && !strcmp(argv[1], "timer"))
-		timer(n);
+		timer(n, argc > 3 ? atol(argv[3]) : 0);
 	else if (argc > 1 && !strcmp(argv[1], "alone"))
 		alone(n);
 	else if (argc > 1 && !strcmp(argv[1], "flood"))
 		flood(n);
+	else if (argc > 1 && !strcmp(argv[1], "cost"))
+		cost(n);
 	else if (argc > 1 && !strcmp(argv[1], "order"))
 		order();
 	else

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# stress.sh: the programs of signals.sh, threads.sh, corners.sh and children.sh again and again, by turns, as
-# faults that depend on when something happens show only so: output and status are those of a native run
-# each time, and there is a count or a profile.  `make check-stress`.
+# stress.sh: runs the programs of signals.sh, threads.sh, corners.sh and children.sh again and again, in turns,
+# to find faults that depend on timing. Output and status are those of a native run
+# each time, and there is a count or a profile. `make check-stress`.
 #
-# The ways to run them change: stat and record with several events and periods, with kept translations and
-# without, on all processors and on one.  It ends after STRESS_SECONDS, or when each program has run
-# STRESS_ROUNDS times; STRESS_ONLY=PATTERN takes programs by their name.  What a failed run has
-# printed stays in $B/tests/stress.
+# Runs vary: stat and record with several events and periods, with and without the persistent code cache,
+# on all processors and on one. It ends after STRESS_SECONDS, or when each program has run
+# STRESS_ROUNDS times. STRESS_ONLY=PATTERN selects programs by name. The output of a failed run
+# is kept in $B/tests/stress.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -50,7 +50,7 @@ add storm order
 add signals-corners frames pointers unwritable blocked inherited counter vanishes dispatched
 ((${#programs[@]})) || stop "programs" "none is named ${STRESS_ONLY:-}"
 
-# natively I: how the I-th program ends by itself.
+# native I: sets how the I-th program ends natively.
 statuses=()
 for i in "${!programs[@]}"; do
 	# shellcheck disable=SC2086
@@ -70,7 +70,7 @@ ways=(
 	"record -q --no-cache -e instructions:u -c 997"
 )
 
-# once I WAY PLACE: what is wrong with a run of the I-th program, nothing if all is well
+# once I WAY PLACE: prints what is wrong with a run of the I-th program, or nothing.
 once() {
 	local i=$1 way=$2 place=$3 result=$SCRATCH/result
 	rm -f "$result"

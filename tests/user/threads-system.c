@@ -91,7 +91,7 @@ void thread_signals(void)
 			sched_yield();
 	}
 	printf("signals: %d %d %d, %d wrong\n", handled[1], handled[2], handled[3], wrong);
-	/* To the process: whoever does not block it; then who waits for it. */
+	/* To the process: a thread that does not block it gets it; then one that waits for it. */
 	sigaction(SIGUSR2, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
@@ -112,7 +112,7 @@ void thread_signals(void)
 	sigwait(&set, &sig);
 	printf("signals: waited for %d\n", sig == SIGUSR2);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	/* Faults are each thread's own. */
+	/* Each thread gets its own faults. */
 	signal(SIGSEGV, jump_back);
 	for (int i = 0; i < 3; i++)
 		faulty[i] = begin(fault_often, NULL);
@@ -121,7 +121,7 @@ void thread_signals(void)
 	printf("signals: faults\n");
 }
 
-/* A timer interrupts everybody. */
+/* A timer interrupts all threads. */
 static _Atomic long ticks;
 
 static void tick(int sig)

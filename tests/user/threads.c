@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads: what programs do with threads, one subject for each name in the command line.  What it
- * prints is the same in each run, whatever the order in which threads run.
+ * threads.c: uses of threads, one subject for each name in the command line.  The output is the
+ * same in each run, in whatever order the threads run.
+ *
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.h: the parts of the program threads: what threads do with one another (threads.c), and
+ * threads.h: the parts of the program threads: what threads do with each other (threads.c), and
  * with the system: signals, processes, ends, code that changes (threads-system.c).
  */
 #ifndef SOFTPMU_TESTS_THREADS_H
@@ -14,7 +14,7 @@ pthread_t begin(void *(*run)(void *), void *argument);
 void *end(pthread_t thread);
 void pause_ms(long ms);
 void *wait_until_cancelled(void *argument);
-extern pthread_barrier_t barrier; /* each subject that uses it makes it anew */
+extern pthread_barrier_t barrier; /* each subject that uses it initializes it */
 
 /* Subjects of threads-system.c. */
 void thread_signals(void);

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# threads.sh: programs with threads.  Each thread has counters of its own, which are summed (Vol. 3B, 18.2):
-# known counts (threads-program.S), the same for a thread whether others run or not; samples and
-# FORK and EXIT records with the thread's number; and what programs do with threads (threads.c), against
-# native runs.
-# ROUNDS=N does the latter N times.
+# threads.sh: programs with threads. Each thread has its own counters, which are summed (Vol. 3B, 18.2). The
+# test compares known counts (threads-program.S), which do not depend on other threads; samples, and
+# FORK and EXIT records with the thread's number; and the behaviour of threads (threads.c) with native
+# runs. ROUNDS=N repeats the last part N times.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
@@ -13,12 +12,12 @@ compile threads "$ROOT/tests/user/threads-system.c" -pthread
 	stop "threads-program" "does not build"
 FIRST=14 OTHER=2000008 # instructions of the first thread for each other one, and of that one
 
-# many N: as many arguments
+# many N: prints N arguments.
 many() {
 	seq 1 "$1"
 }
 
-# counts NAME EVENTS WANT THREADS: the counts, one after the other
+# counts NAME EVENTS WANT THREADS: compares the counts, one after the other.
 counts() {
 	local name=$1 events=$2 want=$3 threads=$4
 	# shellcheck disable=SC2046
@@ -35,7 +34,7 @@ counts "3 threads, many events" \
 	instructions:u,branches:u,mem_inst_retired.all_loads:u,fp_arith_inst_retired.scalar_double:u,br_inst_retired.far_branch:u \
 	"$((6 + 3 * (FIRST + OTHER))) $((2 + 3 * (3 + 1000002))) 1 0 $((1 + 3 * 2))" 3
 
-# Each thread has periods of its own: its samples are as many, and at the same places, as when it is alone.
+# Each thread has its own periods: it has the same samples as when it runs alone.
 if have perf; then
 	for event in instructions:u instructions:upp; do
 		places="" each=100003
@@ -55,7 +54,7 @@ if have perf; then
 				$((OTHER / each)) "$(wc -w <<<"$places")"
 		done
 	done
-	# PROCESS/THREAD of each record: the first thread's, then one FORK and one EXIT for each.
+	# PROCESS/THREAD of each record: the first thread's, then one FORK and one EXIT for each thread.
 	perf script --show-task-events -F pid,tid,time,ip -i "$SCRATCH/perf.data" 2>/dev/null |
 		awk '/RECORD_FORK/ {split($NF, a, /[():]/); forks++; if (a[2] != a[6] || a[3] == a[2]) bad++; began[a[3]]}
 			/RECORD_EXIT/ {split($NF, a, /[():]/); exits++}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unusual MODE: programs of the kinds that a host may not be able to run yet.  Each prints a line
- * and exits with a status of its own, so a run that went wrong silently is seen.
+ * unusual.c MODE: unusual programs that are hard for a translator.  Each prints a line and exits
+ * with its own status, so a run that silently goes wrong is noticed.
+ *
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -115,7 +116,7 @@ static int rewrites(void)
 	return sum == 15 ? 27 : 1;
 }
 
-/* A loop over two pages runs often; then only the second page changes. */
+/* A loop in two pages runs often; then only the second page changes. */
 static int rewrites_loop(void)
 {
 	/* mov $1000, %ecx; xor %eax, %eax; jmp 1f; 1: jmp 2f; 3: dec %ecx; jnz 1b; ret */
@@ -138,7 +139,7 @@ static int rewrites_loop(void)
 	return sum == 15000 ? 33 : 1;
 }
 
-/* What a jump leads to overwrites the flags first, and then, rewritten, reads them. */
+/* The target of a jump first overwrites the flags; after a rewrite it reads them. */
 static int rewrites_flags(void)
 {
 	/* cmp $5, %edi; jnz 1f; 1: mov $7, %edx; jmp 2f */
@@ -163,7 +164,7 @@ static int rewrites_flags(void)
 	return sum == 1 ? 34 : 1;
 }
 
-/* What a call returns to changes, but not the call: at first it needs no flags, then the carry that
+/* The code after a call changes, but not the call.  At first it needs no flags, then the carry that
  * the callee has left. */
 static int rewrites_return(void)
 {
@@ -191,7 +192,7 @@ static int rewrites_return(void)
 	return sum == 114 ? 35 : 1;
 }
 
-/* Code is replaced as a JIT does that keeps pages either writable or executable. */
+/* Replaces code as a JIT does that keeps pages either writable or executable. */
 static int remaps(void)
 {
 	unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xc3};
@@ -269,7 +270,7 @@ static int reads_code(void)
 	return sum == 15 ? 31 : 1;
 }
 
-/* A moved mapping runs where it went. */
+/* A moved mapping runs at its new place. */
 static int moves_code(void)
 {
 	unsigned char code[] = {0xb8, 9, 0, 0, 0, 0xc3};
@@ -297,7 +298,7 @@ static int ignores(void)
 	return 1;
 }
 
-/* It says when it has come far enough for some samples. */
+/* Prints a line when it has run long enough for some samples. */
 static int forever(void)
 {
 	for (volatile unsigned long n = 1; n; n++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c: code that is not written where it runs: through a second mapping of the same memory
- * (mmap(2), mremap(2)), or by a system call (pwrite(2), proc(5)'s mem, process_vm_writev(2)), or
- * by who has other rights (Vol. 3A, 4.6.2: protection keys); and what proc(5) says of it.  One
- * subject for each argument; each writes a function many times and runs what it wrote.
+ * views.c: code that is written at another place than it runs: through a second mapping of the
+ * same memory (mmap(2), mremap(2)), by a system call (pwrite(2), mem of proc(5),
+ * process_vm_writev(2)), or by a thread with other rights (Vol.  3A, 4.6.2: protection keys).
+ * Also how proc(5) lists it.  One subject for each argument.  Each writes a function many times
+ * and runs what it wrote.
+ *
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -60,7 +62,7 @@ static void by_store(int n)
 	memcpy(written + 4093, code, sizeof(code)); /* in two pages */
 }
 
-/* Write and run; how often that gave something else. */
+/* Writes and runs.  Returns how often the result was wrong. */
 static void rounds(const char *name, void (*put)(int n))
 {
 	int wrong = 0;
@@ -159,7 +161,7 @@ static void by_write(int n)
 	need(lseek(fd, 4093, SEEK_SET) == 4093 && write(fd, code, 6) == 6, "write");
 }
 
-/* The code in a file of its own. */
+/* The code is in a file of its own. */
 static int source_of(int n)
 {
 	uint8_t code[6];
@@ -271,7 +273,7 @@ static void itself(void)
 	rounds("itself", by_process);
 }
 
-/* One writes, the other runs, in turn. */
+/* One thread writes and the other runs, in turn. */
 static _Atomic int turn;
 
 static void *run_in_turn(void *argument)
@@ -307,8 +309,8 @@ static void threads(void)
 	printf("threads: %ld wrong\n", (long)wrong);
 }
 
-/* One writes by a call; the other runs what it finds there, behind a serializing instruction (Vol.
- * 3A, 8.1.3), before the call has come back perhaps. */
+/* One thread writes by a system call.  The other runs what it finds there, after a serializing
+ * instruction (Vol. 3A, 8.1.3), perhaps before the call has returned. */
 static void *run_when_seen(void *argument)
 {
 	const volatile uint16_t *number = (const volatile uint16_t *)(run + 4094);
@@ -351,7 +353,7 @@ static void seen(void)
 	seen_by("by splice", by_splice);
 }
 
-/* Code that may not be read, or not be written to, by those who run it: protection keys. */
+/* Code that the threads running it may not read, or not write: protection keys. */
 static int key;
 
 static void with_rights(unsigned rights, int n)
@@ -412,7 +414,7 @@ static void keys(void)
 	printf("handler with %d: %d, afterwards %d\n", rights_there, in_handler, pkey_get(key));
 }
 
-/* --- what proc(5)'s list says of them --- */
+/* --- how proc(5) lists them --- */
 
 static void say_mapping(const char *name, const void *address)
 {
@@ -428,7 +430,7 @@ static void say_mapping(const char *name, const void *address)
 	fclose(list);
 }
 
-/* Without neighbours that it could be one mapping with. */
+/* Has no neighbours that the kernel could merge it with. */
 static uint8_t *alone(int protection, int flags)
 {
 	uint8_t *at = mmap(NULL, 5 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -464,7 +466,7 @@ static void listed(void)
 	printf("strange mappings: %d of %s\n", strange, lines > 10 ? "many" : "few");
 }
 
-/* --- ranges that are none --- */
+/* --- invalid ranges --- */
 
 static void refused(void)
 {

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# softpmu.bash: completion of softpmu for bash.  Commands and options are listed here; models,
-# registers and events are asked of the tool itself.
+# softpmu.bash: completion of softpmu for bash.  Commands and options are listed here.  The tool itself lists
+# models, registers and events.
 
-# The words of a command line up to the cursor are in COMP_WORDS; `:` and `=` split words, because
+# COMP_WORDS has the words of the command line up to the cursor.  `:` and `=` are words of their own, because
 # bash takes them for separators.
 
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -M --model -i --no-inherit -r --repeat -j --json-output -x --field-separator \
+		echo "-e --event -M --model --machine -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq -d --data -I --intr-regs -o --output -M --model \
-			-i --no-inherit --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
+			-i --no-inherit -D --delay --control --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	trace)
-		echo "-F --function --depth --list --summary --caller -o --output -M --model \
+		echo "-F --function --depth --list --summary --caller --no-demangle -o --output -M --model \
 			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort -b --branch-stack -g --call-graph -n --show-nr-samples --percent-limit --header --symfs --stdio \
+		echo "-i --input -s --sort -b --branch-stack -g --call-graph -n --show-nr-samples --percent-limit --header --no-demangle --symfs --stdio \
 			-h --help"
 		;;
-	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --symfs --stdio -h --help" ;;
+	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
 	list) echo "-M --model -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
@@ -41,7 +41,7 @@ _softpmu_models() {
 	"$1" models 2>/dev/null | awk 'NR > 1 { print $1 }'
 }
 
-# MODEL may be empty.  Events that are absent are left out: they give no count.
+# MODEL can be empty.  Absent events are left out, because they have no count.
 _softpmu_events() {
 	"$1" list -j ${2:+-M "$2"} 2>/dev/null |
 		sed -n '/"fidelity": "absent"/d; s/^{"name": "\([^"]*\)".*/\1/p'
@@ -51,17 +51,17 @@ _softpmu_registers() {
 	"$1" explain ${2:+-M "$2"} 2>/dev/null | awk '$1 ~ /^[0-9A-F]+H$/ { print $2 }'
 }
 
-# The position of the program that stat, record and trace run, or nothing when the cursor stands before it.
+# Prints the position of the program that stat, record and trace run, or nothing if the cursor is before it.
 _softpmu_program() {
 	local i
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--) echo $((i + 1)) && return ;;
 		-j)
-			# A list of filters for record; stat's -j takes nothing.
+			# record's -j takes a list of filters; stat's -j takes nothing.
 			[[ ${COMP_WORDS[1]} == record ]] && ((i++))
 			;;
-		-e | -M | -r | -x | -o | -c | -F | --event | --model | --repeat | --field-separator | \
+		-e | -M | -r | -D | -x | -o | -c | -F | --delay | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
 			--baseline | --write-baseline | --threshold | --label) ((i++)) ;;
 		-* | = | :) ;;
@@ -74,7 +74,7 @@ _softpmu_program() {
 	done
 }
 
-# Complete the last of a comma-separated list of events; upper and lower case are the same.
+# Completes the last event of a comma-separated list, in upper or lower case.
 _softpmu_complete_events() {
 	local current=$1 tool=$2 model=$3 done='' last event
 	[[ $current == *,* ]] && done=${current%,*},
@@ -156,7 +156,11 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "1 2" -- "$current")
 		return
 		;;
-	-c | --count | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
+	--control)
+		mapfile -t COMPREPLY < <(compgen -W "fd: fifo:" -- "$current")
+		return
+		;;
+	-c | --count | -D | --delay | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
 		--threshold | --label | --cpu | --smp | --mem | --append) return ;;
 	esac
 	if [[ $current == -* ]]; then

@@ -117,7 +117,7 @@ static void print_counters(FILE *page, uint32_t set)
 /* What the codes of a table are made of. */
 static const char *code_text(const struct spmu_model *model)
 {
-	switch (spmu_model_info(model).programming) {
+	switch (spmu_model_describe(model).programming) {
 	case SPMU_PROGRAM_CESR:
 		return "Codes are event selects of the CESR.";
 	case SPMU_PROGRAM_ESCR:
@@ -157,7 +157,7 @@ static void print_events(FILE *page, const struct spmu_model *model)
 static bool write_page(const char *folder, size_t index)
 {
 	const struct spmu_model *model = spmu_model_at(index);
-	struct spmu_model_info info = spmu_model_info(model);
+	struct spmu_model_info info = spmu_model_describe(model);
 	char path[PATH_BYTES];
 	FILE *page;
 	bool good;
@@ -173,8 +173,8 @@ static bool write_page(const char *folder, size_t index)
 		info.name);
 	for (size_t i = index; i < spmu_model_count(); i++) {
 		if (same_lists(model, spmu_model_at(i)))
-			fprintf(page, "- `%s`: %s\n", spmu_model_info(spmu_model_at(i)).name,
-				spmu_model_info(spmu_model_at(i)).title);
+			fprintf(page, "- `%s`: %s\n", spmu_model_describe(spmu_model_at(i)).name,
+				spmu_model_describe(spmu_model_at(i)).title);
 	}
 	fprintf(page, "\nSections are those of Intel's manual.\n\n");
 	print_registers(page, model);
@@ -193,7 +193,7 @@ static unsigned facility_row(const char *const *rows, unsigned count, const char
 	return row;
 }
 
-/* Every facility of every model once, each behind the one that stands before it in its model. */
+/* Collects every facility of every model once, in the order of the model that has it. */
 static unsigned collect_facilities(const char *rows[FACILITIES_MAX])
 {
 	unsigned count = 0;
@@ -241,7 +241,7 @@ static void print_facilities(FILE *page, const char *const *rows, unsigned count
 	fprintf(page, "| facility |");
 	for (size_t m = 0; m < spmu_model_count(); m++)
 		if (first_of_facilities(m))
-			fprintf(page, " %s |", spmu_model_info(spmu_model_at(m)).name);
+			fprintf(page, " %s |", spmu_model_describe(spmu_model_at(m)).name);
 	fprintf(page, "\n|---|");
 	for (size_t m = 0; m < spmu_model_count(); m++)
 		if (first_of_facilities(m))
@@ -277,9 +277,9 @@ static void print_partial(FILE *page, const char *const *rows, unsigned count)
 				continue;
 			if (!said || strcmp(said, f->state) != 0)
 				fprintf(page, "%s- %s: %s: %s", said ? "\n" : "", rows[r],
-					f->state + 9, spmu_model_info(spmu_model_at(m)).name);
+					f->state + 9, spmu_model_describe(spmu_model_at(m)).name);
 			else
-				fprintf(page, ", %s", spmu_model_info(spmu_model_at(m)).name);
+				fprintf(page, ", %s", spmu_model_describe(spmu_model_at(m)).name);
 			said = f->state;
 		}
 		if (said)
@@ -311,7 +311,7 @@ static void print_erratum(FILE *page, size_t first, const struct spmu_erratum *e
 	for (size_t m = first; m < spmu_model_count(); m++)
 		if (has_erratum(spmu_model_at(m), erratum))
 			fprintf(page, "%s%s", m > first ? ", " : "",
-				spmu_model_info(spmu_model_at(m)).name);
+				spmu_model_describe(spmu_model_at(m)).name);
 	fprintf(page, " | %s | %s |\n", erratum->effect, states[erratum->state]);
 }
 
@@ -342,21 +342,20 @@ static bool write_facilities(const char *folder)
 	page = fopen(path, "w");
 	if (!page)
 		return false;
-	fprintf(page,
-		"<!-- SPDX-License-Identifier: MIT -->\n"
-		"<!-- Made by `make docs` from the lists in data/; do not edit. -->\n"
-		"# What is done of each family\n\n"
-		"State and section of Intel's manual (Vol. 3B unless another is named); an "
-		"empty cell: the\nfamily has no such facility.  A column stands for all models "
-		"that share its facilities:\n\n");
+	fprintf(page, "<!-- SPDX-License-Identifier: MIT -->\n"
+		      "<!-- Made by `make docs` from the lists in data/; do not edit. -->\n"
+		      "# What is done of each family\n\n"
+		      "State and section of Intel's manual (Vol. 3B unless another is named); an "
+		      "empty cell: the\nfamily has no such facility.  A column is for all models "
+		      "that share its facilities:\n\n");
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		if (!first_of_facilities(m))
 			continue;
-		fprintf(page, "- `%s`", spmu_model_info(spmu_model_at(m)).name);
+		fprintf(page, "- `%s`", spmu_model_describe(spmu_model_at(m)).name);
 		for (size_t n = m + 1; n < spmu_model_count(); n++)
 			if (spmu_model_facilities(spmu_model_at(n)) ==
 			    spmu_model_facilities(spmu_model_at(m)))
-				fprintf(page, ", `%s`", spmu_model_info(spmu_model_at(n)).name);
+				fprintf(page, ", `%s`", spmu_model_describe(spmu_model_at(n)).name);
 		fprintf(page, "\n");
 	}
 	fprintf(page, "\n");

@@ -8,21 +8,52 @@
 # Folder, then what its files may include, as shell patterns; a system header stands in <>.
 # The first row that matches a file decides; folders without a row (tests) are free.
 free='<string.h> <stdint.h> <stddef.h> <stdbool.h>'
+base='softpmu/* tools/softpmu/base/* <*>'
+launch='hosts/user/+([^/]).h'
+e=hosts/user/engine
+# What makes system calls includes their numbers, <asm/unistd.h>.
+inner="softpmu/* hosts/user/@(hash|link).h hosts/user/decode/* $free <linux/*>"
+engine="$inner <asm/*> <elf.h> <stdarg.h>"
 arrows="
 include/softpmu/*         softpmu/* $free
 data/*                    softpmu/* data/* $free
-src/pmu/*                 softpmu/* data/* src/pmu/* $free
+src/pmu/*                 softpmu/* data/* src/abi.h src/pmu/* $free
 src/lbr/*                 softpmu/* data/* src/lbr/* $free
 src/ds/*                  softpmu/* data/* src/ds/* $free
-src/driver/*              softpmu/* data/* src/driver/* $free
+src/driver/*              softpmu/* data/* src/abi.h src/driver/* $free
+src/uarch/*               softpmu/* data/uarch/* src/abi.h src/uarch/* $free
 src/perfdata/*            softpmu/* src/perfdata/* <*>
-hosts/user/engine/*       softpmu/* hosts/user/* $free <linux/*> <asm/*> <elf.h> <cpuid.h> <stdarg.h>
-hosts/user/decode/decode* softpmu/* hosts/user/decode/* decode_table.inc $free
+hosts/user/engine/rt/*        $engine $e/rt/*
+hosts/user/engine/x86/*       $inner  $e/@(rt|x86)/*
+hosts/user/engine/memory/*    $engine $e/@(rt|x86|memory)/*
+hosts/user/engine/count/*     $engine $e/@(rt|x86|memory|count)/*
+hosts/user/engine/cache/*     $inner  $e/@(rt|x86|memory|count|cache)/*
+hosts/user/engine/persist/*   $engine $e/@(rt|x86|memory|count|cache|persist)/*
+hosts/user/engine/watch/*     $inner  $e/@(rt|x86|memory|cache|watch)/*
+hosts/user/engine/translate/* $inner  $e/@(rt|x86|memory|count|cache|persist|watch|translate)/*
+hosts/user/engine/signal/*    $engine $e/@(rt|x86|memory|count|cache|persist|watch|translate|signal)/*
+hosts/user/engine/linux/*     $engine $e/@(rt|x86|memory|count|cache|persist|watch|translate|signal|linux)/*
+hosts/user/engine/run/*       $engine $e/*
+hosts/user/engine/*       a-new-folder-needs-a-row
+hosts/user/decode/decode* softpmu/* hosts/user/decode/* hosts/user/hash.h decode_table.inc $free
 hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
 hosts/qemu/*              softpmu/* hosts/qemu/* <*>
 hosts/unicorn/*           softpmu/* hosts/unicorn/* <*>
 examples/*                softpmu/* examples/* <*>
-tools/*                   softpmu/* src/perfdata/* hosts/user/+([^/]).h tools/* <*>
+tools/softpmu/base/*      $base
+tools/softpmu/disasm/*    $base tools/softpmu/disasm/*
+tools/softpmu/events/*    $base tools/softpmu/events/* src/perfdata/* $launch
+tools/softpmu/registers/* $base tools/softpmu/@(events|registers)/* $launch
+tools/softpmu/counts/*    $base tools/softpmu/@(events|counts)/* $launch
+tools/softpmu/symbols/*   $base tools/softpmu/symbols/* $launch
+tools/softpmu/profile/*   $base tools/softpmu/@(symbols|profile)/* src/perfdata/*
+tools/softpmu/formats/*   $base tools/softpmu/@(symbols|disasm|profile|formats)/* src/perfdata/*
+tools/softpmu/run/*       $base tools/softpmu/@(events|symbols|run)/* src/perfdata/* $launch
+tools/softpmu/trace/*     $base tools/softpmu/@(symbols|trace)/* $launch
+tools/softpmu/vm/*        $base tools/softpmu/vm/*
+tools/softpmu/main.c      $base tools/softpmu/commands/*
+tools/softpmu/*           $base tools/softpmu/* src/perfdata/* $launch
+tools/*                   softpmu/* tools/+([^/])/* <*>
 "
 set -f # the patterns are not file names
 
@@ -42,6 +73,7 @@ target_of() {
 	local file=$1 mark=$2 name=$3
 	case $name in
 	softpmu/* | data/* | src/* | hosts/* | tools/* | decode_table.inc) echo "$name" ;;
+	engine/*) echo "hosts/user/$name" ;;
 	*)
 		if [[ $mark == '<' ]]; then
 			echo "<$name>"

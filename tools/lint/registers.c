@@ -46,7 +46,7 @@ int main(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
-		const char *name = spmu_model_info(model).name;
+		const char *name = spmu_model_describe(model).name;
 		struct spmu_register reg;
 		uint32_t last = 0;
 

@@ -9,7 +9,7 @@ folder=${2:-$build}
 names=$(mktemp)
 trap 'rm -f "$names"' EXIT
 
-exported=$(nm -D --defined-only "$folder/libsoftpmu.so" | awk '{ print $3 }' | sort)
+exported=$(nm -D --defined-only "$folder/libsoftpmu.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)
 check libsoftpmu.so "$(grep -v '^spmu_' <<<"$exported" | sed 's/$/ is exported and does not begin with spmu_/')"
 
 # The functions that the headers mark for export, as the preprocessor leaves them.
@@ -24,6 +24,8 @@ for name in $declared; do
 done
 check libsoftpmu.so "$(comm -13 <(echo "$declared") <(echo "$exported") | grep . |
 	sed 's/$/ is exported and no public header declares it/')"
+check libsoftpmu.so "$(nm -D --defined-only "$folder/libsoftpmu.so" |
+	awk '$2 == "T" && $3 !~ /@@SOFTPMU_[0-9.]+$/ { print $3 " has no version in src/libsoftpmu.map" }')"
 check libsoftpmu.so "$(objdump -p "$folder/libsoftpmu.so" | grep -qE 'SONAME +libsoftpmu\.so\.[0-9]+$' ||
 	echo "no versioned soname")"
 

@@ -12,11 +12,12 @@ tests=--checks=-cert-err34-c,-misc-redundant-expression,-bugprone-suspicious-mem
 export house build results tests
 
 tidy_one() {
-	local out=$results/${1//\//-} less=
+	local out=$results/${1//\//-} less='' as=''
 	[[ $1 != tests/* ]] || less=$tests
+	[[ $1 != hosts/user/engine/* ]] || as=-ffreestanding # the kernel's headers, not the C library's
 	# The finding and its line, without the path that leads there.
-	clang-tidy --quiet --config-file="$house/.clang-tidy" ${less:+"$less"} "$1" -- -std=gnu11 -D_GNU_SOURCE \
-		-Iinclude -I"$house/include" -I. -I"$build/gen" -Wall -Wextra \
+	clang-tidy --quiet --config-file="$house/.clang-tidy" ${less:+"$less"} "$1" -- -std=gnu11 -D_GNU_SOURCE ${as:+"$as"} \
+		-Iinclude -I"$house/include" -I. -Ihosts/user -I"$build/gen" -Wall -Wextra \
 		2>&1 | grep -A 2 ' error: ' >"$out"
 }
 export -f tidy_one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c: find the subcommand and call it.
+ * main.c: finds the subcommand and calls it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,8 +12,9 @@
 
 #include <softpmu/base.h>
 
-#include "commands.h"
-#include "output.h"
+#include "tools/softpmu/base/output.h"
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/commands/commands.h"
 
 static const struct command {
 	const char *name;
@@ -22,34 +23,34 @@ static const struct command {
 } commands[] = {
 	{"stat", cmd_stat, "count events while a program runs"},
 	{"record", cmd_record, "sample events of a program into perf.data"},
-	{"trace", cmd_trace, "all calls or taken branches of a program's run"},
-	{"report", cmd_report, "hot functions of a perf.data"},
-	{"annotate", cmd_annotate, "hot instructions and source lines of a perf.data"},
-	{"list", cmd_list, "events of a model and how far each can be trusted"},
-	{"models", cmd_models, "processors that can be built, and what of each is done"},
+	{"trace", cmd_trace, "show all calls or taken branches of a program"},
+	{"report", cmd_report, "show the hot functions of a perf.data"},
+	{"annotate", cmd_annotate, "show the hot instructions and source lines of a perf.data"},
+	{"list", cmd_list, "list the events of a model, and how far each can be trusted"},
+	{"models", cmd_models, "list the available processors, and what each one has"},
 	{"explain", cmd_explain, "draw a register value or the CPUID leaves"},
-	{"vm", cmd_vm, "Linux on QEMU whose processors have the unit"},
+	{"vm", cmd_vm, "run Linux in QEMU, whose processors have the unit"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void print_help(void)
 {
-	printf("Usage: softpmu COMMAND [OPTIONS] ...\n\n"
-	       "Counts and precisely samples a program with a performance-monitoring unit in\n"
-	       "software; the machine needs none.\n\nCommands:\n");
+	printf("Usage: softpmu COMMAND [OPTIONS] ...\n\nCounts the events of a program, samples it "
+	       "precisely and traces its branches, with a\nperformance-monitoring unit in "
+	       "software.  The machine needs none.\n\nCommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].what);
-	printf("\n'softpmu COMMAND --help' tells more; 'softpmu --version' the version.\n"
-	       "First steps:  softpmu stat -- ls\n"
-	       "              softpmu record -- ls && softpmu report\n");
+	printf("\n'softpmu COMMAND --help' describes a command; 'softpmu --version' prints the "
+	       "version.\nFirst steps:  softpmu stat -- ls\n              softpmu record -- ls && "
+	       "softpmu report\n");
 }
 
-/* Subcommands of perf, and what there is instead. */
+/* Subcommands of perf that softpmu does not have, and what to use instead. */
 static const struct {
 	const char *name, *instead;
 } of_perf[] = {
-	{"top", "there is no live view: softpmu record, then softpmu report"},
+	{"top", "softpmu has no live view; use softpmu record, then softpmu report"},
 	{"script", "perf script reads what softpmu record wrote; softpmu trace shows a whole run"},
 	{"mem", "softpmu record -d -e mem_inst_retired.all_loads:upp samples data addresses, and "
 		"perf script -F ip,addr shows them"},
@@ -68,15 +69,15 @@ static const struct {
 	{"run", "softpmu stat counts and softpmu record samples while a program runs"},
 	{"count", "softpmu stat counts events while a program runs"},
 	{"events", "softpmu list shows the events of a model"},
-	{"probe", "there are no probes: softpmu trace -F FUNCTION shows calls of a function"},
-	{"lock", "it is the kernel's: perf has it"},
-	{"sched", "it is the kernel's: perf has it"},
-	{"timechart", "it is the kernel's: perf has it"},
-	{"kmem", "it is the kernel's: perf has it"},
-	{"iostat", "it is the kernel's: perf has it"},
+	{"probe", "softpmu has no probes; softpmu trace -F FUNCTION shows calls of a function"},
+	{"lock", "it observes the kernel; use perf"},
+	{"sched", "it observes the kernel; use perf"},
+	{"timechart", "it observes the kernel; use perf"},
+	{"kmem", "it observes the kernel; use perf"},
+	{"iostat", "it observes the kernel; use perf"},
 };
 
-/* A program where the subcommand should be. */
+/* Returns true if the user named a program where the subcommand should be. */
 static bool is_program(const char *name)
 {
 	return strchr(name, '/') && !access(name, X_OK);
@@ -85,7 +86,7 @@ static bool is_program(const char *name)
 static int unknown_command(const char *name)
 {
 	const struct command *nearest = NULL;
-	/* No more than half of the letters. */
+	/* At most half of the letters may differ. */
 	unsigned best = strlen(name) < 4 ? (unsigned)strlen(name) / 2 + 1 : 3;
 
 	for (size_t i = 0; i < sizeof(of_perf) / sizeof(*of_perf); i++) {
@@ -105,15 +106,15 @@ static int unknown_command(const char *name)
 	if (nearest)
 		tool_error("unknown command '%s'; did you mean '%s'?", name, nearest->name);
 	else if (is_program(name))
-		tool_error("'%s' is a program: say what to do with it, as in 'softpmu stat -- %s'",
+		tool_error("'%s' is a program; put a command before it, as in 'softpmu stat -- %s'",
 			   name, name);
 	else
 		tool_error("unknown command '%s' (see softpmu --help)", name);
 	return EXIT_BAD_USAGE;
 }
 
-/* Were a standard descriptor closed, a file of ours would get its number, and messages would go
- * into it.  The program that is run still finds it closed. */
+/* Opens the standard descriptors that are closed.  Otherwise a file of ours could get such a
+ * number, and messages would go into it.  The program that is run still finds them closed. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -127,8 +128,8 @@ static void on_file_limit(int number)
 	(void)number;
 }
 
-/* Beyond the limit on the size of files, writing is an error.  The program that is run does not
- * inherit the handler. */
+/* Makes writing beyond the limit on the size of files an error instead of a signal.  The program
+ * that is run does not inherit the handler. */
 static void survive_file_limit(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit}, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-access.c: instructions that read and write the unit's registers: RDMSR, WRMSR, RDPMC,
- * CPUID (Vol. 2), and the local APIC's entry for its interrupt (Vol. 3A 10.5.1).
+ * softpmu-access.c: instructions that read and write the unit's registers: RDMSR, WRMSR, RDPMC and
+ * CPUID (Vol. 2), and the performance-counter entry of the local vector table (Vol. 3A 10.5.1).
  */
 #include "qemu/osdep.h"
 #include "cpu.h"
@@ -10,9 +10,10 @@
 #include "softpmu-unit.h"
 
 /*
- * Around an access of the current instruction, which is the last of its block, to the
- * unit: it has been charged for, but retires behind the access.  So WRMSR is counted by what
- * it enables, and not by what it disables.  Hands on the flags that the block has.
+ * access_begin() and access_end() enclose an access to the unit by the current instruction, which
+ * is the last of its block.  The block has charged for it, but it retires after the access.  So a
+ * counter that a WRMSR enables counts the WRMSR, and one that it disables does not.
+ * access_begin() returns the flags of the block, for access_end().
  */
 static uint32_t access_begin(CPUX86State *env)
 {
@@ -20,7 +21,7 @@ static uint32_t access_begin(CPUX86State *env)
 	uint32_t flags = pmu->flags;
 	unsigned ring = cpl_of(env) != 0;
 
-	softpmu_set_room(env, ring, softpmu_room(env, ring) + softpmu_bulk(flags));
+	softpmu_set_headroom(env, ring, softpmu_headroom(env, ring) + softpmu_bulk(flags));
 	softpmu_sync(pmu->unit);
 	return flags;
 }
@@ -29,20 +30,21 @@ static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outco
 {
 	struct softpmu_env *pmu = &env->softpmu;
 	unsigned ring = cpl_of(env) != 0;
-	int64_t room;
+	int64_t headroom;
 
 	softpmu_grant(pmu->unit);
-	room = softpmu_room(env, ring);
-	if (outcome == SPMU_GP || outcome == SPMU_UD) /* given back when the block is left */
-		softpmu_set_room(env, ring, room - softpmu_bulk(flags));
+	headroom = softpmu_headroom(env, ring);
+	if (outcome == SPMU_GP ||
+	    outcome == SPMU_UD) /* QEMU gives it back when it leaves the block */
+		softpmu_set_headroom(env, ring, headroom - softpmu_bulk(flags));
 	if (outcome == SPMU_GP)
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
 	if (outcome == SPMU_UD)
 		raise_exception_ra(env, EXCP06_ILLOP, ra);
 	if (softpmu_exact(flags) || !(pmu->flags & HF_SOFTPMU_MODE))
 		return;
-	if (room > 0 && softpmu_bulk(pmu->flags)) {
-		softpmu_set_room(env, ring, room - 1);
+	if (headroom > 0 && softpmu_bulk(pmu->flags)) {
+		softpmu_set_headroom(env, ring, headroom - 1);
 		return;
 	}
 	softpmu_set_pending(env);
@@ -116,7 +118,7 @@ bool softpmu_rdpmc(CPUX86State *env, uintptr_t ra)
 void softpmu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf, uint32_t *eax, uint32_t *ebx,
 		   uint32_t *ecx, uint32_t *edx)
 {
-	struct spmu_cpuid regs = {*eax, *ebx, *ecx, *edx};
+	struct spmu_cpuid_regs regs = {*eax, *ebx, *ecx, *edx};
 
 	if (!env->softpmu.unit || !spmu_cpuid(env->softpmu.unit->core, leaf, subleaf, &regs))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-model.c: which unit a virtual processor gets, and what else software goes by to find it:
- * vendor, family, model and stepping, the processor's name and the revision of its microcode
+ * softpmu-model.c: chooses the unit of a virtual processor, and sets what software identifies the
+ * processor by: vendor, family, model and stepping, its name, and the revision of its microcode
  * (Vol. 2A, CPUID).
  */
 #include "qemu/osdep.h"
@@ -13,15 +13,15 @@
 
 #define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
 
-#define NAME_MAX_BYTES 47 /* CPUID.80000002H to 80000004H without the 0 at the end */
+#define NAME_MAX_BYTES 47 /* CPUID.80000002H to 80000004H without the final 0 */
 
-/* CPUID.01H:EAX: the family and model that software goes by. */
+/* Returns the family and model of CPUID.01H:EAX, without the stepping. */
 static uint32_t family_and_model(uint32_t signature)
 {
 	return signature & 0x0fff0ff0;
 }
 
-/* Models of QEMU whose unit is listed under another member of the family. */
+/* Returns the signature under which the library lists the unit of QEMU's processor. */
 static uint32_t listed_as(uint32_t signature)
 {
 	switch (family_and_model(signature)) {
@@ -35,8 +35,8 @@ static uint32_t listed_as(uint32_t signature)
 }
 
 /*
- * The nearest stepping of the same family and model.  The processor takes that stepping:
- * drivers look for those that are known to work.
+ * Returns the model with the nearest stepping of the same family and model.  The processor takes
+ * that stepping, because drivers check for steppings that are known to work.
  */
 static const struct spmu_model *model_of(uint32_t *signature)
 {
@@ -47,7 +47,7 @@ static const struct spmu_model *model_of(uint32_t *signature)
 
 	for (size_t i = 0; i < spmu_model_count(); i++) {
 		const struct spmu_model *model = spmu_model_at(i);
-		uint32_t other = spmu_model_info(model).signature;
+		uint32_t other = spmu_model_describe(model).signature;
 		uint32_t steps = other > wanted ? other - wanted : wanted - other;
 
 		if (family_and_model(other) != family_and_model(wanted) || steps >= distance)
@@ -61,7 +61,7 @@ static const struct spmu_model *model_of(uint32_t *signature)
 	return best;
 }
 
-/* The processors of QEMU's whose own unit is not there, and the unit that has most in common. */
+/* Returns the most similar unit for a processor of QEMU's whose own unit the library lacks. */
 static const char *nearest_to(uint32_t signature)
 {
 	static const struct {
@@ -101,20 +101,20 @@ static void refuse(X86CPU *cpu, Error **errp)
 				 "pmu-model= ('softpmu models' lists them)");
 }
 
-/* Drivers look at the vendor before anything else. */
+/* Makes the processor GenuineIntel, because drivers check the vendor first. */
 static void become_intel(X86CPU *cpu, const struct spmu_model *model)
 {
 	g_autofree char *name = NULL;
 
 	if (IS_INTEL_CPU(&cpu->env))
 		return;
-	name = g_strdup_printf("Intel Processor (%s)", spmu_model_info(model).name);
+	name = g_strdup_printf("Intel Processor (%s)", spmu_model_describe(model).name);
 	object_property_set_str(OBJECT(cpu), "vendor", CPUID_VENDOR_INTEL, &error_abort);
 	object_property_set_str(OBJECT(cpu), "model-id", name, &error_abort);
 	cpu->env.features[FEAT_8000_0001_EDX] &= ~CPUID_EXT2_AMD_ALIASES;
 }
 
-/* How fast the time-stamp counter is that software sees, in units of 10 MHz. */
+/* Returns the frequency of the guest's time-stamp counter, in units of 10 MHz. */
 static unsigned tsc_rate(void)
 {
 	static unsigned rate;
@@ -136,7 +136,7 @@ static unsigned tsc_rate(void)
 	return rate;
 }
 
-/* Software takes the frequency from the end of the name. */
+/* Appends the frequency to the processor's name, where software reads it. */
 static void name_frequency(X86CPU *cpu)
 {
 	g_autofree char *name = object_property_get_str(OBJECT(cpu), "model-id", &error_abort);
@@ -168,10 +168,10 @@ static const struct spmu_model *find(X86CPU *cpu, Error **errp)
 				   "lists them)",
 				   cpu->softpmu_model);
 		else
-			cpu->env.cpuid_version = spmu_model_info(model).signature;
+			cpu->env.cpuid_version = spmu_model_describe(model).signature;
 		return model;
 	}
-	/* QEMU's Icelake-Server goes by the number of Snowridge. */
+	/* QEMU's Icelake-Server has the number of Snowridge. */
 	if (has_type(cpu, "Icelake-Server") && cpu->env.cpuid_version == 0x80660)
 		cpu->env.cpuid_version = 0x606a6;
 	if (IS_INTEL_CPU(&cpu->env))
@@ -189,8 +189,7 @@ const struct spmu_model *softpmu_choose_model(X86CPU *cpu, Error **errp)
 		return NULL;
 	become_intel(cpu, model);
 	name_frequency(cpu);
-	/* Drivers leave PEBS alone when the microcode is older than the corrections of its errata.
-	 */
+	/* Drivers do not use PEBS when the microcode is older than the fixes of its errata. */
 	if (!cpu->ucode_rev)
 		cpu->ucode_rev = UCODE_REVISION;
 	return model;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-monitor.c: what the monitor tells of the units (`info pmu`), and which events that
- * nothing supplies software has enabled: their counters show 0, which software takes for a
- * measurement.
+ * softpmu-monitor.c: the monitor's command `info pmu`, and the list of absent events that software
+ * has enabled.  Their counters show 0, which software takes for a measurement.
  */
 #include "qemu/osdep.h"
 #include "qemu/log.h"
@@ -14,7 +13,7 @@
 #define FIRST_FIXED 32 /* in spmu_absent_counters() */
 #define PERFEVTSEL0 0x186
 
-/* "event r010e (UOPS_ISSUED.ANY)"; to be freed. */
+/* Returns a text such as "event r010e (UOPS_ISSUED.ANY)"; the caller frees it. */
 static char *what_counts(const struct softpmu *unit, unsigned counter)
 {
 	const struct spmu_event *event;
@@ -22,7 +21,7 @@ static char *what_counts(const struct softpmu *unit, unsigned counter)
 
 	if (counter >= FIRST_FIXED)
 		return g_strdup_printf("the event of fixed counter %u", counter - FIRST_FIXED);
-	if (spmu_model_info(unit->model).programming != SPMU_PROGRAM_PERFEVTSEL ||
+	if (spmu_model_describe(unit->model).programming != SPMU_PROGRAM_PERFEVTSEL ||
 	    spmu_read_msr(unit->core, unit->lp, PERFEVTSEL0 + counter, &select) != SPMU_DONE)
 		return g_strdup_printf("the event of counter %u", counter);
 	event = spmu_event_by_code(unit->model, (uint16_t)select);
@@ -30,7 +29,7 @@ static char *what_counts(const struct softpmu *unit, unsigned counter)
 			       event ? event->name : "", event ? ")" : "");
 }
 
-/* The entry of an event; one that comes when the list is full goes into the last. */
+/* Returns the entry of an event.  When the list is full, other events share the last entry. */
 static struct softpmu_absent *entry_of(struct softpmu *unit, const char *what)
 {
 	const unsigned last = ARRAY_SIZE(unit->absent_events) - 1;
@@ -78,7 +77,7 @@ void hmp_info_pmu(Monitor *mon, const QDict *qdict)
 			continue;
 		}
 		monitor_printf(mon, "CPU %d: %s, %" PRIu64 " instructions retired one by one\n",
-			       cpu->cpu_index, spmu_model_info(unit->model).name, unit->single);
+			       cpu->cpu_index, spmu_model_describe(unit->model).name, unit->single);
 		for (unsigned n = 0; n < ARRAY_SIZE(unit->absent_events); n++)
 			if (unit->absent_events[n].what)
 				monitor_printf(mon, "  absent: %s, enabled %" PRIu64 " times\n",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-unit.c: a virtual processor's unit is made, saved and loaded, and what it asks of the
- * machine: linear memory, registers, time, the interrupt.
+ * softpmu-unit.c: creates, saves and loads the unit of a virtual processor, and serves its
+ * callbacks: linear memory, registers, time and the interrupt.
  *
- * The DS save area is reached through the guest's page tables at the privilege of the
- * supervisor (17.4.9).  A page that is not present, not writable or not memory refuses the
- * access, and nothing is written.
+ * The unit accesses the DS save area through the guest's page tables with supervisor
+ * rights (17.4.9).  An access to a page that is not present, not writable or not memory fails, and
+ * nothing is written.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -60,7 +60,7 @@ static bool access_linear(CPUX86State *env, uint64_t linear, void *bytes, size_t
 	return true;
 }
 
-/* Callbacks name the core by its first thread. */
+/* Returns a thread of the core.  `opaque` of the callbacks is the core's first thread. */
 static struct softpmu *thread_of(struct softpmu *first, unsigned lp)
 {
 	return lp ? first->sibling : first;
@@ -131,16 +131,18 @@ static void read_vectors(void *opaque, unsigned lp, uint8_t xmm[16][16])
 		memcpy(xmm[i], &unit->cpu->env.xmm_regs[i], 16);
 }
 
-/* The units of the threads of a core, cpu[0] to cpu[threads - 1]; returns that of the first. */
+/* Creates the core of cpu[0] to cpu[threads - 1].  Returns the first thread's unit. */
 static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct spmu_model *model)
 {
 	struct softpmu *unit[SPMU_THREADS_MAX] = {NULL};
 	struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
 		.model = model,
 		.threads = threads,
 		.hide_absent = true,
 	};
 	struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
 		.read = read_memory,
 		.write = write_memory,
 		.pmi = interrupt,
@@ -159,7 +161,7 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 		unit[lp]->model = model;
 		unit[lp]->lp = lp;
 		config.meters[lp] = &unit[lp]->meters;
-		/* Past the last branch there is place for the clocks after it. */
+		/* One entry more, for the clocks after the last branch. */
 		cpu[lp]->env.softpmu.log = g_new(struct spmu_branch, SOFTPMU_LOG_MAX + 1);
 		cpu[lp]->env.softpmu.log_end = cpu[lp]->env.softpmu.log;
 	}
@@ -181,7 +183,7 @@ static bool same_core(const X86CPU *a, const X86CPU *b)
 	       a->module_id == b->module_id && a->core_id == b->core_id;
 }
 
-/* The unit of a core is made with its last thread. */
+/* Creates the unit of a core when its last thread is realized. */
 static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
 {
 	unsigned threads = MACHINE(qdev_get_machine())->smp.threads;
@@ -199,7 +201,7 @@ static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
 		CPU_FOREACH(other)
 		if (X86_CPU(other) != cpu && same_core(X86_CPU(other), cpu))
 			core[0] = X86_CPU(other);
-		if (!core[0]) /* the other thread comes later */
+		if (!core[0]) /* the other thread is realized later */
 			return true;
 		core[1] = cpu;
 	}
@@ -225,12 +227,12 @@ bool softpmu_realize(X86CPU *cpu, Error **errp)
 		error_propagate(errp, error);
 		return false;
 	}
-	if (!model) /* -cpu max has pmu=on by itself, and no family */
+	if (!model) /* -cpu max has pmu=on by default, and no family */
 		return true;
 	return make_unit(cpu, model, errp);
 }
 
-/* Snapshots: the unit's own block, and the instruction that is under way. */
+/* A snapshot holds the unit's own block and the pending instruction. */
 static int before_save(void *opaque)
 {
 	X86CPU *cpu = opaque;

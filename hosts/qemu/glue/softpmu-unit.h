@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-unit.h: a virtual processor's unit, between softpmu.c, which counts, softpmu-access.c,
- * through which the guest reaches its registers, and softpmu-unit.c, which makes it and answers its
- * callbacks.
+ * softpmu-unit.h: the unit of a virtual processor, as the files of the glue share it.  softpmu.c
+ * counts, softpmu-access.c serves the guest's register accesses, and softpmu-unit.c creates the
+ * unit and answers its callbacks.
  */
 #ifndef SOFTPMU_UNIT_H_QEMU
 #define SOFTPMU_UNIT_H_QEMU
 
 #include <softpmu/softpmu.h>
 
-#define SOFTPMU_LOG_MAX	 4096 /* branches in a log */
-#define SOFTPMU_ROOM_MAX (INT64_C(1) << 40)
+#define SOFTPMU_LOG_MAX	     4096 /* branches in a log */
+#define SOFTPMU_HEADROOM_MAX (INT64_C(1) << 40)
 
-/* What software enabled, and how often, though nothing supplies it. */
+/* An absent event that software enabled, and how often. */
 struct softpmu_absent {
 	char *what; /* NULL: an unused entry */
 	uint64_t times;
@@ -25,12 +25,12 @@ struct softpmu {
 	unsigned lp;		 /* the thread of the core that this processor is */
 	struct softpmu *sibling; /* the other thread of the core; NULL: none */
 	X86CPU *cpu;
-	bool timed;	     /* some meter counts reference clocks */
-	int32_t log_room[2]; /* of each ring, when the log was last emptied */
-	uint64_t single;     /* instructions that were retired one by one */
-	uint64_t absent;     /* counters that are enabled for an absent event */
+	bool timed;		 /* a meter counts reference clocks */
+	int32_t log_headroom[2]; /* headroom of each ring when the log was last emptied */
+	uint64_t single;	 /* how many instructions were retired one by one */
+	uint64_t absent;	 /* counters that are enabled for an absent event */
 	struct softpmu_absent absent_events[32];
-	uint64_t tsc;	      /* until when reference clocks are accounted for */
+	uint64_t tsc;	      /* reference clocks are reported up to this time */
 	uint32_t state_bytes; /* of a snapshot */
 	uint8_t *state;
 };
@@ -47,36 +47,39 @@ static inline uint64_t linear_ip(const CPUX86State *env)
 	return env->hflags & HF_CS64_MASK ? env->eip : (uint32_t)ip;
 }
 
-/* The time-stamp counter as the guest has it. */
+/* Returns the guest's time-stamp counter. */
 uint64_t softpmu_tsc(CPUX86State *env);
 
 /*
- * The model of the unit that a processor gets, which it is then made to look like; NULL: none, and
- * *errp says why, or -cpu max has none by itself.
+ * Chooses the model of a processor's unit, and gives the processor that model's identity.  Returns
+ * NULL if there is none: *errp says why, or, for -cpu max without pmu-model=, is not set.
  */
 const struct spmu_model *softpmu_choose_model(X86CPU *cpu, Error **errp);
 
-/* After software wrote a register: note the absent events that it has enabled by that. */
+/* Notes the absent events that software has enabled by the register write just made. */
 void softpmu_note_absent(struct softpmu *unit);
 
-/* Hand the unit what passed since the last time, and let run what may run now. */
+/* Reports to the unit what has passed since the last call. */
 void softpmu_sync(struct softpmu *unit);
+
+/* Takes headroom from the unit's meters, and chooses what blocks do from now on. */
 void softpmu_grant(struct softpmu *unit);
 
-/* Hand the unit the logged branches, and the core clocks since the last of them. */
+/* Reports to the unit the logged branches, and the core clocks since the last of them. */
 void softpmu_hand_over(struct softpmu *unit);
 
 /*
- * How many instructions of either ring may retire before the log can be full, or before the branch
- * that reaches the threshold of the BTS buffer can come.  That one is retired exactly.
+ * Returns how many instructions of each ring may retire before the log can be full, or before the
+ * branch that reaches the threshold of the BTS buffer can come.  An exact block retires that one.
  */
-int64_t softpmu_log_room(const struct spmu_branch_tap *tap);
+int64_t softpmu_log_headroom(const struct spmu_branch_tap *tap);
 
-/* How many instructions may still retire in a ring; what is set stays until the next grant. */
-int64_t softpmu_room(CPUX86State *env, unsigned ring);
-void softpmu_set_room(CPUX86State *env, unsigned ring, int64_t room);
+/* The headroom of a ring: how many instructions may still retire.  A value set is valid until the
+ * next softpmu_grant(). */
+int64_t softpmu_headroom(CPUX86State *env, unsigned ring);
+void softpmu_set_headroom(CPUX86State *env, unsigned ring, int64_t headroom);
 
-/* The instruction that the registers name is going to be executed exactly. */
+/* Notes that the instruction at EIP is about to run in an exact block. */
 void softpmu_set_pending(CPUX86State *env);
 
 #endif

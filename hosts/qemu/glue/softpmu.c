@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu.c: how what QEMU executes reaches the performance-monitoring unit of a virtual
- * processor (Vol. 3B chapter 18).  How blocks count is in softpmu.h.
+ * softpmu.c: reports what QEMU executes to the performance-monitoring unit of a virtual
+ * processor (Vol. 3B chapter 18).  softpmu.h says how blocks count.
  *
- * Each virtual processor is a core of its own, or one of two threads of a core; these
- * run in turns on one thread of the emulator, so that both stand at a block's end when one of
- * them calls the unit.  Time is modelled: one core
- * clock for each instruction that retires and none while halted; reference clocks follow the
- * time-stamp counter while not halted, and are shared out between the rings by the
- * instructions that retired in each.
+ * Each virtual processor is a core of its own, or one of two threads of a core.  Two threads
+ * run in turns on one thread of the emulator, so both are at the end of a block when one of
+ * them calls the unit.
+ *
+ * Time is modelled.  A core clock passes with each instruction that retires, and none passes while
+ * the processor is halted.  Reference clocks follow the time-stamp counter while it is not halted,
+ * and are divided between the rings by the instructions that retired in each.
  */
 #include "qemu/osdep.h"
 #include "cpu.h"
@@ -20,36 +21,36 @@
 #define EVERY  (SPMU_SIGBIT(INSTRUCTIONS) | SPMU_SIGBIT(CYCLES))
 #define MEMORY (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
-#define ROOM_OFTEN (INT64_C(1) << 20) /* reference clocks are looked at that often */
+#define HEADROOM_TIMED (INT64_C(1) << 20) /* at most this many between two readings of the clock */
 
-/* What blocks see of the room at a time, the rest is kept in `reserve`. */
-#define ROOM_SEEN (INT32_MAX / 2)
+/* How much headroom blocks see at a time.  `reserve` has the rest. */
+#define HEADROOM_SEEN (INT32_MAX / 2)
 
 QEMU_BUILD_BUG_ON(SPMU_SIG_FAR >= SOFTPMU_KINDS);
-QEMU_BUILD_BUG_ON(ROOM_OFTEN >> SOFTPMU_FIELD_BITS); /* no field is filled before one looks */
+QEMU_BUILD_BUG_ON(HEADROOM_TIMED >> SOFTPMU_FIELD_BITS); /* no field overflows before it is read */
 
 uint64_t softpmu_tsc(CPUX86State *env)
 {
 	return cpu_get_tsc(env) + env->tsc_offset;
 }
 
-/* Leave translated code at the next block. */
+/* Makes the processor leave translated code at the next block. */
 static void leave_soon(CPUX86State *env)
 {
 	qatomic_set(&env_cpu(env)->neg.icount_decr.u16.high, -1);
 }
 
-int64_t softpmu_room(CPUX86State *env, unsigned ring)
+int64_t softpmu_headroom(CPUX86State *env, unsigned ring)
 {
-	return env->softpmu.reserve[ring] + env_cpu(env)->neg.softpmu_room[ring];
+	return env->softpmu.reserve[ring] + env_cpu(env)->neg.softpmu_headroom[ring];
 }
 
-void softpmu_set_room(CPUX86State *env, unsigned ring, int64_t room)
+void softpmu_set_headroom(CPUX86State *env, unsigned ring, int64_t headroom)
 {
-	int32_t seen = MIN(room, ROOM_SEEN);
+	int32_t seen = MIN(headroom, HEADROOM_SEEN);
 
-	env_cpu(env)->neg.softpmu_room[ring] = seen;
-	env->softpmu.reserve[ring] = room - seen;
+	env_cpu(env)->neg.softpmu_headroom[ring] = seen;
+	env->softpmu.reserve[ring] = headroom - seen;
 }
 
 static uint64_t field(uint64_t memory, uint64_t one)
@@ -57,7 +58,8 @@ static uint64_t field(uint64_t memory, uint64_t one)
 	return memory / one & ((1u << SOFTPMU_FIELD_BITS) - 1);
 }
 
-/* How often a meter's signals occurred in a ring since the last time, in so many instructions. */
+/* Returns how often a set of signals occurred in a ring since the last report, during `insns`
+ * instructions. */
 static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring, int64_t insns)
 {
 	int64_t n = insns * ctpop64(signals & EVERY);
@@ -73,7 +75,7 @@ static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned 
 	return n;
 }
 
-/* Reference clocks since the last time, by the share of each ring. */
+/* Reports the reference clocks since the last report, divided between the rings. */
 static void pass_time(struct softpmu *unit, const int64_t insns[2])
 {
 	CPUX86State *env = &unit->cpu->env;
@@ -92,7 +94,7 @@ static void pass_time(struct softpmu *unit, const int64_t insns[2])
 	spmu_clocks(unit->core, unit->lp, SPMU_SIGBIT(REF_CYCLES), other, 3);
 }
 
-/* What blocks counted comes off the meters. */
+/* Subtracts what blocks counted from the meters. */
 static void fold(struct softpmu *unit, const int64_t insns[2])
 {
 	struct softpmu_env *pmu = &unit->cpu->env.softpmu;
@@ -102,7 +104,7 @@ static void fold(struct softpmu *unit, const int64_t insns[2])
 
 		if (meter->rings & SPMU_RING0)
 			meter->headroom -= passed(pmu, meter->signals, 0, insns[0]);
-		if (meter->rings & SPMU_RINGX)
+		if (meter->rings & SPMU_RING_USER)
 			meter->headroom -= passed(pmu, meter->signals, 1, insns[1]);
 	}
 	memset(pmu->count, 0, sizeof(pmu->count));
@@ -117,7 +119,7 @@ static void sync_thread(struct softpmu *unit)
 	int64_t insns[2];
 
 	for (unsigned ring = 0; ring < 2; ring++)
-		insns[ring] = env->softpmu.granted[ring] - softpmu_room(env, ring);
+		insns[ring] = env->softpmu.granted[ring] - softpmu_headroom(env, ring);
 	if (insns[0] | insns[1])
 		fold(unit, insns);
 	softpmu_hand_over(unit);
@@ -126,7 +128,6 @@ static void sync_thread(struct softpmu *unit)
 		pass_time(unit, insns);
 }
 
-/* Hand the unit what passed since the last time. */
 void softpmu_sync(struct softpmu *unit)
 {
 	sync_thread(unit);
@@ -134,25 +135,25 @@ void softpmu_sync(struct softpmu *unit)
 		sync_thread(unit->sibling);
 }
 
-/* How many instructions may retire before a meter can be used up. */
-static int64_t meter_room(const struct spmu_meter *meter)
+/* Returns how many instructions may retire before a meter's headroom can be used up. */
+static int64_t meter_headroom(const struct spmu_meter *meter)
 {
 	int64_t each = ctpop64(meter->signals & (EVERY | MEMORY));
-	int64_t most = meter->signals & MEMORY ? ROOM_OFTEN : SOFTPMU_ROOM_MAX;
-	int64_t room;
+	int64_t most = meter->signals & MEMORY ? HEADROOM_TIMED : SOFTPMU_HEADROOM_MAX;
+	int64_t headroom;
 
 	if (meter->signals & SPMU_SIGSET_BRANCHES)
 		each++;
 	if (meter->signals & SPMU_SIGBIT(REF_CYCLES))
-		return ROOM_OFTEN;
+		return HEADROOM_TIMED;
 	if (!each)
-		return SOFTPMU_ROOM_MAX;
-	room = MIN(meter->headroom / each, most);
-	/* Both rings run against it. */
-	return meter->rings == (SPMU_RING0 | SPMU_RINGX) ? room / 2 : room;
+		return SOFTPMU_HEADROOM_MAX;
+	headroom = MIN(meter->headroom / each, most);
+	/* Both rings use it. */
+	return meter->rings == (SPMU_RING0 | SPMU_RING_USER) ? headroom / 2 : headroom;
 }
 
-/* What blocks do from now on. */
+/* Returns what blocks do from now on, as HF_SOFTPMU_ flags. */
 static uint32_t mode(const struct softpmu *unit, bool steps)
 {
 	const struct softpmu_env *pmu = &unit->cpu->env.softpmu;
@@ -170,37 +171,36 @@ static void grant_thread(struct softpmu *unit)
 	struct softpmu_env *pmu = &env->softpmu;
 	bool steps = spmu_steps_on_branches(unit->core, unit->lp);
 	bool wanted = unit->meters.count || unit->meters.tap.signals || steps;
-	int64_t logged = softpmu_log_room(&unit->meters.tap);
-	int64_t room[2] = {logged, logged};
+	int64_t logged = softpmu_log_headroom(&unit->meters.tap);
+	int64_t headroom[2] = {logged, logged};
 	uint64_t signals = 0;
 
 	for (uint32_t i = 0; i < unit->meters.count; i++) {
 		const struct spmu_meter *meter = &unit->meters.meter[i];
-		int64_t most = meter_room(meter);
+		int64_t most = meter_headroom(meter);
 
 		signals |= meter->signals;
 		if (meter->rings & SPMU_RING0)
-			room[0] = MIN(room[0], most);
-		if (meter->rings & SPMU_RINGX)
-			room[1] = MIN(room[1], most);
+			headroom[0] = MIN(headroom[0], most);
+		if (meter->rings & SPMU_RING_USER)
+			headroom[1] = MIN(headroom[1], most);
 	}
 	if ((signals & SPMU_SIGBIT(REF_CYCLES)) && !unit->timed)
 		unit->tsc = softpmu_tsc(env);
 	unit->timed = (signals & SPMU_SIGBIT(REF_CYCLES)) != 0;
 	for (unsigned ring = 0; ring < 2; ring++) {
-		softpmu_set_room(env, ring, room[ring]);
-		pmu->granted[ring] = room[ring];
-		unit->log_room[ring] = env_cpu(env)->neg.softpmu_room[ring];
+		softpmu_set_headroom(env, ring, headroom[ring]);
+		pmu->granted[ring] = headroom[ring];
+		unit->log_headroom[ring] = env_cpu(env)->neg.softpmu_headroom[ring];
 	}
 	if (!wanted)
 		pmu->need = pmu->pending_signals = 0;
-	if (pmu->need && room[cpl_of(env) != 0] >= pmu->need)
+	if (pmu->need && headroom[cpl_of(env) != 0] >= pmu->need)
 		pmu->need = 0;
 	pmu->flags = mode(unit, steps) | (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
 		     (signals & MEMORY ? HF_SOFTPMU_MEMORY : 0);
 }
 
-/* What may run now, and how. */
 void softpmu_grant(struct softpmu *unit)
 {
 	grant_thread(unit);
@@ -217,17 +217,32 @@ static uint64_t pending_signals(const struct softpmu_env *pmu)
 	       (field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
 }
 
-/* The pending instruction has retired; execution goes on where the registers say. */
+/* The first load and the first store of the pending instruction. */
+static unsigned pending_accesses(const struct softpmu_env *pmu, struct spmu_memory_access list[2])
+{
+	unsigned n = 0;
+
+	if (pmu->load_address)
+		list[n++] = (struct spmu_memory_access){.linear = pmu->load_address,
+							.kind = SPMU_ACCESS_LOAD};
+	if (pmu->store_address)
+		list[n++] = (struct spmu_memory_access){.linear = pmu->store_address,
+							.kind = SPMU_ACCESS_STORE};
+	return n;
+}
+
+/* Retires the pending instruction.  The registers say where execution continues. */
 static unsigned retire_pending(CPUX86State *env)
 {
 	struct softpmu_env *pmu = &env->softpmu;
+	struct spmu_memory_access accesses[2];
 	struct spmu_insn insn = {
 		.ip = pmu->pending_ip,
 		.next_ip = linear_ip(env),
 		.signals = pending_signals(pmu),
-		.data_address = pmu->load_address ? pmu->load_address : pmu->store_address,
-		.store_address = pmu->store_address,
-		.cycles = 1,
+		.accesses = accesses,
+		.access_count = pending_accesses(pmu, accesses),
+		.cycles = SPMU_CLOCKS_UNMODELLED,
 		.cpl = pmu->pending_cpl,
 		.next_cpl = cpl_of(env),
 	};
@@ -254,20 +269,20 @@ void softpmu_left(CPUX86State *env, uint32_t flags, uint32_t cflags, uint32_t in
 {
 	struct softpmu_env *pmu = &env->softpmu;
 	unsigned ring = (flags & HF_CPL_MASK) != 0;
-	int32_t *seen = &env_cpu(env)->neg.softpmu_room[ring];
+	int32_t *seen = &env_cpu(env)->neg.softpmu_headroom[ring];
 
 	if (!softpmu_bulk(flags))
 		return;
 	*seen += insns;
-	if (*seen >= (int32_t)insns) /* for a reason of QEMU's */
+	if (*seen >= (int32_t)insns) /* QEMU wanted to leave */
 		return;
 	softpmu_sync(pmu->unit);
 	softpmu_grant(pmu->unit);
-	if (softpmu_room(env, ring) < insns) {
+	if (softpmu_headroom(env, ring) < insns) {
 		pmu->need = insns;
 		pmu->flags |= HF_SOFTPMU_EXACT;
 	}
-	if (cflags & CF_NOIRQ) /* the same once more */
+	if (cflags & CF_NOIRQ) /* run the same block again */
 		env_cpu(env)->cflags_next_tb = cflags & ~CF_INVALID;
 	leave_soon(env);
 }
@@ -280,13 +295,13 @@ void softpmu_unwind(CPUX86State *env, uint32_t flags, uint32_t insns, uint64_t k
 	if (softpmu_exact(flags)) {
 		pmu->pending_signals = 0;
 	} else if (softpmu_bulk(flags)) {
-		env_cpu(env)->neg.softpmu_room[ring] +=
+		env_cpu(env)->neg.softpmu_headroom[ring] +=
 			insns - (kept & ((1u << SOFTPMU_INDEX_BITS) - 1));
 		pmu->memory[ring] -= kept >> SOFTPMU_INDEX_BITS;
 	}
 }
 
-/* Before an instruction of exact code.  Returns whether to leave instead of executing it. */
+/* Runs before the instruction of an exact block.  Returns 1 if the block must be left instead. */
 uint32_t helper_softpmu_step(CPUX86State *env)
 {
 	unsigned events = 0;
@@ -315,7 +330,7 @@ void softpmu_event_begin(CPUX86State *env, bool software)
 	pmu->event_cpl = cpl_of(env);
 	if (!pmu->pending_signals || software)
 		return;
-	/* INT n whose gate faults did not retire. */
+	/* An INT n whose gate faults did not retire. */
 	if ((pmu->pending_signals & SPMU_SIGBIT(FAR)) && pmu->pending_ip == pmu->event_ip)
 		pmu->pending_signals = 0;
 	else
@@ -331,7 +346,7 @@ void softpmu_event_end(CPUX86State *env, int vector, bool software)
 		return;
 	if (!software && (vector == EXCP01_DB || vector == EXCP12_MCHK)) {
 		softpmu_sync(pmu->unit);
-		if (vector == EXCP01_DB) /* before: it is no last branch record (17.4.2) */
+		if (vector == EXCP01_DB) /* first, so that it is no last branch record (17.4.2) */
 			spmu_debug_exception(pmu->unit->core, pmu->unit->lp);
 		else
 			spmu_machine_check(pmu->unit->core, pmu->unit->lp);
@@ -409,7 +424,7 @@ void softpmu_reset(X86CPU *cpu)
 	else
 		spmu_reset(pmu->unit->core, pmu->unit->lp);
 	pmu->init = false;
-	/* The others wait to be started. */
+	/* The other processors wait to be started. */
 	spmu_set_halted(pmu->unit->core, pmu->unit->lp, !cpu_is_bsp(cpu));
 	softpmu_grant(pmu->unit);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.c: x86-64 instructions taken apart (Intel SDM Vol. 2A chapter 2 and
- * appendix A; AMD APM Vol. 3 for XOP and 3DNow).
+ * decode.c: decodes x86-64 instructions (Intel SDM Vol.  2A chapter 2 and appendix A; AMD APM
+ * Vol.  3 for XOP and 3DNow).
  *
- * Prefixes, ModRM, SIB and displacement are read by hand.  All that depends on
- * the opcode comes from the generated table (decode_table.h).
- *
- * Near branches are decoded as Intel does: a 66H prefix does not shorten their displacement.
- * Undefined encodings, those longer than 15 bytes among them, come back
- * as INSN_UNDEFINED of length 1.
+ * Code reads prefixes, ModRM, SIB and displacement.  Everything that depends on the opcode comes
+ * from the generated table (decode_table.h).  Near branches are decoded as Intel does: a 66H
+ * prefix does not shorten their displacement.  Undefined encodings, including those longer than
+ * 15 bytes, decode as INSN_UNDEFINED of length 1.
  */
 #include <string.h>
 
@@ -17,28 +15,28 @@
 #include "decode_table.inc"
 
 /*
- * Fields are read without looking at the end.  With few prefixes the last byte
- * read (of an EVEX displacement) is within 15; otherwise, and at the end of
- * a page, a copy with zeros behind it is taken apart.
+ * Fields are read without a check for the end.  With few prefixes the last byte read (of an EVEX
+ * displacement) is within 15.  Otherwise, and at the end of a page, a copy followed by zeros is
+ * decoded.
  */
 #define PREFIXES_IN_PLACE 4
 #define PADDED_BYTES	  48
 
-/* One instruction while it is taken apart. */
+/* An instruction while it is being decoded. */
 struct parse {
 	const uint8_t *code;
-	unsigned at; /* bytes looked at so far */
+	unsigned at; /* bytes read so far */
 	uint8_t page, modrm;
 	uint8_t mandatory; /* F2H, F3H or 0: the last of them */
 	bool has_66, has_67, has_lock, has_sib;
-	bool lenient;		/* fields that an encoding does not use may hold anything */
+	bool lenient;		/* fields that an encoding does not use may have any value */
 	uint8_t w, r, x, b, r2; /* register number extensions, 0 or 1 */
 	uint8_t v;		/* 0..31 */
 	uint8_t l, broadcast, mask, zero;
-	uint8_t index; /* with its extension; of a vector too */
+	uint8_t index; /* with its extension; also of a vector */
 };
 
-/* What a byte is before the opcode is known. */
+/* The class of a byte before the opcode is known. */
 enum byte_class {
 	BYTE_OPCODE = 0,
 	BYTE_REX,
@@ -69,7 +67,7 @@ static inline bool is_prefix(uint8_t byte)
 	return (uint8_t)(byte_class[byte] - 1) < BYTE_LAST_PREFIX;
 }
 
-/* -ffreestanding would make these calls. */
+/* With -ffreestanding these would become calls. */
 #define READ(type, at)                                                                             \
 	(__extension__({                                                                           \
 		type value_;                                                                       \
@@ -91,7 +89,8 @@ static inline int64_t read_signed(const uint8_t *at, unsigned bytes)
 	}
 }
 
-/* In halves: a struct of this size in one piece is cleared by a slow string instruction. */
+/* Cleared in two halves.  The compiler would clear a struct of this size with a slow string
+ * instruction. */
 static inline void clear(struct insn *insn)
 {
 	__builtin_memset(insn, 0, sizeof *insn / 2);
@@ -108,7 +107,7 @@ static inline void set_rex(struct parse *p, uint8_t rex)
 	p->b = rex & 1;
 }
 
-/* Legacy prefixes and REX; false when there are too many. */
+/* Reads legacy prefixes and REX.  Returns false if there are too many. */
 static bool parse_prefixes(struct parse *p, struct insn *insn)
 {
 	unsigned at = 0;
@@ -117,7 +116,7 @@ static bool parse_prefixes(struct parse *p, struct insn *insn)
 	for (; at < INSN_BYTES_MAX && is_prefix(p->code[at]); at++) {
 		uint8_t byte = p->code[at];
 
-		rex = 0; /* counts only right before the opcode */
+		rex = 0; /* only valid directly before the opcode */
 		switch (byte_class[byte]) {
 		case BYTE_REX:
 			rex = byte;
@@ -147,13 +146,13 @@ static bool parse_prefixes(struct parse *p, struct insn *insn)
 	return at < INSN_BYTES_MAX;
 }
 
-/* VEX (C4, C5), EVEX (62) or XOP (8F).  False: undefined. */
+/* Reads VEX (C4, C5), EVEX (62) or XOP (8F).  Returns false if it is undefined. */
 static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 {
 	const uint8_t *code = p->code + p->at;
 	unsigned map;
 
-	/* None of 66H, F2H, F3H, LOCK, REX may stand before it. */
+	/* 66H, F2H, F3H, LOCK and REX are invalid before it. */
 	if (p->has_66 || p->mandatory || p->has_lock || insn->prefix_bytes != p->at)
 		return false;
 	p->r = !(code[1] & 0x80);
@@ -193,7 +192,7 @@ static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 	return map >= 8 && map < 8 + XOP_MAPS;
 }
 
-/* The opcode's map; leaves `at` on the opcode byte. */
+/* Reads the opcode's map.  Afterwards `at` is on the opcode byte. */
 static bool parse_escape(struct parse *p, const struct insn *insn)
 {
 	const uint8_t *code = p->code + p->at;
@@ -228,7 +227,7 @@ static const struct decode_prop *find_prop(const struct parse *p, const struct d
 					   decode_modrm[row->shape & ROW_MODRM_MASK][p->modrm]]];
 }
 
-/* The same of a processor that ignores EVEX.b or W where this opcode has no use for it. */
+/* The same for a processor that ignores EVEX.b or W if this opcode does not use it. */
 static const struct decode_prop *find_prop_leniently(struct parse *p, const struct decode_row *row)
 {
 	const struct decode_prop *prop = find_prop(p, row);
@@ -244,7 +243,7 @@ static const struct decode_prop *find_prop_leniently(struct parse *p, const stru
 	return prop;
 }
 
-/* SIB and displacement of a ModRM memory operand. */
+/* Reads SIB and displacement of a ModRM memory operand. */
 static void parse_memory(struct parse *p, const struct decode_prop *prop, struct insn *insn)
 {
 	unsigned mod = p->modrm >> 6;
@@ -262,7 +261,8 @@ static void parse_memory(struct parse *p, const struct decode_prop *prop, struct
 		if (prop->attr & ATTR_VSIB)
 			p->index |= p->v & 16;
 		else if (p->index != 4 && !(prop->deny & DENY_NO_SIB))
-			insn->index = p->index; /* the stride of a tile is no part of its address */
+			insn->index =
+				p->index; /* the stride of a tile is not part of its address */
 		insn->scale_shift = sib >> 6;
 		insn->base = (uint8_t)(base | p->b << 3);
 		if (base == 5 && mod == 0) {
@@ -275,7 +275,8 @@ static void parse_memory(struct parse *p, const struct decode_prop *prop, struct
 		insn->rip_address32 = p->has_67;
 		disp_bytes = 4;
 	}
-	/* Both are read, the right one kept: cheaper than a branch that goes either way. */
+	/* Both are read and the right one is used.  That is cheaper than an unpredictable
+	 * branch. */
 	disp8 = (int64_t)READ(int8_t, p->code + p->at) * (1 << prop->disp8_shift);
 	disp32 = READ(int32_t, p->code + p->at);
 	disp32 = disp_bytes ? disp32 : 0;
@@ -283,7 +284,7 @@ static void parse_memory(struct parse *p, const struct decode_prop *prop, struct
 	p->at += disp_bytes;
 }
 
-/* Do the fields hold something that makes this encoding undefined? */
+/* Returns whether the fields have values that make this encoding undefined. */
 static bool denied(const struct parse *p, const struct decode_prop *prop)
 {
 	uint32_t deny = prop->deny;
@@ -317,7 +318,7 @@ static bool denied(const struct parse *p, const struct decode_prop *prop)
 	return (is & deny) != 0;
 }
 
-/* What the immediate or its value decides.  False: undefined. */
+/* Applies what depends on the immediate.  Returns false if the encoding is undefined. */
 static bool apply_immediate(struct parse *p, const struct decode_prop *prop, uint64_t address,
 			    struct insn *insn)
 {
@@ -336,7 +337,7 @@ static bool apply_immediate(struct parse *p, const struct decode_prop *prop, uin
 	return !(prop->attr & ATTR_3DNOW) || decode_3dnow[*at / 8] >> *at % 8 & 1;
 }
 
-/* What few instructions have. */
+/* Applies attributes that few instructions have. */
 static void apply_rare(const struct parse *p, const struct decode_prop *prop, struct insn *insn)
 {
 	if (prop->attr & ATTR_STRING)
@@ -356,7 +357,7 @@ static void apply_rare(const struct parse *p, const struct decode_prop *prop, st
 static bool undefined(const struct parse *p, size_t available, struct insn *insn)
 {
 	if (p->at > available && available < INSN_BYTES_MAX)
-		return false; /* the verdict rests on bytes that are not there */
+		return false; /* the result depends on bytes that are missing */
 	clear(insn);
 	insn->length = 1;
 	insn->kind = INSN_UNDEFINED;
@@ -371,7 +372,7 @@ static const uint8_t *pad(uint8_t padded[PADDED_BYTES], const uint8_t *code, siz
 	return padded;
 }
 
-/* The part behind the prefixes. */
+/* Decodes the part after the prefixes. */
 static bool decode_rest(struct parse *p, size_t available, uint64_t address, struct insn *insn)
 {
 	const struct decode_row *row;
@@ -419,6 +420,16 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 	return p->at <= available;
 }
 
+/* Reads the prefixes, if there are any.  Returns false if there are too many. */
+static bool parse_start(struct parse *p, struct insn *insn)
+{
+	if (byte_class[p->code[0]] != BYTE_REX || is_prefix(p->code[1]))
+		return parse_prefixes(p, insn);
+	p->at = 1;
+	set_rex(p, p->code[0]);
+	return true;
+}
+
 static inline bool decode(const uint8_t *code, size_t available, uint64_t address, bool lenient,
 			  struct insn *insn)
 {
@@ -428,12 +439,8 @@ static inline bool decode(const uint8_t *code, size_t available, uint64_t addres
 	clear(insn);
 	if (available < INSN_BYTES_MAX)
 		p.code = pad(padded, code, available);
-	if (byte_class[p.code[0]] == BYTE_REX && !is_prefix(p.code[1])) {
-		p.at = 1;
-		set_rex(&p, p.code[0]);
-	} else if (!parse_prefixes(&p, insn)) {
+	if (!parse_start(&p, insn))
 		return undefined(&p, available, insn);
-	}
 	if (p.at > PREFIXES_IN_PLACE && available >= INSN_BYTES_MAX)
 		p.code = pad(padded, code, INSN_BYTES_MAX);
 	return decode_rest(&p, available, address, insn);
@@ -450,79 +457,21 @@ bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t addre
 	return decode(code, available, address, true, insn);
 }
 
-uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint64_t gpr[16],
-			   uint64_t fs_base, uint64_t gs_base)
+/* Returns the accesses of an instruction, in the form of the table. */
+const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn)
 {
-	uint64_t at = (uint64_t)insn->displacement;
-	bool segmented = true;
+	static const uint16_t none[ACCESSES_MAX];
+	uint8_t padded[PADDED_BYTES];
+	struct parse p = {.code = pad(padded, code, insn->length)};
+	struct insn again;
+	const struct decode_row *row;
 
-	switch (insn->memory_kind) {
-	case INSN_MEM_MODRM:
-		if (insn->base == 16)
-			at += address + insn->length;
-		else if (insn->base != INSN_NO_REG)
-			at += gpr[insn->base];
-		if (insn->index != INSN_NO_REG)
-			at += gpr[insn->index] << insn->scale_shift;
-		break;
-	case INSN_MEM_STACK:
-	case INSN_MEM_STACK_TOP:
-		return gpr[insn->base] + at; /* 67H has no effect */
-	case INSN_MEM_RDI:
-		segmented = false; /* always in ES */
-		at = gpr[7];
-		break;
-	case INSN_MEM_RSI:
-		at = gpr[6];
-		break;
-	case INSN_MEM_MOFFS:
-		break;
-	case INSN_MEM_XLAT:
-		at = gpr[3] + (gpr[0] & 0xff);
-		break;
-	default:
-		return 0;
-	}
-	if (insn->address32)
-		at &= UINT32_MAX;
-	if (segmented && insn->segment == 0x64)
-		at += fs_base;
-	if (segmented && insn->segment == 0x65)
-		at += gs_base;
-	return at;
-}
-
-/* Of PUSH and POP. */
-static unsigned stack_bytes(const struct insn *insn, const uint8_t *code)
-{
-	if ((code[insn->prefix_bytes] & 0xf8) == 0x48)
-		return 8; /* REX.W */
-	for (unsigned i = 0; i < insn->prefix_bytes; i++)
-		if (code[i] == 0x66)
-			return 2;
-	return 8;
-}
-
-struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
-				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
-{
-	const uint64_t both = SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES);
-	struct insn_addresses at = {
-		.data = insn_data_address(insn, address, gpr, fs_base, gs_base),
-	};
-	bool modrm = insn->memory_kind == INSN_MEM_MODRM;
-
-	if ((insn->signals & both) != both)
-		return at;
-	if (insn->memory_kind == INSN_MEM_RSI) { /* MOVS */
-		at.store = insn->address32 ? (uint32_t)gpr[7] : gpr[7];
-	} else if (modrm && insn->kind == INSN_CALL_IND) {
-		at.store = gpr[4] - 8;
-	} else if (modrm && insn->opcode == 0xff && (code[insn->modrm_offset] >> 3 & 7) == 6) {
-		at.store = gpr[4] - stack_bytes(insn, code);
-	} else if (modrm && insn->opcode == 0x8f) { /* POP */
-		at.store = at.data;
-		at.data = gpr[4];
-	}
-	return at;
+	clear(&again);
+	if (insn->kind == INSN_UNDEFINED || !parse_start(&p, &again) || !parse_escape(&p, &again))
+		return none;
+	row = &decode_rows[decode_pages[p.page]][p.code[p.at]];
+	if (row->shape & ROW_HAS_MODRM)
+		p.modrm = p.code[p.at + 1];
+	return decode_accesses[find_prop(&p, row)->accesses]
+		.access[ACCESS_VARIANT(p.w, p.l, p.broadcast)];
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode_table.h: the shape of the opcode table; generate.c writes it and
- * decode.c reads it.
+ * decode_table.h: the layout of the opcode table.  generate.c writes the table and decode.c
+ * reads it.
  *
- * (page, opcode byte) gives a row.  A row is a block of leaves, and its shape
- * says which of REX.W, vector length, EVEX.b and the ModRM byte choose the
- * leaf.  A leaf is the number of a property set; few hundred of those
- * describe all instructions.
+ * (page, opcode byte) selects a row.  A row is a block of leaves.  Its layout says which of
+ * REX.W, vector length, EVEX.b and the ModRM byte select the leaf.  A leaf is the number of a
+ * property set.  A few hundred sets describe all instructions.
  */
 #ifndef SOFTPMU_DECODE_TABLE_H
 #define SOFTPMU_DECODE_TABLE_H
@@ -14,9 +13,8 @@
 #include <stdint.h>
 
 /*
- * A page is 256 rows: one for each opcode map and mandatory prefix.  Legacy
- * maps tell six prefix states apart (66H and one of F3H, F2H can be there
- * together); in VEX, EVEX and XOP it is the pp field.
+ * A page is 256 rows: one for each opcode map and mandatory prefix.  Legacy maps distinguish six
+ * prefix states (66H can be combined with F3H or F2H).  In VEX, EVEX and XOP it is the pp field.
  */
 #define PREFIX_66	1u
 #define PREFIX_F3	2u
@@ -33,7 +31,7 @@
 #define PAGE_XOP    (PAGE_EVEX + EVEX_MAPS * 4u)
 #define PAGES	    (PAGE_XOP + XOP_MAPS * 4u)
 
-/* How ModRM chooses a leaf. */
+/* How ModRM selects a leaf. */
 enum row_modrm {
 	ROW_MODRM_ANY = 0, /* 1 leaf */
 	ROW_MODRM_MOD,	   /* 2: memory, register */
@@ -48,21 +46,21 @@ enum row_modrm {
 #define ROW_BY_B       64u /* EVEX.b */
 
 struct decode_row {
-	uint16_t leaf; /* first of the block */
+	uint16_t leaf; /* first leaf of the block */
 	uint8_t shape;
-	uint8_t stride; /* leaves for each W, L, b: those that ModRM chooses among */
+	uint8_t stride; /* leaves for each W, L, b, from which ModRM selects */
 };
 
-/* What decode.c has to do beyond copying the property set. */
+/* What decode.c must do in addition to copying the property set. */
 #define ATTR_MOFFS	  1u   /* an address of 8 bytes (4 with 67H) follows */
 #define ATTR_RELATIVE	  2u   /* the immediate is a branch displacement */
 #define ATTR_SHIFT_COUNT  4u   /* flags are written when the immediate, masked, is not 0 */
 #define ATTR_3DNOW	  8u   /* the immediate is the opcode */
-#define ATTR_VALUE	  16u  /* the immediate is wanted */
-#define ATTR_BY_IMMEDIATE 31u  /* one of the above */
+#define ATTR_VALUE	  16u  /* the immediate is needed */
+#define ATTR_BY_IMMEDIATE 31u  /* any of the above */
 #define ATTR_STRING	  32u  /* F2H and F3H repeat it */
 #define ATTR_NOP_UNLESS_B 64u  /* 90H: with REX.B it exchanges */
-#define ATTR_POP_MEMORY	  128u /* an RSP base counts after the pop */
+#define ATTR_POP_MEMORY	  128u /* with an RSP base, the address is that after the pop */
 #define ATTR_RARE	  (ATTR_STRING | ATTR_NOP_UNLESS_B | ATTR_POP_MEMORY)
 #define ATTR_NO_MEMORY	  256u	/* ModRM's mod field is ignored: always registers */
 #define ATTR_VSIB	  512u	/* the index is a vector */
@@ -103,13 +101,36 @@ struct decode_prop {
 	int8_t displacement; /* likewise */
 	uint8_t disp8_shift;
 	uint8_t pop_bytes; /* how far POP moves RSP */
-	uint8_t reserved;
+	uint8_t accesses;  /* number of a pattern of memory accesses */
 };
 
-/* For a legacy opcode without prefixes, in the map of one byte or behind 0FH (heads.c): nothing but
- * addresses depends on what follows ModRM and SIB; whether there is ModRM; and how many bytes of
- * immediate without REX.W, if any.  0: something does.
+/*
+ * A pattern of memory accesses: those of an opcode for each value of REX.W, vector length and
+ * EVEX.b.  Loads come first.  0 ends a list.
  */
+#define ACCESSES_MAX		3u
+#define ACCESS_VARIANT(w, l, b) ((w) << 3 | (l) << 1 | (b))
+#define ACCESS_VARIANTS		16u
+#define ACCESS_KIND_MASK	15u /* SPMU_ACCESS_LOAD, STORE, PREFETCH */
+#define ACCESS_AT_BIT		4   /* enum insn_memory, or one of ACCESS_AT_RDI ... */
+#define ACCESS_AT_MASK		15u
+#define ACCESS_BYTES_BIT	8 /* bytes, in units of 64 if ACCESS_LINES is set */
+#define ACCESS_BYTES_MASK	127u
+#define ACCESS_LINES		0x8000u
+#define ACCESS_AT_RDI		13 /* MASKMOVQ, which is no string instruction */
+#define ACCESS_AT_RAX		14 /* CLZERO */
+#define ACCESS_AT_RBP		15 /* LEAVE */
+struct decode_accesses {
+	uint16_t access[ACCESS_VARIANTS][ACCESSES_MAX];
+};
+
+struct insn;
+/* decode.c: returns the ACCESSES_MAX accesses of a decoded instruction. */
+const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn);
+
+/* For a legacy opcode without prefixes, of the one-byte map or after 0FH (decode_cache.c).
+ * HEAD_KNOWN: only addresses depend on the bytes after ModRM and SIB.  The others: there is a
+ * ModRM byte, and the bytes of an immediate without REX.W.  0: more depends on these bytes. */
 #define HEAD_KNOWN	   1u
 #define HEAD_MODRM_BIT	   1
 #define HEAD_IMMEDIATE_BIT 2

@@ -2,12 +2,10 @@
 /*
  * generate.c: the build-time program that writes the opcode table.
  *
- * It makes the bytes of each encoding (opcode map, mandatory prefix, opcode,
- * REX.W, vector length, EVEX.b, ModRM), asks Zydis what they are, and records
- * the answer as a property set (generate_prop.h).  It then finds out which of
- * these fields an opcode depends on and keeps only those.
- *
- * What a field may not hold is found by trying (generate_probe.h).
+ * It generates the bytes of each encoding (opcode map, mandatory prefix, opcode, REX.W, vector
+ * length, EVEX.b, ModRM), asks Zydis about them, and records the answer as a property set
+ * (generate_prop.h).  Then it determines which of these fields an opcode depends on and keeps
+ * only those.  It finds forbidden values of fields by trying them (generate_probe.h).
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,15 +15,18 @@
 #include "generate_probe.h"
 #include "generate_prop.h"
 
-#define MOD_CLASSES 72u		   /* memory by reg, then register by reg and rm */
-#define VARIANTS    (2u * 4u * 2u) /* W, L, b */
-#define LEAVES_MAX  65536u
-#define PROPS_MAX   4096u
-#define HASH_SIZE   16384u
+#define MOD_CLASSES  72u	    /* memory by reg, then register by reg and rm */
+#define VARIANTS     (2u * 4u * 2u) /* W, L, b */
+#define LEAVES_MAX   65536u
+#define PROPS_MAX    4096u
+#define PATTERNS_MAX 256u
+#define HASH_SIZE    16384u
 
 static struct decode_prop props[PROPS_MAX];
 static unsigned prop_count;
 static uint16_t prop_hash[HASH_SIZE];
+static struct decode_accesses patterns[PATTERNS_MAX];
+static unsigned pattern_count;
 static uint16_t leaves[LEAVES_MAX];
 static unsigned leaf_count;
 static struct decode_row rows[PAGES][256];
@@ -53,12 +54,53 @@ static uint16_t prop_number(const struct decode_prop *prop)
 	return (uint16_t)prop_count++;
 }
 
+static uint8_t pattern_number(const struct decode_accesses *pattern)
+{
+	unsigned i = 0;
+
+	while (i < pattern_count && memcmp(&patterns[i], pattern, sizeof *pattern))
+		i++;
+	if (i == PATTERNS_MAX)
+		die("too many patterns of accesses");
+	patterns[i] = *pattern;
+	if (i == pattern_count)
+		pattern_count++;
+	return (uint8_t)i;
+}
+
+/* Returns the pattern of accesses of an opcode with this ModRM class. */
+static uint8_t make_accesses(const struct place *p, const struct trial *t)
+{
+	struct decode_accesses pattern = {{{0}}};
+
+	for (unsigned v = 0; v < ACCESS_VARIANTS; v++) {
+		ZydisDecodedInstruction insn;
+		ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+		struct trial one = *t;
+		uint8_t bytes[32];
+
+		one.w = v >> 3;
+		one.l = v >> 1 & 3;
+		one.b = v & 1;
+		if (p->space == SPACE_LEGACY && (v & 7)) {
+			memcpy(pattern.access[v], pattern.access[v & 8], sizeof pattern.access[v]);
+			continue;
+		}
+		if (!settle(p, &one))
+			continue;
+		assemble(p, &one, bytes);
+		if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
+			prop_accesses(pattern.access[v], &insn, operands);
+	}
+	return pattern_number(&pattern);
+}
+
 static bool is_mpx(const struct place *p)
 {
 	return p->space == SPACE_LEGACY && p->map == 1 && (p->opcode | 1) == 0x1b;
 }
 
-/* One leaf: 0 if undefined.  Sets *modrm if the encoding has a ModRM byte. */
+/* Makes one leaf: 0 if undefined.  Sets *modrm if the encoding has a ModRM byte. */
 static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 {
 	ZydisDecodedInstruction insn;
@@ -68,7 +110,7 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 	uint8_t bytes[32];
 	unsigned opcode_end;
 
-	/* MPX, which is switched off everywhere: NOPs (Vol. 1, 17.4). */
+	/* MPX is switched off everywhere, so these are NOPs (Vol.  1, 17.4). */
 	if (is_mpx(p)) {
 		nop = *p;
 		nop.opcode = 0x1f;
@@ -89,14 +131,15 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 	if (p == &nop)
 		prop.signals &= ~SPMU_SIGBIT(NOP);
 	prop.deny = deny_bits(p, t, *modrm);
+	prop.accesses = make_accesses(p, t);
 	return prop_number(&prop);
 }
 
-/* All leaves of an opcode under one W, L, b. Returns whether there is a ModRM byte. */
+/* Makes all leaves of an opcode for one W, L, b.  Returns whether there is a ModRM byte. */
 static bool make_variant(const struct place *p, unsigned w, unsigned l, unsigned b,
 			 uint16_t leaf[MOD_CLASSES])
 {
-	/* The rm field chooses instructions in the legacy and VEX maps only. */
+	/* The rm field selects instructions only in the legacy and VEX maps. */
 	bool by_rm = p->space == SPACE_LEGACY || p->space == SPACE_VEX;
 	bool has_modrm = false;
 
@@ -127,7 +170,7 @@ static bool make_variant(const struct place *p, unsigned w, unsigned l, unsigned
 	return has_modrm;
 }
 
-/* The class that stands for a ModRM class when only part of ModRM matters. */
+/* Returns the class that represents a ModRM class when only part of ModRM matters. */
 static unsigned representative(enum row_modrm how, unsigned c)
 {
 	unsigned reg = c < 8 ? c : (c - 8) / 8;
@@ -165,7 +208,7 @@ static bool matters(uint16_t leaf[VARIANTS][MOD_CLASSES], unsigned bits)
 	return false;
 }
 
-/* Store a block of leaves, or find it among those stored. */
+/* Stores a block of leaves, or finds an equal one that is stored. */
 static uint16_t keep_block(const uint16_t *block, unsigned count)
 {
 	for (unsigned i = 0; i + count <= leaf_count; i++)
@@ -259,7 +302,7 @@ static void make_pages(void)
 	}
 }
 
-/* Bytes that must not start an opcode: prefixes and escapes are decode.c's. */
+/* Removes bytes that cannot start an opcode: decode.c handles prefixes and escapes. */
 static void blank_prefixes(void)
 {
 	static const uint8_t taken[] = {0x0f, 0x26, 0x2e, 0x36, 0x3e, 0x62, 0x64, 0x65,
@@ -305,8 +348,10 @@ static void print_pages(void)
 	for (unsigned i = 0; i < PAGES; i++)
 		printf("%u,", number[i]);
 	printf("};\n");
-	fprintf(stderr, "decode table: %u property sets, %u leaves, %u pages, %zu bytes\n",
-		prop_count, leaf_count, count,
+	fprintf(stderr,
+		"decode table: %u property sets, %u leaves, %u pages, %u patterns of accesses, "
+		"%zu bytes\n",
+		prop_count, leaf_count, count, pattern_count,
 		prop_count * sizeof *props + leaf_count * sizeof *leaves + count * sizeof rows[0] +
 			PAGES + 5 * 256 + 32);
 }
@@ -319,9 +364,10 @@ static void print_table(void)
 	for (unsigned i = 0; i < prop_count; i++) {
 		const struct decode_prop *p = &props[i];
 
-		printf("{0x%x,0x%x,0x%x,%u,%u,%u,%u,%u,%u,%d,%u,%u,0},\n", p->signals, p->deny,
+		printf("{0x%x,0x%x,0x%x,%u,%u,%u,%u,%u,%u,%d,%u,%u,%u},\n", p->signals, p->deny,
 		       p->attr, p->kind, p->flags_read, p->flags_written, p->immediate_bytes,
-		       p->memory_kind, p->base, p->displacement, p->disp8_shift, p->pop_bytes);
+		       p->memory_kind, p->base, p->displacement, p->disp8_shift, p->pop_bytes,
+		       p->accesses);
 	}
 	printf("};\nstatic const uint16_t decode_leaves[%u] = {", leaf_count);
 	for (unsigned i = 0; i < leaf_count; i++)
@@ -330,7 +376,22 @@ static void print_table(void)
 	print_pages();
 }
 
-/* For each way that ModRM can choose: which leaf of the row a ModRM byte means. */
+static void print_accesses(void)
+{
+	printf("static const struct decode_accesses decode_accesses[%u] = {\n", pattern_count);
+	for (unsigned i = 0; i < pattern_count; i++) {
+		printf("{{");
+		for (unsigned v = 0; v < ACCESS_VARIANTS; v++) {
+			const uint16_t *access = patterns[i].access[v];
+
+			printf("{%u,%u,%u},", access[0], access[1], access[2]);
+		}
+		printf("}},\n");
+	}
+	printf("};\n");
+}
+
+/* For each way of selection by ModRM: the leaf of the row for each ModRM byte. */
 static void print_modrm(void)
 {
 	printf("static const uint8_t decode_modrm[5][256] = {\n");
@@ -349,7 +410,8 @@ static void print_modrm(void)
 	printf("};\n");
 }
 
-/* Does no more than an address depend on what follows, and does ModRM mean what it mostly does? */
+/* Returns whether only an address depends on the following bytes, and ModRM has its usual
+ * meaning. */
 static bool is_head(const struct decode_row *row)
 {
 	unsigned count = row->stride * (row->shape & ROW_BY_W ? 2u : 1u);
@@ -393,7 +455,7 @@ static void print_heads(void)
 	printf("};\n");
 }
 
-/* Which bytes are opcodes behind 0F 0F. */
+/* Prints which bytes are opcodes after 0F 0F. */
 static void print_3dnow(void)
 {
 	uint8_t set[32] = {0};
@@ -418,13 +480,15 @@ int main(void)
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		die("Zydis does not start");
-	/* Set 0: undefined.  The hash holds set numbers, 0 for a free place. */
+	/* Set 0: undefined.  The hash has set numbers; 0 is a free entry. */
 	memset(&props[0], 0, sizeof props[0]);
 	props[0].kind = INSN_UNDEFINED;
 	prop_count = 1;
+	pattern_count = 1; /* pattern 0: no access */
 	make_pages();
 	blank_prefixes();
 	print_table();
+	print_accesses();
 	print_modrm();
 	print_heads();
 	print_3dnow();

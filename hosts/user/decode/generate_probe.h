@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate_probe.h: the bytes of an encoding, and what its fields may not hold.
- * Part of generate.c, which is built as one file.
+ * generate_probe.h: the bytes of an encoding, and the values that its fields may not have.  Part
+ * of generate.c, which is built as one file.
  *
- * Which fields are forbidden (vvvv in use, a mask, equal registers, LOCK) is not
- * looked up anywhere: it is tried, one change at a time, on an encoding known
- * to be good.
+ * Forbidden values (vvvv in use, a mask, equal registers, LOCK) are not looked up.  Each is
+ * tried, one change at a time, on a valid encoding.
  */
 #ifndef SOFTPMU_GENERATE_PROBE_H
 #define SOFTPMU_GENERATE_PROBE_H
@@ -25,7 +24,7 @@ struct place {
 	uint8_t opcode;
 };
 
-/* The fields around the opcode; register numbers as meant, not inverted. */
+/* The fields around the opcode.  Register numbers are not inverted. */
 struct trial {
 	unsigned w, l, b; /* b: EVEX.b */
 	unsigned mod, reg, rm;
@@ -77,13 +76,13 @@ static inline unsigned put_legacy_prefix(const struct place *p, const struct tri
 	return n;
 }
 
-/* The bytes of a trial, with operand bytes behind them; returns the offset of ModRM. */
+/* Writes the bytes of a trial, followed by operand bytes.  Returns the offset of ModRM. */
 static inline unsigned assemble(const struct place *p, const struct trial *t, uint8_t out[32])
 {
 	unsigned n = 0;
 	unsigned modrm;
 
-	/* 9EH is a valid suffix for the 3DNow opcode and any other operand byte is as good. */
+	/* 9EH is a valid suffix of the 3DNow opcode, and valid as any other operand byte. */
 	memset(out, p->space == SPACE_LEGACY && p->map == 1 && p->opcode == 0x0f ? 0x9e : 0, 32);
 	if (t->lock)
 		out[n++] = 0xf0;
@@ -97,7 +96,7 @@ static inline unsigned assemble(const struct place *p, const struct trial *t, ui
 	if (t->sib)
 		out[n++] = (uint8_t)(t->index << 3);
 	if (t->mod == 1)
-		out[n] = 1; /* shows how the displacement is scaled */
+		out[n] = 1; /* shows the scale of the displacement */
 	return modrm;
 }
 
@@ -111,7 +110,7 @@ static inline bool valid(const struct place *p, const struct trial *t)
 	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, 15, &insn));
 }
 
-/* A register number 0..7, not 4, that differs from the others. */
+/* Returns a register number 0..7, not 4, that differs from the others. */
 static inline unsigned other(unsigned a, unsigned b, unsigned c)
 {
 	for (unsigned i = 0;; i++)
@@ -119,7 +118,8 @@ static inline unsigned other(unsigned a, unsigned b, unsigned c)
 			return i;
 }
 
-/* Make the trial valid if any use of vvvv, SIB and mask does; false: undefined. */
+/* Makes the trial valid, if a use of vvvv, SIB and mask does so.  Returns false if it is
+ * undefined. */
 static inline bool settle(const struct place *p, struct trial *t)
 {
 	bool vector = p->space != SPACE_LEGACY;
@@ -141,7 +141,7 @@ static inline bool settle(const struct place *p, struct trial *t)
 	return false;
 }
 
-/* Try one changed field: is the encoding invalid then? */
+/* Tries one changed field, and evaluates to whether the encoding is then invalid. */
 #define DENIES(p, good, field, value)                                                              \
 	(__extension__({                                                                           \
 		struct trial changed_ = *(good);                                                   \

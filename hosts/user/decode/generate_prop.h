@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate_prop.h: from an instruction as Zydis describes it to the property set that
- * the decoder needs.  Part of generate.c, which is built as one file.
+ * generate_prop.h: converts an instruction as Zydis describes it to the property set that the
+ * decoder needs.  Part of generate.c, which is built as one file.
  *
- * Loads and stores are real accesses to data memory and software prefetches.
- * Cache control (CLFLUSH, CLWB, CLDEMOTE), NOP operands and address generation
- * (LEA, MPX) are neither, nor are the kernel's accesses for INT n.
+ * Loads and stores are real accesses to data memory and software prefetches.  These are neither:
+ * cache control (CLFLUSH, CLWB, CLDEMOTE), NOP operands, address generation (LEA, MPX), and the
+ * kernel's accesses for INT n.
  */
 #ifndef SOFTPMU_GENERATE_PROP_H
 #define SOFTPMU_GENERATE_PROP_H
@@ -17,7 +17,7 @@
 #include "decode.h"
 #include "decode_table.h"
 
-_Static_assert(SPMU_SIG_NOP < 32, "the table holds signals in 32 bits");
+_Static_assert(SPMU_SIGSET_ARCHITECTURAL <= UINT32_MAX, "the table holds signals in 32 bits");
 
 #define PROP_READ  (ZYDIS_OPERAND_ACTION_MASK_READ)
 #define PROP_WRITE (ZYDIS_OPERAND_ACTION_MASK_WRITE)
@@ -103,8 +103,8 @@ static inline enum insn_kind prop_kind(const ZydisDecodedInstruction *insn)
 }
 
 /*
- * Zydis knows some of Knights Corner's instructions outside of its mode for that
- * part, and VIA's PadLock.  Intel's and AMD's processors have neither.
+ * Zydis decodes some of Knights Corner's instructions outside of its mode for that part, and
+ * VIA's PadLock.  Intel's and AMD's processors have neither.
  */
 static inline bool prop_is_foreign(const ZydisDecodedInstruction *insn)
 {
@@ -114,7 +114,7 @@ static inline bool prop_is_foreign(const ZydisDecodedInstruction *insn)
 	       insn->meta.isa_ext == ZYDIS_ISA_EXT_PADLOCK;
 }
 
-/* Cache control names memory without a data access; MPX is switched off everywhere and does
+/* Cache control names memory without a data access.  MPX is switched off everywhere, and does
  * nothing then. */
 static inline bool prop_no_data(const ZydisDecodedInstruction *insn)
 {
@@ -148,7 +148,7 @@ static inline bool prop_is_string(const ZydisDecodedInstruction *insn)
 	       insn->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
-/* Flags that the manual calls undefined after these are left alone by some processors. */
+/* Some processors do not change flags that the manual calls undefined after these. */
 static inline bool prop_may_keep_flags(const ZydisDecodedInstruction *insn)
 {
 	switch (insn->mnemonic) {
@@ -180,7 +180,7 @@ static inline void prop_set_flags(struct decode_prop *prop, const ZydisDecodedIn
 	bool through_carry =
 		insn->mnemonic == ZYDIS_MNEMONIC_RCL || insn->mnemonic == ZYDIS_MNEMONIC_RCR;
 
-	/* Whoever looks at the program there (kernel, debugger, handler) sees the flags. */
+	/* The kernel, a debugger or a handler can read the flags there. */
 	switch (prop->kind) {
 	case INSN_FAR:
 	case INSN_SYSCALL:
@@ -208,7 +208,7 @@ static inline void prop_set_flags(struct decode_prop *prop, const ZydisDecodedIn
 		if ((insn->opcode | 1) == 0xd3)
 			prop->flags_written = 0; /* CL */
 		if ((insn->opcode | 1) == 0xc1) {
-			/* RCL, RCR count modulo 9 or 17 in narrow registers. */
+			/* RCL and RCR count modulo 9 or 17 in narrow registers. */
 			if (through_carry && insn->operand_width < 32)
 				prop->flags_written = 0;
 			prop->attr |= ATTR_SHIFT_COUNT;
@@ -221,7 +221,15 @@ static inline void prop_set_flags(struct decode_prop *prop, const ZydisDecodedIn
 	}
 }
 
-/* An operand in memory that no ModRM byte names. */
+/* Handles an operand in memory that no ModRM byte names. */
+/* MOVDIR64B and ENQCMD write to the address in the reg field, in addition to their ModRM
+ * operand. */
+static inline bool prop_writes_by_register(const ZydisDecodedInstruction *insn)
+{
+	return insn->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B ||
+	       insn->mnemonic == ZYDIS_MNEMONIC_ENQCMD || insn->mnemonic == ZYDIS_MNEMONIC_ENQCMDS;
+}
+
 static inline void prop_implicit_memory(struct decode_prop *prop,
 					const ZydisDecodedInstruction *insn,
 					const ZydisDecodedOperand *o)
@@ -231,9 +239,7 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	uint8_t base = INSN_NO_REG;
 	int8_t displacement = 0;
 
-	/* MOVDIR64B and ENQCMD write where the reg field says, beside their ModRM operand. */
-	if (insn->mnemonic == ZYDIS_MNEMONIC_MOVDIR64B || insn->mnemonic == ZYDIS_MNEMONIC_ENQCMD ||
-	    insn->mnemonic == ZYDIS_MNEMONIC_ENQCMDS)
+	if (prop_writes_by_register(insn))
 		return;
 	switch (o->mem.base) {
 	case ZYDIS_REGISTER_RSP:
@@ -269,8 +275,8 @@ static inline void prop_implicit_memory(struct decode_prop *prop,
 	if (kind == INSN_MEM_RSI || kind == INSN_MEM_XLAT || kind == INSN_MEM_MOFFS ||
 	    kind == INSN_MEM_MODRM)
 		prop->attr |= ATTR_SEGMENTED;
-	/* MOVS and CMPS have two: the source stands for the instruction.  A ModRM operand
-	 * stands for PUSH, POP and CALL. */
+	/* MOVS and CMPS have two: the instruction has the source.  PUSH, POP and CALL have their
+	 * ModRM operand. */
 	if (prop->memory_kind == INSN_MEM_NONE || kind == INSN_MEM_RSI) {
 		prop->memory_kind = kind;
 		prop->base = base;
@@ -287,7 +293,7 @@ static inline void prop_modrm_memory(struct decode_prop *prop, const ZydisDecode
 	    insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->meta.isa_ext == ZYDIS_ISA_EXT_MPX)
 		return; /* an address only */
 	prop->attr |= ATTR_SEGMENTED;
-	if (o->mem.type != ZYDIS_MEMOP_TYPE_VSIB) /* that has many addresses */
+	if (o->mem.type != ZYDIS_MEMOP_TYPE_VSIB) /* which has many addresses */
 		prop->memory_kind = INSN_MEM_MODRM;
 }
 
@@ -320,7 +326,7 @@ static inline void prop_set_memory(struct decode_prop *prop, const ZydisDecodedI
 	if (insn->mnemonic == ZYDIS_MNEMONIC_XCHG && modrm)
 		prop->signals |= SPMU_SIGBIT(LOCK_LOADS);
 	if (insn->mnemonic == ZYDIS_MNEMONIC_CLZERO) {
-		/* Zydis shows its address register only. */
+		/* Zydis only shows its address register. */
 		prop->signals |= SPMU_SIGBIT(STORES);
 		prop->memory_kind = INSN_MEM_MODRM;
 		prop->base = 0;
@@ -332,15 +338,33 @@ static inline void prop_set_memory(struct decode_prop *prop, const ZydisDecodedI
 }
 
 /*
- * FP_ARITH_INST_RETIRED: ADD SUB MUL DIV MIN MAX SQRT RCP RSQRT, their 14-bit
- * forms, HADD HSUB ADDSUB, and DPP and FMA, which count twice.  Of
- * single and double precision only: half precision has events of its own.
+ * FP_ARITH_INST_RETIRED: ADD SUB MUL DIV MIN MAX SQRT RCP RSQRT, their 14-bit forms, HADD HSUB
+ * ADDSUB, and DPP and FMA, which count twice.  Only single and double precision: half precision
+ * has its own events.
  */
 static inline uint32_t prop_fp(const ZydisDecodedInstruction *insn)
 {
 	static const char *const once[] = {"add",     "sub",  "mul",  "div",   "min",
 					   "max",     "sqrt", "rcp",  "rsqrt", "rcp14",
 					   "rsqrt14", "hadd", "hsub", "addsub"};
+	/* By width: of one operation, of two. */
+#define ONE_OR_TWO(type)                                                                           \
+	{                                                                                          \
+		SPMU_SIGBIT(FP_##type), SPMU_SIGBIT(FP_##type) | SPMU_SIGBIT(FMA_##type)           \
+	}
+	static const uint64_t doubles[][2] = {
+		ONE_OR_TWO(SCALAR_DOUBLE),
+		ONE_OR_TWO(128_DOUBLE),
+		ONE_OR_TWO(256_DOUBLE),
+		ONE_OR_TWO(512_DOUBLE),
+	};
+	static const uint64_t singles[][2] = {
+		ONE_OR_TWO(SCALAR_SINGLE),
+		ONE_OR_TWO(128_SINGLE),
+		ONE_OR_TWO(256_SINGLE),
+		ONE_OR_TWO(512_SINGLE),
+	};
+#undef ONE_OR_TWO
 	static const char *const twice[] = {"fmadd", "fmsub", "fnmadd", "fnmsub"};
 	const char *name = ZydisMnemonicGetString(insn->mnemonic);
 	char stem[32];
@@ -369,10 +393,7 @@ static inline uint32_t prop_fp(const ZydisDecodedInstruction *insn)
 		: insn->avx.vector_length == 512 ? 3
 		: insn->avx.vector_length == 256 ? 2
 						 : 1;
-	/* In both groups a scalar double comes first, then single, then wider. */
-	n = 2 * width + (name[n - 1] == 's');
-	return (UINT32_C(1) << (SPMU_SIG_FP_SCALAR_DOUBLE + n)) |
-	       (two ? UINT32_C(1) << (SPMU_SIG_FMA_SCALAR_DOUBLE + n) : 0);
+	return (uint32_t)(name[n - 1] == 's' ? singles[width][two] : doubles[width][two]);
 }
 
 static inline void prop_set_signals(struct decode_prop *prop, const ZydisDecodedInstruction *insn)
@@ -385,7 +406,7 @@ static inline void prop_set_signals(struct decode_prop *prop, const ZydisDecoded
 	};
 
 	if (prop->kind == INSN_TRAP) {
-		/* A fault does not retire; INT3 and INT1 do. */
+		/* A fault does not retire.  INT3 and INT1 do. */
 		bool retires = insn->mnemonic == ZYDIS_MNEMONIC_INT3 ||
 			       insn->mnemonic == ZYDIS_MNEMONIC_INT1;
 
@@ -395,13 +416,78 @@ static inline void prop_set_signals(struct decode_prop *prop, const ZydisDecoded
 	prop->signals |= SPMU_SIGBIT(INSTRUCTIONS) | of_kind[prop->kind] | prop_fp(insn);
 	if (insn->mnemonic == ZYDIS_MNEMONIC_NOP)
 		prop->signals |= SPMU_SIGBIT(NOP);
-	/* By opcode: FISTTP is SSE3 to Zydis, and FWAIT (9BH) waits only. */
+	/* By opcode: Zydis puts FISTTP into SSE3, and FWAIT (9BH) only waits. */
 	if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn->opcode >> 3 == 0xd8 >> 3)
 		prop->signals |= SPMU_SIGBIT(X87);
 }
 
-/* 2 to the power of this multiplies an 8-bit displacement (EVEX). */
+/* Returns where an access is (decode_table.h); INSN_MEM_NONE: at an address that is not listed. */
+static inline unsigned prop_access_at(const ZydisDecodedInstruction *insn,
+				      const ZydisDecodedOperand *o)
+{
+	if (o->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM)
+		return INSN_MEM_MODRM;
+	if (prop_writes_by_register(insn))
+		return INSN_MEM_NONE;
+	switch (o->mem.base) {
+	case ZYDIS_REGISTER_RSP:
+		return o->actions & PROP_WRITE ? INSN_MEM_STACK : INSN_MEM_STACK_TOP;
+	case ZYDIS_REGISTER_RBP:
+		return ACCESS_AT_RBP;
+	case ZYDIS_REGISTER_RSI:
+		return INSN_MEM_RSI;
+	case ZYDIS_REGISTER_RDI:
+		return prop_is_string(insn) ? INSN_MEM_RDI : ACCESS_AT_RDI;
+	case ZYDIS_REGISTER_RBX:
+		return INSN_MEM_XLAT;
+	case ZYDIS_REGISTER_NONE:
+		return INSN_MEM_MOFFS;
+	default:
+		return INSN_MEM_NONE;
+	}
+}
+
+static inline uint16_t prop_access(const ZydisDecodedInstruction *insn,
+				   const ZydisDecodedOperand *o)
+{
+	unsigned bytes = o->size / 8u;
+	unsigned kind = (o->actions & PROP_READ ? SPMU_ACCESS_LOAD : 0) |
+			(o->actions & PROP_WRITE ? SPMU_ACCESS_STORE : 0);
+	unsigned at = prop_access_at(insn, o);
+
+	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || prop_no_data(insn) || !at || !kind ||
+	    (o->mem.type != ZYDIS_MEMOP_TYPE_MEM && o->mem.type != ZYDIS_MEMOP_TYPE_VSIB))
+		return 0;
+	if (insn->meta.category == ZYDIS_CATEGORY_PREFETCH) {
+		kind = SPMU_ACCESS_LOAD | SPMU_ACCESS_PREFETCH;
+		bytes = 1;
+	}
+	if (bytes > ACCESS_BYTES_MASK)
+		bytes = (bytes + 63) / 64 | ACCESS_LINES >> ACCESS_BYTES_BIT;
+	return (uint16_t)(kind | at << ACCESS_AT_BIT | bytes << ACCESS_BYTES_BIT);
+}
+
+/* Lists what an instruction accesses: first what it only loads. */
+static inline void prop_accesses(uint16_t list[ACCESSES_MAX], const ZydisDecodedInstruction *insn,
+				 const ZydisDecodedOperand *operands)
+{
+	unsigned n = 0;
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_CLZERO)
+		list[n++] =
+			SPMU_ACCESS_STORE | ACCESS_AT_RAX << ACCESS_AT_BIT | 64 << ACCESS_BYTES_BIT;
+	for (unsigned stores = 0; stores < 2; stores++) {
+		for (unsigned i = 0; i < insn->operand_count && n < ACCESSES_MAX; i++) {
+			uint16_t access = prop_access(insn, &operands[i]);
+
+			if (access && ((access & SPMU_ACCESS_STORE) != 0) == stores)
+				list[n++] = access;
+		}
+	}
+}
+
+/* Returns n: an 8-bit displacement is multiplied by 2 to the power of n (EVEX). */
 static inline uint8_t prop_disp8_shift(const ZydisDecodedInstruction *insn,
 				       const ZydisDecodedOperand *operands)
 {
@@ -419,7 +505,7 @@ static inline uint8_t prop_disp8_shift(const ZydisDecodedInstruction *insn,
 	return shift;
 }
 
-/* opcode_end: offset behind the opcode byte. */
+/* opcode_end: offset after the opcode byte. */
 static inline void prop_from_zydis(struct decode_prop *prop, const ZydisDecodedInstruction *insn,
 				   const ZydisDecodedOperand *operands, unsigned opcode_end)
 {
@@ -442,7 +528,7 @@ static inline void prop_from_zydis(struct decode_prop *prop, const ZydisDecodedI
 		prop->attr |= ATTR_NOP_UNLESS_B;
 	if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW)
 		prop->attr |= ATTR_3DNOW;
-	/* What is left behind the opcode, ModRM, SIB and displacement. */
+	/* The bytes that follow the opcode, ModRM, SIB and displacement. */
 	end += insn->raw.disp.size / 8u + (insn->raw.sib.offset ? 1u : 0u) +
 	       (insn->attributes & ZYDIS_ATTRIB_HAS_MODRM ? 1u : 0u);
 	if ((prop->kind == INSN_RET || prop->kind == INSN_FAR) && insn->length > end)

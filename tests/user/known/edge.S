@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code at the very end of a page behind which there is nothing: what reads ahead must not.
+ * Code at the very end of a page, with nothing after the page.  Nothing may read further.
  *   mmap of 2 pages: 6 mov and mov r9d... = 7 + syscall        8     far 1
  *   munmap of the second: mov rax -> rbx, lea, mov, mov, syscall 5   far 1
  *   copy: lea rdi, mov rsi, mov ecx, rep movsb                 4     load 1, store 1

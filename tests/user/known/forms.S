@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One instruction of each way to reach memory; behind it stands whether it loads (L), stores (S) and
- * locks (K), by Vol. 2's description of it.  Each of 157 instructions runs once.
+ * One instruction of each way to reach memory.  The comment after it says whether it loads (L),
+ * stores (S) and locks (K), as Vol. 2 describes it.  Each of 157 instructions runs once.
  *
  * needs: avx2
  * expect: instructions=157 branches=4 cond=0 taken=3 call=1 ret=1 far=1

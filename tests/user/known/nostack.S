@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RSP as an ordinary register, without any memory behind it: 0, a non-canonical value, the middle
+ * RSP as an ordinary register, that points to no memory: 0, a non-canonical value, the middle
  * of nowhere.  Nothing needs a stack but what the program itself pushes.
  *   mov rsp -> r15                                           1
  *   per value: movabs rsp, mov ecx 5, 5 * (add rsp, dec, jnz), jmp, lea, jmp *, SAME, mov, syscall

@@ -4,7 +4,7 @@
  * faults.  The page holds 4096 NOPs up to its end.
  *   mmap 8, mov, lea-free: mov edi, mov al, mov ecx, rep stosb  4; mprotect 5; lea 1, jmp 1; 100 nop
  *   8 + 1 (mov rbx) + 4 + 5 + 2 + 100 = 120
- *   mmap of one page at a fixed place with nothing behind it.
+ *   mmap of one page at a fixed place, with nothing after it.
  *
  * status: 139
  * expect: instructions=120 branches=3 taken=1 far=2 loads=0 stores=1

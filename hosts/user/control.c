@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control.c: events that are switched on and off while the program runs, after a delay or by
+ * commands that come from a descriptor, as perf's -D and --control do it.  Other than perf's, the
+ * commands can name threads.
+ *
+ * A command is done when no thread of the run counts as before: each has seen the change, or is
+ * in a system call and sees it before it runs more of the program.  The others are asked by a
+ * signal that the engine keeps from the program.  A thread that the tool cannot reach (another
+ * user's, or in another PID namespace) sees the change when it comes to the engine by itself.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <hosts/user/control.h>
+
+#define ASK_AGAIN_NS 2000000
+#define PATIENCE_NS  UINT64_C(2000000000)
+#define BEGIN_NS     1000000 /* between looks for a thread that has not begun */
+#define COMMANDS_MAX 4096    /* bytes that are read at a time */
+
+/* All events, and the trace. */
+static uint64_t all_events(const struct link *link)
+{
+	return ((UINT64_C(1) << link->events) - 1) | UINT64_C(1) << LINK_EVENT_TRACE;
+}
+
+void control_prepare(struct link *link, const struct launch_control *wanted)
+{
+	bool on = !wanted || !wanted->delay_ms;
+
+	link->events_on = on ? all_events(link) : 0;
+	if (wanted)
+		link->want |= LINK_WANT_CONTROL;
+	if (!on)
+		fprintf(stderr, "Events disabled\n");
+}
+
+/* --- threads of the run --- */
+
+/* Returns false if the number is another process's by now, or nothing can be known of it. */
+static bool is_of_run(const struct link_follower *f)
+{
+	uint64_t word = 0;
+	struct iovec local = {&word, sizeof(word)};
+	struct iovec remote = {(void *)(uintptr_t)f->word, sizeof(word)}; /* NOLINT */
+
+	return process_vm_readv((pid_t)f->pid, &local, 1, &remote, 1, 0) == sizeof(word) &&
+	       word == f->value;
+}
+
+/* Returns false if the thread cannot be asked, or need not be. */
+static bool ask(struct link_follower *f, uint32_t tid)
+{
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
+	bool asked = false;
+
+	info.si_ptr = (void *)LINK_ASK; /* NOLINT(performance-no-int-to-ptr) */
+	__atomic_add_fetch(&f->askers, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&f->outside, __ATOMIC_SEQ_CST) &&
+	    __atomic_load_n(&f->tid, __ATOMIC_SEQ_CST) == tid && is_of_run(f))
+		asked = !syscall(SYS_rt_tgsigqueueinfo, f->pid, tid, SIGTRAP, &info);
+	__atomic_sub_fetch(&f->askers, 1, __ATOMIC_SEQ_CST);
+	return asked;
+}
+
+static void wait_for(struct link_follower *f, uint32_t changes)
+{
+	const struct timespec timeout = {.tv_nsec = ASK_AGAIN_NS};
+	uint32_t tid = __atomic_load_n(&f->tid, __ATOMIC_SEQ_CST), seen;
+	uint64_t start = drain_now_ns();
+
+	if (!tid || tid == LINK_FOLLOWER_CLAIMED)
+		return;
+	while ((seen = __atomic_load_n(&f->seen, __ATOMIC_SEQ_CST)) != changes &&
+	       drain_now_ns() - start < PATIENCE_NS) {
+		if (!ask(f, tid))
+			return;
+		syscall(SYS_futex, &f->seen, FUTEX_WAIT, seen, &timeout, NULL, 0);
+	}
+}
+
+/* Switches the events of the set in all threads. */
+static void change_all(struct link *link, uint64_t set, bool on)
+{
+	uint32_t change = link->changes + 1;
+
+	__atomic_store_n(&link->events_on, on ? link->events_on | set : link->events_on & ~set,
+			 __ATOMIC_RELEASE);
+	for (unsigned e = 0; e <= LINK_EVENTS_MAX; e++)
+		if (set >> e & 1)
+			__atomic_store_n(&link->changed[e], change, __ATOMIC_RELEASE);
+	__atomic_store_n(&link->changes, change, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
+		wait_for(&link->follower[i], change);
+}
+
+/* Returns the events of this thread alone that it has not switched yet. */
+static uint64_t not_yet_switched(const struct link *link, const struct link_follower *f)
+{
+	uint64_t own = f->own;
+
+	if ((int32_t)(__atomic_load_n(&f->seen, __ATOMIC_SEQ_CST) - f->own_change) >= 0)
+		return 0;
+	for (unsigned e = 0; e <= LINK_EVENTS_MAX; e++)
+		if ((int32_t)(link->changed[e] - f->own_change) > 0)
+			own &= ~(UINT64_C(1) << e);
+	return own;
+}
+
+/* Writes the change into the entry.  Returns false if it is not this thread's any more. */
+static bool change_entry(const struct link *link, struct link_follower *f, uint32_t tid,
+			 uint64_t set, bool on, uint32_t change)
+{
+	uint64_t own;
+	bool is_there;
+
+	__atomic_add_fetch(&f->askers, 1, __ATOMIC_SEQ_CST);
+	is_there = __atomic_load_n(&f->tid, __ATOMIC_SEQ_CST) == tid && is_of_run(f);
+	if (is_there) {
+		own = not_yet_switched(link, f);
+		f->own_on = on ? (f->own_on & own) | set : f->own_on & own & ~set;
+		f->own = own | set;
+		__atomic_store_n(&f->own_change, change, __ATOMIC_SEQ_CST);
+	}
+	__atomic_sub_fetch(&f->askers, 1, __ATOMIC_SEQ_CST);
+	return is_there;
+}
+
+static struct link_follower *change_if_there(struct link *link, uint32_t tid, uint64_t set, bool on,
+					     uint32_t change)
+{
+	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
+		if (__atomic_load_n(&link->follower[i].tid, __ATOMIC_SEQ_CST) == tid &&
+		    change_entry(link, &link->follower[i], tid, set, on, change))
+			return &link->follower[i];
+	return NULL;
+}
+
+static bool exists(uint32_t tid)
+{
+	return !kill((pid_t)tid, 0) || errno == EPERM;
+}
+
+/* Switches the events of the set in one thread.  A thread that was started a moment ago may not
+ * have an entry yet.  Returns false if there is no such thread. */
+static bool change_one(struct link *link, uint32_t tid, uint64_t set, bool on)
+{
+	const struct timespec pause = {.tv_nsec = BEGIN_NS};
+	uint32_t change = link->changes + 1;
+	uint64_t start = drain_now_ns();
+	struct link_follower *f;
+
+	while (!(f = change_if_there(link, tid, set, on, change))) {
+		if (!exists(tid) || drain_now_ns() - start > PATIENCE_NS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	__atomic_store_n(&link->changes, change, __ATOMIC_SEQ_CST);
+	wait_for(f, change);
+	return true;
+}
+
+/* --- commands --- */
+
+/* The event of this name, or all and the trace without a name; 0: there is none. */
+static uint64_t events_of(const struct run *run, const char *name)
+{
+	uint64_t set = 0;
+
+	if (!*name)
+		return all_events(run->link);
+	for (size_t e = 0; e < run->request->events; e++)
+		if (!strcmp(run->request->control->name[e], name))
+			set |= UINT64_C(1) << e;
+	return set;
+}
+
+/* Reads "-t TID[,TID...] " at the beginning of the text.  Returns what follows the option; NULL:
+ * the list is wrong. */
+static const char *skip_threads(const char *text, const char **list)
+{
+	*list = NULL;
+	if (strncmp(text, "-t ", 3) != 0)
+		return text;
+	*list = text + 3;
+	text += 3 + strspn(text + 3, "0123456789,");
+	if (text == *list || (*text && *text != ' '))
+		return NULL;
+	return *text ? text + 1 : text;
+}
+
+static void enable_in_threads(const struct run *run, const char *list, uint64_t events, bool on)
+{
+	for (const char *at = list; *at && *at != ' ';) {
+		char *end;
+		unsigned long tid = strtoul(at, &end, 10);
+
+		if (!tid || tid > INT_MAX || !change_one(run->link, (uint32_t)tid, events, on))
+			fprintf(stderr, "failed: the run has no thread %.*s\n",
+				(int)strcspn(at, ", "), at);
+		at = end + (*end == ',');
+	}
+}
+
+static void enable(const struct run *run, const char *text, bool on)
+{
+	const char *list, *name = skip_threads(text, &list);
+	uint64_t events;
+
+	if (!name) {
+		fprintf(stderr, "failed: '-t' needs the numbers of threads, as in '-t 12,34'\n");
+		return;
+	}
+	events = events_of(run, name);
+	if (!events) {
+		fprintf(stderr, "failed: can't find '%s' event\n", name);
+		return;
+	}
+	if (list)
+		enable_in_threads(run, list, events, on);
+	else
+		change_all(run->link, events, on);
+	if (list)
+		return;
+	if (*name)
+		fprintf(stderr, "Event %s %s\n", name, on ? "enabled" : "disabled");
+	else
+		fprintf(stderr, "Events %s\n", on ? "enabled" : "disabled");
+}
+
+static void list(const struct run *run)
+{
+	for (size_t e = 0; e < run->request->events; e++)
+		fprintf(stderr, "%s\n", run->request->control->name[e]);
+}
+
+/* What follows the word in the command; NULL: it is another command. */
+static const char *after(const char *command, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(command, word, length) != 0 || (command[length] && command[length] != ' '))
+		return NULL;
+	return command[length] ? command + length + 1 : command + length;
+}
+
+/* Returns false if there is no such command. */
+static bool run_command(const struct run *run, const char *command)
+{
+	const char *name;
+
+	if ((name = after(command, "enable")))
+		enable(run, name, true);
+	else if ((name = after(command, "disable")))
+		enable(run, name, false);
+	else if (after(command, "evlist"))
+		list(run);
+	else if (after(command, "stop"))
+		kill(run->pid, SIGTERM);
+	else
+		return after(command, "ping");
+	return true;
+}
+
+static void do_command(const struct run *run, const char *command)
+{
+	static const char answer[] = "ack\n";
+	int fd = run->request->control->acknowledge_fd;
+
+	if (!*command)
+		return;
+	if (!run_command(run, command)) {
+		fprintf(stderr, "softpmu: --control knows no command '%s'\n", command);
+		return;
+	}
+	if (fd >= 0 && write(fd, answer, sizeof(answer) - 1) < 0)
+		fprintf(stderr, "softpmu: cannot acknowledge a command: %s\n", strerror(errno));
+}
+
+/* Returns false at the end of the commands. */
+static bool take_commands(const struct run *run)
+{
+	char text[COMMANDS_MAX + 1];
+	ssize_t bytes = read(run->request->control->command_fd, text, COMMANDS_MAX);
+
+	if (bytes <= 0)
+		return bytes < 0 && (errno == EAGAIN || errno == EINTR);
+	text[bytes] = '\0';
+	for (char *at = text; at < text + bytes; at += strlen(at) + 1) {
+		at[strcspn(at, "\n")] = '\0';
+		do_command(run, at);
+	}
+	return true;
+}
+
+/* --- the thread --- */
+
+/* Milliseconds until the events are to be enabled; -1: never, or they have been. */
+static int left_of(const struct control *control, bool *waits)
+{
+	uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
+	uint64_t delay = (uint64_t)control->run->request->control->delay_ms;
+
+	if (!*waits)
+		return -1;
+	if (passed < delay)
+		return delay - passed < INT_MAX ? (int)(delay - passed) : INT_MAX;
+	*waits = false;
+	enable(control->run, "", true);
+	return -1;
+}
+
+static void *serve(void *opaque)
+{
+	const struct control *control = opaque;
+	const struct launch_control *wanted = control->run->request->control;
+	struct pollfd fds[] = {{.fd = control->wake[0], .events = POLLIN},
+			       {.fd = wanted->command_fd, .events = POLLIN}};
+	bool waits = wanted->delay_ms > 0;
+
+	for (;;) {
+		int ready = poll(fds, 2, left_of(control, &waits));
+
+		if (ready > 0 && fds[0].revents)
+			return NULL;
+		if (ready > 0 && fds[1].revents && !take_commands(control->run))
+			fds[1].fd = -1;
+	}
+}
+
+void control_start(struct control *control, struct run *run)
+{
+	sigset_t all, before;
+
+	*control = (struct control){.run = run, .start_ns = drain_now_ns(), .wake = {-1, -1}};
+	if (!run->request->control || pipe2(control->wake, O_CLOEXEC))
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	control->runs = !pthread_create(&control->thread, NULL, serve, control);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void control_end(struct control *control)
+{
+	if (control->wake[1] >= 0)
+		close(control->wake[1]);
+	if (control->runs)
+		pthread_join(control->thread, NULL);
+	if (control->wake[0] >= 0)
+		close(control->wake[0]);
+}

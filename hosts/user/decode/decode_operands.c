@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* decode_operands.c: the addresses of memory operands (decode.h). */
+#include "hosts/user/decode/decode.h"
+#include "hosts/user/decode/decode_table.h"
+
+uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint64_t gpr[16],
+			   uint64_t fs_base, uint64_t gs_base)
+{
+	uint64_t at = (uint64_t)insn->displacement;
+	bool segmented = true;
+
+	switch (insn->memory_kind) {
+	case INSN_MEM_MODRM:
+		if (insn->base == 16)
+			at += address + insn->length;
+		else if (insn->base != INSN_NO_REG)
+			at += gpr[insn->base];
+		if (insn->index != INSN_NO_REG)
+			at += gpr[insn->index] << insn->scale_shift;
+		break;
+	case INSN_MEM_STACK:
+	case INSN_MEM_STACK_TOP:
+		return gpr[insn->base] + at; /* 67H has no effect */
+	case INSN_MEM_RDI:
+		segmented = false; /* always in ES */
+		at = gpr[7];
+		break;
+	case INSN_MEM_RSI:
+		at = gpr[6];
+		break;
+	case INSN_MEM_MOFFS:
+		break;
+	case INSN_MEM_XLAT:
+		at = gpr[3] + (gpr[0] & 0xff);
+		break;
+	default:
+		return 0;
+	}
+	if (insn->address32)
+		at &= UINT32_MAX;
+	if (segmented && insn->segment == 0x64)
+		at += fs_base;
+	if (segmented && insn->segment == 0x65)
+		at += gs_base;
+	return at;
+}
+
+/* Returns the operand size of PUSH and POP. */
+static unsigned stack_bytes(const struct insn *insn, const uint8_t *code)
+{
+	if ((code[insn->prefix_bytes] & 0xf8) == 0x48)
+		return 8; /* REX.W */
+	for (unsigned i = 0; i < insn->prefix_bytes; i++)
+		if (code[i] == 0x66)
+			return 2;
+	return 8;
+}
+
+struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
+				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
+{
+	const uint64_t both = SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES);
+	struct insn_addresses at = {
+		.data = insn_data_address(insn, address, gpr, fs_base, gs_base),
+	};
+	bool modrm = insn->memory_kind == INSN_MEM_MODRM;
+
+	if ((insn->signals & both) != both)
+		return at;
+	if (insn->memory_kind == INSN_MEM_RSI) { /* MOVS */
+		at.store = insn->address32 ? (uint32_t)gpr[7] : gpr[7];
+	} else if (modrm && insn->kind == INSN_CALL_IND) {
+		at.store = gpr[4] - 8;
+	} else if (modrm && insn->opcode == 0xff && (code[insn->modrm_offset] >> 3 & 7) == 6) {
+		at.store = gpr[4] - stack_bytes(insn, code);
+	} else if (modrm && insn->opcode == 0x8f) { /* POP */
+		at.store = at.data;
+		at.data = gpr[4];
+	}
+	return at;
+}
+
+/* Describes an access of the table. */
+static struct insn_access describe(const struct insn *insn, uint64_t address, unsigned access)
+{
+	unsigned at = access >> ACCESS_AT_BIT & ACCESS_AT_MASK;
+	unsigned bytes = access >> ACCESS_BYTES_BIT & ACCESS_BYTES_MASK;
+	struct insn_access a = {
+		.kind = access & ACCESS_KIND_MASK,
+		.base = INSN_NO_REG,
+		.index = INSN_NO_REG,
+		.address32 = insn->address32,
+		.in_fs = insn->segment == 0x64,
+		.bytes = (uint16_t)(access & ACCESS_LINES ? bytes * 64 : bytes),
+	};
+
+	switch (at) {
+	case INSN_MEM_MODRM:
+		a.base = insn->base == 16 ? INSN_NO_REG : insn->base;
+		a.index = insn->index;
+		a.scale_shift = insn->scale_shift;
+		a.displacement = (uint64_t)insn->displacement;
+		if (insn->base == 16)
+			a.displacement += address + insn->length;
+		return a;
+	case INSN_MEM_STACK:
+	case INSN_MEM_STACK_TOP:
+	case ACCESS_AT_RBP:
+		a.base = at == ACCESS_AT_RBP ? 5 : 4;
+		a.displacement = at == INSN_MEM_STACK ? 0 - (uint64_t)a.bytes : 0;
+		a.address32 = a.in_fs = false; /* 67H has no effect */
+		return a;
+	case INSN_MEM_RSI:
+		a.base = 6;
+		return a;
+	case INSN_MEM_RDI:
+		a.base = 7;
+		a.in_fs = false; /* always in ES */
+		return a;
+	case INSN_MEM_XLAT:
+		a.base = 3;
+		a.index = 0;
+		a.in_al = true;
+		return a;
+	case ACCESS_AT_RDI:
+		a.base = 7;
+		return a;
+	case ACCESS_AT_RAX:
+		a.base = 0;
+		return a;
+	default: /* INSN_MEM_MOFFS */
+		a.displacement = (uint64_t)insn->displacement;
+		return a;
+	}
+}
+
+unsigned insn_accesses(const struct insn *insn, const uint8_t *code, uint64_t address,
+		       struct insn_access list[INSN_ACCESSES_MAX])
+{
+	const uint16_t *access = decode_accesses_of(code, insn);
+	unsigned n = 0;
+
+	if (insn->uses_gs || insn->kind == INSN_TRAP)
+		return 0;
+	for (unsigned i = 0; i < INSN_ACCESSES_MAX && access[i]; i++)
+		list[n++] = describe(insn, address, access[i]);
+	return n;
+}
+
+uint64_t insn_access_address(const struct insn_access *access, const uint64_t gpr[16],
+			     uint64_t fs_base)
+{
+	uint64_t at = access->displacement;
+
+	if (access->base != INSN_NO_REG)
+		at += gpr[access->base];
+	if (access->index != INSN_NO_REG)
+		at += (access->in_al ? gpr[access->index] & 0xff : gpr[access->index])
+		      << access->scale_shift;
+	if (access->address32)
+		at &= UINT32_MAX;
+	return access->in_fs ? at + fs_base : at;
+}

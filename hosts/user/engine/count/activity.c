@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * activity.c: tells a model of the machine (softpmu/uarch.h) what ran, and charges what the model
+ * counts to the meters.
+ *
+ * Translated code logs each block that it enters, and the addresses of the block's accesses.
+ * Descriptions of the blocks have everything else.  The log does not hold where a branch went:
+ * the next block, or where the engine takes over, tells it.
+ *
+ * The page after the log faults when the log is full, so no code checks for its end.  Then, and
+ * before anything reads a count, the model gets the log.
+ *
+ * Each thread has a model of its own.  Simplified: threads do not share the last level.
+ */
+#include "engine/count/activity.h"
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include <softpmu/uarch.h>
+
+#include "engine/count/count.h"
+#include "engine/count/meter_list.h"
+#include "engine/count/units.h"
+#include "engine/rt/context.h"
+#include "engine/rt/engine.h"
+#include "engine/rt/segments.h"
+#include "engine/rt/sys.h"
+
+#define LOG_BYTES    (128u << 10) /* it stays in the second-level cache */
+#define BLOCKS_BYTES (UINT64_C(256) << 20)
+#define FETCH_LINE   64u
+#define BATCH	     256u
+#define UNIT	     16u /* of the memory for descriptions: a number is a multiple of it */
+
+#define MODELLED_SIGNALS                                                                           \
+	(SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS))
+
+/* An access of a precise step. */
+struct step_access {
+	uint64_t address;
+	uint16_t bytes;
+	uint8_t kind;
+};
+
+struct activity {
+	struct spmu_uarch *model;
+	size_t model_bytes;
+	uint64_t log, guard;
+	uint64_t fs_base;
+	struct spmu_uarch_reference batch[BATCH]; /* what the model has not been told yet */
+	unsigned batched;
+	const struct activity_code *branched; /* it ended in a branch that went somewhere */
+	/* What the meters have been charged for. */
+	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
+	struct {
+		struct activity_code code;
+		struct step_access access[INSN_ACCESSES_MAX];
+		unsigned accesses;
+		uint64_t repeats; /* RCX before a repeated string instruction */
+		bool rep, address32;
+	} step;
+};
+
+/* --- descriptions of blocks --- */
+
+static uint8_t *blocks, *blocks_at;
+
+struct activity_block *activity_block_new(unsigned accesses)
+{
+	size_t bytes = sizeof(struct activity_block) + accesses * sizeof(struct activity_access);
+	struct activity_block *block;
+
+	if (!blocks)
+		blocks = blocks_at = heap_allocate(BLOCKS_BYTES);
+	/* Logs name descriptions, so they are never freed. */
+	if (blocks_at + bytes > blocks + BLOCKS_BYTES)
+		engine_unsupported("the program has more code than a model of the machine can "
+				   "follow");
+	block = (struct activity_block *)blocks_at;
+	blocks_at += (bytes + UNIT - 1) / UNIT * UNIT;
+	return block;
+}
+
+int32_t activity_number(const struct activity_block *block)
+{
+	return -1 - (int32_t)(((uint64_t)block - (uint64_t)blocks) / UNIT);
+}
+
+static const struct activity_block *block_of_number(uint64_t number)
+{
+	return (const struct activity_block *)(blocks + (uint64_t)(-1 - (int64_t)number) * UNIT);
+}
+
+uint8_t activity_branch_kind(const struct insn *insn)
+{
+	switch (insn->kind) {
+	case INSN_JCC:
+	case INSN_JCXZ:
+		return SPMU_BRANCH_CONDITIONAL;
+	case INSN_JMP_REL:
+		return SPMU_BRANCH_DIRECT;
+	case INSN_CALL_REL:
+		return SPMU_BRANCH_CALL;
+	case INSN_JMP_IND:
+		return SPMU_BRANCH_INDIRECT;
+	case INSN_CALL_IND:
+		return SPMU_BRANCH_INDIRECT_CALL;
+	case INSN_RET:
+		return SPMU_BRANCH_RETURN;
+	default:
+		return ACTIVITY_NO_BRANCH;
+	}
+}
+
+/* --- the model --- */
+
+static struct activity *mine(void)
+{
+	return current->activities;
+}
+
+static bool wants(unsigned what)
+{
+	return current->list->activity & what;
+}
+
+/* Makes the thread's model, or empties its caches. */
+static void make_model(struct activity *a)
+{
+	struct spmu_uarch_config config = {
+		.size = sizeof(struct spmu_uarch_config),
+		.machine = spmu_machine_find(engine_link->machine),
+		.threads = 1,
+	};
+	void *memory = a->model;
+
+	if (!memory) {
+		a->model_bytes = spmu_uarch_bytes(&config);
+		memory = heap_allocate(a->model_bytes);
+	}
+	if (spmu_uarch_create(memory, a->model_bytes, &config, &a->model) != SPMU_OK)
+		engine_fail(125, "the model of the machine cannot be created");
+	memset(a->signals, 0, sizeof(a->signals));
+	memset(a->tallies, 0, sizeof(a->tallies));
+}
+
+void activity_prepare(void)
+{
+	struct activity *a = mine();
+
+	if (a)
+		return;
+	a = heap_allocate(sizeof(*a));
+	a->log = (uint64_t)heap_allocate(LOG_BYTES + PAGE);
+	a->guard = a->log + LOG_BYTES;
+	if (is_error(syscall3(__NR_mprotect, (long)a->guard, (long)PAGE, PROT_NONE)))
+		engine_fail(126, "no memory for the log of activity");
+	make_model(a);
+	current->activity = a->log;
+	current->activities = a;
+}
+
+/* Tells the model what it has not been told yet. */
+static void flush(struct activity *a)
+{
+	spmu_uarch_accesses(a->model, 0, a->batch, a->batched);
+	a->batched = 0;
+}
+
+/* Sets what the meters have been charged for to what the model has counted, and returns the
+ * difference. */
+static uint64_t new_of(uint64_t *charged, uint64_t counted)
+{
+	uint64_t n = counted - *charged;
+
+	*charged = counted;
+	return n;
+}
+
+static uint64_t occurrences(const struct spmu_meter *meter, const uint64_t *signals,
+			    const uint64_t *tallies)
+{
+	uint64_t n = 0;
+
+	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+		if (meter->signals & MODELLED_SIGNALS & UINT64_C(1) << s)
+			n += signals[s];
+	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
+		if (spmu_tally_set_has(meter->tallies, t))
+			n += tallies[t];
+	return n;
+}
+
+/* Charges what the model has counted since the last time. */
+static void charge(struct activity *a)
+{
+	struct counting *c = current->counting;
+	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
+
+	flush(a);
+	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+		signals[s] = new_of(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
+	for (unsigned t = 0; t < SPMU_TALLIES; t++)
+		tallies[t] = new_of(&a->tallies[t], spmu_uarch_tally(a->model, 0, t));
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		struct spmu_meter *meter = c->meter[m].unit;
+		int64_t n;
+
+		if (!c->meter[m].modelled)
+			continue;
+		n = (int64_t)occurrences(meter, signals, tallies);
+		if (c->mode == COUNTING_PRECISE)
+			meter->headroom -= n;
+		else
+			current->shard[m][0] -= n;
+	}
+}
+
+void activity_begin_again(void)
+{
+	struct activity *a = mine();
+
+	if (!a)
+		return;
+	current->activity = a->log;
+	a->branched = NULL;
+	flush(a);
+	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+		a->signals[s] = spmu_uarch_signal(a->model, 0, s);
+	for (unsigned t = 0; t < SPMU_TALLIES; t++)
+		a->tallies[t] = spmu_uarch_tally(a->model, 0, t);
+}
+
+unsigned activity_wanted(const struct spmu_meter *meter)
+{
+	unsigned what = 0;
+
+	if (meter->signals & SPMU_SIGBIT(BRANCH_MISS))
+		what |= ACTIVITY_BRANCHES;
+	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)) || meter->tallies)
+		what |= ACTIVITY_ACCESSES;
+	return what;
+}
+
+/* --- what ran --- */
+
+static void report_branch(struct activity *a, const struct activity_code *b, uint64_t to)
+{
+	struct spmu_executed_branch branch = {
+		.from = b->pc + b->branch_at,
+		.next = b->pc + b->bytes,
+		.to = to,
+		.kind = b->branch,
+		.taken = b->branch != SPMU_BRANCH_CONDITIONAL || to == b->target,
+	};
+
+	spmu_uarch_branch(a->model, 0, &branch);
+}
+
+/* Tells the model where the last branch went.  If execution continues elsewhere, in a handler of a
+ * signal, nobody knows. */
+static void reach(struct activity *a, uint64_t pc)
+{
+	const struct activity_code *b = a->branched;
+
+	a->branched = NULL;
+	if (b && wants(ACTIVITY_BRANCHES) &&
+	    (b->branch != SPMU_BRANCH_CONDITIONAL || pc == b->target || pc == b->pc + b->bytes))
+		report_branch(a, b, pc);
+}
+
+void activity_reach(uint64_t pc)
+{
+	if (current->list->activity)
+		reach(mine(), pc);
+}
+
+_Static_assert(SPMU_ACCESS_LOAD == SPMU_UARCH_LOAD && SPMU_ACCESS_STORE == SPMU_UARCH_STORE,
+	       "the same bits");
+
+uint8_t activity_kind(const struct insn_access *access)
+{
+	return access->kind & SPMU_ACCESS_PREFETCH ? SPMU_UARCH_PREFETCH : access->kind;
+}
+
+static inline void report(struct activity *a, uint64_t address, uint32_t bytes, uint32_t kind)
+{
+	a->batch[a->batched++] = (struct spmu_uarch_reference){address, bytes, kind};
+	if (a->batched == BATCH)
+		flush(a);
+}
+
+static void report_accesses(struct activity *a, const struct activity_block *b,
+			    const uint64_t *word, unsigned insns)
+{
+	for (unsigned i = 0; i < b->accesses && b->access[i].insn < insns; i++) {
+		const struct activity_access *at = &b->access[i];
+		uint64_t address = at->displacement + (at->word ? word[at->word] : 0);
+
+		if (at->address32)
+			address &= UINT32_MAX;
+		if (at->in_fs)
+			address += a->fs_base;
+		report(a, address, at->bytes, at->kind);
+	}
+}
+
+/* Reports the fetch of some instructions, line by line: a block can be in several. */
+static void report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
+{
+	for (uint64_t end = at + bytes, next; at < end; at = next) {
+		next = (at | (FETCH_LINE - 1)) + 1;
+		report(a, at, (uint32_t)((next < end ? next : end) - at), SPMU_UARCH_FETCH);
+	}
+}
+
+/* Reports the first `insns` instructions of a block. */
+static void report_block(struct activity *a, const struct activity_block *b, const uint64_t *word,
+			 unsigned insns)
+{
+	reach(a, b->code.pc);
+	if (wants(ACTIVITY_ACCESSES)) {
+		report_fetch(a, b->code.pc, b->code.bytes);
+		report_accesses(a, b, word, insns);
+	}
+	if (insns == b->insns && b->code.branch != ACTIVITY_NO_BRANCH)
+		a->branched = &b->code;
+}
+
+/* Reports the complete blocks of the log, and empties it. */
+static void report_log(struct activity *a)
+{
+	const uint64_t *at = (const uint64_t *)a->log;
+
+	a->fs_base = read_fs_base();
+	while ((uint64_t)at < current->activity) {
+		const struct activity_block *b = block_of_number(*at);
+
+		report_block(a, b, at, b->insns);
+		at += b->words;
+	}
+	current->activity = a->log;
+}
+
+void activity_take(void)
+{
+	struct activity *a = mine();
+
+	if (!a || !current->list->activity)
+		return;
+	report_log(a);
+	charge(a);
+}
+
+bool activity_full_at(uint64_t address, uint64_t *place)
+{
+	struct activity *a = mine();
+	uint64_t end = current->activity, bytes;
+
+	if (!a || !current->list->activity || address < a->guard || address >= a->guard + PAGE)
+		return false;
+	if (*place != end)
+		return false;
+	bytes = address - end; /* that the running block has stored already */
+	report_log(a);
+	charge(a);
+	memmove((void *)a->log, (const void *)end, bytes);
+	*place = a->log;
+	return true;
+}
+
+const struct activity_block *activity_running(void)
+{
+	return block_of_number(*(const uint64_t *)current->activity);
+}
+
+void activity_leave(unsigned insns)
+{
+	struct activity *a = mine();
+	const uint64_t *at = (const uint64_t *)current->activity;
+	const struct activity_block *b = block_of_number(*at);
+
+	report_log(a);
+	report_block(a, b, at, insns);
+	charge(a);
+}
+
+/* --- precise steps --- */
+
+void activity_before_step(const struct insn *insn, uint64_t pc)
+{
+	struct activity *a = mine();
+	struct insn_access list[INSN_ACCESSES_MAX];
+
+	a->step.code = (struct activity_code){
+		.pc = pc,
+		.target = insn->target,
+		.bytes = insn->length,
+		.branch = activity_branch_kind(insn),
+	};
+	a->step.rep = insn->rep;
+	a->step.address32 = insn->address32;
+	a->step.repeats = current->gpr[1];
+	a->step.accesses = insn_accesses(insn, (const uint8_t *)pc, pc, list);
+	for (unsigned i = 0; i < a->step.accesses; i++)
+		a->step.access[i] = (struct step_access){
+			.address = insn_access_address(&list[i], current->gpr, read_fs_base()),
+			.bytes = list[i].bytes,
+			.kind = activity_kind(&list[i]),
+		};
+}
+
+/* Reports the elements of a string instruction that have been done. */
+static void report_elements(struct activity *a)
+{
+	uint64_t mask = a->step.address32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t n = (a->step.repeats - current->gpr[1]) & mask;
+	bool down = current->rflags >> 10 & 1;
+
+	for (uint64_t k = 0; k < n; k++)
+		for (unsigned i = 0; i < a->step.accesses; i++) {
+			const struct step_access *at = &a->step.access[i];
+			uint64_t distance = k * at->bytes;
+
+			report(a, down ? at->address - distance : at->address + distance, at->bytes,
+			       at->kind);
+		}
+}
+
+void activity_after_step(uint64_t next)
+{
+	struct activity *a = mine();
+	const struct activity_code *b = &a->step.code;
+
+	reach(a, b->pc);
+	if (wants(ACTIVITY_ACCESSES)) {
+		report_fetch(a, b->pc, b->bytes);
+		if (a->step.rep)
+			report_elements(a);
+		for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
+			report(a, a->step.access[i].address, a->step.access[i].bytes,
+			       a->step.access[i].kind);
+	}
+	if (b->branch != ACTIVITY_NO_BRANCH && wants(ACTIVITY_BRANCHES))
+		report_branch(a, b, next);
+	charge(a);
+}

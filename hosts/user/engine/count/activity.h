@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * activity.h: the log of activity, from which a model of the machine (softpmu/uarch.h) is told
+ * what ran (activity.c).
+ */
+#ifndef SOFTPMU_ENGINE_ACTIVITY_H
+#define SOFTPMU_ENGINE_ACTIVITY_H
+
+#include <hosts/user/decode/decode.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a list of meters wants to be logged. */
+#define ACTIVITY_BRANCHES 1u
+#define ACTIVITY_ACCESSES 2u /* and instruction fetches */
+
+/* An access of a block.  Its address is the displacement, with the logged word added if there is
+ * one. */
+struct activity_access {
+	uint64_t displacement;
+	uint16_t bytes;
+	uint8_t kind; /* SPMU_UARCH_ bits */
+	uint8_t insn; /* number of its instruction */
+	uint8_t word; /* number of its word; 0: none, because the address is constant */
+	bool address32, in_fs;
+};
+
+/* Some instructions that run one after the other, and the branch at their end. */
+struct activity_code {
+	uint64_t pc, target; /* target: of a direct branch */
+	uint16_t bytes;	     /* of the program */
+	uint16_t branch_at;  /* distance of the branch from pc */
+	uint8_t branch;	     /* enum spmu_uarch_branch_kind; ACTIVITY_NO_BRANCH */
+};
+
+/*
+ * What a block logs.  Where the block begins, its code stores the block's number.  A word for each
+ * access whose address is not constant follows.
+ */
+struct activity_block {
+	struct activity_code code;
+	uint8_t insns, accesses;
+	uint8_t words;			      /* including the block's number */
+	uint8_t log_register, other_register; /* that its code borrows */
+	struct activity_access access[];
+};
+#define ACTIVITY_NO_BRANCH 0xff
+
+/* Returns the kind of a branch, or ACTIVITY_NO_BRANCH. */
+uint8_t activity_branch_kind(const struct insn *insn);
+
+/* Returns the SPMU_UARCH_ bits of an access. */
+uint8_t activity_kind(const struct insn_access *access);
+
+/* Returns memory for the description of a block with that many accesses.  The lock is held. */
+struct activity_block *activity_block_new(unsigned accesses);
+/* Returns the number that the block's code stores.  It is negative, so no address is equal. */
+int32_t activity_number(const struct activity_block *block);
+
+/* Returns what a meter wants of the log; 0: code counts it. */
+struct spmu_meter;
+unsigned activity_wanted(const struct spmu_meter *meter);
+/* The thread's list begins to want activity. */
+void activity_prepare(void);
+/* The units have been reset: what is in the log does not count. */
+void activity_begin_again(void);
+/* Gives the log to the model, and what the model counts to the meters. */
+void activity_take(void);
+/* Tells the model where execution continues after what it knows. */
+void activity_reach(uint64_t pc);
+
+/* Returns whether translated code faulted at this address because the log is full.  Then *place,
+ * the register with the place in the log, gets its new value. */
+bool activity_full_at(uint64_t address, uint64_t *place);
+
+/* Returns the block that is running: its code has begun to log. */
+const struct activity_block *activity_running(void);
+/* Its first `insns` instructions have retired; the others do not run now. */
+void activity_leave(unsigned insns);
+
+/* Precise steps.  An instruction is about to run.  The second function: it has retired, and
+ * execution continues at `next`. */
+void activity_before_step(const struct insn *insn, uint64_t pc);
+void activity_after_step(uint64_t next);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* count.h: the thread's units, headroom as code uses it, the log of branches, records to the
+ * tool. */
+#ifndef SOFTPMU_ENGINE_COUNT_H
+#define SOFTPMU_ENGINE_COUNT_H
+
+#include <hosts/user/decode/decode.h>
+#include <hosts/user/link.h>
+#include <softpmu/unit.h>
+
+#include "engine/count/meter_list.h"
+
+/* Limits of translated code, on which the reserves of headroom depend: the instructions before a
+ * block charges its meters, and the size of the aligned range in which a forward-only block
+ * continues. */
+#define CHECK_INSNS_MAX 4
+#define FORWARD_SPAN	(1u << 20)
+/* A step: its instructions, and the budget of each meter for which it is made. */
+#define STEP_INSNS_MAX	 8
+#define STEP_BUDGET_BITS 5 /* of each meter */
+#define STEP_BUDGET_MOST ((1u << STEP_BUDGET_BITS) - 1)
+/* A step is one instruction if there are more meters, or if its budget has STEP_ALONE. */
+#define STEP_METERS_MAX 6
+#define STEP_ALONE	(1u << STEP_BUDGET_BITS * STEP_METERS_MAX)
+
+#define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
+
+/*
+ * Returns whether meter m is checked only by blocks that may not continue forward.  The others
+ * charge it too; the next check finds what they use up.
+ */
+bool shards_is_unchecked(unsigned m);
+/* Returns whether all of them are. */
+bool shards_all_unchecked(void);
+
+/* units.c, shards.c, counting.c */
+/* The sampling quantum: the maximum headroom that bulk code gets at a time.  hot.c changes
+ * it. */
+#define SHARDS_QUANTUM_MIN (INT64_C(1) << 16)
+#define SHARDS_QUANTUM_MAX (INT64_C(1) << 22)
+extern int64_t shards_quantum;
+unsigned shard_of(uint32_t block);
+/* Returns what these signals produce on meter m.  Few bits are ever set. */
+static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
+{
+	unsigned n = 0;
+
+	for (uint64_t set = signals & current->list->signals[m]; set; set &= set - 1)
+		n++;
+	return n;
+}
+/* Gives the shard of meter m headroom for n occurrences, if all its shards together have as
+ * much. */
+bool shards_rebalance(unsigned m, unsigned shard, unsigned n);
+/* Returns whether so little headroom is left on a meter that several shards do not pay. */
+bool shards_low(void);
+/* Returns whether so little is left on meter m that two or three steps use it up. */
+bool shards_few(unsigned m);
+/* Returns whether bulk code has used up the sampling quantum (shards_quantum). */
+bool shards_quantum_over(void);
+enum counting_mode {
+	COUNTING_BULK,	       /* in all shards; a reserve is kept back */
+	COUNTING_LOW_HEADROOM, /* in the first shard; almost nothing is kept back */
+	COUNTING_PRECISE,      /* in the units */
+};
+void units_start(void);
+/* Writes counts to the shared memory and records to the ring.  The units are stopped. */
+void counting_finish(void);
+/* Writes what has been counted so far to the shared memory. */
+void counting_publish(void);
+/* Leaves out what has been counted since then: the tool is not told of it. */
+void counting_skip(void);
+/* Resets the units, which count from 0: in a new process, or when they were left in the middle
+ * of a change. */
+void units_begin_again(void);
+/* Prepares the units of a child before a fork (the lock is held), and resets them after it: they
+ * count from 0. */
+void units_expect_child(void);
+void units_begin_child(void);
+/* Returns what the thread has counted of the first event. */
+uint64_t counting_first(void);
+enum counting_mode counting_mode_now(void);
+/* Moves the records that are still in a DS buffer to the ring, so that later records come after
+ * them. */
+void counting_drain(void);
+/* Runs the service routines of units that have interrupted. */
+void interrupts_service(void);
+/* Moves the headroom to where this mode uses it.  It may be less than the reserve:
+ * shards_bulk_possible() says so. */
+void shards_set_mode(enum counting_mode to);
+/* In precise mode: gives the thread the list of its units' meters, if that has changed. */
+void shards_follow_units(void);
+bool shards_bulk_possible(void);
+bool units_want_address(uint64_t signals);
+/* Returns how many occurrences each meter allows until the engine must call the unit (precise
+ * mode), in STEP_BUDGET_BITS each; or STEP_ALONE. */
+uint32_t shards_budget(void);
+/* Retires an instruction that has nothing but its signals (precise mode only). */
+void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals);
+/* Retires one instruction (precise mode only). */
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
+		     const struct insn_addresses *at);
+
+/* branches.c: the log of taken branches, which bulk code writes while a unit wants them */
+/* Sets what the thread's units want of the log now: fields of struct meter_list. */
+void branches_wanted(uint64_t *signals, bool *kinds);
+void branches_begin_again(void); /* the units have been reset */
+/* Maps the trace buffers that the tool shares, each followed by a page that faults. */
+void branches_map(int fd);
+/* Returns the buffer that the thread fills.  For records of 32 bits it is one whose records are
+ * widened into the shared one.  0: the tool asks for no trace. */
+uint64_t branches_buffer(bool below_4g, size_t *bytes);
+/* Gives the buffer up. */
+void branches_end(void);
+/* Returns whether the unit may store there. */
+bool branches_in_buffer(uint64_t linear, size_t bytes);
+/* Hands a full buffer (or one that must be emptied) to the tool.  Returns the next buffer. */
+uint64_t branches_to_tool(void *opaque, const void *records, size_t count, uint64_t linear);
+/* Hands the log to the unit, which may interrupt, and empties it. */
+void branches_take(void);
+/* Ends precise steps: the log begins where the unit says. */
+void branches_resume(void);
+/* Returns whether translated code faulted at this address because the log is full. */
+bool branches_full_at(uint64_t address);
+/* Empties a full log.  Returns where logging continues. */
+uint64_t branches_make_room(void);
+
+/* ring.c */
+void ring_write(const struct link_record *record);
+/* Returns true if the records of this process are discarded. */
+bool ring_is_mute(void);
+void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
+		 int fd, const char *name);
+void record_comm(const char *name, bool exec);
+/* Notes the begin of the running process or thread by its parent, and its end. */
+void record_begin(uint32_t ppid, uint32_t ptid);
+void record_end(void);
+/* Ends the turn of a task that was killed. */
+void ring_end_turn_of(uint32_t tid);
+/* Sleeps until *word differs from `value`, as long as the tool reads.  Returns false if it does
+ * not. */
+bool ring_wait(uint32_t *word, uint32_t value);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counting.c: retires single instructions exactly, and reports the counts to the tool.
+ */
+#include "engine/count/count.h"
+#include "engine/count/event_set.h"
+#include "engine/count/follow.h"
+#include "engine/count/meter_list.h"
+#include "engine/count/units.h"
+#include "engine/rt/context.h"
+#include "engine/rt/engine.h"
+#include "engine/rt/sys.h"
+
+/* How many core clocks an instruction takes.  Nothing models time. */
+static uint32_t clock_of(uint64_t signals)
+{
+	(void)signals;
+	return SPMU_CLOCKS_UNMODELLED;
+}
+
+/* The accesses at these addresses, as far as a record can want them. */
+static unsigned list_accesses(uint64_t signals, const struct insn_addresses *at,
+			      struct spmu_memory_access list[2])
+{
+	uint16_t loads = signals & SPMU_SIGBIT(LOADS) ? SPMU_ACCESS_LOAD : 0;
+	uint16_t stores = signals & SPMU_SIGBIT(STORES) ? SPMU_ACCESS_STORE : 0;
+
+	if (!at || !at->data || !(loads | stores))
+		return 0;
+	list[0] = (struct spmu_memory_access){
+		.linear = at->data,
+		.kind = at->store && loads ? loads : loads | stores,
+	};
+	if (!at->store)
+		return 1;
+	list[1] = (struct spmu_memory_access){.linear = at->store, .kind = SPMU_ACCESS_STORE};
+	return 2;
+}
+
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
+		     const struct insn_addresses *at)
+{
+	struct counting *c = current->counting;
+	struct spmu_memory_access accesses[2];
+	struct spmu_insn insn = {
+		.ip = ip,
+		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
+		.signals = signals,
+		.accesses = accesses,
+		.access_count = (uint16_t)list_accesses(signals, at, accesses),
+		.cycles = clock_of(signals),
+		.cpl = 3,
+	};
+
+	c->now_next_ip = next_ip;
+	for (unsigned u = 0; u < c->set.units; u++)
+		spmu_retire(c->unit[u].core, 0, &insn);
+	interrupts_service();
+}
+
+/* Returns whether the instruction is within the headroom.  Then it is only subtracted, as
+ * translated code does. */
+static bool passes(uint64_t signals)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (c->meter[m].unit->headroom < meter_occurrences(m, signals))
+			return false;
+	for (unsigned m = 0; m < current->list->meters; m++)
+		c->meter[m].unit->headroom -= meter_occurrences(m, signals);
+	return true;
+}
+
+void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals)
+{
+	if (!passes(signals))
+		counting_retire(ip, next_ip, signals, NULL);
+}
+
+/* Does anything ask the units for records? */
+static bool makes_records(void)
+{
+	for (unsigned e = 0; e < engine_link->events; e++)
+		if (engine_link->event[e].period || engine_link->event[e].frequency)
+			return true;
+	return engine_link->want & LINK_WANT_BTS;
+}
+
+void counting_drain(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before;
+
+	if (!current->counts || !makes_records())
+		return; /* not yet, or never */
+	before = c->mode;
+	shards_set_mode(COUNTING_PRECISE);
+	for (unsigned u = 0; u < c->set.units; u++) {
+		if (!c->unit[u].driver.running)
+			continue;
+		if (spmu_driver_stop(&c->unit[u].driver) != SPMU_OK)
+			continue;
+		spmu_driver_drain(&c->unit[u].driver);
+		if (spmu_driver_start(&c->unit[u].driver) != SPMU_OK)
+			engine_unsupported("the unit did not start again");
+	}
+	shards_set_mode(before);
+}
+
+/* What the thread has counted of an event of the tool. */
+static uint64_t count_of(unsigned e)
+{
+	struct counting *c = current->counting;
+
+	return c->event[e].added ? event_set_read(&c->set, c->event[e].number) : 0;
+}
+
+/* Adds the counts to the shared memory, and tells the tool what the thread has counted, if it wants
+ * that.  Several processes may do so at a time. */
+static void publish(void)
+{
+	struct counting *c = current->counting;
+	struct link_counts r = {
+		.header = {LINK_REC_COUNTS, sizeof(r)},
+		.pid = current->pid,
+		.tid = current->tid,
+		.tsc = read_tsc(),
+	};
+
+	for (unsigned e = 0; e < engine_link->events && current->observed; e++) {
+		uint64_t n = count_of(e);
+
+		r.count[e] = n - c->event[e].published;
+		__atomic_add_fetch(&engine_link->count[e], r.count[e], __ATOMIC_RELAXED);
+		c->event[e].published = n;
+	}
+	if (engine_link->want & LINK_WANT_PER_THREAD)
+		ring_write(&r.header);
+}
+
+void counting_publish(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
+
+	counting_drain();
+	shards_set_mode(COUNTING_PRECISE);
+	publish();
+	shards_set_mode(before);
+}
+
+void counting_skip(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
+
+	shards_set_mode(COUNTING_PRECISE);
+	for (unsigned e = 0; e < engine_link->events; e++)
+		c->event[e].published = count_of(e);
+	shards_set_mode(before);
+}
+
+uint64_t counting_first(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
+	uint64_t n = 0;
+
+	shards_set_mode(COUNTING_PRECISE);
+	if (engine_link->events)
+		n = count_of(0);
+	shards_set_mode(before);
+	return n;
+}
+
+enum counting_mode counting_mode_now(void)
+{
+	struct counting *c = current->counting;
+
+	return c->mode;
+}
+
+void counting_finish(void)
+{
+	struct counting *c = current->counting;
+
+	shards_set_mode(COUNTING_PRECISE);
+	if (engine_is_first_process())
+		engine_link->tsc_end = read_tsc();
+	for (unsigned u = 0; u < c->set.units; u++) {
+		if (makes_records() && c->unit[u].driver.running &&
+		    spmu_driver_stop(&c->unit[u].driver) == SPMU_OK)
+			spmu_driver_drain(&c->unit[u].driver);
+		__atomic_add_fetch(&engine_link->interrupts, c->unit[u].driver.interrupts,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&engine_link->records, c->unit[u].driver.records,
+				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&engine_link->buffer_full, c->unit[u].driver.buffer_full,
+				   __ATOMIC_RELAXED);
+	}
+	publish();
+	branches_end();
+	engine_link->units = c->set.units;
+	follow_end();
+}

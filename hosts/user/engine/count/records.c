@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* records.c: what the tool is told besides samples: mappings with code, names, tasks. */
+#include <asm/unistd.h>
+
+#include "engine/count/count.h"
+#include "engine/rt/context.h"
+#include "engine/rt/file.h"
+#include "engine/rt/sys.h"
+
+#define PATH_ROOM 4096
+
+void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
+		 int fd, const char *name)
+{
+	union {
+		struct link_mmap m;
+		char room[sizeof(struct link_mmap) + PATH_ROOM + 8];
+	} r;
+	struct stat stat;
+	struct text t;
+
+	counting_drain();
+	if (ring_is_mute())
+		return;
+	memset(&r, 0, sizeof(r.m));
+	text_start(&t, r.m.path, PATH_ROOM);
+	if (name)
+		text_add(&t, name);
+	else
+		file_name(fd, r.m.path, PATH_ROOM);
+	if (fd >= 0 && file_stat(fd, &stat)) {
+		r.m.device_major = (uint32_t)(stat.st_dev >> 8 & 0xfff);
+		r.m.device_minor = (uint32_t)((stat.st_dev & 0xff) | (stat.st_dev >> 12 & 0xfff00));
+		r.m.inode = stat.st_ino;
+	}
+	r.m.header.type = LINK_REC_MMAP;
+	r.m.header.bytes = (uint32_t)((sizeof(r.m) + strlen(r.m.path) + 8) & ~UINT64_C(7));
+	r.m.pid = current->pid;
+	r.m.tid = current->tid;
+	r.m.tsc = read_tsc();
+	r.m.start = start;
+	r.m.length = bytes;
+	r.m.page_offset = page_offset;
+	r.m.protection = (uint32_t)protection;
+	r.m.flags = (uint32_t)flags;
+	ring_write(&r.m.header);
+}
+
+static void task(uint32_t ppid, uint32_t ptid, bool ended)
+{
+	struct link_task r = {
+		.header = {LINK_REC_TASK, sizeof(r)},
+		.pid = current->pid,
+		.tid = current->tid,
+		.ppid = ppid,
+		.ptid = ptid,
+		.tsc = read_tsc(),
+		.ended = ended,
+	};
+
+	ring_write(&r.header);
+}
+
+void record_begin(uint32_t ppid, uint32_t ptid)
+{
+	task(ppid, ptid, false);
+}
+
+void record_end(void)
+{
+	uint32_t parent = (uint32_t)syscall1(__NR_getppid, 0);
+
+	task(parent, parent, true);
+}
+
+void record_comm(const char *name, bool exec)
+{
+	struct link_comm r = {
+		.header = {LINK_REC_COMM, sizeof(r)},
+		.pid = current->pid,
+		.tid = current->tid,
+		.tsc = read_tsc(),
+		.exec = exec,
+	};
+	struct text t;
+
+	counting_drain();
+	text_start(&t, r.comm, sizeof(r.comm));
+	text_add(&t, name);
+	ring_write(&r.header);
+}

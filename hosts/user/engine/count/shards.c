@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shards.c: headroom as code uses it: the list of meters, how the headroom of each is divided
+ * between its shards, and the modes in which code is charged.
+ *
+ * Bulk code charges the meters a few instructions late, so a reserve of each headroom is
+ * kept back while it runs.  Low-headroom code charges first.  There a reserve is needed only for
+ * what the outcome of a branch adds.
+ */
+#include "engine/count/activity.h"
+#include "engine/count/count.h"
+#include "engine/count/meter_list.h"
+#include "engine/count/units.h"
+#include "engine/rt/context.h"
+#include "engine/rt/context_words.h"
+#include "engine/rt/sys.h"
+
+#define LOW_HEADROOM	256 /* with less, low-headroom code runs, if there is some */
+#define STEPS_HEADROOM	(2 * STEP_INSNS_MAX) /* with less, precise steps */
+#define SHARDS_HEADROOM 128 /* with less, nothing is learnt about the use of shards */
+#define WEIGHT_LEAST	8   /* of a shard; the others have up to 2^13 */
+#define UNDIVIDED	(INT64_C(1) << 17)  /* headroom that is not divided into quanta */
+#define LEARNT_MOST	(UINT64_C(1) << 18) /* occurrences: older ones weigh less */
+
+/*
+ * When only counts are wanted, the headroom lasts for hours.  Then forward-only blocks are not
+ * checked, because a check costs at least as much as a charge.  Each turn of a loop, and each
+ * return, contains a block that is checked.  Such a block uses up at least one occurrence of the
+ * quantum, and at most FORWARD_SPAN instructions run before each check.  All of that is kept back.
+ */
+#define UNCHECKED_INSNS (INT64_C(2) * SHARDS_QUANTUM_MAX * FORWARD_SPAN)
+
+/* Shards that blocks use.  Each is one more move of headroom before an overflow, so more than
+ * two pay only while all overflows are far away. */
+#define CHECKED_SHARDS 2
+
+int64_t shards_quantum = SHARDS_QUANTUM_MIN;
+
+/*
+ * Divides `headroom` between the shards by their recent use, in fractions of 2^16.  This needs
+ * one short division.  A long one for each shard would cost more than the rest of the exit.
+ */
+static void share_out(unsigned m, int64_t all)
+{
+	struct counting *c = current->counting;
+	int64_t *shard = current->shard[m], room = all, left;
+	uint32_t sum = 1, weight[SHARDS] = {0}, inverse;
+	uint64_t most = 0;
+	unsigned shift;
+
+	if (room > shards_quantum && room > UNDIVIDED) /* code must return now and then */
+		room = shards_quantum;
+	c->meter[m].held = all - room;
+	c->handed_out += m == 0 ? room : 0;
+	left = room;
+	for (unsigned i = 0; i < current->list->shards; i++)
+		most |= c->meter[m].used[i];
+	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
+	for (unsigned i = 0; i < current->list->shards; i++)
+		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
+	inverse = (1u << 31) / sum;
+	for (unsigned i = 0; i < SHARDS; i++) {
+		shard[i] = room * (int64_t)(weight[i] * inverse >> 15) >>
+			   16; /* headroom is below 2^47 */
+		left -= shard[i];
+	}
+	shard[0] += left;
+	memcpy(c->meter[m].granted, shard, sizeof(c->meter[m].granted));
+}
+
+/* Gives this shard headroom for n occurrences, and each other shard as much.  Used when the
+ * meter or this shard has little. */
+static void share_evenly(unsigned m, unsigned shard, unsigned n, int64_t all)
+{
+	struct counting *c = current->counting;
+	int64_t room = all < shards_quantum ? all : shards_quantum,
+		each = (room - n) / current->list->shards;
+
+	c->meter[m].held = all - room;
+	for (unsigned i = 0; i < SHARDS; i++)
+		current->shard[m][i] = i < current->list->shards ? each : 0;
+	current->shard[m][shard] = room - each * (current->list->shards - 1);
+	memcpy(c->meter[m].granted, current->shard[m], sizeof(c->meter[m].granted));
+}
+
+static void grant_first(unsigned m, int64_t room)
+{
+	struct counting *c = current->counting;
+
+	c->meter[m].held = 0;
+	memset(current->shard[m], 0, sizeof(current->shard[m]));
+	current->shard[m][0] = room;
+}
+
+/* Returns whether the signals count every branch that can leave a block other than forward.  A
+ * meter that a model counts needs no check, either. */
+static bool is_frequent(uint64_t signals)
+{
+	return !signals || signals & SPMU_SIGBIT(INSTRUCTIONS) ||
+	       !(~signals & SPMU_SIGSET_BRANCHES);
+}
+
+unsigned shard_of(uint32_t block)
+{
+	return block & (current->list->shards - 1);
+}
+
+bool shards_is_unchecked(unsigned m)
+{
+	return current->list->unchecked && is_frequent(current->list->signals[m]);
+}
+
+/* Returns how many occurrences can pass unchecked: in the instructions before the check of a
+ * block, or of an unchecked path; in low-headroom code, the outcome of a branch. */
+static int64_t reserve_of(uint64_t signals, enum counting_mode in, bool unchecked)
+{
+	int64_t insns = unchecked && is_frequent(signals) ? UNCHECKED_INSNS : CHECK_INSNS_MAX;
+	unsigned each = 0;
+
+	if (in == COUNTING_PRECISE)
+		return 0;
+	if (in == COUNTING_LOW_HEADROOM)
+		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
+	if (!(signals & ~SPMU_SIGSET_BRANCHES))
+		return insns; /* one kind of branch for each instruction */
+	for (; signals; signals &= signals - 1)
+		each++;
+	return each * insns;
+}
+
+static int64_t headroom_of(unsigned m)
+{
+	struct counting *c = current->counting;
+	int64_t room = c->meter[m].held;
+
+	for (unsigned i = 0; i < SHARDS; i++)
+		room += current->shard[m][i];
+	return room;
+}
+
+/* Notes what each shard has used. */
+static void learn(unsigned m)
+{
+	struct counting *c = current->counting;
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < SHARDS; i++) {
+		int64_t used = c->meter[m].granted[i] - current->shard[m][i];
+
+		c->meter[m].used[i] += used > 0 ? (uint64_t)used : 0;
+		all += c->meter[m].used[i];
+	}
+	for (; all > LEARNT_MOST; all /= 2)
+		for (unsigned i = 0; i < SHARDS; i++)
+			c->meter[m].used[i] /= 2;
+}
+
+bool shards_rebalance(unsigned m, unsigned shard, unsigned n)
+{
+	int64_t room = headroom_of(m);
+
+	if (room < (int64_t)n)
+		return false;
+	if (room >= SHARDS_HEADROOM) {
+		learn(m);
+		share_out(m, room);
+	}
+	if (current->shard[m][shard] < n)
+		share_evenly(m, shard, n, room);
+	return true;
+}
+
+bool shards_all_unchecked(void)
+{
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (!shards_is_unchecked(m))
+			return false;
+	return true;
+}
+
+bool shards_low(void)
+{
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (!shards_is_unchecked(m) && headroom_of(m) < LOW_HEADROOM)
+			return true;
+	return false;
+}
+
+bool shards_few(unsigned m)
+{
+	return is_frequent(current->list->signals[m]) && headroom_of(m) <= STEPS_HEADROOM;
+}
+
+/* If periods are shorter than a quantum, several of them are one quantum. */
+bool shards_quantum_over(void)
+{
+	struct counting *c = current->counting;
+	bool over = c->handed_out >= shards_quantum;
+
+	for (unsigned m = 0; m < current->list->meters; m++)
+		over |= c->meter[m].held > 0;
+	if (over)
+		c->handed_out = 0;
+	return over;
+}
+
+/* --- the list --- */
+
+/* In precise mode: returns whether the meters (or only those that may be unchecked) have what
+ * bulk code keeps back.  The service routine may have changed the lists. */
+static bool has_reserves(bool all, bool unchecked)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned u = 0; u < c->set.units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (m->rings & SPMU_RING_USER && (all || is_frequent(m->signals)) &&
+			    m->headroom < reserve_of(m->signals, COUNTING_BULK, unchecked))
+				return false;
+		}
+	return true;
+}
+
+/* Notes where the units' meters are, and what they are in *list.  Returns true if that is the list
+ * that the thread has. */
+static bool read_units(struct meter_list *list)
+{
+	struct counting *c = current->counting;
+	const struct meter_list *own = current->list;
+	unsigned n = 0;
+	bool same = true;
+
+	for (unsigned u = 0; u < c->set.units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (!(m->rings & SPMU_RING_USER))
+				continue;
+			c->meter[n].modelled = activity_wanted(m) != 0;
+			list->activity |= activity_wanted(m);
+			list->signals[n] = c->meter[n].modelled ? 0 : m->signals;
+			same = same && n < own->meters && own->signals[n] == list->signals[n];
+			c->meter[n].reserve = 0;
+			c->meter[n++].unit = m;
+		}
+	list->meters = n;
+	branches_wanted(&list->branch_signals, &list->branch_kinds);
+	if (list->activity)
+		activity_prepare();
+	return same && n == own->meters && list->activity == own->activity &&
+	       list->branch_signals == own->branch_signals &&
+	       list->branch_kinds == own->branch_kinds;
+}
+
+static bool are_all_distant(const struct meter_list *list)
+{
+	bool all = list->unchecked;
+
+	for (unsigned m = 0; m < list->meters; m++)
+		all = all && is_frequent(list->signals[m]);
+	return all;
+}
+
+static void take_list(struct meter_list *list, bool unchecked)
+{
+	list->unchecked = unchecked;
+	list->shards = are_all_distant(list) ? SHARDS : CHECKED_SHARDS;
+	current->list = meter_list_find(list);
+}
+
+void shards_follow_units(void)
+{
+	union meter_list_room room;
+
+	memset(&room.list, 0, sizeof(room.list));
+	if (!read_units(&room.list))
+		take_list(&room.list, has_reserves(false, true));
+}
+
+/* Checks all blocks from now on. */
+static void end_unchecked(void)
+{
+	union meter_list_room room;
+
+	memcpy(&room, current->list, meter_list_bytes(current->list->meters));
+	take_list(&room.list, false);
+}
+
+void shards_set_mode(enum counting_mode to)
+{
+	struct counting *c = current->counting;
+	enum counting_mode from = c->mode;
+
+	if (to == from)
+		return;
+	activity_take();
+	if (to == COUNTING_PRECISE)
+		branches_take();
+	if (from == COUNTING_PRECISE) {
+		shards_follow_units();
+		branches_resume();
+	}
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		int64_t room = c->meter[m].reserve;
+
+		room += from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of(m);
+		if (from == COUNTING_BULK && room >= SHARDS_HEADROOM)
+			learn(m);
+		c->meter[m].reserve =
+			reserve_of(current->list->signals[m], to, current->list->unchecked);
+		room -= c->meter[m].reserve;
+		if (to == COUNTING_PRECISE)
+			c->meter[m].unit->headroom = room;
+		else if (to == COUNTING_LOW_HEADROOM)
+			grant_first(m, room);
+		else if (room >= SHARDS_HEADROOM)
+			share_out(m, room);
+		else
+			share_evenly(m, 0, 0, room);
+	}
+	c->mode = to;
+}
+
+bool shards_bulk_possible(void)
+{
+	struct counting *c = current->counting;
+
+	if (c->mode == COUNTING_PRECISE) {
+		if (current->list->unchecked && !has_reserves(false, true))
+			end_unchecked();
+		return has_reserves(true, current->list->unchecked);
+	}
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (headroom_of(m) < 0)
+			return false;
+	return true;
+}
+
+uint32_t shards_budget(void)
+{
+	struct counting *c = current->counting;
+	uint32_t budget = 0;
+
+	if (current->list->meters > STEP_METERS_MAX || current->list->branch_signals ||
+	    current->list->activity || current->run.recording || current->run.trap_flag ||
+	    current->run.steps_due > 1)
+		return STEP_ALONE;
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		int64_t room = c->meter[m].unit->headroom + c->meter[m].unit->silent;
+
+		room = room < 0 ? 0 : room;
+		room = room > STEP_BUDGET_MOST ? STEP_BUDGET_MOST : room;
+		budget |= (uint32_t)room << STEP_BUDGET_BITS * m;
+	}
+	return budget;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * units.c: the units of a thread and the operating system they see: each has a
+ * driver that programs it through its MSRs and whose service routine takes the
+ * interrupt; samples go to the ring.
+ *
+ * All units of a thread see the same instructions.  Which of them counts what is the event set's
+ * (event_set.c).
+ */
+#include <asm/unistd.h>
+#include <linux/mman.h>
+#include <linux/time.h>
+
+#include "engine/count/activity.h"
+#include "engine/count/count.h"
+#include "engine/count/event_set.h"
+#include "engine/count/follow.h"
+#include "engine/count/units.h"
+#include "engine/memory/places.h"
+#include "engine/rt/context.h"
+#include "engine/rt/engine.h"
+#include "engine/rt/sys.h"
+
+#define DS_BYTES (16u << 10) /* some 70 records, so that they stay in the first-level cache */
+#define MSR_EFER 0xc0000080u /* the program runs in IA-32e mode */
+#define EFER_LMA 0x500u
+#define LVT_NMI	 0x400u /* delivery mode of the service routine, as kernels use */
+
+static bool wants_address;
+static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
+static const struct spmu_model *model;
+
+static uint64_t now_ns(void)
+{
+	struct {
+		int64_t s, ns;
+	} t = {0, 0};
+
+	syscall2(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&t);
+	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
+}
+
+/* --- what the unit asks of its host --- */
+
+static bool in_ds(const struct unit *u, uint64_t linear, size_t bytes)
+{
+	uint64_t ds = (uint64_t)u->memory.ds;
+
+	return (linear >= ds && linear - ds <= DS_BYTES && bytes <= DS_BYTES - (linear - ds)) ||
+	       branches_in_buffer(linear, bytes);
+}
+
+static bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
+{
+	(void)lp;
+	if (!in_ds(opaque, linear, bytes))
+		return false;
+	memcpy(to, (const void *)linear, bytes);
+	return true;
+}
+
+static bool host_write(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
+{
+	(void)lp;
+	if (!in_ds(opaque, linear, bytes))
+		return false;
+	memcpy((void *)linear, from, bytes);
+	return true;
+}
+
+static void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
+{
+	struct unit *u = opaque;
+
+	(void)lp;
+	(void)pmi;
+	u->interrupt_due = true;
+}
+
+/* A Pentium's counters have a pin each instead of an interrupt.  Here the pin is connected to
+ * one. */
+static void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
+{
+	struct unit *u = opaque;
+
+	(void)lp;
+	(void)number;
+	u->interrupt_due |= toggles != 0;
+}
+
+static uint64_t host_tsc(void *opaque, unsigned lp)
+{
+	(void)opaque;
+	(void)lp;
+	return read_tsc();
+}
+
+static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	struct counting *c = current->counting;
+	const uint64_t *g = current->gpr;
+
+	(void)opaque;
+	(void)lp;
+	*out = (struct spmu_registers){
+		.rflags = current->rflags,
+		.rip = c->now_next_ip,
+		.rax = g[0],
+		.rcx = g[1],
+		.rdx = g[2],
+		.rbx = g[3],
+		.rsp = g[4],
+		.rbp = g[5],
+		.rsi = g[6],
+		.rdi = g[7],
+		.r8 = g[8],
+		.r9 = g[9],
+		.r10 = g[10],
+		.r11 = g[11],
+		.r12 = g[12],
+		.r13 = g[13],
+		.r14 = g[14],
+		.r15 = g[15],
+	};
+}
+
+/* --- the port through which the driver sees the unit --- */
+
+static bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
+{
+	struct unit *u = opaque;
+
+	if (msr == MSR_EFER) {
+		*value = EFER_LMA;
+		return true;
+	}
+	return spmu_read_msr(u->core, 0, msr, value) == SPMU_DONE;
+}
+
+static bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
+{
+	struct unit *u = opaque;
+
+	return spmu_write_msr(u->core, 0, msr, value) == SPMU_DONE;
+}
+
+static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
+{
+	struct unit *u = opaque;
+
+	*regs = (struct spmu_cpuid_regs){0};
+	if (leaf == 0)
+		regs->eax = spmu_model_describe(model).perfmon_version ? 0x16 : 2;
+	if (leaf == 1)
+		regs->eax = spmu_model_describe(model).signature;
+	spmu_cpuid(u->core, leaf, subleaf, regs);
+}
+
+static uint32_t port_map_interrupt(void *opaque)
+{
+	(void)opaque;
+	return LVT_NMI;
+}
+
+static void port_write_lvt(void *opaque, uint32_t value)
+{
+	struct unit *u = opaque;
+
+	spmu_write_lvt(u->core, 0, value);
+}
+
+static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
+{
+	host_registers(opaque, 0, regs);
+	*tsc = read_tsc();
+}
+
+/* --- samples --- */
+
+/* Adapts the period to a rate of samples for each second, by the time since the last sample.  It
+ * changes by a factor of eight at most, because the first periods are guesses. */
+static void adapt_period(unsigned e, uint64_t tsc)
+{
+	struct counting *c = current->counting;
+	uint64_t elapsed = tsc - c->event[e].last_tsc, ticks = tsc - c->start_tsc;
+	uint64_t ns = now_ns() - c->start_ns, period = c->event[e].period, wanted, next;
+
+	c->event[e].last_tsc = tsc;
+	if (!elapsed || ns < 1000)
+		return;
+	wanted = (uint64_t)((unsigned __int128)ticks * 1000000000u / ns /
+			    engine_link->event[e].frequency);
+	next = (uint64_t)((unsigned __int128)period * wanted / elapsed);
+	if (next > period * 8)
+		next = period * 8;
+	if (next < period / 8)
+		next = period / 8;
+	next = (period + next) / 2;
+	if (next < 16)
+		next = 16;
+	if (next > UINT64_C(1) << 40)
+		next = UINT64_C(1) << 40;
+	if (event_set_period(&c->set, c->event[e].number, next) == SPMU_OK)
+		c->event[e].period = next;
+}
+
+/* It is not known whether a branch was predicted, so neither flag is set. */
+static uint64_t branch_flags(const struct spmu_branch *branch)
+{
+	return (branch->flags & SPMU_BRANCH_MISPREDICTED ? 1u : 0) |
+	       (branch->flags & SPMU_BRANCH_IN_TX ? 1u << 2 : 0) |
+	       (branch->flags & SPMU_BRANCH_ABORT ? 1u << 3 : 0) | (branch->cycles & 0xffffu) << 4;
+}
+
+static void take_sample(void *opaque, const struct spmu_sample *sample)
+{
+	const struct spmu_pebs_record *r = sample->record;
+	struct {
+		struct link_sample s;
+		uint64_t rest[LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX];
+	} out;
+	uint64_t *at = out.rest;
+
+	out.s = (struct link_sample){
+		.header.type = LINK_REC_SAMPLE,
+		.branches = (uint16_t)sample->branch_count,
+		.pid = current->pid,
+		.tid = current->tid,
+		.event = sample->tag,
+		/* Formats before 2 hold only the next instruction's address. */
+		.precise = sample->precise && r->eventing_ip,
+		.tsc = sample->tsc,
+		.ip = sample->ip,
+		.period = sample->period,
+		.data_address = r->data_address,
+	};
+	if (engine_link->want & LINK_WANT_REGS) {
+		_Static_assert(sizeof(r->regs) == 8 * LINK_REGISTERS, "in the same order");
+		memcpy(at, &r->regs, sizeof(r->regs));
+		at += LINK_REGISTERS;
+		out.s.registers = LINK_REGISTERS;
+	}
+	for (unsigned i = 0; i < sample->branch_count; i++) {
+		*at++ = sample->branches[i].from;
+		*at++ = sample->branches[i].to;
+		*at++ = branch_flags(&sample->branches[i]);
+	}
+	out.s.header.bytes = (uint32_t)((uint64_t)at - (uint64_t)&out);
+	(void)opaque;
+	ring_write(&out.s.header);
+	if (engine_link->event[sample->tag].frequency)
+		adapt_period(sample->tag, sample->tsc);
+}
+bool units_want_address(uint64_t signals)
+{
+	return wants_address && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+}
+/* --- set-up --- */
+
+static bool narrow_area(void)
+{
+	const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, true);
+
+	return layout && layout->field_bytes == 4;
+}
+
+/* Returns memory for the DS save area, below 4 GiB if its addresses have 32 bits. */
+static void *area_memory(void)
+{
+	long at;
+
+	if (!narrow_area())
+		return heap_allocate(DS_BYTES);
+	at = sys_map(0, DS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
+		     -1, 0);
+	if (is_error(at))
+		engine_fail(126, "no memory below 4 GiB for the DS save area");
+	places_keep((uint64_t)at, DS_BYTES);
+	return (void *)at;
+}
+
+/* Returns the next unit, reset.  Its memory is used again. */
+static struct unit *unit_take(struct unit *u)
+{
+	if (!u->memory.core) {
+		u->memory.core = heap_allocate(spmu_core_bytes());
+		u->memory.ds = area_memory();
+	}
+	heap_populate(u->memory.core, spmu_core_bytes());
+	memset(u, 0, __builtin_offsetof(struct unit, memory));
+	return u;
+}
+
+static struct spmu_driver *unit_new(void *counting, unsigned number)
+{
+	struct counting *c = counting;
+	struct unit *u = unit_take(&c->unit[number]);
+	struct spmu_core_config config = {
+		.size = sizeof(struct spmu_core_config),
+		.model = model,
+		.threads = engine_link->threads,
+		.meters = {&u->meters, &u->siblings},
+	};
+	struct spmu_host host = {
+		.size = sizeof(struct spmu_host),
+		.opaque = u,
+		.read = host_read,
+		.write = host_write,
+		.pmi = host_pmi,
+		.tsc = host_tsc,
+		.registers = host_registers,
+		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
+	};
+	struct spmu_port port = {sizeof(struct spmu_port),
+				 u,
+				 port_rdmsr,
+				 port_wrmsr,
+				 port_cpuid,
+				 port_map_interrupt,
+				 port_write_lvt,
+				 port_interrupted};
+	struct spmu_driver_memory area = {
+		.size = sizeof(struct spmu_driver_memory),
+		.linear = (uint64_t)u->memory.ds,
+		.memory = u->memory.ds,
+		.bytes = DS_BYTES,
+		.records_per_interrupt = records_per_interrupt,
+	};
+
+	if (engine_link->machine[0])
+		spmu_uarch_supplies(&host.supply);
+	if (spmu_model_describe(model).programming == SPMU_PROGRAM_CESR)
+		host.pin = host_pin;
+	if (spmu_core_create(u->memory.core, spmu_core_bytes(), &config, &host, &u->core) !=
+		    SPMU_OK ||
+	    spmu_driver_detect(&u->driver, sizeof(u->driver), &port, model) != SPMU_OK)
+		engine_fail(125, "the unit cannot be created");
+	spmu_set_ia32e(u->core, 0, true);
+	if (number == 0 && engine_link->want & LINK_WANT_BTS) {
+		area.bts_linear = branches_buffer(narrow_area(), &area.bts_bytes);
+		area.bts_memory = (void *)area.bts_linear;
+	}
+	if ((u->driver.facilities.pebs || area.bts_bytes) &&
+	    spmu_driver_setup_ds(&u->driver, &area) != SPMU_OK)
+		engine_fail(125, "the DS save area cannot be set up");
+	spmu_driver_set_sink(&u->driver, take_sample, u);
+	spmu_driver_set_bts_sink(&u->driver, branches_to_tool, u);
+	if (engine_link->want & LINK_WANT_LBR &&
+	    spmu_driver_enable_lbr(&u->driver, engine_link->lbr_select) != SPMU_OK)
+		engine_fail(125, "the model cannot record last branches in this way");
+	return &u->driver;
+}
+
+static const char *why_not(const struct link_event *asked, enum spmu_status status)
+{
+	if (status == SPMU_E_SPACE)
+		return "too many events for the units that one run can have";
+	if (status != SPMU_E_COUNTER)
+		return spmu_status_text(status);
+	return asked->after_counters ? "no counter that can count the one event starts one that "
+				       "can count the other"
+				     : "no counter of the model can count the event";
+}
+
+static void add_event(struct counting *c, unsigned e)
+{
+	const struct link_event *asked = &engine_link->event[e];
+	struct spmu_request request = {
+		.size = sizeof(struct spmu_request),
+		.select = asked->select,
+		.code = asked->code,
+		.tagger = asked->tagger,
+		.counters = asked->counters,
+		.fixed = (int8_t)asked->fixed,
+		.period = asked->frequency ? 20000 : asked->period,
+		.precise = asked->precise != 0,
+		.tag = e,
+	};
+	struct spmu_request starter = {
+		.size = sizeof(struct spmu_request),
+		.select = asked->after_select,
+		.code = asked->after_code,
+		.tagger = asked->after_tagger,
+		.counters = asked->after_counters,
+		.fixed = -1,
+		.period = request.period,
+		.tag = e,
+	};
+	bool cascade = starter.counters != 0;
+	enum spmu_status status;
+	unsigned number = 0;
+
+	c->event[e].period = request.period;
+	request.period = cascade ? 0 : request.period;
+	status = event_set_add(&c->set, &request, cascade ? &starter : NULL, &number);
+	if (status != SPMU_OK)
+		engine_fail(125, why_not(asked, status));
+	c->event[e].number = (uint8_t)number;
+	c->event[e].added = true;
+	event_set_enable(&c->set, number, c->on >> e & 1);
+}
+
+/* Returns whether its records may hold data addresses. */
+static bool tells_address(const struct link_event *asked)
+{
+	bool known = false;
+
+	for (size_t i = 0; asked->precise && i < spmu_event_count(model); i++) {
+		const struct spmu_event *event = spmu_event_at(model, i);
+
+		if (event->code == asked->code && event->data_address)
+			return true;
+		known |= event->code == asked->code;
+	}
+	return asked->precise && !known;
+}
+
+/* Processes whose counts nobody wants have no events, unless their clocks go by one. */
+static bool is_counted(void)
+{
+	return current->observed || engine_link->want & LINK_WANT_TIME;
+}
+
+static bool is_traced(uint64_t on)
+{
+	return engine_link->want & LINK_WANT_BTS && on >> LINK_EVENT_TRACE & 1;
+}
+
+/* Makes the units of current->counting, and starts them with counts of 0. */
+static void make_units(void)
+{
+	struct counting *c = current->counting;
+
+	heap_populate(c, __builtin_offsetof(struct counting, unit[1]));
+	memset(c->event, 0, sizeof(c->event));
+	memset(c->meter, 0, sizeof(c->meter));
+	if (!model)
+		model = spmu_model_find(engine_link->model);
+	if (!model)
+		engine_fail(125, "no such model");
+	for (unsigned e = 0; e < engine_link->events; e++) {
+		if (engine_link->event[e].frequency)
+			records_per_interrupt = 1; /* the period changes with each sample */
+		wants_address |= tells_address(&engine_link->event[e]);
+	}
+	c->mode = COUNTING_PRECISE;
+	(void)event_set_create(&c->set, unit_new, c); /* unit_new() ends the run if it fails */
+	c->on = current->events_on;
+	c->set.traces = is_traced(c->on);
+	for (unsigned e = 0; e < engine_link->events && is_counted(); e++)
+		add_event(c, e);
+	if (event_set_start(&c->set) != SPMU_OK)
+		engine_fail(125, "the unit does not start");
+}
+
+/* Only the program runs here.  If the rings cannot be told apart, it is both. */
+static void start_trace(struct counting *c)
+{
+	if (spmu_driver_start_bts(&c->unit[0].driver, true, !c->unit[0].driver.facilities.ds_cpl) !=
+	    SPMU_OK)
+		engine_fail(125, "the model cannot store a branch trace");
+}
+
+void units_switch(uint64_t on)
+{
+	struct counting *c = current->counting;
+	bool traced = c->set.traces;
+
+	if (event_set_stop(&c->set) != SPMU_OK)
+		engine_unsupported("the unit does not stop");
+	for (unsigned e = 0; e < engine_link->events; e++) {
+		if (!c->event[e].added)
+			continue;
+		event_set_enable(&c->set, c->event[e].number, on >> e & 1);
+		c->event[e].last_tsc = read_tsc();
+	}
+	c->on = on;
+	c->set.traces = is_traced(on);
+	if (traced && !c->set.traces && spmu_driver_stop_bts(&c->unit[0].driver) != SPMU_OK)
+		engine_unsupported("the branch trace does not stop");
+	if (!traced && c->set.traces)
+		start_trace(c);
+	if (event_set_start(&c->set) != SPMU_OK)
+		engine_unsupported("the unit does not start again");
+}
+
+/* Uses the units, which have been made and count from now on. */
+static void use_units(void)
+{
+	struct counting *c = current->counting;
+
+	if (c->set.traces)
+		start_trace(c);
+	c->start_tsc = read_tsc();
+	c->start_ns = now_ns();
+	for (unsigned e = 0; e < engine_link->events; e++)
+		c->event[e].last_tsc = c->start_tsc;
+	if (!engine_link->tsc_start)
+		engine_link->tsc_start = c->start_tsc;
+	follow_begin();
+	shards_set_mode(COUNTING_BULK);
+	current->counts = true;
+}
+
+void units_start(void)
+{
+	if (!current->counting)
+		current->counting = heap_allocate(sizeof(*current->counting));
+	branches_begin_again();
+	activity_begin_again();
+	make_units();
+	use_units();
+}
+
+/* --- of a child that is forked --- */
+
+/* Units that have not been used.  A child finds them ready, and the kernel does not copy the
+ * pages that the child does not change. */
+static struct counting *spare;
+static bool spare_is_made;
+
+/* A trace has a buffer, which its process takes.  A child that is not counted has other units. */
+static bool may_be_spare(void)
+{
+	return !(engine_link->want & (LINK_WANT_BTS | LINK_WANT_ONE));
+}
+
+void units_expect_child(void)
+{
+	struct counting *mine = current->counting;
+
+	if (spare_is_made || !may_be_spare())
+		return;
+	if (!spare)
+		spare = heap_allocate(sizeof(*spare));
+	current->counting = spare;
+	make_units();
+	current->counting = mine;
+	spare_is_made = true;
+}
+
+void units_begin_child(void)
+{
+	struct counting *parents = current->counting;
+	enum counting_mode before = parents->mode;
+
+	if (!spare_is_made) {
+		units_begin_again();
+		return;
+	}
+	current->counting = spare;
+	spare = parents;
+	spare_is_made = false;
+	branches_begin_again();
+	activity_begin_again();
+	if (current->counting->on != current->events_on)
+		units_switch(current->events_on);
+	use_units();
+	shards_set_mode(before);
+}
+
+void units_begin_again(void)
+{
+	struct counting *c = current->counting;
+	enum counting_mode before = c->mode;
+
+	units_start();
+	shards_set_mode(before);
+}

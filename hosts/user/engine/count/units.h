@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * units.h: what a thread counts with: its units, and the shards of their headroom (units.c,
+ * shards.c, counting.c).
+ */
+#ifndef SOFTPMU_ENGINE_UNITS_H
+#define SOFTPMU_ENGINE_UNITS_H
+
+#include <softpmu/softpmu.h>
+
+#include "engine/count/event_set.h"
+#include "engine/count/count.h"
+
+struct unit {
+	struct spmu_core *core;
+	struct spmu_meters meters, siblings; /* of both threads of the core */
+	struct spmu_driver driver;
+	bool interrupt_due;
+	/* This is kept when the unit is reset. */
+	struct {
+		void *core;
+		uint8_t *ds;
+	} memory;
+};
+
+/* The counting of a thread. */
+struct counting {
+	struct event_set set; /* set.unit[u] is unit[u].driver */
+	enum counting_mode mode;
+	uint64_t on;	      /* which events the set counts, as in link.events_on */
+	uint64_t now_next_ip; /* of the instruction that is being retired */
+	int64_t handed_out;   /* headroom used since the last quantum */
+	uint64_t start_tsc, start_ns;
+	struct {
+		uint8_t number; /* in the set */
+		bool added;
+		uint64_t last_tsc;
+		uint64_t period;
+		uint64_t published; /* the part of its count that the tool knows */
+	} event[LINK_EVENTS_MAX];
+	struct unit unit[UNITS_MAX];
+	/* In bulk mode a unit's headroom is in the shards. */
+	struct {
+		struct spmu_meter *unit;
+		bool modelled;	 /* the model of the machine counts it */
+		int64_t reserve; /* reserve in the current mode */
+		int64_t held;	 /* not in the shards of bulk code: the next quanta */
+		int64_t granted[SHARDS];
+		uint64_t used[SHARDS]; /* recent use, by which the next grant is divided */
+	} meter[SHARDED_METERS];
+};
+
+/* Precise mode: which of the tool's events count, as in link.events_on. */
+void units_switch(uint64_t on);
+
+#endif

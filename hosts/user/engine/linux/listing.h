@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* listing.h: the list of its mappings as the program must see it (listing.c). */
+#ifndef SOFTPMU_ENGINE_LISTING_H
+#define SOFTPMU_ENGINE_LISTING_H
+
+#include <stdbool.h>
+
+/* Returns whether this is the name of a list of the process's own mappings. */
+bool listing_is(const char *path);
+/* Replaces that file, open on the descriptor, by a copy.  The lock is held. */
+void listing_open(int fd, const char *path);
+
+#endif

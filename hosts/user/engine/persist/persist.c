@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * persist.c: the persistent code cache: translations are saved between runs, in a file for each
+ * program and each list of meters with which it begins.  A program that has had several threads
+ * has one more file, because its code differs (emit.h).
+ *
+ * The file contains the code cache as it is.  The cache is at the same address in each run, and
+ * so are the program's modules: places.c chooses their places below 2 GiB in the same order each
+ * time.  When a module is mapped at its old place, and its file is unchanged (device, inode,
+ * size, times), the blocks of that module can be found.  Until then nothing leads to them.
+ * Jumps between modules are unlinked before: no block depends on another module.  Code that is
+ * not mapped from a file, or that can be written to, is never saved.
+ *
+ * A run costs nothing for blocks that it does not use.  The file is mapped.  It has the table by
+ * which blocks are looked up, and the indirect targets of each module in their final form.
+ *
+ * The file is the user's own, in a folder of the user's own, and names the engine's image that
+ * wrote it.  It is first written under another name, and its checksum must agree: a damaged or
+ * outdated file is ignored.  When most of its blocks are no longer useful, the file is removed,
+ * and the next run begins without one.
+ */
+#include "engine/cache/cache.h"
+#include "engine/cache/persistent.h"
+#include "engine/count/meter_list.h"
+#include "engine/memory/pages.h"
+#include "engine/persist/persist.h"
+#include "engine/persist/persist_file.h"
+#include "engine/persist/persist_state.h"
+#include "engine/rt/context.h"
+#include "engine/rt/engine.h"
+#include "engine/rt/file.h"
+#include "engine/rt/sys.h"
+#include "engine/x86/cpuid.h"
+#include "engine/x86/emit.h"
+
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <linux/stat.h>
+
+#define SETTLED 3 /* seconds: a file that changed later may change again in the same clock tick */
+#define LOW_END UINT64_C(0x80000000)
+
+struct persist_state persist;
+
+static uint64_t here;		      /* where the current block begins */
+static uint64_t here_start, here_end; /* of its module, or 0 */
+
+uint64_t persist_key(void)
+{
+	static uint64_t processor; /* the query may take long */
+	uint64_t key = persist_sum(engine_link->image_sum, engine_program_path,
+				   strlen(engine_program_path));
+
+	if (!processor) {
+		const struct cpuid maker = cpuid_of(0);
+
+		processor = (uint64_t)maker.b << 32 | maker.c;
+	}
+	key = persist_mix(key, processor);
+	key = persist_mix(key, (uint64_t)cache_base);
+	key = persist_mix(key, (uint64_t)cache_end);
+	key = persist_mix(key, emit_context);
+	key = persist_mix(key, persist.list->branch_signals);
+	key = persist_mix(key, persist.list->branch_kinds |
+				       engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
+				       persist.list->unchecked << 2);
+	return persist_sum(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
+}
+
+/* --- modules --- */
+
+bool persist_is_same(const struct identity *a, const struct identity *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static void take(struct module *m)
+{
+	for (uint64_t at = m->is.start; at < m->is.end; at += PAGE)
+		page_set(at, PAGE_TRANSLATED);
+	__atomic_store_n(&m->taken, true, __ATOMIC_RELEASE);
+	lookup_take_targets(persistent.target + m->first_target, m->targets);
+	engine_link->kept_blocks += m->count;
+}
+
+static void take_if_kept(const struct module *m)
+{
+	for (unsigned i = 0; i < persistent.kepts; i++)
+		if (!persistent.kept[i].taken && persist_is_same(&persistent.kept[i].is, &m->is))
+			take(&persistent.kept[i]);
+}
+
+void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
+{
+	struct stat stat;
+	uint64_t now;
+	struct module *m = &persist.mapped[persist.mappeds];
+
+	if (persistent.off || persist.mappeds == PERSIST_MODULES_MAX || start + bytes > LOW_END ||
+	    !file_stat(fd, &stat))
+		return;
+	*m = (struct module){.is = {
+				     .start = start,
+				     .end = in_pages(start + bytes),
+				     .offset = offset,
+				     .device = stat.st_dev,
+				     .inode = stat.st_ino,
+				     .bytes = (uint64_t)stat.st_size,
+				     .written = {stat.st_mtime, stat.st_mtime_nsec},
+				     .changed = {stat.st_ctime, stat.st_ctime_nsec},
+			     }};
+	now = persist_now();
+	m->settled = now > m->is.changed[0] + SETTLED && now > m->is.written[0] + SETTLED;
+	persist.mappeds++;
+	take_if_kept(m);
+}
+
+void persist_changed(uint64_t start, uint64_t end)
+{
+	for (unsigned i = 0; i < persist.mappeds;)
+		if (persist.mapped[i].is.start < end && persist.mapped[i].is.end > start)
+			persist.mapped[i] = persist.mapped[--persist.mappeds];
+		else
+			i++;
+	here_start = here_end = 0;
+}
+
+static struct module *module_of(uint64_t pc)
+{
+	static unsigned last;
+
+	if (last < persist.mappeds &&
+	    pc - persist.mapped[last].is.start <
+		    persist.mapped[last].is.end - persist.mapped[last].is.start)
+		return &persist.mapped[last];
+	for (unsigned i = 0; i < persist.mappeds; i++)
+		if (pc >= persist.mapped[i].is.start && pc < persist.mapped[i].is.end) {
+			last = i;
+			return &persist.mapped[i];
+		}
+	return NULL;
+}
+
+/* --- what has to be known of blocks --- */
+
+bool persist_parts(uint64_t a, uint64_t b)
+{
+	return module_of(a) != module_of(b);
+}
+
+void persist_begin(uint64_t pc)
+{
+	const struct module *m;
+
+	here = pc;
+	if (pc >= here_start && pc < here_end)
+		return;
+	m = module_of(pc);
+	here_start = m ? m->is.start : 0;
+	here_end = m ? m->is.end : 0;
+}
+
+bool persist_outside(uint64_t pc)
+{
+	return here_end && (pc < here_start || pc >= here_end);
+}
+
+bool persist_is_with_block(uint64_t pc, unsigned bytes)
+{
+	uint64_t last = pc + bytes - 1;
+
+	if (here_end)
+		return pc >= here_start && last < here_end;
+	return pc / PAGE == here / PAGE && last / PAGE == here / PAGE;
+}
+
+void persist_jump(uint64_t rel32, uint64_t key)
+{
+	uint64_t target = key & ~LOW_HEADROOM_KEY;
+
+	if (!here_end || persistent.off || !engine_link->kept[0] ||
+	    (target >= here_start && target < here_end))
+		return;
+	persistent_note_jump(rel32, key);
+}
+
+/* --- what was kept --- */
+
+/* Returns whether the header's numbers have possible sizes, and the modules' numbers are within
+ * them. */
+static bool header_is_good(const struct persist_header *h, uint64_t key)
+{
+	return h->magic == PERSIST_MAGIC && h->key == key && h->modules <= PERSIST_MODULES_MAX &&
+	       h->index && !(h->index & (h->index - 1)) && h->numbers <= h->state.blocks;
+}
+
+static bool modules_are_good(const struct persist_header *h)
+{
+	for (unsigned i = 0; i < h->modules; i++) {
+		const struct module *m = &persistent.kept[i];
+
+		if (m->first > h->numbers || m->count > h->numbers - m->first ||
+		    m->first_target > h->targets || m->targets > h->targets - m->first_target)
+			return false;
+	}
+	return true;
+}
+
+static bool load(long fd, uint64_t key)
+{
+	struct blocks_part part[PERSIST_PARTS] = {0};
+	struct persist_header h;
+	struct persist_stat is;
+
+	if (!persist_is_own(fd, S_IFREG, &is) || is.bytes > PERSIST_BYTES_MOST ||
+	    !persist_read_header(fd, &h) || !header_is_good(&h, key) || !blocks_set_state(&h.state))
+		return false;
+	persist_front(&h, part);
+	blocks_parts(part + PERSIST_CACHE);
+	if (!persist_open(fd, &is, &h, part))
+		return false;
+	memcpy(persistent.kept, part[PERSIST_MODULES].at, part[PERSIST_MODULES].bytes);
+	if (!modules_are_good(&h) || !variants_set(part[PERSIST_LISTS].at))
+		return false;
+	persistent.number = part[PERSIST_NUMBERS].at;
+	persistent.target = part[PERSIST_TARGETS].at;
+	persistent.index = part[PERSIST_INDEX].at;
+	persistent.index_size = h.index;
+	persistent.kepts = h.modules;
+	persistent.blocks = h.state.blocks;
+	return true;
+}
+
+static long open_kept(void)
+{
+	char name[LINK_PATH_MAX];
+
+	persist_name(name, engine_link->kept, persist_key());
+	return syscall4(__NR_openat, AT_FDCWD, (long)name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+static void take_over(long fd)
+{
+	if (is_error(fd))
+		return;
+	if (!load(fd, persist_key()))
+		blocks_flush();
+	syscall1(__NR_close, fd);
+	for (unsigned i = 0; i < persist.mappeds; i++)
+		take_if_kept(&persist.mapped[i]);
+}
+
+/* A program that has had several threads before begins as if it had them already.  So nothing is
+ * discarded when they start. */
+static long open_first(void)
+{
+	uint64_t context = emit_context;
+	long fd;
+
+	emit_context = 0;
+	fd = open_kept();
+	if (!is_error(fd) || !context)
+		return fd;
+	emit_context = context;
+	return open_kept();
+}
+
+void persist_load(void)
+{
+	if (persist.loaded || persistent.off || !engine_link->kept[0])
+		return;
+	persist.loaded = true;
+	persist.list = current->list;
+	persist.owner = current->pid;
+	take_over(open_first());
+}
+
+void persist_load_again(void)
+{
+	if (persist.loaded && !persistent.off)
+		take_over(open_kept());
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* far.h: far transfers (far.c). */
+#ifndef SOFTPMU_ENGINE_FAR_H
+#define SOFTPMU_ENGINE_FAR_H
+
+#include <hosts/user/decode/decode.h>
+
+#include "engine/translate/translate.h"
+
+/*
+ * Runs the far transfer of a step.  Returns false if the instruction must run unchanged, because
+ * it faults or because it returns by itself.
+ */
+bool far_run(const struct step *s, const struct insn *insn, const struct insn_addresses *at);
+
+/* Returns whether a branch to this address is allowed (Vol.  1, 3.3.7.1). */
+static inline bool is_canonical(uint64_t address)
+{
+	return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
+/* Returns whether the instruction is INT 80H. */
+bool far_is_call(const struct insn *insn);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * self.c: CPUID and RDPMC as the program sees them, for its own unit (Vol.  2A, 2B).
+ *
+ * CPUID describes the performance monitoring of the model (leaf 0AH; the debug store in leaf
+ * 01H).  Everything else, including family, model and stepping, is the machine's, because the
+ * program executes what it finds there.  Nothing of the machine's own unit is shown.
+ *
+ * RDPMC works as with CR4.PCE set, and reads the counters of the thread's first unit.  They hold
+ * exactly what retired before it.
+ */
+#include "engine/count/units.h"
+#include "engine/rt/context.h"
+#include "engine/rt/sys.h"
+#include "engine/run/run.h"
+#include "engine/x86/cpuid.h"
+
+enum { EAX, EBX, ECX, EDX };
+
+/* Other bits that report counters: of architectural versions that no model has, and AMD's. */
+static const struct hidden {
+	uint32_t leaf, subleaf;
+	uint32_t mask[4];
+} hidden[] = {
+	{0x07, 0, {[EDX] = 1u << 19}},				   /* architectural LBRs */
+	{0x07, 1, {[EAX] = 1u << 8}},				   /* leaf 23H */
+	{0x80000001, 0, {[ECX] = 1u << 23 | 1u << 24 | 1u << 28}}, /* PerfCtrExt* */
+};
+static const uint32_t no_leaf[] = {0x1c, 0x23, 0x80000022};
+
+static struct spmu_core *core(void)
+{
+	return current->counting->unit[0].core;
+}
+
+static void hide(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
+{
+	for (unsigned i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		/* A leaf without subleaves ignores ECX. */
+		if (hidden[i].leaf == leaf && (leaf != 7 || hidden[i].subleaf == subleaf))
+			for (unsigned r = EAX; r <= EDX; r++)
+				regs[r] &= ~hidden[i].mask[r];
+	for (unsigned i = 0; i < sizeof(no_leaf) / sizeof(no_leaf[0]); i++)
+		if (no_leaf[i] == leaf)
+			memset(regs, 0, 4 * sizeof(*regs));
+}
+
+void self_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+	uint64_t *g = current->gpr;
+	uint32_t regs[4] = {(uint32_t)g[0], (uint32_t)g[3], (uint32_t)g[1], (uint32_t)g[2]};
+	struct spmu_cpuid_regs own = {regs[EAX], regs[EBX], regs[ECX], regs[EDX]};
+
+	if (spmu_cpuid(core(), leaf, subleaf, &own)) {
+		regs[EAX] = own.eax;
+		regs[EBX] = own.ebx;
+		regs[ECX] = own.ecx;
+		regs[EDX] = own.edx;
+	}
+	hide(leaf, subleaf, regs);
+	g[0] = regs[EAX];
+	g[3] = regs[EBX];
+	g[1] = regs[ECX];
+	g[2] = regs[EDX];
+}
+
+bool self_has_transactions(void)
+{
+	const struct cpuid r = cpuid_of(7);
+
+	return r.b >> 11 & 1 || r.d >> 11 & 1; /* RTM, RTM_ALWAYS_ABORT */
+}
+
+enum spmu_outcome self_rdpmc(void)
+{
+	uint64_t value;
+	enum spmu_outcome outcome =
+		spmu_rdpmc(core(), 0, (uint32_t)current->gpr[1], 3, true, true, &value);
+
+	if (outcome == SPMU_DONE) {
+		current->gpr[0] = (uint32_t)value;
+		current->gpr[2] = value >> 32;
+	}
+	return outcome;
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copy.c: writes the machine code of one block.
+ *
+ * A block is a copied path of program code.  Where its flags are dead, within the first few
+ * instructions, it subtracts what the whole path produces from the headroom of each meter, and
+ * leaves if one is used up.  A reserve that shards.c keeps back covers the few instructions
+ * before that point.  If there is no such point, AX holds the flags during the charge.
+ *
+ * What depends on the outcome of a final conditional branch is charged on the way out.  Where a
+ * branch of a trace leaves the path, the rest of the charge is given back.
+ */
+#include "engine/translate/copy.h"
+
+#include "engine/cache/cache.h"
+#include "engine/count/count.h"
+#include "engine/count/meter_list.h"
+#include "engine/persist/persist.h"
+#include "engine/rt/context.h"
+#include "engine/rt/context_words.h"
+#include "engine/rt/sys.h"
+#include "engine/translate/describe.h"
+#include "engine/translate/path.h"
+#include "engine/translate/translate.h"
+#include "engine/x86/emit.h"
+
+#define WAYS_OUT_MAX 2048
+#define CHECK_BYTES  8 /* at most */
+
+struct charge {
+	uint16_t offset;
+	uint16_t n;
+};
+
+/*
+ * An exit on an edge, taken when a meter has run out.  The branch is complete;
+ * charged[first..last-1] must still be charged.
+ */
+struct way_out {
+	uint8_t *check;
+	uint16_t first, last;
+	uint32_t site;
+	bool flags_kept;
+};
+
+/* A branch that leaves the path to code in the area of rarely run code. */
+struct side {
+	uint8_t *rel32;
+	uint8_t branch;
+	bool taken;
+};
+
+/* The block being translated. */
+struct copy {
+	const struct path *path;
+	const struct fresh *fresh;
+	const struct activity_block *activity; /* what it logs; NULL: nothing */
+	uint64_t after;
+	uint32_t number;
+	bool low_headroom, aligned, forward;
+	unsigned ways_out, charges, sides;
+	struct way_out way_out[WAYS_OUT_MAX];
+	struct charge charged[WAYS_OUT_MAX];
+	struct side side[BLOCK_INSNS_MAX + 1];
+};
+
+static unsigned shard_offset(struct copy *copy, unsigned m)
+{
+	return CTX_SHARDS + (m * SHARDS + (copy->low_headroom ? 0 : shard_of(copy->number))) * 8;
+}
+
+/* --- the log of taken branches --- */
+
+static bool is_logged(uint64_t kind)
+{
+	return (current->list->branch_signals & kind) != 0;
+}
+
+static uint32_t log_kind(uint64_t kind)
+{
+	return current->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
+}
+
+/* Logs that branch i of the path was taken. */
+static void log_taken(struct copy *copy, struct emit *e, unsigned i)
+{
+	const struct insn *insn = &copy->path->insn[i];
+	uint64_t kind = path_is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
+						  : insn->signals & SPMU_SIGSET_TAKEN;
+
+	if (is_logged(kind))
+		emit_log(e, copy->path->pc[i], insn->target, log_kind(kind));
+}
+
+/* --- charging --- */
+
+static bool is_checked(struct copy *copy, unsigned m)
+{
+	return !copy->forward || !shards_is_unchecked(m);
+}
+
+static uint8_t *charge(struct copy *copy, struct emit *e, struct charge c, uint64_t target)
+{
+	emit_charge(e, c.offset, c.n);
+	if (copy->aligned)
+		emit_clear_of_line(e, CHECK_BYTES);
+	return emit_check(e, target);
+}
+
+/* Returns the exit of the block's charge number i.  side_tables.c knows what must be taken back. */
+static uint64_t headroom_exit(struct copy *copy, unsigned i, bool flags_kept)
+{
+	struct emit e = {cache_cold_at};
+	uint64_t at = (uint64_t)cache_cold_at;
+
+	emit_leave(&e, flags_kept ? EXIT_HEADROOM_FLAGS : EXIT_HEADROOM, copy->number | i << 24);
+	cache_cold_at = e.at;
+	return at;
+}
+
+/* Returns what the whole path produces on meter m.  All its instructions except the last retire. */
+static unsigned charge_of(struct copy *copy, unsigned m)
+{
+	unsigned n = 0, i = current->list->signals[m] == SPMU_SIGBIT(INSTRUCTIONS)
+				    ? n = copy->path->n - 1
+				    : 0;
+
+	for (; i < copy->path->n; i++)
+		n += path_occurrences(copy->path, i, m);
+	return n;
+}
+
+/* Emits the charge of the whole path.  The block's code begins at `start`. */
+static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, const uint8_t *start)
+{
+	bool any_checked = !copy->forward || !shards_all_unchecked();
+	unsigned done = 0;
+
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		struct charge c = {(uint16_t)shard_offset(copy, m), (uint16_t)charge_of(copy, m)};
+		const uint8_t *check = e->at;
+
+		if (!c.n)
+			continue;
+		if (!done && keep_flags)
+			emit_flags_save(e);
+		if (is_checked(copy, m))
+			check = charge(copy, e, c, headroom_exit(copy, done, keep_flags));
+		else
+			emit_charge(e, c.offset, c.n);
+		if (any_checked)
+			side_table_add_charge(m, c.n, (unsigned)(check - start));
+		done++;
+	}
+	if (done && keep_flags)
+		emit_flags_restore(e);
+}
+
+/* Returns what this outcome of the last branch (or of branch i, if it leaves the path) produces
+ * on meter m in addition to the charge.  Negative: it is given back. */
+static int edge_balance(struct copy *copy, unsigned i, bool taken, unsigned m)
+{
+	uint64_t outcome = taken ? SPMU_SIGBIT(COND_TAKEN) : SPMU_SIGBIT(COND_NTAKEN);
+	int n = 0;
+
+	if (path_is_conditional(&copy->path->insn[i])) {
+		uint64_t followed = SPMU_SIGBIT(COND_TAKEN) ^ SPMU_SIGBIT(COND_NTAKEN) ^ outcome;
+
+		if (i + 1 == copy->path->n)
+			return (current->list->signals[m] & COND_SIGNALS) == outcome;
+		n = ((current->list->signals[m] & outcome) != 0) -
+		    ((current->list->signals[m] & followed) != 0);
+	}
+	while (++i < copy->path->n)
+		n -= (int)path_occurrences(copy->path, i, m);
+	return n;
+}
+
+/* Emits the balance of each meter on the way to `pc`, where branch i leaves the path.  If a
+ * meter has no headroom left, the branch is complete: the exit charges the other meters and
+ * continues at pc. */
+static void balance_edge(struct copy *copy, struct emit *e, unsigned i, bool taken, uint64_t pc)
+{
+	unsigned first = copy->ways_out;
+	bool any = false, keep;
+	uint32_t slot = 0;
+
+	for (unsigned m = 0; m < current->list->meters; m++)
+		any |= edge_balance(copy, i, taken, m) != 0;
+	if (!any)
+		return;
+	keep = !path_flags_dead_at(pc);
+	if (keep)
+		emit_flags_save(e);
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		int n = edge_balance(copy, i, taken, m);
+
+		if (n < 0)
+			emit_refund(e, shard_offset(copy, m), (unsigned)-n);
+	}
+	for (unsigned m = 0; m < current->list->meters; m++) {
+		int n = edge_balance(copy, i, taken, m);
+
+		if (n <= 0)
+			continue;
+		if (first == copy->ways_out)
+			slot = exit_stub_keep(pc);
+		copy->charged[copy->charges] =
+			(struct charge){(uint16_t)shard_offset(copy, m), (uint16_t)n};
+		copy->way_out[copy->ways_out++] = (struct way_out){
+			.check = charge(copy, e, copy->charged[copy->charges],
+					0), /* the exit has the target */
+			.first = (uint16_t)(copy->charges + 1),
+			.site = slot,
+			.flags_kept = keep,
+		};
+		copy->charges++;
+	}
+	if (keep)
+		emit_flags_restore(e);
+	for (unsigned w = first; w < copy->ways_out; w++)
+		copy->way_out[w].last = (uint16_t)copy->charges;
+}
+
+static void emit_ways_out(struct copy *copy)
+{
+	struct emit e = {cache_cold_at};
+
+	for (unsigned i = 0; i < copy->ways_out; i++) {
+		const struct way_out *out = &copy->way_out[i];
+
+		emit_check_target((uint64_t)out->check, (uint64_t)e.at);
+		for (unsigned c = out->first; c < out->last; c++)
+			emit_charge(&e, copy->charged[c].offset, copy->charged[c].n);
+		if (out->flags_kept)
+			emit_flags_restore(&e);
+		emit_leave(&e, EXIT_HEADROOM_EDGE, out->site);
+	}
+	cache_cold_at = e.at;
+}
+
+/* --- leaving --- */
+
+/* Returns where a jump to program address pc goes for now: to its code, or to a stub. */
+static uint64_t jump_target(struct copy *copy, uint64_t pc, uint64_t rel32)
+{
+	uint64_t key = copy->low_headroom ? pc | LOW_HEADROOM_KEY : pc,
+		 code = fresh_code(copy->fresh, key);
+
+	persist_jump(rel32, key);
+	return code ? code : exit_stub_new(key, rel32, current->list->variant);
+}
+
+static void emit_goto(struct copy *copy, struct emit *e, uint64_t pc)
+{
+	uint8_t *rel32;
+
+	if (copy->aligned)
+		emit_clear_of_line(e, JMP_BYTES);
+	rel32 = emit_jmp(e, 0);
+	emit_patch(rel32, jump_target(copy, pc, (uint64_t)rel32));
+}
+
+/* Emits the end of a block that continues at pc.  Code that follows directly needs no jump. */
+static void emit_go_on(struct copy *copy, struct emit *e, uint64_t pc)
+{
+	if (pc != copy->after)
+		emit_goto(copy, e, pc);
+}
+
+static void emit_outcome(struct copy *copy, struct emit *e, unsigned i, bool taken)
+{
+	const struct insn *insn = &copy->path->insn[i];
+	uint64_t pc = taken ? insn->target : copy->path->pc[i] + insn->length;
+
+	if (taken)
+		log_taken(copy, e, i);
+	balance_edge(copy, e, i, taken, pc);
+	if (taken)
+		emit_goto(copy, e, pc);
+	else
+		emit_go_on(copy, e, pc);
+}
+
+static bool edge_is_free(struct copy *copy, unsigned i, bool taken)
+{
+	if (taken && is_logged(SPMU_SIGBIT(COND_TAKEN)))
+		return false;
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (edge_balance(copy, i, taken, m))
+			return false;
+	return true;
+}
+
+static void emit_conditional(struct copy *copy, struct emit *e, unsigned i)
+{
+	const struct insn *insn = &copy->path->insn[i];
+	uint8_t *rel32;
+
+	if (insn->kind == INSN_JCXZ) {
+		*emit_jcxz(e, insn, (const uint8_t *)copy->path->pc[i]) =
+			5; /* over the next jump */
+		rel32 = emit_jmp(e, 0);
+		emit_outcome(copy, e, i, true);
+		emit_patch(rel32, (uint64_t)e->at);
+	} else {
+		rel32 = emit_jcc(e, insn->opcode & 15, 0);
+		if (edge_is_free(copy, i, true))
+			emit_patch(rel32, jump_target(copy, insn->target, (uint64_t)rel32));
+		else
+			copy->side[copy->sides++] = (struct side){rel32, (uint8_t)i, true};
+	}
+	emit_outcome(copy, e, i, false);
+}
+
+/* Emits the end of an indirect branch after RCX has got its target. */
+static void emit_indirect_end(struct copy *copy, struct emit *e, const struct insn *insn)
+{
+	if (insn->kind == INSN_RET && !insn->immediate)
+		emit_return(e, lookup_targets(copy->low_headroom, true));
+	else
+		emit_through_table(e, lookup_targets(copy->low_headroom, false));
+}
+
+static void emit_indirect(struct copy *copy, struct emit *e, unsigned i)
+{
+	const struct insn *insn = &copy->path->insn[i];
+	uint64_t kind = insn->signals & SPMU_SIGSET_TAKEN, expected = 0;
+
+	if (!is_logged(kind))
+		expected = plt_cache_target(insn, copy->path->pc[i]);
+	emit_indirect_target(e, insn, copy->path->pc[i]);
+	if (expected) {
+		copy->side[copy->sides++] =
+			(struct side){emit_expect(e, expected), (uint8_t)i, true};
+		emit_goto(copy, e, expected);
+		return;
+	}
+	if (is_logged(kind))
+		emit_log_indirect(e, copy->path->pc[i], log_kind(kind));
+	emit_indirect_end(copy, e, insn);
+}
+
+static void emit_last(struct copy *copy, struct emit *e)
+{
+	unsigned i = copy->path->n - 1;
+	const struct insn *insn = &copy->path->insn[i];
+	uint64_t pc = copy->path->pc[i];
+
+	switch (insn->kind) {
+	case INSN_JCC:
+	case INSN_JCXZ:
+		emit_conditional(copy, e, i);
+		break;
+	case INSN_CALL_REL:
+		emit_push_address(e, pc + insn->length);
+		log_taken(copy, e, i);
+		emit_goto(copy, e, insn->target);
+		break;
+	case INSN_JMP_REL:
+		log_taken(copy, e, i);
+		emit_go_on(copy, e, insn->target);
+		break;
+	case INSN_JMP_IND:
+	case INSN_CALL_IND:
+	case INSN_RET:
+		emit_indirect(copy, e, i);
+		break;
+	case INSN_SYSCALL:
+		emit_leave(e, EXIT_SYSCALL, copy->number);
+		break;
+	default:
+		emit_copy(e, insn, (const uint8_t *)pc, pc);
+		emit_go_on(copy, e, pc + insn->length);
+	}
+}
+
+/* Emits an instruction after which the path continues. */
+static void emit_inner(struct copy *copy, struct emit *e, unsigned i)
+{
+	const struct insn *insn = &copy->path->insn[i];
+	unsigned condition = insn->opcode & 15;
+	bool taken = path_taken(copy->path, i);
+
+	switch (insn->kind) {
+	case INSN_JCC:
+		copy->side[copy->sides++] = (struct side){
+			emit_jcc(e, taken ? condition ^ 1 : condition, 0), (uint8_t)i, !taken};
+		if (taken)
+			log_taken(copy, e, i);
+		break;
+	case INSN_CALL_REL:
+		emit_push_address(e, copy->path->pc[i] + insn->length);
+		log_taken(copy, e, i);
+		break;
+	case INSN_JMP_REL:
+		log_taken(copy, e, i);
+		break;
+	case INSN_JMP_IND:
+	case INSN_CALL_IND:
+	case INSN_RET:
+		emit_indirect_target(e, insn, copy->path->pc[i]);
+		copy->side[copy->sides++] =
+			(struct side){emit_expect(e, copy->path->pc[i + 1]), (uint8_t)i, true};
+		if (is_logged(insn->signals & SPMU_SIGSET_TAKEN))
+			emit_log(e, copy->path->pc[i], copy->path->pc[i + 1],
+				 log_kind(insn->signals & SPMU_SIGSET_TAKEN));
+		break;
+	default:
+		emit_copy(e, insn, (const uint8_t *)copy->path->pc[i], copy->path->pc[i]);
+	}
+}
+
+/* Emits the exit of an indirect branch with another target, which RCX holds. */
+static void emit_unexpected(struct copy *copy, struct emit *e, unsigned i)
+{
+	uint64_t kind = copy->path->insn[i].signals & SPMU_SIGSET_TAKEN;
+
+	balance_edge(copy, e, i, true, 0);
+	if (is_logged(kind))
+		emit_log_indirect(e, copy->path->pc[i], log_kind(kind));
+	emit_indirect_end(copy, e, &copy->path->insn[i]);
+}
+
+/* Emits the side exits.  In a trace each begins a cache line, because some are taken every other
+ * time. */
+static void emit_sides(struct copy *copy, bool lines)
+{
+	struct emit e = {cache_cold_at};
+
+	for (unsigned s = 0; s < copy->sides; s++) {
+		if (lines)
+			emit_line(&e);
+		emit_patch(copy->side[s].rel32, (uint64_t)e.at);
+		if (path_is_indirect(&copy->path->insn[copy->side[s].branch]))
+			emit_unexpected(copy, &e, copy->side[s].branch);
+		else
+			emit_outcome(copy, &e, copy->side[s].branch, copy->side[s].taken);
+	}
+	cache_cold_at = e.at;
+}
+
+/* --- the block --- */
+
+/* Aligns the branch of instruction i, or the branch after it that processors fuse with it. */
+static void align_branch(struct copy *copy, struct emit *e, unsigned i)
+{
+	bool branch = copy->path->insn[i].kind == INSN_JCC;
+
+	if (copy->path->insn[i].kind == INSN_PLAIN && i + 1 < copy->path->n &&
+	    copy->path->insn[i + 1].kind == INSN_JCC)
+		emit_clear_of_line(e, copy->path->insn[i].length + JCC_BYTES);
+	else if (branch && (!i || copy->path->insn[i - 1].kind != INSN_PLAIN))
+		emit_clear_of_line(e, JCC_BYTES);
+}
+
+static bool is_copied(const struct insn *insn)
+{
+	return insn->kind == INSN_PLAIN && !insn->rip_offset;
+}
+
+/* The last instruction runs with the program's own registers. */
+static void log_activity(struct copy *copy, struct emit *e, unsigned i)
+{
+	describe_emit_insn(e, copy->activity, i);
+	if (i + 1 == copy->path->n)
+		describe_emit_end(e, copy->activity);
+}
+
+/*
+ * Emits the whole block.  Its side table gets the lengths of the parts: two bytes for the
+ * charge, one for each instruction, in a trace the address of each, and what is charged.
+ */
+static void emit_path(struct copy *copy, struct emit *e, struct block *b)
+{
+	bool at_start = copy->low_headroom || copy->activity;
+	int point = path_dead_flags(copy->path, at_start ? 0 : path_charge_limit(copy->path));
+	const uint8_t *code = e->at;
+	uint8_t *map =
+		block_map_space(2 + copy->path->n + (b->trace ? 4 * (copy->path->n + 1) : 0));
+
+	b->check_at = point < 0 ? 0 : (uint8_t)point;
+	b->check_bytes = (uint8_t)(copy->path->pc[b->check_at] - copy->path->pc[0]);
+	b->insns = (uint8_t)copy->path->n;
+	for (unsigned i = 0; i < copy->path->n; i++) {
+		uint8_t *start = e->at;
+
+		if (i == b->check_at) {
+			charge_block(copy, e, point < 0, code);
+			if (copy->activity)
+				describe_emit_begin(e, copy->activity);
+			map[0] = (uint8_t)(e->at - start);
+			map[1] = (uint8_t)((e->at - start) >> 8);
+			start = e->at;
+		}
+		if (copy->activity)
+			log_activity(copy, e, i);
+		if (copy->aligned)
+			align_branch(copy, e, i);
+		if (i + 1 < copy->path->n && is_copied(&copy->path->insn[i]))
+			emit_program(e, (const uint8_t *)copy->path->pc[i],
+				     copy->path->insn[i].length);
+		else if (i + 1 < copy->path->n)
+			emit_inner(copy, e, i);
+		else
+			emit_last(copy, e);
+		map[2 + i] = (uint8_t)(e->at - start > 255 ? 255 : e->at - start);
+	}
+	for (unsigned i = 0; b->trace && i <= copy->path->n; i++) {
+		uint32_t low = (uint32_t)copy->path->pc[i];
+
+		memcpy(map + 2 + copy->path->n + 4 * i, &low, 4);
+	}
+}
+
+void copy_block(struct emit *e, struct block *b, const struct copy_how *how)
+{
+	static struct copy in_hand; /* under the lock; it is large */
+	struct copy *copy = &in_hand;
+
+	path_forget_flags();
+	copy->path = how->path;
+	copy->fresh = how->fresh;
+	copy->activity = describe_path(how->path);
+	copy->after = how->after;
+	copy->number = block_number(b);
+	copy->low_headroom = b->low_headroom;
+	copy->forward = !b->low_headroom && !b->trace && path_goes_forward(how->path);
+	copy->aligned = how->aligned;
+	copy->ways_out = copy->charges = copy->sides = 0;
+	emit_path(copy, e, b);
+	copy->aligned = false; /* code that seldom runs is not aligned */
+	copy->after = 0;
+	emit_sides(copy, how->aligned);
+	emit_ways_out(copy);
+}

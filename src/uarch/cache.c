@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cache.c: one set-associative cache with a replacement policy.
+ *
+ * Tree PLRU, MRU and QLRU are the policies that Abel and Reineke measured on Intel's processors
+ * ("nanoBench: A Low-Overhead Tool for Running Microbenchmarks on x86 Systems", ISPASS 2020).  The
+ * names of QLRU's variants are theirs.
+ *
+ * Simplified: the set of a line is its number modulo the number of sets.  The hash that selects a
+ * slice of a last-level cache is not modelled, and neither are adaptive policies.
+ */
+#include "src/uarch/cache.h"
+
+#include <string.h>
+
+static uint64_t *set_of(const struct cache *c, uint64_t line)
+{
+	return c->entry + cache_set(c, line) * c->ways;
+}
+
+static size_t entries(const struct spmu_cache_shape *shape)
+{
+	return shape->bytes ? shape->bytes / shape->line_bytes : 0;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+size_t cache_bytes(const struct spmu_cache_shape *shape)
+{
+	size_t n = entries(shape);
+
+	if (!n || !shape->ways)
+		return 0;
+	return n * sizeof(uint64_t) + round_up(n) + round_up(n / shape->ways * sizeof(uint32_t));
+}
+
+/* Tree PLRU: which nodes lead to each way.  Node n has the children 2n and 2n + 1; node 1 is the
+ * root, and nodes from `ways` on are ways. */
+static void tree_create(struct cache *c)
+{
+	for (uint32_t way = 0; way < c->ways; way++)
+		for (uint32_t node = way + c->ways; node > 1; node /= 2) {
+			c->path[way] |= 1u << node / 2;
+			c->turned[way] |= (node & 1 ? 0 : 1u) << node / 2;
+		}
+}
+
+uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_shape *shape)
+{
+	size_t n = entries(shape);
+
+	memset(c, 0, sizeof(*c));
+	if (!n || !shape->ways)
+		return memory;
+	c->ways = shape->ways;
+	c->sets = (uint32_t)(n / shape->ways);
+	c->replacement = shape->replacement;
+	c->entry = (uint64_t *)(void *)memory;
+	memset(c->entry, 0xff, n * sizeof(*c->entry));
+	memory += n * sizeof(*c->entry);
+	c->age = memory;
+	memset(c->age, 3, n);
+	memory += round_up(n);
+	c->bits = (uint32_t *)(void *)memory;
+	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU)
+		tree_create(c);
+	memset(c->bits, 0, c->sets * sizeof(*c->bits));
+	return memory + round_up(c->sets * sizeof(*c->bits));
+}
+
+/* --- LRU and FIFO: a set is in order, newest first --- */
+
+static void move_to_front(uint64_t *set, uint32_t way)
+{
+	uint64_t entry = set[way];
+
+	for (; way; way--)
+		set[way] = set[way - 1];
+	set[0] = entry;
+}
+
+/* --- tree PLRU: each node points to the half that was used longer ago --- */
+
+static uint32_t tree_victim(uint32_t tree, uint32_t ways)
+{
+	uint32_t node = 1;
+
+	while (node < ways)
+		node = 2 * node + (tree >> node & 1);
+	return node - ways;
+}
+
+/* --- QLRU: ages of two bits --- */
+
+/*
+ * Ages the entries of a set after an access to entry `used` (`ways`: before a replacement). U0,
+ * U1: until one of them has age 3.  U2, U3: by one, if none has age 3.  With U1 and U3 the entry
+ * `used` stays as it is, and with U1 its age does not matter.
+ */
+static void qlru_age(const struct spmu_replacement *r, uint8_t *age, uint32_t ways, uint32_t used)
+{
+	uint8_t oldest = 0;
+	uint8_t more;
+
+	for (uint32_t i = 0; i < ways; i++)
+		if (age[i] > oldest && !(r->update == 1 && i == used))
+			oldest = age[i];
+	more = r->update < 2 ? (uint8_t)(3 - oldest) : oldest < 3;
+	for (uint32_t i = 0; i < ways; i++)
+		if (!(r->update & 1 && i == used))
+			age[i] = (uint8_t)(age[i] + more);
+}
+
+static void qlru_hit(const struct spmu_replacement *r, uint8_t *age, uint32_t ways, uint32_t way)
+{
+	age[way] = age[way] == 3 ? r->hit_from_3 : age[way] == 2 ? r->hit_from_2 : 0;
+	if (!r->update_on_miss)
+		qlru_age(r, age, ways, way);
+}
+
+/* Returns the leftmost entry of age 3, or, as R1 has it, the first entry if there is none. */
+static uint32_t qlru_victim(const uint8_t *age, uint32_t ways)
+{
+	for (uint32_t i = 0; i < ways; i++)
+		if (age[i] == 3)
+			return i;
+	return 0;
+}
+
+/* --- MRU: a bit for each way that was used; when all are set, the others are cleared --- */
+
+static void mru_use(uint32_t *used, uint32_t ways, uint32_t way)
+{
+	uint32_t all = ways == 32 ? UINT32_MAX : (1u << ways) - 1;
+
+	*used |= 1u << way;
+	if (*used == all)
+		*used = 1u << way;
+}
+
+static uint32_t mru_victim(uint32_t used, uint32_t ways)
+{
+	for (uint32_t i = 0; i < ways; i++)
+		if (!(used >> i & 1))
+			return i;
+	return 0;
+}
+
+/* --- all policies --- */
+
+static bool in_order(const struct cache *c)
+{
+	return c->replacement.policy == SPMU_REPLACE_LRU ||
+	       c->replacement.policy == SPMU_REPLACE_FIFO;
+}
+
+uint64_t *cache_find(struct cache *c, uint64_t line)
+{
+	uint64_t *set = set_of(c, line);
+	uint32_t way = cache_way(set, c->ways, line);
+
+	return way < c->ways ? &set[way] : NULL;
+}
+
+uint64_t *cache_use(struct cache *c, uint64_t line)
+{
+	uint64_t number = cache_set(c, line);
+	uint64_t *set = c->entry + number * c->ways;
+	uint32_t way = cache_way(set, c->ways, line);
+	uint64_t *found = &set[way];
+
+	if (way == c->ways)
+		return NULL;
+	switch ((enum spmu_replacement_policy)c->replacement.policy) {
+	case SPMU_REPLACE_LRU:
+		if (way)
+			move_to_front(set, way);
+		return set;
+	case SPMU_REPLACE_FIFO:
+		return found;
+	case SPMU_REPLACE_TREE_PLRU:
+		cache_tree_use(c, number, way);
+		return found;
+	case SPMU_REPLACE_MRU:
+		mru_use(&c->bits[number], c->ways, way);
+		return found;
+	case SPMU_REPLACE_QLRU:
+		qlru_hit(&c->replacement, c->age + number * c->ways, c->ways, way);
+		return found;
+	}
+	return found;
+}
+
+/*
+ * Returns the way that a new line gets: the leftmost empty one, with R2 the rightmost, or the
+ * victim's.  A tree chooses even while ways are empty.
+ */
+static uint32_t choose_way(const struct cache *c, uint64_t number)
+{
+	const uint64_t *set = c->entry + number * c->ways;
+	bool from_right = c->replacement.policy == SPMU_REPLACE_QLRU && c->replacement.victim == 2;
+
+	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU)
+		return tree_victim(c->bits[number], c->ways);
+	for (uint32_t i = 0; i < c->ways; i++) {
+		uint32_t way = from_right ? c->ways - 1 - i : i;
+
+		if (set[way] == CACHE_EMPTY)
+			return way;
+	}
+	if (c->replacement.policy == SPMU_REPLACE_MRU)
+		return mru_victim(c->bits[number], c->ways);
+	return qlru_victim(c->age + number * c->ways, c->ways);
+}
+
+/* Notes the use of a way that has just got a new line. */
+static void use_new(struct cache *c, uint64_t number, uint32_t way)
+{
+	uint8_t *age = c->age + number * c->ways;
+
+	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU) {
+		cache_tree_use(c, number, way);
+	} else if (c->replacement.policy == SPMU_REPLACE_MRU) {
+		mru_use(&c->bits[number], c->ways, way);
+	} else {
+		age[way] = c->replacement.insert;
+		if (!c->replacement.update_on_miss)
+			qlru_age(&c->replacement, age, c->ways, way);
+	}
+}
+
+uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
+{
+	uint64_t number = cache_set(c, line);
+	uint64_t *set = c->entry + number * c->ways;
+	uint64_t entry = line << CACHE_FLAG_BITS | flags;
+	uint64_t victim;
+	uint32_t way;
+
+	if (in_order(c)) {
+		way = c->ways - 1;
+		for (uint32_t i = 0; i < way; i++)
+			if (set[i] == CACHE_EMPTY)
+				way = i;
+		victim = set[way];
+		set[way] = entry;
+		move_to_front(set, way);
+		return victim;
+	}
+	if (c->replacement.policy == SPMU_REPLACE_QLRU && c->replacement.update_on_miss)
+		qlru_age(&c->replacement, c->age + number * c->ways, c->ways, c->ways);
+	way = choose_way(c, number);
+	victim = set[way];
+	set[way] = entry;
+	use_new(c, number, way);
+	return victim;
+}
+
+uint64_t cache_remove(struct cache *c, uint64_t line)
+{
+	uint64_t *set = set_of(c, line);
+	uint64_t *found = cache_find(c, line);
+	uint64_t entry;
+
+	if (!found)
+		return CACHE_EMPTY;
+	entry = *found;
+	if (in_order(c)) {
+		uint32_t way = (uint32_t)(found - set);
+
+		memmove(found, found + 1, (c->ways - 1 - way) * sizeof(*set));
+		set[c->ways - 1] = CACHE_EMPTY;
+	} else {
+		*found = CACHE_EMPTY;
+	}
+	return entry;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* model.h: the inside of a model: what each thread has, and what they share. */
+#ifndef SPMU_SRC_UARCH_MODEL_H
+#define SPMU_SRC_UARCH_MODEL_H
+
+#include "src/uarch/cache.h"
+#include "src/uarch/predictor.h"
+
+#define ITLBS 2
+#define DTLBS 3
+#define STLBS 2
+
+/* Flags of a cache entry. */
+#define LINE_CHANGED 1u /* it differs from the next level */
+#define LINE_SHARED  2u /* another thread may have it */
+
+struct thread {
+	struct cache l1i, l1d, l2;
+	struct cache itlb[ITLBS], dtlb[DTLBS], stlb[STLBS];
+	struct predictor predictor;
+	uint64_t count[SPMU_UARCH_COUNTS];
+};
+
+struct spmu_uarch {
+	struct spmu_machine machine;
+	struct spmu_uarch_config config;
+	unsigned line_shift;
+	struct cache llc;
+	struct thread *thread;
+};
+
+/* The properties of an access that matter to the caches. */
+struct reference {
+	struct thread *thread;
+	bool fetch, write;
+};
+
+/*
+ * memory.c: Brings lines `first` to `last`, which are adjacent, to the thread's first level.
+ * Returns where the farthest of them came from.
+ */
+enum spmu_uarch_level memory_reach(struct spmu_uarch *u, const struct reference *r, uint64_t first,
+				   uint64_t last);
+
+/* tlb.c: Translates the pages of an access.  Adds to *misses and *walks. */
+void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
+		   uint32_t bytes, uint64_t *misses, uint64_t *walks);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* predictor.h: the branch predictors of a thread (predictor.c, tage.c). */
+#ifndef SPMU_SRC_UARCH_PREDICTOR_H
+#define SPMU_SRC_UARCH_PREDICTOR_H
+
+#include <softpmu/uarch.h>
+
+#define TAGE_TABLES_MAX	 12
+#define TAGE_HISTORY_MAX 256
+#define TAGE_WAY_BITS	 13
+
+struct tage_entry {
+	uint16_t tag;
+	int8_t counter; /* -4 to 3: taken if it is not negative */
+	uint8_t useful; /* 0 to 3 */
+};
+
+struct tage {
+	struct tage_entry *entry; /* tables << table_bits */
+	/* By address: a tag, and in the two lowest bits whether the branch has gone on, and whether
+	 * it has been taken. */
+	uint16_t *way;
+	/* The history of each table: its last word, and which bits of that. */
+	uint8_t last[TAGE_TABLES_MAX];
+	uint64_t mask[TAGE_TABLES_MAX];
+	uint64_t history[TAGE_HISTORY_MAX / 64]; /* bit 0 of word 0 is the newest branch */
+	uint32_t branches; /* branches left until useful counters are halved */
+	uint32_t random;
+	int8_t prefer_other; /* not negative: new entries are worse than the next shorter history */
+};
+
+struct predictor {
+	struct spmu_predictor_shape shape;
+	uint8_t *counter; /* two bits each: 0 to 3, taken from 2 on */
+	uint64_t history; /* bit 0 is the newest conditional branch */
+	uint64_t path;	  /* hash of the newest indirect targets */
+	uint64_t *target; /* of indirect branches */
+	uint64_t *stack;  /* return addresses, a ring */
+	uint32_t top;	  /* of the stack */
+	struct tage tage;
+};
+
+/* Returns how many bytes of memory predictors of this shape need: a multiple of 8. */
+size_t predictor_bytes(const struct spmu_predictor_shape *shape);
+
+/* Makes empty predictors in `memory`.  Returns the memory after them. */
+uint8_t *predictor_create(struct predictor *p, uint8_t *memory,
+			  const struct spmu_predictor_shape *shape);
+
+/* Each predicts a branch and learns its outcome.  Returns true if the prediction was wrong. */
+bool predictor_conditional(struct predictor *p, uint64_t from, bool taken);
+bool predictor_indirect(struct predictor *p, uint64_t from, uint64_t to);
+bool predictor_return(struct predictor *p, uint64_t to);
+
+/* Notes the return address of a call. */
+void predictor_call(struct predictor *p, uint64_t next);
+
+/* tage.c: the same for the tables of TAGE. `base` is the counter of the table without tags. */
+size_t tage_bytes(const struct spmu_predictor_shape *shape);
+void tage_create(struct tage *t, uint8_t *memory, const struct spmu_predictor_shape *shape);
+bool tage_conditional(struct tage *t, const struct spmu_predictor_shape *shape, uint8_t *base,
+		      uint64_t from, bool taken);
+
+/* Moves a two-bit counter towards the outcome. */
+static inline void predictor_learn(uint8_t *counter, bool taken)
+{
+	*counter = (uint8_t)(*counter + (taken & (*counter < 3)) - (!taken & (*counter > 0)));
+}
+
+#endif

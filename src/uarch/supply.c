@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* supply.c: what a model counts, as signals and tallies (uarch.h). */
+#include "src/uarch/model.h"
+
+void spmu_uarch_supplies(struct spmu_supply *supply)
+{
+	static const uint16_t tallies[] = {
+		SPMU_TALLY_LOAD_SPLITS,	     SPMU_TALLY_STORE_SPLITS,
+		SPMU_TALLY_LOAD_STLB_MISSES, SPMU_TALLY_STORE_STLB_MISSES,
+		SPMU_TALLY_LOAD_L1_HITS,     SPMU_TALLY_LOAD_L1_MISSES,
+		SPMU_TALLY_LOAD_L2_HITS,     SPMU_TALLY_LOAD_L2_MISSES,
+		SPMU_TALLY_LOAD_L3_HITS,     SPMU_TALLY_LOAD_L3_MISSES,
+	};
+
+	supply->modelled |=
+		SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS);
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+		spmu_tally_set_add(&supply->modelled_tallies, tallies[i]);
+}
+
+uint64_t spmu_uarch_signal(const struct spmu_uarch *model, unsigned thread, enum spmu_signal signal)
+{
+	const uint64_t *n = spmu_uarch_counts(model, thread);
+
+	if (!n)
+		return 0;
+	switch (signal) {
+	case SPMU_SIG_LLC_REFERENCE:
+		return n[SPMU_UARCH_FETCH_L2_MISSES] + n[SPMU_UARCH_LOAD_L2_MISSES] +
+		       n[SPMU_UARCH_STORE_L2_MISSES];
+	case SPMU_SIG_LLC_MISS:
+		return n[SPMU_UARCH_FETCH_LLC_MISSES] + n[SPMU_UARCH_LOAD_LLC_MISSES] +
+		       n[SPMU_UARCH_STORE_LLC_MISSES];
+	case SPMU_SIG_BRANCH_MISS:
+		return n[SPMU_UARCH_CONDITIONAL_MISSES] + n[SPMU_UARCH_INDIRECT_MISSES] +
+		       n[SPMU_UARCH_RETURN_MISSES];
+	default:
+		return 0;
+	}
+}
+
+uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
+			  enum spmu_tally_kind tally)
+{
+	const uint64_t *n = spmu_uarch_counts(model, thread);
+
+	if (!n)
+		return 0;
+	switch (tally) {
+	case SPMU_TALLY_LOAD_SPLITS:
+		return n[SPMU_UARCH_LOAD_SPLITS];
+	case SPMU_TALLY_STORE_SPLITS:
+		return n[SPMU_UARCH_STORE_SPLITS];
+	case SPMU_TALLY_LOAD_STLB_MISSES:
+		return n[SPMU_UARCH_DTLB_LOAD_WALKS];
+	case SPMU_TALLY_STORE_STLB_MISSES:
+		return n[SPMU_UARCH_DTLB_STORE_WALKS];
+	case SPMU_TALLY_LOAD_L1_HITS:
+		return n[SPMU_UARCH_LOADS] - n[SPMU_UARCH_LOAD_L1_MISSES];
+	case SPMU_TALLY_LOAD_L1_MISSES:
+		return n[SPMU_UARCH_LOAD_L1_MISSES];
+	case SPMU_TALLY_LOAD_L2_HITS:
+		return n[SPMU_UARCH_LOAD_L1_MISSES] - n[SPMU_UARCH_LOAD_L2_MISSES];
+	case SPMU_TALLY_LOAD_L2_MISSES:
+		return n[SPMU_UARCH_LOAD_L2_MISSES];
+	case SPMU_TALLY_LOAD_L3_HITS:
+		return n[SPMU_UARCH_LOAD_L2_MISSES] - n[SPMU_UARCH_LOAD_LLC_MISSES];
+	case SPMU_TALLY_LOAD_L3_MISSES:
+		return n[SPMU_UARCH_LOAD_LLC_MISSES];
+	default:
+		return 0;
+	}
+}

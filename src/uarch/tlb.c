@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tlb.c: translation lookaside buffers.  A first-level TLB of each kind holds pages of some
+ * sizes.  The second level serves fetches and data.  A page that is in neither needs a page walk.
+ *
+ * Simplified: no paging-structure caches, no prefetch of translations, one address space.
+ */
+#include "src/uarch/model.h"
+
+/* Returns the TLB of a list that holds pages of this size, or NULL. */
+static struct cache *tlb_of(struct cache *tlbs, const struct spmu_tlb_shape *shapes, unsigned count,
+			    unsigned shift)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (shapes[i].entries && shapes[i].page_shifts >> shift & 1)
+			return &tlbs[i];
+	return NULL;
+}
+
+/* Returns the key of a page. Pages of different sizes can share a TLB, so it includes the size. */
+static uint64_t key_of(uint64_t linear, unsigned shift)
+{
+	return linear >> shift | (uint64_t)(shift != 12) << 56 | (uint64_t)(shift == 30) << 57;
+}
+
+static void translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
+		      unsigned shift, uint64_t *misses, uint64_t *walks)
+{
+	uint64_t key = key_of(linear, shift);
+	struct cache *first = fetch ? tlb_of(t->itlb, u->machine.itlb, ITLBS, shift)
+				    : tlb_of(t->dtlb, u->machine.dtlb, DTLBS, shift);
+	struct cache *second = tlb_of(t->stlb, u->machine.stlb, STLBS, shift);
+
+	if (first && cache_use(first, key))
+		return;
+	++*misses;
+	if (!second || !cache_use(second, key)) {
+		++*walks;
+		if (second)
+			cache_insert(second, key, 0);
+	}
+	if (first)
+		cache_insert(first, key, 0);
+}
+
+void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
+		   uint32_t bytes, uint64_t *misses, uint64_t *walks)
+{
+	uint64_t last = linear + bytes - 1;
+	uint64_t miss = 0, walk = 0;
+
+	if (!(fetch ? u->machine.itlb[0].entries : u->machine.dtlb[0].entries))
+		return;
+	for (uint64_t at = linear;;) {
+		unsigned shift =
+			u->config.page_shift ? u->config.page_shift(u->config.opaque, at) : 12;
+		uint64_t end;
+
+		if (shift != 21 && shift != 30)
+			shift = 12;
+		translate(u, t, fetch, at, shift, &miss, &walk);
+		end = at | ((UINT64_C(1) << shift) - 1);
+		if (end >= last || end == UINT64_MAX)
+			break;
+		at = end + 1;
+	}
+	/* An access counts once, even if it is in several pages. */
+	*misses += miss != 0;
+	*walks += walk != 0;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* uarch.c: makes models (uarch.h), and counts what is reported to them. */
+#include <softpmu/uarch.h>
+
+#include <string.h>
+
+#include "src/abi.h"
+#include "src/uarch/model.h"
+
+/* --- creation --- */
+
+static bool is_power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static const char *replacement_error(const struct spmu_replacement *r, unsigned ways)
+{
+	if (r->policy > SPMU_REPLACE_QLRU)
+		return "a cache has an unknown replacement policy";
+	if (r->policy == SPMU_REPLACE_TREE_PLRU && (!is_power_of_two(ways) || ways > 16))
+		return "tree PLRU needs 2, 4, 8 or 16 ways";
+	if (r->policy == SPMU_REPLACE_MRU && ways > 32)
+		return "MRU has at most 32 ways";
+	if (r->hit_from_3 > 2 || r->hit_from_2 > 1 || r->insert > 3 || r->victim > 2 ||
+	    r->update > 3 || r->update_on_miss > 1)
+		return "a parameter of QLRU is out of range";
+	return NULL;
+}
+
+static const char *cache_error(const struct spmu_cache_shape *c, unsigned line_bytes)
+{
+	if (!c->bytes)
+		return NULL;
+	if (c->line_bytes != line_bytes)
+		return "the caches of a machine have lines of one size";
+	if (!c->ways || c->bytes % ((uint32_t)c->ways * c->line_bytes))
+		return "a cache is not a whole number of sets";
+	return replacement_error(&c->replacement, c->ways);
+}
+
+static const char *tlb_error(const struct spmu_tlb_shape *t)
+{
+	if (!t->entries)
+		return NULL;
+	if (!t->ways || t->entries % t->ways)
+		return "a TLB is not a whole number of sets";
+	if (!t->page_shifts || t->page_shifts & ~(1u << 12 | 1u << 21 | 1u << 30))
+		return "a TLB holds pages of 4 KB, 2 MB and 1 GB (shifts 12, 21 and 30)";
+	return NULL;
+}
+
+static const char *predictor_error(const struct spmu_predictor_shape *p)
+{
+	if (p->conditional > SPMU_PREDICT_TAGE)
+		return "the predictor of conditional branches is unknown";
+	if (p->address_bits > 20 || p->indirect_bits > 14 || p->return_stack > 64)
+		return "a table of the predictor is too large";
+	if (p->conditional == SPMU_PREDICT_GSELECT && p->address_bits + p->history_bits > 20)
+		return "the predictor has more than 20 bits of address and history";
+	if (p->conditional == SPMU_PREDICT_GSHARE && p->history_bits > p->address_bits)
+		return "the predictor has more bits of history than its index";
+	if (p->conditional != SPMU_PREDICT_TAGE)
+		return NULL;
+	if (!p->tables || p->tables > TAGE_TABLES_MAX || p->table_bits < 4 || p->table_bits > 12 ||
+	    p->tag_bits < 4 || p->tag_bits > 12)
+		return "TAGE has 1 to 12 tables, with 4 to 12 bits of index and of tag";
+	if (p->history_bits < 4 || p->history_bits > TAGE_HISTORY_MAX)
+		return "TAGE has a history of 4 to 256 branches";
+	return NULL;
+}
+
+const char *spmu_machine_error(const struct spmu_machine *machine)
+{
+	const struct spmu_cache_shape *caches[] = {&machine->l1i, &machine->l1d, &machine->l2,
+						   &machine->llc};
+	const char *error = NULL;
+
+	if (!machine->l1i.bytes || !machine->l1d.bytes)
+		return "a machine needs a first-level instruction cache and data cache";
+	if (!is_power_of_two(machine->l1d.line_bytes) || machine->l1d.line_bytes < 8)
+		return "the size of a cache line is a power of two, at least 8";
+	if (machine->inclusion > SPMU_VICTIM)
+		return "the inclusion of the last level is unknown";
+	for (unsigned i = 0; !error && i < 4; i++)
+		error = cache_error(caches[i], machine->l1d.line_bytes);
+	for (unsigned i = 0; !error && i < ITLBS; i++)
+		error = tlb_error(&machine->itlb[i]);
+	for (unsigned i = 0; !error && i < DTLBS; i++)
+		error = tlb_error(&machine->dtlb[i]);
+	for (unsigned i = 0; !error && i < STLBS; i++)
+		error = tlb_error(&machine->stlb[i]);
+	return error ? error : predictor_error(&machine->predictor);
+}
+
+/* Returns the shape of a cache of pages for a TLB. */
+static struct spmu_cache_shape tlb_as_cache(const struct spmu_tlb_shape *tlb)
+{
+	return (struct spmu_cache_shape){.bytes = tlb->entries, .ways = tlb->ways, .line_bytes = 1};
+}
+
+static size_t tlb_bytes(const struct spmu_tlb_shape *tlbs, unsigned count)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct spmu_cache_shape shape = tlb_as_cache(&tlbs[i]);
+
+		bytes += cache_bytes(&shape);
+	}
+	return bytes;
+}
+
+static uint8_t *create_tlbs(struct cache *tlbs, uint8_t *memory,
+			    const struct spmu_tlb_shape *shapes, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct spmu_cache_shape shape = tlb_as_cache(&shapes[i]);
+
+		memory = cache_create(&tlbs[i], memory, &shape);
+	}
+	return memory;
+}
+
+/* Copies a configuration and its machine. Returns false if one of them is invalid. */
+static bool take(struct spmu_uarch *to, const struct spmu_uarch_config *config)
+{
+	return config && abi_take(&to->config, sizeof(to->config), config) && to->config.machine &&
+	       abi_take(&to->machine, sizeof(to->machine), to->config.machine) &&
+	       to->config.threads && to->config.threads <= SPMU_UARCH_THREADS_MAX &&
+	       !spmu_machine_error(&to->machine);
+}
+
+static size_t model_bytes(const struct spmu_uarch *u)
+{
+	const struct spmu_machine *m = &u->machine;
+	size_t each = sizeof(struct thread) + cache_bytes(&m->l1i) + cache_bytes(&m->l1d) +
+		      cache_bytes(&m->l2) + tlb_bytes(m->itlb, ITLBS) + tlb_bytes(m->dtlb, DTLBS) +
+		      tlb_bytes(m->stlb, STLBS) + predictor_bytes(&m->predictor);
+
+	return sizeof(*u) + u->config.threads * each + cache_bytes(&m->llc);
+}
+
+size_t spmu_uarch_bytes(const struct spmu_uarch_config *config)
+{
+	struct spmu_uarch u;
+
+	return take(&u, config) ? model_bytes(&u) : 0;
+}
+
+static uint8_t *create_thread(const struct spmu_machine *m, struct thread *t, uint8_t *memory)
+{
+	memset(t->count, 0, sizeof(t->count));
+	memory = cache_create(&t->l1i, memory, &m->l1i);
+	memory = cache_create(&t->l1d, memory, &m->l1d);
+	memory = cache_create(&t->l2, memory, &m->l2);
+	memory = create_tlbs(t->itlb, memory, m->itlb, ITLBS);
+	memory = create_tlbs(t->dtlb, memory, m->dtlb, DTLBS);
+	memory = create_tlbs(t->stlb, memory, m->stlb, STLBS);
+	return predictor_create(&t->predictor, memory, &m->predictor);
+}
+
+enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
+				   const struct spmu_uarch_config *config,
+				   struct spmu_uarch **model)
+{
+	struct spmu_uarch u, *made = (struct spmu_uarch *)memory;
+	uint8_t *at;
+
+	if (!memory || !model || (uintptr_t)memory % 64 || !take(&u, config))
+		return SPMU_E_ARGUMENT;
+	if (bytes < model_bytes(&u))
+		return SPMU_E_SPACE;
+	u.line_shift = (unsigned)__builtin_ctz(u.machine.l1d.line_bytes);
+	u.config.machine = NULL; /* the caller may free it */
+	u.thread = (struct thread *)(void *)(made + 1);
+	at = cache_create(&u.llc, (uint8_t *)(u.thread + u.config.threads), &u.machine.llc);
+	for (unsigned i = 0; i < u.config.threads; i++)
+		at = create_thread(&u.machine, &u.thread[i], at);
+	*made = u;
+	*model = made;
+	return SPMU_OK;
+}
+
+/* --- what is reported --- */
+
+/* Adds to the three counts of misses that begin at `first`. */
+static void count_misses(struct thread *t, unsigned first, enum spmu_uarch_level level)
+{
+	t->count[first] += level > SPMU_LEVEL_L1;
+	t->count[first + 1] += level > SPMU_LEVEL_L2;
+	t->count[first + 2] += level > SPMU_LEVEL_LLC;
+}
+
+enum spmu_uarch_level spmu_uarch_fetch(struct spmu_uarch *model, unsigned thread, uint64_t linear,
+				       uint32_t bytes)
+{
+	struct thread *t;
+	struct reference r;
+	enum spmu_uarch_level level;
+	uint64_t first, last;
+
+	if (thread >= model->config.threads || !bytes)
+		return SPMU_LEVEL_L1;
+	t = &model->thread[thread];
+	first = linear >> model->line_shift;
+	last = (linear + bytes - 1) >> model->line_shift;
+	t->count[SPMU_UARCH_FETCHES]++;
+	r = (struct reference){.thread = t, .fetch = true};
+	tlb_translate(model, t, true, linear, bytes, &t->count[SPMU_UARCH_ITLB_MISSES],
+		      &t->count[SPMU_UARCH_ITLB_WALKS]);
+	level = memory_reach(model, &r, first, last);
+	count_misses(t, SPMU_UARCH_FETCH_L1_MISSES, level);
+	return level;
+}
+
+/* Reports a load, a store, or a prefetch instruction. */
+static enum spmu_uarch_level access_once(struct spmu_uarch *u, struct thread *t, uint64_t linear,
+					 uint32_t bytes, bool write, bool counts)
+{
+	struct reference r = {.thread = t, .write = write};
+	uint64_t first = linear >> u->line_shift;
+	uint64_t last = (linear + bytes - 1) >> u->line_shift;
+	uint64_t ignored[2] = {0, 0};
+	enum spmu_uarch_level level;
+
+	tlb_translate(u, t, false, linear, bytes,
+		      !counts ? &ignored[0]
+			      : &t->count[write ? SPMU_UARCH_DTLB_STORE_MISSES
+						: SPMU_UARCH_DTLB_LOAD_MISSES],
+		      !counts ? &ignored[1]
+			      : &t->count[write ? SPMU_UARCH_DTLB_STORE_WALKS
+						: SPMU_UARCH_DTLB_LOAD_WALKS]);
+	level = memory_reach(u, &r, first, last);
+	if (!counts)
+		return level;
+	t->count[write ? SPMU_UARCH_STORES : SPMU_UARCH_LOADS]++;
+	t->count[write ? SPMU_UARCH_STORE_SPLITS : SPMU_UARCH_LOAD_SPLITS] += first != last;
+	count_misses(t, write ? SPMU_UARCH_STORE_L1_MISSES : SPMU_UARCH_LOAD_L1_MISSES, level);
+	return level;
+}
+
+enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned thread, uint64_t linear,
+					uint32_t bytes, unsigned kind)
+{
+	enum spmu_uarch_level level = SPMU_LEVEL_L1, stored;
+	struct thread *t;
+
+	if (thread >= model->config.threads || !bytes)
+		return level;
+	t = &model->thread[thread];
+	if (kind & SPMU_UARCH_PREFETCH) {
+		level = access_once(model, t, linear, bytes, false, false);
+		t->count[SPMU_UARCH_PREFETCHES] += level != SPMU_LEVEL_L1;
+		return level;
+	}
+	if (kind & SPMU_UARCH_LOAD)
+		level = access_once(model, t, linear, bytes, false, true);
+	if (kind & SPMU_UARCH_STORE) {
+		stored = access_once(model, t, linear, bytes, true, true);
+		if (stored > level)
+			level = stored;
+	}
+	return level;
+}
+
+/* Returns whether a page is the one that its set of the first level used last, so that nothing
+ * changes. */
+static inline bool is_newest_page(const struct spmu_uarch *u, const struct cache *tlb,
+				  uint64_t linear)
+{
+	uint64_t page = linear >> 12;
+
+	return !tlb->ways || (!u->config.page_shift &&
+			      cache_line_of(tlb->entry[cache_set(tlb, page) * tlb->ways]) == page);
+}
+
+/* Finds a line in a first level, with little work.  Returns NULL if that is impossible. */
+static inline uint64_t *find_near(struct cache *first, uint64_t line)
+{
+	uint64_t number = cache_set(first, line);
+	uint64_t *set = first->entry + number * first->ways;
+	uint32_t way;
+
+	if (first->replacement.policy == SPMU_REPLACE_LRU)
+		return cache_line_of(*set) == line ? set : NULL;
+	if (first->replacement.policy != SPMU_REPLACE_TREE_PLRU)
+		return NULL;
+	way = cache_way(set, first->ways, line);
+	if (way == first->ways)
+		return NULL;
+	cache_tree_use(first, number, way);
+	return set + way;
+}
+
+/* Reports an access that hits the first levels and needs nothing else.  Returns false if it is not
+ * of that kind, or if that is not easily known. */
+static inline bool is_near(struct spmu_uarch *u, struct thread *t,
+			   const struct spmu_uarch_reference *r)
+{
+	uint64_t line = r->linear >> u->line_shift, *entry;
+	bool fetch = r->kind == SPMU_UARCH_FETCH, write = r->kind & SPMU_UARCH_STORE;
+
+	if ((r->linear + r->bytes - 1) >> u->line_shift != line || r->kind & SPMU_UARCH_PREFETCH ||
+	    !is_newest_page(u, fetch ? &t->itlb[0] : &t->dtlb[0], r->linear))
+		return false;
+	entry = find_near(fetch ? &t->l1i : &t->l1d, line);
+	if (!entry || (write && *entry & LINE_SHARED))
+		return false;
+	*entry |= write ? LINE_CHANGED : 0;
+	t->count[SPMU_UARCH_FETCHES] += fetch;
+	t->count[SPMU_UARCH_LOADS] += r->kind & SPMU_UARCH_LOAD;
+	t->count[SPMU_UARCH_STORES] += write;
+	return true;
+}
+
+void spmu_uarch_accesses(struct spmu_uarch *model, unsigned thread,
+			 const struct spmu_uarch_reference *list, size_t count)
+{
+	if (thread >= model->config.threads)
+		return;
+	for (; count; count--, list++) {
+		if (!list->bytes || is_near(model, &model->thread[thread], list))
+			continue;
+		if (list->kind == SPMU_UARCH_FETCH)
+			(void)spmu_uarch_fetch(model, thread, list->linear, list->bytes);
+		else
+			(void)spmu_uarch_access(model, thread, list->linear, list->bytes,
+						list->kind);
+	}
+}
+
+static bool count_branch(struct thread *t, unsigned first, bool missed)
+{
+	t->count[first]++;
+	t->count[first + 1] += missed;
+	return missed;
+}
+
+bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
+		       const struct spmu_executed_branch *branch)
+{
+	struct predictor *p;
+	struct thread *t;
+
+	if (thread >= model->config.threads)
+		return false;
+	t = &model->thread[thread];
+	p = &t->predictor;
+	if (branch->kind == SPMU_BRANCH_CALL || branch->kind == SPMU_BRANCH_INDIRECT_CALL)
+		predictor_call(p, branch->next);
+	switch (branch->kind) {
+	case SPMU_BRANCH_CONDITIONAL:
+		return count_branch(t, SPMU_UARCH_CONDITIONALS,
+				    predictor_conditional(p, branch->from, branch->taken));
+	case SPMU_BRANCH_INDIRECT:
+	case SPMU_BRANCH_INDIRECT_CALL:
+		return count_branch(t, SPMU_UARCH_INDIRECTS,
+				    predictor_indirect(p, branch->from, branch->to));
+	case SPMU_BRANCH_RETURN:
+		return count_branch(t, SPMU_UARCH_RETURNS, predictor_return(p, branch->to));
+	default:
+		return false;
+	}
+}
+
+const uint64_t *spmu_uarch_counts(const struct spmu_uarch *model, unsigned thread)
+{
+	return thread < model->config.threads ? model->thread[thread].count : NULL;
+}
+
+const char *spmu_uarch_meaning(unsigned count)
+{
+	static const char *const meanings[] = {
+#define SPMU_X(name, meaning) meaning,
+		SPMU_UARCH_LIST(SPMU_X)
+#undef SPMU_X
+	};
+
+	return count < SPMU_UARCH_COUNTS ? meanings[count] : NULL;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * uarch_memory.c: cache levels, TLBs, coherence and prefetchers of the machine model (uarch.h),
+ * with programs whose results can be computed by hand.
+ */
+#include "uarch_host.h"
+
+#define LRU                                                                                        \
+	{                                                                                          \
+		.policy = SPMU_REPLACE_LRU                                                         \
+	}
+
+/* Makes a machine of 4, 16 and 64 lines, at first with two ways each, all LRU. */
+static struct spmu_machine small(unsigned properties, enum spmu_inclusion inclusion)
+{
+	return (struct spmu_machine){
+		.size = sizeof(struct spmu_machine),
+		.l1i = {4 * LINE, 2, LINE, LRU},
+		.l1d = {4 * LINE, 4, LINE, LRU},
+		.l2 = {16 * LINE, 16, LINE, LRU},
+		.llc = {64 * LINE, 64, LINE, LRU},
+		.properties = properties,
+		.inclusion = (uint8_t)inclusion,
+	};
+}
+
+/* Loads `lines` lines in a loop, twice. Returns the level that the second turn found them in. */
+static enum spmu_uarch_level loop(struct uarch_host *h, unsigned lines)
+{
+	enum spmu_uarch_level level = SPMU_LEVEL_L1;
+
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (unsigned i = 0; i < lines; i++)
+			level = load(h, 0, (uint64_t)i * LINE);
+	return level;
+}
+
+/*
+ * Checks that a loop over all lines of a level stays in it. With LRU, one line more misses each
+ * time.
+ */
+static void holds_what_fits(void)
+{
+	const struct spmu_machine machine = small(0, SPMU_NONINCLUSIVE);
+	static const struct {
+		unsigned lines;
+		enum spmu_uarch_level level;
+	} rows[] = {{4, SPMU_LEVEL_L1},	  {5, SPMU_LEVEL_L2},	{16, SPMU_LEVEL_L2},
+		    {17, SPMU_LEVEL_LLC}, {64, SPMU_LEVEL_LLC}, {65, SPMU_LEVEL_MEMORY}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct uarch_host h = uarch_make(&machine, 1, NULL);
+
+		CHECK_EQ(loop(&h, rows[i].lines), rows[i].level);
+		CHECK_EQ(h.count[SPMU_UARCH_LOADS], 2 * rows[i].lines);
+		CHECK_EQ(h.count[SPMU_UARCH_MEMORY_READS],
+			 rows[i].lines * (rows[i].level == SPMU_LEVEL_MEMORY ? 2 : 1));
+		free(h.memory);
+	}
+}
+
+/* Checks that lines of one set compete for its ways, even if the rest of the cache is empty. */
+static void maps_lines_to_sets(void)
+{
+	struct spmu_machine machine = small(0, SPMU_NONINCLUSIVE);
+	struct uarch_host h;
+
+	machine.l1d = (struct spmu_cache_shape){8 * LINE, 2, LINE, LRU};
+	h = uarch_make(&machine, 1, NULL);
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (unsigned i = 0; i < 3; i++)
+			load(&h, 0, (uint64_t)i * 4 * LINE); /* four sets: all in the same */
+	CHECK_EQ(h.count[SPMU_UARCH_LOAD_L1_MISSES], 6);
+	load(&h, 0, LINE);
+	CHECK_EQ(load(&h, 0, LINE), SPMU_LEVEL_L1);
+	free(h.memory);
+}
+
+static void counts_splits(void)
+{
+	const struct spmu_machine machine = small(0, SPMU_NONINCLUSIVE);
+	struct uarch_host h = uarch_make(&machine, 1, NULL);
+
+	CHECK_EQ(spmu_uarch_access(h.model, 0, LINE - 4, 8, SPMU_UARCH_LOAD), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(h.count[SPMU_UARCH_LOAD_SPLITS], 1);
+	CHECK_EQ(h.count[SPMU_UARCH_LOAD_L1_MISSES], 1);
+	CHECK_EQ(h.count[SPMU_UARCH_MEMORY_READS], 2);
+	CHECK_EQ(spmu_uarch_access(h.model, 0, LINE - 4, 4, SPMU_UARCH_LOAD), SPMU_LEVEL_L1);
+	CHECK_EQ(h.count[SPMU_UARCH_LOAD_SPLITS], 1);
+	CHECK_EQ(spmu_uarch_access(h.model, 0, LINE - 1, 2, SPMU_UARCH_LOAD | SPMU_UARCH_STORE),
+		 SPMU_LEVEL_L1);
+	CHECK_EQ(h.count[SPMU_UARCH_LOADS], 3);
+	CHECK_EQ(h.count[SPMU_UARCH_STORES], 1);
+	CHECK_EQ(h.count[SPMU_UARCH_STORE_SPLITS], 1);
+	free(h.memory);
+}
+
+/*
+ * Checks that a changed line is written to memory once, when it leaves the last level. Others are
+ * not.
+ */
+static void writes_changed_lines_back(void)
+{
+	const struct spmu_machine machine = small(SPMU_MACHINE_WRITE_BACK, SPMU_NONINCLUSIVE);
+	struct uarch_host h = uarch_make(&machine, 1, NULL);
+
+	for (unsigned i = 0; i < 10; i++)
+		store(&h, 0, (uint64_t)i * LINE);
+	CHECK_EQ(h.count[SPMU_UARCH_MEMORY_WRITES], 0);
+	for (unsigned i = 100; i < 300; i++)
+		load(&h, 0, (uint64_t)i * LINE);
+	CHECK_EQ(h.count[SPMU_UARCH_MEMORY_WRITES], 10);
+	free(h.memory);
+}
+
+/*
+ * Checks that a line that leaves an inclusive last level leaves the first, too, even if it is in
+ * use.
+ */
+static void includes_the_first_level(void)
+{
+	for (unsigned inclusive = 0; inclusive < 2; inclusive++) {
+		const struct spmu_machine machine =
+			small(0, inclusive ? SPMU_INCLUSIVE : SPMU_NONINCLUSIVE);
+		struct uarch_host h = uarch_make(&machine, 1, NULL);
+		unsigned misses = 0;
+
+		load(&h, 0, 0);
+		for (unsigned i = 1; i < 200; i++) {
+			misses += load(&h, 0, 0) != SPMU_LEVEL_L1;
+			load(&h, 0, (uint64_t)i * LINE);
+		}
+		CHECK_EQ(misses, inclusive ? 3 : 0); /* after each 64 lines */
+		free(h.memory);
+	}
+}
+
+/* Checks that a victim cache adds to the second level: 16 + 64 lines fit, as no line is in both. */
+static void keeps_victims(void)
+{
+	const struct spmu_machine machine = small(SPMU_MACHINE_WRITE_BACK, SPMU_VICTIM);
+	struct uarch_host h = uarch_make(&machine, 1, NULL);
+
+	CHECK_EQ(loop(&h, 80), SPMU_LEVEL_LLC);
+	CHECK_EQ(h.count[SPMU_UARCH_MEMORY_READS], 80);
+	free(h.memory);
+	h = uarch_make(&machine, 1, NULL);
+	CHECK_EQ(loop(&h, 81), SPMU_LEVEL_MEMORY);
+	free(h.memory);
+}
+
+/*
+ * Checks MESI: a thread that changes a line takes it from all others. A thread that reads it gets
+ * the changed line.
+ */
+static void keeps_threads_coherent(void)
+{
+	const struct spmu_machine machine = small(SPMU_MACHINE_WRITE_BACK, SPMU_INCLUSIVE);
+	struct uarch_host h = uarch_make(&machine, 3, NULL);
+	const uint64_t *other = spmu_uarch_counts(h.model, 1);
+
+	CHECK_EQ(load(&h, 0, 0), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(load(&h, 1, 0), SPMU_LEVEL_LLC);
+	CHECK_EQ(other[SPMU_UARCH_SNOOP_HITS], 1);
+	CHECK_EQ(store(&h, 0, 0), SPMU_LEVEL_L1); /* thread 1 loses its copy */
+	CHECK_EQ(load(&h, 1, 8), SPMU_LEVEL_OTHER);
+	CHECK_EQ(other[SPMU_UARCH_SNOOP_MODIFIED], 1);
+	CHECK_EQ(load(&h, 0, 0), SPMU_LEVEL_L1); /* both have it now */
+	CHECK_EQ(load(&h, 2, 0), SPMU_LEVEL_LLC);
+	CHECK_EQ(store(&h, 1, 0), SPMU_LEVEL_L1);
+	CHECK_EQ(load(&h, 0, 0), SPMU_LEVEL_OTHER);
+	CHECK_EQ(spmu_uarch_counts(h.model, 2)[SPMU_UARCH_SNOOP_MODIFIED], 0);
+	CHECK(spmu_uarch_counts(h.model, 3) == NULL);
+	free(h.memory);
+}
+
+/* Checks false sharing: two threads change different words of a line in turn. */
+static void shows_false_sharing(void)
+{
+	const struct spmu_machine machine = small(SPMU_MACHINE_WRITE_BACK, SPMU_INCLUSIVE);
+
+	for (unsigned apart = 0; apart < 2; apart++) {
+		struct uarch_host h = uarch_make(&machine, 2, NULL);
+
+		for (unsigned i = 0; i < 100; i++) {
+			store(&h, 0, 0);
+			store(&h, 1, apart ? LINE : 8);
+		}
+		CHECK_EQ(h.count[SPMU_UARCH_SNOOP_MODIFIED], apart ? 0 : 99);
+		CHECK_EQ(spmu_uarch_counts(h.model, 1)[SPMU_UARCH_SNOOP_MODIFIED], apart ? 0 : 100);
+		free(h.memory);
+	}
+}
+
+static void prefetches(void)
+{
+	struct spmu_machine machine = small(SPMU_MACHINE_NEXT_LINE, SPMU_NONINCLUSIVE);
+	struct uarch_host h = uarch_make(&machine, 1, NULL);
+
+	for (unsigned i = 0; i < 100; i++)
+		load(&h, 0, (uint64_t)i * LINE);
+	CHECK_EQ(h.count[SPMU_UARCH_LOAD_L1_MISSES], 50); /* every other line has been fetched */
+	CHECK_EQ(h.count[SPMU_UARCH_PREFETCHES], 50);
+	free(h.memory);
+	machine.properties = SPMU_MACHINE_ADJACENT_LINE;
+	h = uarch_make(&machine, 1, NULL);
+	CHECK_EQ(load(&h, 0, 2 * LINE), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(load(&h, 0, 3 * LINE), SPMU_LEVEL_L2);
+	CHECK_EQ(load(&h, 0, 5 * LINE), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(load(&h, 0, 4 * LINE), SPMU_LEVEL_L2);
+	CHECK_EQ(spmu_uarch_access(h.model, 0, 8 * LINE, 1, SPMU_UARCH_PREFETCH),
+		 SPMU_LEVEL_MEMORY);
+	CHECK_EQ(h.count[SPMU_UARCH_LOADS], 4);
+	CHECK_EQ(load(&h, 0, 8 * LINE), SPMU_LEVEL_L1);
+	free(h.memory);
+}
+
+static unsigned large_from_1g(void *opaque, uint64_t linear)
+{
+	(void)opaque;
+	return linear >> 30 ? 21 : 12;
+}
+
+/* Checks 8 entries, then 32, of 4 KB pages, and a second-level TLB of both sizes. */
+static void translates(void)
+{
+	struct spmu_machine machine = small(0, SPMU_NONINCLUSIVE);
+	const uint64_t *n;
+	struct uarch_host h;
+
+	machine.itlb[0] = (struct spmu_tlb_shape){4, 4, 1u << 12};
+	machine.dtlb[0] = (struct spmu_tlb_shape){8, 8, 1u << 12};
+	machine.dtlb[1] = (struct spmu_tlb_shape){2, 2, 1u << 21};
+	machine.stlb[0] = (struct spmu_tlb_shape){32, 32, 1u << 12 | 1u << 21};
+	h = uarch_make(&machine, 1, large_from_1g);
+	n = h.count;
+	for (unsigned turn = 0; turn < 3; turn++)
+		for (unsigned i = 0; i < 8; i++)
+			load(&h, 0, (uint64_t)i * PAGE);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_LOAD_MISSES], 8);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_LOAD_WALKS], 8);
+	for (unsigned turn = 0; turn < 3; turn++)
+		for (unsigned i = 0; i < 9; i++)
+			store(&h, 0, (uint64_t)i * PAGE);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_STORE_WALKS], 1); /* the ninth page is the only new one */
+	CHECK(n[SPMU_UARCH_DTLB_STORE_MISSES] > 18);
+	/* Three pages of 2 MB for two entries. */
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (uint64_t i = 0; i < 3; i++)
+			load(&h, 0, (UINT64_C(1) << 30) + i * (2u << 20) + 4096);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_LOAD_MISSES], 8 + 6);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_LOAD_WALKS], 8 + 3);
+	/* Fetches have their own TLB, and share the second level. */
+	spmu_uarch_fetch(h.model, 0, 0, 4);
+	CHECK_EQ(n[SPMU_UARCH_ITLB_MISSES], 1);
+	CHECK_EQ(n[SPMU_UARCH_ITLB_WALKS], 0);
+	/* An access in two new pages counts once. */
+	spmu_uarch_access(h.model, 0, 100 * PAGE - 4, 8, SPMU_UARCH_LOAD);
+	CHECK_EQ(n[SPMU_UARCH_DTLB_LOAD_WALKS], 8 + 3 + 1);
+	free(h.memory);
+}
+
+/* Checks accesses at the end of the address space and impossible ones. */
+static void survives_odd_accesses(void)
+{
+	const struct spmu_machine *machine = spmu_machine_find("skylake");
+	struct uarch_host h = uarch_make(machine, 1, NULL);
+
+	CHECK_EQ(spmu_uarch_access(h.model, 0, UINT64_MAX, 1, SPMU_UARCH_LOAD), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(spmu_uarch_access(h.model, 0, UINT64_MAX - 7, 8, SPMU_UARCH_STORE), SPMU_LEVEL_L1);
+	CHECK_EQ(spmu_uarch_access(h.model, 0, 0, 0, SPMU_UARCH_LOAD), SPMU_LEVEL_L1);
+	CHECK_EQ(spmu_uarch_access(h.model, 7, 0, 8, SPMU_UARCH_LOAD), SPMU_LEVEL_L1);
+	CHECK_EQ(spmu_uarch_fetch(h.model, 1, 0, 8), SPMU_LEVEL_L1);
+	CHECK_EQ(h.count[SPMU_UARCH_LOADS], 1);
+	CHECK_EQ(h.count[SPMU_UARCH_STORES], 1);
+	free(h.memory);
+}
+
+static void refuses_wrong_machines(void)
+{
+	const struct spmu_machine good = small(0, SPMU_NONINCLUSIVE);
+	struct spmu_machine m;
+	struct spmu_uarch *model = NULL;
+	static _Alignas(64) uint8_t memory[1 << 20];
+	struct spmu_uarch_config config = {.size = sizeof(config), .machine = &m, .threads = 1};
+
+#define REFUSES(change)                                                                            \
+	do {                                                                                       \
+		m = good;                                                                          \
+		change;                                                                            \
+		CHECK(spmu_machine_error(&m) != NULL);                                             \
+		CHECK_EQ(spmu_uarch_bytes(&config), 0);                                            \
+		CHECK_EQ(spmu_uarch_create(memory, sizeof(memory), &config, &model),               \
+			 SPMU_E_ARGUMENT);                                                         \
+	} while (0)
+	REFUSES(m.l1d.bytes = 0);
+	REFUSES(m.l1d.line_bytes = 48);
+	REFUSES(m.l2.line_bytes = 128);
+	REFUSES(m.l1d.ways = 0);
+	REFUSES(m.l1d.bytes = 5 * LINE);
+	REFUSES(m.llc.replacement.policy = 9);
+	REFUSES((m.l1d.bytes = 3 * LINE, m.l1d.ways = 3,
+		 m.l1d.replacement.policy = SPMU_REPLACE_TREE_PLRU));
+	REFUSES(m.l1d.replacement.insert = 4);
+	REFUSES(m.inclusion = 3);
+	REFUSES(m.dtlb[0] = ((struct spmu_tlb_shape){8, 3, 1u << 12}));
+	REFUSES(m.dtlb[0] = ((struct spmu_tlb_shape){8, 8, 1u << 13}));
+	REFUSES(m.predictor.conditional = 7);
+	REFUSES((m.predictor.conditional = SPMU_PREDICT_TAGE, m.predictor.tables = 13));
+	REFUSES(m.predictor.return_stack = 65);
+#undef REFUSES
+	m = good;
+	CHECK(spmu_machine_error(&m) == NULL);
+	config.threads = 0;
+	CHECK_EQ(spmu_uarch_create(memory, sizeof(memory), &config, &model), SPMU_E_ARGUMENT);
+	config.threads = SPMU_UARCH_THREADS_MAX + 1;
+	CHECK_EQ(spmu_uarch_create(memory, sizeof(memory), &config, &model), SPMU_E_ARGUMENT);
+	config.threads = 1;
+	CHECK_EQ(spmu_uarch_create(memory + 8, sizeof(memory) - 8, &config, &model),
+		 SPMU_E_ARGUMENT);
+	CHECK_EQ(spmu_uarch_create(memory, spmu_uarch_bytes(&config) - 1, &config, &model),
+		 SPMU_E_SPACE);
+	CHECK(model == NULL);
+	CHECK_EQ(spmu_uarch_create(memory, spmu_uarch_bytes(&config), &config, &model), SPMU_OK);
+}
+
+static unsigned pages_of_4k(void *opaque, uint64_t linear)
+{
+	(void)opaque;
+	(void)linear;
+	return 12;
+}
+
+static uint32_t draw(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(*state >> 33);
+}
+
+/* Draws an access near one of a few places, as programs make them. */
+static struct spmu_uarch_reference nearby(uint64_t *state)
+{
+	uint64_t at = (uint64_t)(draw(state) % 6) * 0x11f40 + draw(state) % 16 * LINE +
+		      draw(state) % LINE;
+
+	if (draw(state) % 64 == 0)
+		at += (uint64_t)(draw(state) % 64) * PAGE;
+	return (struct spmu_uarch_reference){
+		.linear = at,
+		.bytes = 1 + draw(state) % 16,
+		.kind = draw(state) % 4 == 0   ? SPMU_UARCH_FETCH
+			: draw(state) % 8 == 0 ? SPMU_UARCH_PREFETCH
+					       : 1 + draw(state) % 3,
+	};
+}
+
+static void report_alone(struct uarch_host *h, unsigned thread,
+			 const struct spmu_uarch_reference *r)
+{
+	if (r->kind == SPMU_UARCH_FETCH)
+		(void)spmu_uarch_fetch(h->model, thread, r->linear, r->bytes);
+	else
+		(void)spmu_uarch_access(h->model, thread, r->linear, r->bytes, r->kind);
+}
+
+/*
+ * A list of accesses takes a shortcut for hits, but not if pages may have several sizes.  All ways
+ * must count the same.
+ */
+static void counts_the_same_by_shortcut(void)
+{
+	const struct spmu_machine *machine;
+
+	for (unsigned properties = 0; properties < 16; properties += 3)
+		for (size_t i = 0; (machine = spmu_machine_at(i)); i++) {
+			struct spmu_machine m = *machine;
+			struct uarch_host quick, slow;
+			uint64_t state = 1;
+			unsigned thread;
+
+			m.properties ^= properties;
+			quick = uarch_make(&m, 2, NULL);
+			slow = uarch_make(&m, 2, pages_of_4k);
+			for (unsigned n = 0; n < 8000; n++) {
+				struct spmu_uarch_reference list[25];
+
+				for (unsigned k = 0; k < 25; k++)
+					list[k] = nearby(&state);
+				for (unsigned k = 1; k < 25; k += 3)
+					list[k] = list[k - 1]; /* often the same again */
+				thread = draw(&state) % 2;
+				spmu_uarch_accesses(quick.model, thread, list, 25);
+				for (unsigned k = 0; k < 25; k++)
+					report_alone(&slow, thread, &list[k]);
+			}
+			for (thread = 0; thread < 2; thread++)
+				for (unsigned n = 0; n < SPMU_UARCH_COUNTS; n++)
+					CHECK_EQ(spmu_uarch_counts(quick.model, thread)[n],
+						 spmu_uarch_counts(slow.model, thread)[n]);
+			free(quick.memory);
+			free(slow.memory);
+		}
+}
+
+/* Checks that what is supplied is what was counted. */
+static void supplies_signals_and_tallies(void)
+{
+	struct uarch_host h = uarch_make(spmu_machine_find("skylake"), 1, NULL);
+	struct spmu_supply supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
+	uint64_t state = 7;
+
+	for (unsigned n = 0; n < 100000; n++) {
+		const struct spmu_uarch_reference r = nearby(&state);
+
+		spmu_uarch_accesses(h.model, 0, &r, 1);
+	}
+	spmu_uarch_supplies(&supply);
+	CHECK_EQ(supply.exact, SPMU_SIGSET_ARCHITECTURAL);
+	CHECK_EQ(supply.modelled,
+		 SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS));
+	for (unsigned tally = 0; tally < SPMU_TALLIES; tally++)
+		if (!spmu_tally_set_has(&supply.modelled_tallies, tally))
+			CHECK_EQ(spmu_uarch_tally(h.model, 0, tally), 0);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_L1_HITS) +
+			 spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_L2_HITS) +
+			 spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_L3_HITS) +
+			 spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_L3_MISSES),
+		 h.count[SPMU_UARCH_LOADS]);
+	CHECK_EQ(spmu_uarch_signal(h.model, 0, SPMU_SIG_LLC_MISS),
+		 h.count[SPMU_UARCH_FETCH_LLC_MISSES] + h.count[SPMU_UARCH_LOAD_LLC_MISSES] +
+			 h.count[SPMU_UARCH_STORE_LLC_MISSES]);
+	CHECK_EQ(spmu_uarch_signal(h.model, 0, SPMU_SIG_LOADS), 0);
+	CHECK_EQ(spmu_uarch_signal(h.model, 1, SPMU_SIG_LLC_MISS), 0);
+	CHECK_EQ(spmu_uarch_tally(h.model, 1, SPMU_TALLY_LOAD_L1_HITS), 0);
+	free(h.memory);
+}
+
+static void knows_its_machines(void)
+{
+	const struct spmu_machine *machine;
+	size_t n = 0;
+
+	for (; (machine = spmu_machine_at(n)); n++) {
+		CHECK(spmu_machine_error(machine) == NULL);
+		CHECK(machine->name && machine->source && *machine->source);
+		CHECK(spmu_machine_find(machine->name) == machine);
+	}
+	CHECK(n >= 3);
+	CHECK(spmu_machine_find("skylak") == NULL);
+	CHECK(spmu_machine_find("skylakes") == NULL);
+	CHECK(spmu_machine_find(NULL) == NULL);
+	for (unsigned i = 0; i < SPMU_UARCH_COUNTS; i++)
+		CHECK(spmu_uarch_meaning(i) != NULL);
+	CHECK(spmu_uarch_meaning(SPMU_UARCH_COUNTS) == NULL);
+}
+
+int main(void)
+{
+	RUN(holds_what_fits());
+	RUN(maps_lines_to_sets());
+	RUN(counts_splits());
+	RUN(writes_changed_lines_back());
+	RUN(includes_the_first_level());
+	RUN(keeps_victims());
+	RUN(keeps_threads_coherent());
+	RUN(shows_false_sharing());
+	RUN(prefetches());
+	RUN(translates());
+	RUN(survives_odd_accesses());
+	RUN(refuses_wrong_machines());
+	RUN(counts_the_same_by_shortcut());
+	RUN(supplies_signals_and_tallies());
+	RUN(knows_its_machines());
+	return test_summary();
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.c: `softpmu record`: the options, the run and the summary.
+ *
+ * The engine's driver drains PEBS records.  For an event that is not precise it takes the
+ * interrupted context instead.  It hands the samples over through the ring, and run/record_file.c
+ * writes them to perf.data.
+ */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/softpmu/base/delayed_loading.h"
+#include "tools/softpmu/base/output.h"
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/events/event_resolve.h"
+#include "tools/softpmu/run/record.h"
+
+#define DEFAULT_EVENT "instructions:upp"
+#define WITHOUT_PEBS  "instructions:u"
+
+/* The names by perf's numbers.  A PEBS record has no segment registers. */
+static const char *const register_names[PERFDATA_REGS] = {
+	"AX", "BX", "CX", "DX", "SI", "DI", "BP",  "SP",  "IP",	 "FLAGS", NULL,	 NULL,
+	NULL, NULL, NULL, NULL, "R8", "R9", "R10", "R11", "R12", "R13",	  "R14", "R15",
+};
+
+/* --- options ---------------------------------------------------------------------- */
+
+static void print_help(void)
+{
+	printf("Usage: softpmu record [OPTIONS] [--] PROGRAM [ARGUMENTS]\n\n"
+	       "Runs the program and writes samples of events to perf.data, for softpmu report,\n"
+	       "softpmu annotate and perf.\n\n"
+	       "  -e, --event LIST    events in perf's syntax; p, pp or ppp samples with PEBS\n"
+	       "                      (default: " DEFAULT_EVENT
+	       ", without pp if the family cannot);\n"
+	       "                      intel_bts// traces every taken branch\n"
+	       "  -c, --count N       occurrences between samples (K, M, G: powers of 1000)\n"
+	       "  -F, --freq N        about N samples in a second (default: %d)\n"
+	       "  -b, --branch-any    record the last branches before each sample\n"
+	       "  -j, --branch-filter LIST\n"
+	       "                      the same for these kinds: %s\n"
+	       "      --call-graph lbr\n"
+	       "                      record call chains, from the last branch records\n"
+	       "  -d, --data          record data addresses\n"
+	       "  -I, --intr-regs[=R] record registers: all, or a list such as ax,r8 ('?' names "
+	       "them)\n"
+	       "  -i, --no-inherit    do not sample the processes that the program starts\n"
+	       "  -D, --delay MS      switch the events on after MS milliseconds; -1: only by "
+	       "--control\n"
+	       "      --control fd:N[,N] or fifo:FILE[,FILE]\n"
+	       "                      read commands (enable, disable ...) there, and write\n"
+	       "                      'ack' to the second when they are done\n"
+	       "      --after EVENT   sample the events of -e after each -c occurrences of EVENT, "
+	       "with a\n"
+	       "                      cascade of counters (NetBurst)\n"
+	       "      --deterministic make the run the same each time, by fixed addresses and "
+	       "random\n"
+	       "                      numbers; with =time also by fixed clocks\n"
+	       "      --strict        fail if a program cannot be recorded (32-bit ...); otherwise "
+	       "it\n"
+	       "                      runs natively and is named\n"
+	       "      --no-cache      do not use or keep translations of the program's code\n"
+	       "  -o, --output FILE   write FILE instead of perf.data; an older one becomes "
+	       "FILE.old\n"
+	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
+	       "  -q, --quiet         print only errors\n"
+	       "  -v, --verbose       also print what the unit and the translator did\n"
+	       "  -h, --help          print this text\n\n"
+	       "The exit status is the program's, or 125 if it cannot be recorded.\n",
+	       DEFAULT_FREQUENCY, branches_names);
+}
+
+static bool parse_registers(struct record *record, const char *list)
+{
+	char *copy = tool_copy(list), *at = copy, *word;
+	bool good = true;
+
+	record->regs_mask = 0;
+	while (good && (word = strsep(&at, ","))) {
+		good = false;
+		for (unsigned i = 0; i < PERFDATA_REGS; i++) {
+			if (register_names[i] && !strcasecmp(register_names[i], word)) {
+				record->regs_mask |= UINT64_C(1) << i;
+				good = true;
+			}
+		}
+		if (!good)
+			tool_usage_error("record", "unknown register '%s'", word);
+	}
+	free(copy);
+	return good;
+}
+
+static void all_registers(struct record *record)
+{
+	for (unsigned i = 0; i < PERFDATA_REGS; i++) {
+		if (register_names[i])
+			record->regs_mask |= UINT64_C(1) << i;
+	}
+}
+
+static int list_registers(void)
+{
+	const char *space = "";
+
+	for (unsigned i = 0; i < PERFDATA_REGS; i++) {
+		if (register_names[i]) {
+			printf("%s%s", space, register_names[i]);
+			space = " ";
+		}
+	}
+	putchar('\n');
+	return 0;
+}
+
+static bool parse_rate(const char *what, const char *text, uint64_t *value)
+{
+	if (!tool_number(text, value)) {
+		tool_usage_error("record", "'%s' is not a %s", text, what);
+		return false;
+	}
+	if (!*value) {
+		tool_usage_error("record", "a %s of 0 takes no sample", what);
+		return false;
+	}
+	return true;
+}
+
+enum {
+	OPTION_CALL_GRAPH = RUN_OPTIONS_END,
+	OPTION_AFTER,
+};
+
+static const struct option options[] = {
+	{"event", required_argument, NULL, 'e'},
+	{"count", required_argument, NULL, 'c'},
+	{"freq", required_argument, NULL, 'F'},
+	{"data", no_argument, NULL, 'd'},
+	{"intr-regs", optional_argument, NULL, 'I'},
+	{"no-inherit", no_argument, NULL, 'i'},
+	{"delay", required_argument, NULL, 'D'},
+	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
+	{"output", required_argument, NULL, 'o'},
+	{"model", required_argument, NULL, 'M'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
+	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
+	{"after", required_argument, NULL, OPTION_AFTER},
+	{"help", no_argument, NULL, 'h'},
+	{"branch-any", no_argument, NULL, 'b'},
+	{"branch-filter", required_argument, NULL, 'j'},
+	{"call-graph", required_argument, NULL, OPTION_CALL_GRAPH},
+	{NULL, 0, NULL, 0},
+};
+
+static int add_branches(struct record *record, const char *list)
+{
+	char *error;
+	int status = -1;
+
+	if (!branches_parse(&record->branches, list, &error))
+		status = tool_usage_error("record", "%s", error);
+	free(error);
+	return status;
+}
+
+/* Takes an option.  Returns -1 to go on, otherwise the status to exit with.  Event lists are kept
+ * until the model is known. */
+static int take_option(struct record *record, int option, char **argv, char ***lists)
+{
+	switch (option) {
+	case 'e':
+		*(*lists)++ = optarg;
+		return -1;
+	case 'c':
+		return parse_rate("period", optarg, &record->period) ? -1 : EXIT_BAD_USAGE;
+	case 'F':
+		return parse_rate("frequency", optarg, &record->frequency) ? -1 : EXIT_BAD_USAGE;
+	case 'd':
+		record->addresses = true;
+		return -1;
+	case 'I':
+		if (optarg && !strcmp(optarg, "?"))
+			return list_registers();
+		if (!optarg)
+			all_registers(record);
+		return !optarg || parse_registers(record, optarg) ? -1 : EXIT_BAD_USAGE;
+	case 'o':
+		record->output = optarg;
+		return -1;
+	case 'q':
+		record->quiet = true;
+		return -1;
+	case OPTION_AFTER:
+		record->after_name = optarg;
+		return -1;
+	case 'h':
+		print_help();
+		return output_finish("record", 0);
+	case 'b':
+		return add_branches(record, "any");
+	case 'j':
+		return add_branches(record, optarg);
+	case OPTION_CALL_GRAPH:
+		if (strcmp(optarg, "lbr"))
+			return tool_usage_error("record",
+						"--call-graph supports only lbr, not '%s'", optarg);
+		record->call_graph = true;
+		return -1;
+	case 'g':
+		return tool_usage_error("record", "-g is not supported; use --call-graph lbr");
+	default:
+		return run_options_take(&record->run, "record", option, argv);
+	}
+}
+
+/* Finds the model.  Refuses a Pentium: its counters do not interrupt at an overflow. */
+static int find_model(struct record *record)
+{
+	struct spmu_model_info info;
+
+	record->model = tool_model(record->run.model_name);
+	if (!record->model)
+		return EXIT_BAD_USAGE;
+	info = spmu_model_describe(record->model);
+	if (info.programming == SPMU_PROGRAM_CESR)
+		return tool_error("%s has no interrupt at a counter's overflow: its events can be "
+				  "counted (softpmu stat) but not sampled",
+				  info.name);
+	return -1;
+}
+
+static bool instructions_precise(const struct record *record)
+{
+	const struct spmu_event retired = {.signals = SPMU_SIGBIT(INSTRUCTIONS),
+					   .fidelity = SPMU_EXACT};
+
+	return event_resolve_precise_twin(record->model, &retired);
+}
+
+static int parse_options(struct record *record, int argc, char **argv)
+{
+	static char default_event[] = DEFAULT_EVENT, without_pebs[] = WITHOUT_PEBS;
+	char **lists = tool_alloc(((size_t)argc + 2) * sizeof(*lists)), **next = lists;
+	int option, status = -1;
+
+	opterr = 0;
+	while (status < 0 &&
+	       (option = getopt_long(argc, argv, "+:e:c:F:dI::iD:o:M:qvhgbj:", options, NULL)) !=
+		       -1)
+		status = take_option(record, option, argv, &next);
+	if (status < 0 && record->period && record->frequency)
+		status = tool_usage_error("record", "-c and -F cannot be combined");
+	if (status < 0 && !strcmp(record->output, "-"))
+		status = tool_usage_error(
+			"record",
+			"-o needs the name of a file, because perf.data is not written to a pipe");
+	if (status < 0 && optind >= argc)
+		status = tool_usage_error("record", "no program to run");
+	if (status < 0)
+		status = find_model(record);
+	if (next == lists)
+		*next = status < 0 && !instructions_precise(record) ? without_pebs : default_event;
+	if (status < 0)
+		status = run_parse_events(&record->events, record->model, lists);
+	free(lists);
+	return status;
+}
+
+/* --- the run ----------------------------------------------------------------------------- */
+
+static void run(struct record *record, const struct launch_program *program,
+		struct launch_result *result)
+{
+	struct link_event events[LINK_EVENTS_MAX];
+	struct launch_request request = {
+		.model = spmu_model_describe(record->model).name,
+		.threads = RUN_THREADS,
+		.event = events,
+		.events = record->counted,
+		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
+			(record->traces ? LINK_WANT_BTS : 0) |
+			(record->regs_mask ? LINK_WANT_REGS : 0) | record->run.want,
+		.lbr_select = record->branches.select,
+		.sink = record_file_take,
+		.opaque = record,
+	};
+
+	for (size_t i = 0; i < record->counted; i++) {
+		events[i] = run_sample(&record->events.event[record->event_of[i]]);
+		record_after_start(record, &events[i]);
+		record->run.control.name[i] = record->events.event[record->event_of[i]].name;
+	}
+	request.control = control_request(&record->run.control);
+	launch_run(program, &request, result);
+	if (record->progress_shown)
+		fputs("\r\033[K", stderr);
+}
+
+static void say_summary(const struct record *record, const struct launch_result *result,
+			uint64_t samples, uint64_t traced, uint64_t bytes)
+{
+	if (record->run.verbose)
+		fprintf(stderr,
+			"[ softpmu record: %llu units, %llu interrupts, %llu records, buffer full "
+			"%llu "
+			"times; %llu blocks, %.3f MB of code ]\n",
+			(unsigned long long)result->units, (unsigned long long)result->interrupts,
+			(unsigned long long)result->records,
+			(unsigned long long)result->buffer_full, (unsigned long long)result->blocks,
+			(double)result->cache_bytes / 1e6);
+	if (record->quiet)
+		return;
+	fprintf(stderr, "[ softpmu record: Captured and wrote %.3f MB %s (%llu samples",
+		(double)bytes / 1e6, record->output, (unsigned long long)samples);
+	if (record->traces)
+		fprintf(stderr, ", %llu branches", (unsigned long long)traced);
+	fputs(") ]\n", stderr);
+}
+
+/* Completes the file.  Returns the status to exit with. */
+static int finish(struct record *record, struct launch_result *result)
+{
+	struct perfdata_task task = {
+		.pid = (uint32_t)result->pid,
+		.tid = (uint32_t)result->pid,
+		.ppid = (uint32_t)getpid(),
+		.ptid = (uint32_t)getpid(),
+		.time_ns = result->end_ns,
+	};
+	uint64_t samples, traced, bytes;
+	char *error;
+
+	run_say_end(result);
+	if (result->end != LAUNCH_DONE && result->end != LAUNCH_LOST) {
+		perfdata_abandon(record->writer);
+		return result->status;
+	}
+	perfdata_add_exit(record->writer, &task);
+	samples = perfdata_samples(record->writer);
+	traced = perfdata_traced(record->writer);
+	if (!perfdata_finish(record->writer, &bytes, &error)) {
+		tool_error("%s", error ? error : "out of memory");
+		free(error);
+		return result->status ? result->status : EXIT_TOOL;
+	}
+	say_summary(record, result, samples, traced, bytes);
+	return result->status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = {.output = "perf.data"};
+	struct launch_program program = {0};
+	struct launch_result result = {0};
+	int status = parse_options(&record, argc, argv);
+
+	if (status < 0)
+		status = record_events_check(&record);
+	if (status >= 0)
+		goto out;
+	if (!run_find(&program, argv + optind, &status))
+		goto out;
+	delayed_loading_load_all();
+	for (size_t i = 0; i < record.events.count; i++)
+		record.addresses |= record.events.event[i].data_address;
+	if (!record_file_create(&record, argc, argv)) {
+		status = EXIT_TOOL;
+		goto out;
+	}
+	run(&record, &program, &result);
+	status = finish(&record, &result);
+out:
+	free(result.message);
+	program_forget(&program);
+	for (size_t i = 0; i < record.file_count; i++)
+		free(record.files[i].path);
+	free(record.files);
+	code_free(record.code);
+	events_free(&record.after);
+	events_free(&record.events);
+	return status;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stat.c: `softpmu stat`: counts events while a program runs.
+ *
+ * The output has the columns and the order of fields of perf stat, and adds the fidelity of each
+ * count.  An event that nothing supplies is shown as not supported, never as 0.  The times "user"
+ * and "sys" are those of the program and of the engine together.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/softpmu/base/output.h"
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/counts/baseline.h"
+#include "tools/softpmu/counts/stat_threads.h"
+#include "tools/softpmu/run/run.h"
+#include "tools/softpmu/run/run_options.h"
+
+/* What is counted without -e.  A model leaves out the names that it does not know. */
+static const char *const default_events[] = {
+	"instructions",
+	"branches",
+	"br_inst_retired.conditional",
+	"br_inst_retired.near_call",
+	"mem_inst_retired.all_loads",
+	"mem_inst_retired.all_stores",
+	"br_taken_retired",
+	"retired_branch_type.conditional",
+	"retired_branch_type.call",
+	"memory_loads",
+	"memory_stores",
+	"data_read",
+	"data_write",
+	"cycles",
+	"branch-misses",
+};
+
+struct stat_options {
+	struct run_options run;
+	const char *output, *separator;
+	const char *baseline, *write_baseline, *threshold, *label;
+	const char *machine; /* NULL: none is asked for; "": that of the model */
+	bool json, append, per_thread;
+	uint64_t runs;
+};
+
+static void print_help(void)
+{
+	printf("Usage: softpmu stat [OPTIONS] [--] PROGRAM [ARGUMENTS]\n\n"
+	       "Runs the program and prints how often each event occurred.\n\n"
+	       "  -e, --event LIST       events: instructions, branches, Intel's names, "
+	       "libpfm4's,\n"
+	       "                         rUUEE, cpu/event=...,umask=.../ (see softpmu list)\n"
+	       "  -M, --model NAME       the processor (default: " DEFAULT_MODEL ")\n"
+	       "      --machine[=NAME]   count events of caches, TLBs and branch prediction, too, "
+	       "by\n"
+	       "                         a model of this machine (default: the processor's)\n"
+	       "  -i, --no-inherit       do not count the processes that the program starts\n"
+	       "      --per-thread       print the counts of each thread\n"
+	       "  -r, --repeat N         run it N times, and print mean and spread\n"
+	       "  -D, --delay MS         switch the events on after MS milliseconds; -1: only by "
+	       "--control\n"
+	       "      --control fd:N[,N] or fifo:FILE[,FILE]\n"
+	       "                         read commands (enable, disable ...) there, and write\n"
+	       "                         'ack' to the second when they are done\n"
+	       "  -j, --json-output      print a JSON object on each line\n"
+	       "  -x, --field-separator SEP\n"
+	       "                         print fields with SEP between them\n"
+	       "  -o, --output FILE      print there instead of standard error\n"
+	       "      --append           add to FILE instead of replacing it\n"
+	       "      --deterministic    make the counts the same each time, by fixed addresses "
+	       "and\n"
+	       "                         random numbers; with =time also by fixed clocks\n"
+	       "      --strict           fail if a program cannot be counted (32-bit ...); "
+	       "otherwise it\n"
+	       "                         runs natively and is named\n"
+	       "      --no-cache         do not use or keep translations of the program's code\n"
+	       "      --baseline FILE    compare with the counts of an earlier -j\n"
+	       "      --threshold [+]PERCENT\n"
+	       "                         how far they may differ (default: 0); with + only "
+	       "upwards\n"
+	       "      --write-baseline FILE\n"
+	       "                         also write the counts to FILE, for --baseline\n"
+	       "      --label NAME       the benchmark's name in a baseline with several\n"
+	       "  -v, --verbose          also print what the unit and the translator did\n"
+	       "  -h, --help             print this text\n\n"
+	       "The exit status is the program's, 125 if it cannot be counted, or 121 if the\n"
+	       "program ended with 0 and a count is beyond the threshold.\n");
+}
+
+enum {
+	OPTION_APPEND = RUN_OPTIONS_END,
+	OPTION_BASELINE,
+	OPTION_WRITE_BASELINE,
+	OPTION_THRESHOLD,
+	OPTION_LABEL,
+	OPTION_MACHINE,
+	OPTION_PER_THREAD,
+};
+
+static const struct option options[] = {
+	{"event", required_argument, NULL, 'e'},
+	{"model", required_argument, NULL, 'M'},
+	{"no-inherit", no_argument, NULL, 'i'},
+	{"repeat", required_argument, NULL, 'r'},
+	{"delay", required_argument, NULL, 'D'},
+	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
+	{"json-output", no_argument, NULL, 'j'},
+	{"field-separator", required_argument, NULL, 'x'},
+	{"output", required_argument, NULL, 'o'},
+	{"append", no_argument, NULL, OPTION_APPEND},
+	{"baseline", required_argument, NULL, OPTION_BASELINE},
+	{"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
+	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
+	{"label", required_argument, NULL, OPTION_LABEL},
+	{"machine", optional_argument, NULL, OPTION_MACHINE},
+	{"per-thread", no_argument, NULL, OPTION_PER_THREAD},
+	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
+	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* --- options --------------------------------------------------------------------------- */
+
+static int take_option(struct stat_options *stat, int option, char **argv, char ***lists)
+{
+	switch (option) {
+	case 'e':
+		*(*lists)++ = optarg;
+		return -1;
+	case 'r':
+		if (tool_number(optarg, &stat->runs) && stat->runs)
+			return -1;
+		return tool_usage_error("stat", "-r needs a number of runs, not '%s'", optarg);
+	case 'j':
+		stat->json = true;
+		return -1;
+	case 'x':
+		stat->separator = strcmp(optarg, "\\t") ? optarg : "\t";
+		return -1;
+	case 'o':
+		stat->output = optarg;
+		return -1;
+	case OPTION_APPEND:
+		stat->append = true;
+		return -1;
+	case OPTION_BASELINE:
+		stat->baseline = optarg;
+		return -1;
+	case OPTION_WRITE_BASELINE:
+		stat->write_baseline = optarg;
+		return -1;
+	case OPTION_THRESHOLD:
+		stat->threshold = optarg;
+		return -1;
+	case OPTION_LABEL:
+		stat->label = optarg;
+		return -1;
+	case OPTION_MACHINE:
+		stat->machine = optarg ? optarg : "";
+		return -1;
+	case OPTION_PER_THREAD:
+		stat->per_thread = true;
+		stat->run.want |= LINK_WANT_PER_THREAD;
+		return -1;
+	case 'h':
+		print_help();
+		return output_finish("stat", 0);
+	default:
+		return run_options_take(&stat->run, "stat", option, argv);
+	}
+}
+
+/* Finds the machine that is asked for.  Returns -1, or the status to exit with. */
+static int choose_machine(struct stat_options *stat, const struct spmu_model *model)
+{
+	const char *processor = spmu_model_describe(model).name;
+	const struct spmu_machine *machine;
+	char names[256] = "";
+
+	if (!stat->machine)
+		return -1;
+	machine = spmu_machine_find(*stat->machine ? stat->machine : processor);
+	if (machine) {
+		stat->machine = machine->name;
+		launch_use_machine();
+		return -1;
+	}
+	for (size_t i = 0; (machine = spmu_machine_at(i)); i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", machine->name);
+	if (*stat->machine)
+		return tool_usage_error("stat", "no machine '%s'; there are: %s", stat->machine,
+					names);
+	return tool_usage_error("stat",
+				"no machine is known for the processor %s; "
+				"--machine=NAME takes one of these: %s",
+				processor, names);
+}
+
+static int parse_events(const struct spmu_model *model, char **lists, struct event_list *events)
+{
+	char *error;
+
+	if (*lists)
+		return run_parse_events(events, model, lists);
+	for (size_t i = 0; i < sizeof(default_events) / sizeof(default_events[0]); i++) {
+		if (!events_parse(events, model, default_events[i], &error))
+			free(error);
+	}
+	return -1;
+}
+
+/* Refuses options that cannot be combined, and options that need another one. */
+static int check_options(const struct stat_options *stat, struct stat_table *table)
+{
+	if (stat->json && stat->separator)
+		return tool_usage_error("stat", "-j and -x cannot be combined");
+	if (stat->per_thread && stat->runs > 1)
+		return tool_usage_error("stat", "--per-thread and -r cannot be combined");
+	if (stat->per_thread && (stat->baseline || stat->write_baseline))
+		return tool_usage_error("stat", "--per-thread and a baseline cannot be combined");
+	if (stat->append && !stat->output)
+		return tool_usage_error("stat", "--append needs -o");
+	if (stat->threshold && !stat->baseline)
+		return tool_usage_error("stat", "--threshold needs --baseline");
+	if (stat->label && !stat->baseline && !stat->write_baseline && !stat->json)
+		return tool_usage_error("stat", "--label needs --baseline, --write-baseline or -j");
+	if (stat->threshold && !baseline_threshold_parse(stat->threshold, &table->threshold))
+		return tool_usage_error("stat", "--threshold needs a number of percent, not '%s'",
+					stat->threshold);
+	return -1;
+}
+
+static int parse_options(struct stat_options *stat, struct stat_table *table, int argc, char **argv)
+{
+	char **lists = tool_alloc(((size_t)argc + 1) * sizeof(*lists)), **next = lists;
+	int option, status = -1;
+
+	opterr = 0;
+	while (status < 0 &&
+	       (option = getopt_long(argc, argv, "+:e:M:ir:D:jx:o:vh", options, NULL)) != -1)
+		status = take_option(stat, option, argv, &next);
+	if (status < 0)
+		status = check_options(stat, table);
+	if (status < 0 && optind >= argc)
+		status = tool_usage_error("stat", "no program to run");
+	if (status < 0) {
+		table->model = tool_model(stat->run.model_name);
+		status = table->model ? choose_machine(stat, table->model) : EXIT_BAD_USAGE;
+	}
+	if (status < 0)
+		status = parse_events(table->model, lists, &table->events);
+	if (status < 0 && table->events.count > LINK_EVENTS_MAX)
+		status = tool_error("too many events: at most %d", LINK_EVENTS_MAX);
+	free(lists);
+	return status;
+}
+
+/* --- the output file --------------------------------------------------------------------- */
+
+/* Opens the file before the program runs, so that a wrong name is noticed at once.  print() empties
+ * it. */
+static FILE *open_output(const struct stat_options *stat, bool *created)
+{
+	FILE *file;
+
+	*created = false;
+	if (!stat->output)
+		return stderr;
+	*created = access(stat->output, F_OK) != 0;
+	file = fopen(stat->output, "ae");
+	if (!file)
+		tool_error("cannot write %s: %s", stat->output, strerror(errno));
+	return file;
+}
+
+static bool close_output(const struct stat_options *stat, FILE *file)
+{
+	bool bad;
+
+	bad = fflush(file) || ferror(file);
+	/* If standard error cannot take the counts, it cannot take a message either. */
+	if (file == stderr)
+		return !bad;
+	if (fclose(file) || bad) {
+		tool_error("cannot write %s: %s", stat->output, strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+static int print(const struct stat_options *stat, const struct stat_table *table, FILE *file)
+{
+	struct stat status;
+
+	if (file != stderr && !stat->append && !fstat(fileno(file), &status) &&
+	    S_ISREG(status.st_mode) && ftruncate(fileno(file), 0))
+		tool_error("cannot empty %s: %s", stat->output, strerror(errno));
+	if (stat->json)
+		stat_print_json(table, file);
+	else if (stat->separator)
+		stat_print_fields(table, stat->separator, file);
+	else
+		stat_print_text(table, stat->output, file);
+	return 0;
+}
+
+/* --- counting ------------------------------------------------------------------------------ */
+
+/* Runs the program once and adds its counts to the table.  Returns false if there are none. */
+static bool run_once(struct stat_options *stat, struct stat_table *table,
+		     const struct launch_program *program, struct launch_result *result)
+{
+	struct link_event events[LINK_EVENTS_MAX];
+	struct launch_request request = {
+		.model = spmu_model_describe(table->model).name,
+		.machine = stat->machine,
+		.threads = RUN_THREADS,
+		.event = events,
+		.want = stat->run.want,
+		.sink = stat->per_thread ? stat_threads_take : NULL,
+		.opaque = table,
+	};
+
+	for (size_t i = 0; i < table->events.count; i++) {
+		if (table->events.event[i].fidelity == SPMU_ABSENT)
+			continue;
+		stat->run.control.name[request.events] = table->events.event[i].name;
+		events[request.events++] = run_count(&table->events.event[i]);
+	}
+	request.control = control_request(&stat->run.control);
+	launch_run(program, &request, result);
+	run_say_end(result);
+	if (result->end != LAUNCH_DONE && result->end != LAUNCH_LOST)
+		return false;
+	stat_table_add(table, result);
+	return true;
+}
+
+static void say_details(const struct launch_result *result, FILE *file)
+{
+	fprintf(file,
+		"units: %llu, interrupts: %llu, blocks: %llu, bytes of code: %llu, kept blocks: "
+		"%llu\n",
+		(unsigned long long)result->units, (unsigned long long)result->interrupts,
+		(unsigned long long)result->blocks, (unsigned long long)result->cache_bytes,
+		(unsigned long long)result->kept_blocks);
+}
+
+static int run_all(struct stat_options *stat, struct stat_table *table,
+		   const struct launch_program *program, FILE *file)
+{
+	int status = 0;
+	bool good = true;
+
+	for (uint64_t run = 0; run < stat->runs && good; run++) {
+		struct launch_result result;
+
+		good = run_once(stat, table, program, &result);
+		/* The first failure decides the status, even if a later run succeeds. */
+		if (!good || !status)
+			status = result.status;
+		/* After a signal that asks the tool to end, or without counts, no more runs. */
+		if (good && (result.end == LAUNCH_LOST || result.asked))
+			run = stat->runs - 1;
+		if (good && stat->run.verbose)
+			say_details(&result, file);
+		free(result.message);
+	}
+	if (good)
+		print(stat, table, file);
+	if (good && !status && stat_table_changed(table))
+		status = EXIT_CHANGED;
+	return status;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct stat_options stat = {.runs = 1};
+	struct stat_table table = {0};
+	struct launch_program program = {0};
+	FILE *file = NULL;
+	bool created = false;
+	int status = parse_options(&stat, &table, argc, argv);
+
+	if (status >= 0)
+		goto out;
+	stat_table_start(&table);
+	if (stat.per_thread)
+		stat_threads_start(&table);
+	table.command = run_command_text(argv + optind);
+	table.label = stat.label;
+	if ((stat.baseline && !baseline_read(&table, stat.baseline)) ||
+	    (stat.write_baseline && !baseline_can_write(&table, stat.write_baseline))) {
+		status = EXIT_TOOL;
+		goto out;
+	}
+	if (!run_find(&program, argv + optind, &status))
+		goto out;
+	file = open_output(&stat, &created);
+	if (!file) {
+		status = EXIT_TOOL;
+		goto out;
+	}
+	status = run_all(&stat, &table, &program, file);
+	if (!close_output(&stat, file) && !status)
+		status = EXIT_TOOL;
+	if (stat.write_baseline && table.runs && (!status || status == EXIT_CHANGED) &&
+	    !baseline_write(&table, stat.write_baseline))
+		status = EXIT_TOOL;
+	/* Without counts the file that was created is removed. */
+	if (created && !table.runs)
+		unlink(stat.output);
+out:
+	stat_table_free(&table);
+	program_forget(&program);
+	return status;
+}

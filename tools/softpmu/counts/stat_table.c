@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* stat_table.c: the counts of runs, their spread, and their distance from a baseline. */
+#include "tools/softpmu/counts/stat_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/counts/stat_threads.h"
+
+static void spread_add(struct spread *spread, double value)
+{
+	double delta = value - spread->mean;
+
+	spread->count++;
+	spread->mean += delta / (double)spread->count;
+	spread->squares += delta * (value - spread->mean);
+}
+
+double stat_table_spread_error(const struct spread *spread)
+{
+	if (spread->count < 2)
+		return 0;
+	return sqrt(spread->squares / (double)(spread->count - 1) / (double)spread->count);
+}
+
+double stat_table_spread_percent(const struct spread *spread)
+{
+	return spread->mean != 0 ? 100 * stat_table_spread_error(spread) / spread->mean : 0;
+}
+
+static double seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+void stat_table_start(struct stat_table *table)
+{
+	table->counts = tool_alloc(table->events.count * sizeof(*table->counts));
+}
+
+void stat_table_add(struct stat_table *table, const struct launch_result *result)
+{
+	size_t from = 0;
+
+	table->runs++;
+	spread_add(&table->elapsed, (double)result->elapsed_ns / 1e9);
+	spread_add(&table->user, seconds(result->usage.ru_utime));
+	spread_add(&table->system, seconds(result->usage.ru_stime));
+	for (size_t i = 0; i < table->events.count; i++) {
+		struct stat_count *count = &table->counts[i];
+
+		if (table->events.event[i].fidelity == SPMU_ABSENT)
+			continue;
+		count->value = result->count[from++];
+		count->counted = result->end == LAUNCH_DONE;
+		if (count->counted)
+			spread_add(&count->values, (double)count->value);
+	}
+}
+
+void stat_table_free(struct stat_table *table)
+{
+	events_free(&table->events);
+	stat_threads_free(table);
+	free(table->counts);
+	free(table->command);
+	free(table->baseline_version);
+}
+
+double stat_table_value(const struct stat_table *table, size_t index)
+{
+	return table->runs > 1 ? table->counts[index].values.mean
+			       : (double)table->counts[index].value;
+}
+
+const char *stat_table_no_number(const struct stat_table *table, size_t index)
+{
+	if (table->events.event[index].fidelity == SPMU_ABSENT)
+		return "<not supported>";
+	return table->counts[index].counted ? NULL : "<not counted>";
+}
+
+/* --- the baseline ------------------------------------------------------------------------ */
+
+/* A change from 0 to anything else is not a number of percents. */
+double stat_table_change(const struct stat_table *table, size_t index)
+{
+	double now = stat_table_value(table, index), before = table->counts[index].baseline;
+
+	if (now == before)
+		return 0;
+	return before != 0 ? 100 * (now - before) / before : INFINITY;
+}
+
+bool stat_table_can_compare(const struct stat_table *table, size_t index)
+{
+	return table->baseline && table->counts[index].has_baseline &&
+	       !stat_table_no_number(table, index);
+}
+
+bool stat_table_is_beyond(const struct stat_table *table, size_t index)
+{
+	double change = stat_table_change(table, index);
+
+	return (table->threshold.only_more ? change : fabs(change)) > table->threshold.percent;
+}
+
+bool stat_table_changed(const struct stat_table *table)
+{
+	for (size_t i = 0; i < table->events.count; i++) {
+		if (stat_table_can_compare(table, i) && stat_table_is_beyond(table, i))
+			return true;
+	}
+	return false;
+}
+
+/* --- metrics ----------------------------------------------------------------------------- */
+
+/* Returns the exact event that counts just these signals, or -1. */
+static int find_base(const struct stat_table *table, uint64_t signals)
+{
+	for (size_t i = 0; i < table->events.count; i++) {
+		const struct event *event = &table->events.event[i];
+
+		if (event->row && event->row->signals == signals && event->fidelity == SPMU_EXACT &&
+		    !stat_table_no_number(table, i) && table->counts[i].value)
+			return (int)i;
+	}
+	return -1;
+}
+
+bool stat_table_metric(const struct stat_table *table, size_t index, double *value,
+		       const char **unit)
+{
+	const struct event *event = &table->events.event[index];
+	uint64_t signals = event->row ? event->row->signals : 0;
+	int base;
+
+	if (stat_table_no_number(table, index) || event->fidelity != SPMU_EXACT)
+		return false;
+	if (!(signals & ~SPMU_SIGSET_BRANCHES) && signals != SPMU_SIGSET_BRANCHES) {
+		base = find_base(table, SPMU_SIGSET_BRANCHES);
+		if (base >= 0) {
+			*value = 100 * stat_table_value(table, index) /
+				 stat_table_value(table, (size_t)base);
+			*unit = "% of all branches";
+			return true;
+		}
+	}
+	base = find_base(table, SPMU_SIGBIT(INSTRUCTIONS));
+	if (base < 0 || signals == SPMU_SIGBIT(INSTRUCTIONS))
+		return false;
+	*value = stat_table_value(table, index) / stat_table_value(table, (size_t)base);
+	*unit = "per instruction";
+	return true;
+}

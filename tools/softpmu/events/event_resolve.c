@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_resolve.c: chooses the row of the model's table for an event and the counters that can
+ * count it, and decides whether it is absent.
+ */
+#include "tools/softpmu/events/event_resolve.h"
+
+#include <linux/perf_event.h>
+
+#include <hosts/user/launch.h>
+
+#include "tools/softpmu/events/event_legacy.h"
+
+static bool is_modified(const struct event *event)
+{
+	return event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK | SELECT_ANY);
+}
+
+/* Returns why the event is absent, or NULL if it is not. */
+/* Returns whether a row counts branches by their kind and by their prediction. */
+static bool is_judged(const struct spmu_event *row)
+{
+	return row->signals & SPMU_SIGBIT(BRANCH_PREDICTED) ||
+	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
+}
+
+/* Returns whether stat --machine can count it. */
+static bool machine_counts(const struct spmu_event *row)
+{
+	struct spmu_supply with = launch_supply;
+
+	spmu_uarch_supplies(&with);
+	return spmu_event_fidelity(row, &with) != SPMU_ABSENT && !is_judged(row);
+}
+
+static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
+				     const struct event_code *code,
+				     const struct modifiers *modifiers)
+{
+	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
+
+	if (levels && !modifiers->user)
+		return "no kernel code runs here";
+	if (modifiers->kernel)
+		return "the kernel is not observed; use :u to count the program's part";
+	if (modifiers->guest && !modifiers->host)
+		return "no guest runs here";
+	if (code->extra)
+		return "it needs a register that is not modelled";
+	if (event_legacy_cannot(model, event->select))
+		return event_legacy_cannot(model, event->select);
+	if (!event->row)
+		return "the model's table does not list it";
+	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
+		return machine_counts(event->row) ? "stat --machine counts it, by a model"
+						  : "nothing here supplies what it counts";
+	if (is_judged(event->row))
+		return "it counts mispredictions by kinds of branches";
+	if (event_legacy_wants_tag(model, code))
+		return "it counts tags; name the event that sets them with tag=EVENT, or use a "
+		       "metric such as memory_loads";
+	return NULL;
+}
+
+const struct spmu_event *event_resolve_precise_twin(const struct spmu_model *model,
+						    const struct spmu_event *row)
+{
+	for (size_t i = 0; row && (row->signals || row->tally) && i < spmu_event_count(model);
+	     i++) {
+		const struct spmu_event *twin = spmu_event_at(model, i);
+		const struct event_code code = {.code = twin->code};
+
+		if (event_legacy_wants_tag(model, &code))
+			continue;
+		if (twin->signals == row->signals && twin->tally == row->tally &&
+		    twin->fidelity == row->fidelity && twin->pebs_counters)
+			return twin;
+	}
+	return NULL;
+}
+
+/* Chooses the row and the code.  Only some codes can be precise.  A generic name takes a code that
+ * counts the same and can be precise.  Any other code is taken as it is. */
+static void choose_row(struct event *event, const struct spmu_model *model,
+		       const struct event_code *code, const struct modifiers *modifiers)
+{
+	const struct spmu_event *twin = NULL;
+
+	event->row = code->row;
+	event->select = code->select | modifiers->select | SELECT_USR;
+	event->code = code->code;
+	event->tagger = code->tagger;
+	if (modifiers->precise && code->perf_type == PERF_TYPE_HARDWARE && event->row &&
+	    !event->row->pebs_counters)
+		twin = event_resolve_precise_twin(model, event->row);
+	if (twin) {
+		event->row = twin;
+		event->code = twin->code;
+		event->select = twin->code | modifiers->select | SELECT_USR;
+	}
+}
+
+/* Returns true if only the fixed counter can sample the event precisely. */
+static bool fixed_alone(const struct event *event, const struct spmu_model *model,
+			const struct event_code *code)
+{
+	return !event->counters && code->fixed >= 0 &&
+	       (spmu_model_describe(model).pebs_fixed >> code->fixed & 1);
+}
+
+/* Returns true if "ppp" takes the fixed counter, as in Linux: it has precise distribution. */
+static bool most_precise(const struct event *event, const struct spmu_model *model,
+			 const struct event_code *code, const struct modifiers *modifiers)
+{
+	const unsigned first_fixed = 32;
+
+	return modifiers->precise == PRECISE_MAX && !is_modified(event) && code->fixed >= 0 &&
+	       spmu_model_pdir(model, first_fixed + (unsigned)code->fixed, 0);
+}
+
+/* Returns the event's counters with precise distribution, for "ppp"; all of them if none has it. */
+static uint32_t distributed(const struct event *event, const struct spmu_model *model)
+{
+	uint32_t set = 0;
+
+	for (unsigned n = 0; n < 32; n++)
+		if ((event->counters >> n & 1) && spmu_model_pdir(model, n, event->select))
+			set |= UINT32_C(1) << n;
+	return set ? set : event->counters;
+}
+
+void event_resolve(struct event *event, const struct spmu_model *model,
+		   const struct event_code *code, const struct modifiers *modifiers)
+{
+	bool levels = modifiers->user || modifiers->kernel || modifiers->hypervisor;
+
+	choose_row(event, model, code, modifiers);
+	event->precise = modifiers->precise;
+	event->period = modifiers->period;
+	event->frequency = modifiers->frequency;
+	event->exclude_user = levels && !modifiers->user;
+	event->exclude_kernel = !modifiers->kernel;
+	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;
+	event->perf_config = modifiers->select ? event->select & SELECT_CHOSEN : code->perf_config;
+	if (event->perf_type == PERF_TYPE_RAW &&
+	    spmu_model_describe(model).programming != SPMU_PROGRAM_PERFEVTSEL)
+		event->perf_config = code->code;
+
+	event->fixed = -1;
+	if (event->precise) {
+		event->counters = event->row ? event->row->pebs_counters : 0;
+		event->data_address = event->row && event->row->data_address;
+	} else if (event->row) {
+		event->counters = event->row->counters;
+	} else {
+		event->counters = event_legacy_counters(model, code->code);
+	}
+	if (modifiers->precise == PRECISE_MAX)
+		event->counters = distributed(event, model);
+	if (code->fixed_only || most_precise(event, model, code, modifiers))
+		event->counters = 0;
+	if (!is_modified(event) && (!event->precise || fixed_alone(event, model, code)))
+		event->fixed = code->fixed;
+
+	event->absent_reason = reason_of_absence(model, event, code, modifiers);
+	event->fidelity = event->absent_reason ? SPMU_ABSENT
+					       : spmu_event_fidelity(event->row, &launch_supply);
+	/* A threshold compares occurrences in a clock, and the clock is a model: one instruction
+	 * each. */
+	if (event->fidelity == SPMU_EXACT && (event->select & (SELECT_EDGE | SELECT_CMASK)))
+		event->fidelity = SPMU_MODELLED;
+}

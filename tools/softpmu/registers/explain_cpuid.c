@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_cpuid.c: `softpmu explain cpuid`: the leaves in which the unit reports itself, decoded
+ * field by field.  A core of the model answers CPUID.
+ *
+ * All of leaf 0AH is the unit's (Vol. 2A, CPUID; Vol. 3B 18.2).  In leaf 01H the flags DS, DTES64,
+ * DS-CPL and PDCM are.  The other bits of ECX and EDX belong to the host, which this command does
+ * not have, so they are not drawn.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/registers/explain.h"
+
+#define FIELD(name, low, width, meaning)                                                           \
+	{                                                                                          \
+		name, low, width, SPMU_RW, meaning, "Vol. 2A CPUID"                                \
+	}
+#define UNUSED(low, width)                                                                         \
+	{                                                                                          \
+		NULL, low, width, SPMU_RW, "not used", "Vol. 2A CPUID"                             \
+	}
+#define HOSTS(low, width)                                                                          \
+	{                                                                                          \
+		"(host)", low, width, SPMU_IGNORED, "the host's flags", "Vol. 2A CPUID"            \
+	}
+
+static const struct spmu_field leaf_0a_eax[] = {
+	FIELD("VERSION", 0, 8, "version of architectural performance monitoring"),
+	FIELD("COUNTERS", 8, 8, "general counters of a logical processor"),
+	FIELD("WIDTH", 16, 8, "bits of a general counter"),
+	FIELD("LENGTH", 24, 8, "architectural events that EBX describes"),
+};
+
+static const struct spmu_field leaf_0a_ebx[] = {
+	FIELD("CYCLES", 0, 1, "1: core cycles not available"),
+	FIELD("INST", 1, 1, "1: instructions retired not available"),
+	FIELD("REF", 2, 1, "1: reference cycles not available"),
+	FIELD("LLCREF", 3, 1, "1: last-level cache references not available"),
+	FIELD("LLCMISS", 4, 1, "1: last-level cache misses not available"),
+	FIELD("BR", 5, 1, "1: branches retired not available"),
+	FIELD("BRMISS", 6, 1, "1: mispredicted branches retired not available"),
+	UNUSED(7, 25),
+};
+
+static const struct spmu_field leaf_0a_ecx[] = {
+	FIELD("FIXED_MASK", 0, 32, "supported fixed counters as a mask (version 5 on)"),
+};
+
+static const struct spmu_field leaf_0a_edx[] = {
+	FIELD("FIXED", 0, 5, "fixed counters"),
+	FIELD("FIXED_WIDTH", 5, 8, "bits of a fixed counter"),
+	UNUSED(13, 2),
+	FIELD("ANYTHREAD_DEPRECATED", 15, 1, "1: ANY must be 0"),
+	UNUSED(16, 16),
+};
+
+static const struct spmu_field leaf_01_ecx[] = {
+	HOSTS(0, 2),   FIELD("DTES64", 2, 1, "1: the DS save area has 64-bit fields"),
+	HOSTS(3, 1),   FIELD("DS_CPL", 4, 1, "1: branch traces can be limited by CPL"),
+	HOSTS(5, 10),  FIELD("PDCM", 15, 1, "1: IA32_PERF_CAPABILITIES is there"),
+	HOSTS(16, 16),
+};
+
+static const struct spmu_field leaf_01_edx[] = {
+	HOSTS(0, 21),
+	FIELD("DS", 21, 1, "1: the debug store is there (DS save area, PEBS, BTS)"),
+	HOSTS(22, 10),
+};
+
+#define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
+
+/* A register of a leaf. */
+static const struct leaf_register {
+	uint32_t leaf;
+	const char *name;
+	size_t offset; /* in struct spmu_cpuid_regs */
+	const struct spmu_field *fields;
+	size_t count;
+} leaf_registers[] = {
+	{0x01, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_01_ecx)},
+	{0x01, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_01_edx)},
+	{0x0a, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_0a_eax)},
+	{0x0a, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_0a_ebx)},
+	{0x0a, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_0a_ecx)},
+	{0x0a, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_0a_edx)},
+};
+
+#define LEAF_REGISTERS (sizeof(leaf_registers) / sizeof(leaf_registers[0]))
+
+static void draw_leaf_register(const struct explain *explain, const struct leaf_register *reg)
+{
+	struct spmu_cpuid_regs regs = {0};
+	uint32_t value;
+
+	if (!spmu_cpuid(explain->core, reg->leaf, 0, &regs)) {
+		printf("\nCPUID.%02" PRIX32 "H:%s: the unit of this model reports nothing here\n",
+		       reg->leaf, reg->name);
+		return;
+	}
+	memcpy(&value, (const char *)&regs + reg->offset, sizeof(value));
+	printf("\nCPUID.%02" PRIX32 "H:%s = 0x%08" PRIx32 "%s\n\n", reg->leaf, reg->name, value,
+	       reg->leaf == 1 ? " (the unit's flags)" : "");
+	draw_boxes(&explain->style, reg->fields, reg->count, value);
+	putchar('\n');
+	draw_fields(reg->fields, reg->count, value);
+}
+
+int explain_cpuid(const struct explain *explain, const char *which)
+{
+	uint64_t leaf = 0;
+	bool drawn = false;
+	size_t i;
+
+	if (which && (!explain_number(which, &leaf) || leaf > UINT32_MAX)) {
+		tool_error("'%s' is not a CPUID leaf such as 0AH, 0xa or 10", which);
+		return 1;
+	}
+	for (i = 0; i < LEAF_REGISTERS; i++) {
+		if (which && leaf_registers[i].leaf != leaf)
+			continue;
+		if (!drawn)
+			printf("CPUID of %s, %s, %u thread%s in the core\n", explain->info.name,
+			       explain->info.title, explain->threads,
+			       explain->threads == 1 ? "" : "s");
+		drawn = true;
+		draw_leaf_register(explain, &leaf_registers[i]);
+	}
+	if (drawn)
+		return 0;
+	tool_error("the unit reports nothing in CPUID leaf %02" PRIX64 "H (it does in 01H and 0AH)",
+		   leaf);
+	return 1;
+}

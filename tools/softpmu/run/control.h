@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* control.h: -D and --control, by which stat and record let events count part of the time. */
+#ifndef SOFTPMU_TOOL_CONTROL_H
+#define SOFTPMU_TOOL_CONTROL_H
+
+#include <hosts/user/launch.h>
+
+struct control_options {
+	bool given; /* one of the two */
+	struct launch_control launch;
+	const char *name[LINK_EVENTS_MAX];
+};
+
+/* Takes the argument of -D or --control of `command`.  Returns -1 to go on, otherwise the status to
+ * end with, after a message. */
+int control_delay(struct control_options *control, const char *command, const char *text);
+int control_channel(struct control_options *control, const char *command, const char *text);
+
+/* What a run is asked for; NULL: nothing.  control->name has the names of the run's events. */
+const struct launch_control *control_request(struct control_options *control);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* record.h: what the parts of `softpmu record` share: options and the state of the run. */
+#ifndef SOFTPMU_TOOL_RECORD_H
+#define SOFTPMU_TOOL_RECORD_H
+
+#include <src/perfdata/perfdata.h>
+
+#include "tools/softpmu/run/branches.h"
+#include "tools/softpmu/run/run.h"
+#include "tools/softpmu/run/run_options.h"
+
+/* Samples a second when neither -c nor -F is given. */
+#define DEFAULT_FREQUENCY 4000
+
+struct record {
+	struct run_options run;
+	const char *output, *after_name;
+	struct event_list events, after; /* --after: none or one */
+	uint64_t period, frequency;	 /* -c, -F; 0: not given */
+	uint64_t regs_mask;
+	bool addresses, quiet;
+
+	struct branches branches;
+	bool call_graph; /* --call-graph lbr */
+
+	const struct spmu_model *model;
+	struct perfdata_writer *writer;
+	size_t event_of[LINK_EVENTS_MAX]; /* the place in the list of each event of the engine */
+	size_t counted;
+	bool traces, trace_begun;
+	struct code *code; /* for filters by instruction; NULL: not needed */
+	struct mapped_file {
+		char *path;
+		uint8_t build_id[PERFDATA_BUILD_ID_MAX];
+		uint8_t build_id_bytes;
+	} * files;
+	size_t file_count;
+	uint64_t next_progress_ns;
+	bool progress_shown;
+};
+
+/* Checks each event, gives it its period and counts what the engine is to sample.  Returns -1 to go
+ * on, otherwise the status to end with, after a message. */
+int record_events_check(struct record *record);
+
+/* Checks --after.  Returns -1 to go on, otherwise the status to exit with, after a message. */
+int record_after(struct record *record);
+
+/* Adds the start by --after to the sampled event. */
+void record_after_start(const struct record *record, struct link_event *event);
+
+/* Creates the file.  Returns false after a message. */
+bool record_file_create(struct record *record, int argc, char **argv);
+
+/* Writes a record of the engine to the file.  This is the launch_sink. */
+void record_file_take(void *opaque, const struct link_record *link, uint64_t time_ns,
+		      const void *trace);
+
+#endif

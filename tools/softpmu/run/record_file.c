@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_file.c: writes what the engine hands over to perf.data.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/run/record.h"
+
+#define PROGRESS_NS UINT64_C(1000000000)
+
+/* The registers of a link_sample in perf's numbers. */
+static const uint8_t register_numbers[18] = {
+	PERFDATA_FLAGS,	 PERFDATA_IP,	  PERFDATA_AX,	   PERFDATA_BX,	    PERFDATA_CX,
+	PERFDATA_DX,	 PERFDATA_SI,	  PERFDATA_DI,	   PERFDATA_BP,	    PERFDATA_SP,
+	PERFDATA_R8,	 PERFDATA_R8 + 1, PERFDATA_R8 + 2, PERFDATA_R8 + 3, PERFDATA_R8 + 4,
+	PERFDATA_R8 + 5, PERFDATA_R8 + 6, PERFDATA_R8 + 7,
+};
+
+/* --- the file ------------------------------------------------------------------------ */
+
+static struct perf_event_attr make_attr(const struct record *record, const struct event *event,
+					bool first)
+{
+	struct perf_event_attr attr = {
+		.type = event->perf_type,
+		.config = event->perf_config,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
+		.disabled = 1,
+		.enable_on_exec = 1,
+		.exclude_user = event->exclude_user,
+		.exclude_kernel = event->exclude_kernel,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+		.precise_ip = event->precise & 3,
+		.sample_id_all = 1,
+		.mmap = first,
+		.mmap2 = first,
+		.comm = first,
+		.comm_exec = first,
+		.task = first,
+		.build_id = first,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.inherit = !(record->run.want & LINK_WANT_ONE),
+		.freq = event->frequency != 0,
+	};
+
+	if (event->trace) {
+		attr.freq = 0;
+		attr.sample_period = 1;
+		return attr;
+	}
+	if (event->frequency)
+		attr.sample_freq = event->frequency;
+	else
+		attr.sample_period = event->period;
+	if (record->addresses)
+		attr.sample_type |= PERF_SAMPLE_ADDR;
+	if (record->regs_mask) {
+		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr.sample_regs_intr = record->regs_mask;
+	}
+	if (record->branches.type) {
+		attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr.branch_sample_type = record->branches.type;
+	}
+	/* perf makes the rest of the call chain from the branches. */
+	if (record->call_graph)
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	return attr;
+}
+
+/* Returns "GenuineIntel,6,94,3" from CPUID.01H:EAX (Vol. 2A, CPUID, figure 3-6). */
+static char *cpu_id(uint32_t signature)
+{
+	unsigned family = signature >> 8 & 0xf, model = signature >> 4 & 0xf;
+
+	if (family == 6 || family == 15)
+		model |= (signature >> 16 & 0xf) << 4;
+	if (family == 15)
+		family += signature >> 20 & 0xff;
+	return tool_print("GenuineIntel,%u,%u,%u", family, model, signature & 0xf);
+}
+
+bool record_file_create(struct record *record, int argc, char **argv)
+{
+	struct spmu_model_info info = spmu_model_describe(record->model);
+	size_t count = record->events.count;
+	struct perfdata_event *events = tool_alloc(count * sizeof(*events));
+	char **command = tool_alloc(((size_t)argc + 2) * sizeof(*command));
+	char *id = cpu_id(info.signature);
+	char *version = tool_print("softpmu %s", SPMU_VERSION_STRING);
+	char *cpu_name = tool_print("%s, softpmu's %s", info.title, info.name);
+	struct perfdata_about about = {
+		.version = version, .cpu_name = cpu_name, .cpu_id = id, .command = command};
+	static char tool[] = "softpmu";
+	char *error = NULL;
+
+	command[0] = tool;
+	memcpy(command + 1, argv, (size_t)argc * sizeof(*argv));
+	for (size_t i = 0; i < count; i++) {
+		events[i].name = record->events.event[i].name;
+		events[i].attr = make_attr(record, &record->events.event[i], i == 0);
+	}
+	record->writer = perfdata_create(record->output, events, count, &about, &error);
+	if (!record->writer)
+		tool_error("%s", error ? error : "out of memory");
+	free(error);
+	free(cpu_name);
+	free(version);
+	free(id);
+	free(command);
+	free(events);
+	return record->writer;
+}
+
+/* --- records --------------------------------------------------------------------------- */
+
+static const struct mapped_file *find_file(struct record *record, const char *path)
+{
+	struct mapped_file *file;
+
+	for (size_t i = 0; i < record->file_count; i++) {
+		if (!strcmp(record->files[i].path, path))
+			return &record->files[i];
+	}
+	record->files = tool_grow(record->files, (record->file_count + 1) * sizeof(*record->files));
+	file = &record->files[record->file_count++];
+	file->path = tool_copy(path);
+	file->build_id_bytes = (uint8_t)perfdata_read_build_id(path, file->build_id);
+	return file;
+}
+
+static void add_mmap(struct record *record, const struct link_mmap *link, uint64_t time_ns)
+{
+	const struct mapped_file *file = find_file(record, link->path);
+	struct perfdata_mmap map = {
+		.pid = link->pid,
+		.tid = link->tid,
+		.time_ns = time_ns,
+		.start = link->start,
+		.length = link->length,
+		.page_offset = link->page_offset,
+		.major = link->device_major,
+		.minor = link->device_minor,
+		.inode = link->inode,
+		.protection = link->protection,
+		.flags = link->flags,
+		.path = link->path,
+		.build_id_bytes = file->build_id_bytes,
+	};
+
+	memcpy(map.build_id, file->build_id, sizeof(map.build_id));
+	perfdata_add_mmap(record->writer, &map);
+	if (record->code)
+		code_map(record->code, link);
+}
+
+static void add_comm(struct record *record, const struct link_comm *link, uint64_t time_ns)
+{
+	struct perfdata_comm comm = {
+		.pid = link->pid,
+		.tid = link->tid,
+		.time_ns = time_ns,
+		.comm = link->comm,
+		.exec = link->exec,
+	};
+
+	perfdata_add_comm(record->writer, &comm);
+	if (record->code && link->exec)
+		code_exec(record->code, link->pid);
+}
+
+static void add_task(struct record *record, const struct link_task *link, uint64_t time_ns)
+{
+	struct perfdata_task task = {
+		.pid = link->pid,
+		.tid = link->tid,
+		.ppid = link->ppid,
+		.ptid = link->ptid,
+		.time_ns = time_ns,
+	};
+
+	if (link->ended)
+		perfdata_add_exit(record->writer, &task);
+	else
+		perfdata_add_fork(record->writer, &task);
+	/* The mappings of a process that ended stay: its other threads may still have samples. */
+	if (record->code && link->pid != link->ppid && !link->ended)
+		code_fork(record->code, link->pid, link->ppid);
+}
+
+static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
+{
+	const uint64_t *registers = (const uint64_t *)(link + 1);
+	const struct link_branch *branches =
+		(const struct link_branch *)(registers + link->registers);
+	struct perfdata_branch kept[BRANCHES_MAX];
+	const struct perfdata_address chain[] = {{PERF_CONTEXT_USER}, {link->ip}};
+	struct perfdata_sample sample = {
+		.misc = PERF_RECORD_MISC_USER,
+		.pid = link->pid,
+		.tid = link->tid,
+		.cpu = link->cpu,
+		.time_ns = time_ns,
+		.ip = link->ip,
+		.address = link->data_address,
+		.period = link->period,
+		.branches = kept,
+		.chain = chain,
+		.chain_count = 2,
+	};
+
+	if (link->event >= record->counted)
+		return;
+	sample.event = record->event_of[link->event];
+	if (record->code)
+		code_enter(record->code, link->pid);
+	if (record->branches.type)
+		sample.branch_count = branches_sort_out(&record->branches, record->code, branches,
+							link->branches, kept);
+	if (link->precise)
+		sample.misc |= PERF_RECORD_MISC_EXACT_IP;
+	for (size_t i = 0; i < link->registers; i++)
+		sample.regs[register_numbers[i]] = registers[i];
+	perfdata_add_sample(record->writer, &sample);
+}
+
+static void add_trace(struct record *record, const struct link_trace *link, uint64_t time_ns,
+		      const void *records)
+{
+	struct perfdata_trace trace = {.pid = link->pid,
+				       .tid = link->tid,
+				       .time_ns = time_ns,
+				       .records = records,
+				       .count = link->count};
+
+	if (!record->trace_begun)
+		perfdata_begin_trace(record->writer, link->pid, link->tid, time_ns);
+	record->trace_begun = true;
+	perfdata_add_trace(record->writer, &trace);
+}
+
+/* Shows the progress on a terminal, once a second.  A run of less than a second shows nothing. */
+static void show_progress(struct record *record, uint64_t now_ns)
+{
+	/* If the tool is killed, the file has the records up to here. */
+	perfdata_sync(record->writer);
+	if (record->next_progress_ns && now_ns < record->next_progress_ns)
+		return;
+	if (record->next_progress_ns && !record->quiet && isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\r[ softpmu record: %llu samples, %.3f MB ]\033[K",
+			(unsigned long long)perfdata_samples(record->writer),
+			(double)perfdata_bytes(record->writer) / 1e6);
+		fflush(stderr);
+		record->progress_shown = true;
+	}
+	record->next_progress_ns = now_ns + PROGRESS_NS;
+}
+
+void record_file_take(void *opaque, const struct link_record *link, uint64_t time_ns,
+		      const void *trace)
+{
+	struct record *record = opaque;
+
+	if (!link) {
+		show_progress(record, time_ns);
+		return;
+	}
+	switch (link->type) {
+	case LINK_REC_MMAP:
+		add_mmap(record, (const struct link_mmap *)link, time_ns);
+		break;
+	case LINK_REC_COMM:
+		add_comm(record, (const struct link_comm *)link, time_ns);
+		break;
+	case LINK_REC_TASK:
+		add_task(record, (const struct link_task *)link, time_ns);
+		break;
+	case LINK_REC_SAMPLE:
+		add_sample(record, (const struct link_sample *)link, time_ns);
+		break;
+	case LINK_REC_TRACE:
+		add_trace(record, (const struct link_trace *)link, time_ns, trace);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.h: what the subcommands that run a program share.
+ */
+#ifndef SOFTPMU_TOOL_RUN_H
+#define SOFTPMU_TOOL_RUN_H
+
+#include <hosts/user/launch.h>
+
+#include "tools/softpmu/events/events.h"
+
+/* The unit of a core with one thread has all counters of the model. */
+#define RUN_THREADS 1
+
+/* Finds and checks the program.  Returns false after a message, with the exit status. */
+bool run_find(struct launch_program *program, char **argv, int *status);
+
+/* Adds the events of these lists, of which the last is NULL.  Returns -1 to go on, otherwise the
+ * status to exit with, after a message. */
+int run_parse_events(struct event_list *events, const struct spmu_model *model, char **lists);
+
+/* Return an event for the engine, to count (precise letters are ignored) or to sample. */
+struct link_event run_count(const struct event *event);
+struct link_event run_sample(const struct event *event);
+
+/* Says how the program ended if it did not simply exit. */
+void run_say_end(const struct launch_result *result);
+
+/* Returns the program and its arguments, separated by spaces, to free(). */
+char *run_command_text(char **argv);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code.h: what is at the addresses of running processes: functions, and kinds of branches.  Each
+ * answer costs a search, so callers that ask often should keep it.
+ */
+#ifndef SOFTPMU_TOOL_CODE_H
+#define SOFTPMU_TOOL_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hosts/user/link.h>
+
+struct symbol;
+struct code; /* mappings of processes, and the mapped files */
+
+struct code *code_new(void);
+void code_free(struct code *code);
+
+/* Makes a process the current one: addresses below are addresses of that process. */
+void code_enter(struct code *code, uint32_t pid);
+
+/* Say that a process began with its parent's mappings, executes another program, or ended. */
+void code_fork(struct code *code, uint32_t pid, uint32_t parent);
+void code_exec(struct code *code, uint32_t pid);
+void code_exit(struct code *code, uint32_t pid);
+
+/* Adds a mapping to the process that it names.  Returns true if it replaced an older one: answers
+ * about addresses there are no longer valid. */
+bool code_map(struct code *code, const struct link_mmap *map);
+
+struct code_function {
+	const char *name;	     /* as the compiler wrote it; NULL: not known */
+	const char *shown;	     /* the name to show; NULL: not known */
+	const struct symbol *symbol; /* has the other names */
+	const char *object;	     /* path of the file, "[unknown]" */
+	uint64_t calls, branches;    /* free for the caller's use */
+};
+
+/*
+ * Returns the function at the address, as a number below code_functions().  All addresses of a file
+ * without a known function share one.  Sets *offset to the distance from the function's start, or
+ * to the address in the file if there is no function.
+ */
+uint32_t code_function_at(struct code *code, uint64_t address, uint64_t *offset);
+uint32_t code_functions(const struct code *code);
+struct code_function *code_function(struct code *code, uint32_t number);
+
+/* Kinds of branches, by the instruction. */
+enum code_branch {
+	BRANCH_UNKNOWN, /* the bytes cannot be read, or are not a branch: an exception */
+	BRANCH_COND,
+	BRANCH_JUMP,
+	BRANCH_JUMP_INDIRECT,
+	BRANCH_CALL,
+	BRANCH_CALL_INDIRECT,
+	BRANCH_RETURN,
+	BRANCH_SYSCALL,
+	BRANCH_SYSTEM_RETURN, /* IRET, SYSRET, SYSEXIT */
+	BRANCH_FAR,	      /* another far transfer, or an interrupt by instruction */
+	BRANCHES
+};
+
+/* Returns the kind of the instruction at the address and its length (0: not known). */
+enum code_branch code_branch_at(struct code *code, uint64_t address, unsigned *length);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_records.c: takes the branches of a traced program, by process and thread.
+ *
+ * Branches are known by their addresses, so each process has its own table.  Each thread has its
+ * own stack of calls.  The lines of a thread are written a buffer at a time.  If there are several
+ * threads, a heading names the thread.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/trace/trace.h"
+
+/* A BTS record of 64-bit mode. */
+struct bts {
+	uint64_t from, to, misc;
+};
+
+/* --- processes and threads ------------------------------------------------------------------ */
+
+static struct trace_process *get_process(struct trace *trace, uint32_t pid)
+{
+	struct trace_process *process = trace->processes;
+
+	while (process && process->pid != pid)
+		process = process->next;
+	if (process)
+		return process;
+	process = tool_alloc(sizeof(*process));
+	process->pid = pid;
+	process->edges = (struct edges){.code = trace->code,
+					.with_texts = trace->mode == TRACE_LIST,
+					.fold = trace_sums_fold,
+					.opaque = trace};
+	edges_begin(&process->edges);
+	process->next = trace->processes;
+	trace->processes = process;
+	return process;
+}
+
+static void end_process(struct trace *trace, struct trace_process *process)
+{
+	struct trace_process **link = &trace->processes;
+
+	while (*link != process)
+		link = &(*link)->next;
+	*link = process->next;
+	trace->different += process->edges.used;
+	edges_fold(&process->edges);
+	edges_end(&process->edges);
+	code_exit(trace->code, process->pid);
+	free(process);
+}
+
+/* Prints a heading before the first line of a thread.  With -F there may be no line. */
+static void begin_line(void *opaque)
+{
+	struct trace *trace = opaque;
+
+	if (trace->headed == trace->shown)
+		return;
+	fputs_unlocked(trace->heading, trace->to);
+	trace->headed = trace->shown;
+}
+
+static struct calls *new_calls(struct trace *trace)
+{
+	if (trace->mode != TRACE_TREE)
+		return NULL;
+	return calls_new(trace->to, trace->code, (unsigned)trace->depth,
+			 trace->wanted_count ? trace_sums_is_wanted : NULL, begin_line, trace);
+}
+
+static struct trace_task *find_task(struct trace *trace, uint32_t pid, uint32_t tid)
+{
+	struct trace_task **link = &trace->tasks, *task;
+
+	while ((task = *link) && (task->tid != tid || task->process->pid != pid))
+		link = &task->next;
+	if (!task)
+		return NULL;
+	*link = task->next;
+	task->next = trace->tasks;
+	trace->tasks = task;
+	return task;
+}
+
+static struct trace_task *get_task(struct trace *trace, uint32_t pid, uint32_t tid)
+{
+	struct trace_task *task = find_task(trace, pid, tid);
+
+	if (task)
+		return task;
+	task = tool_alloc(sizeof(*task));
+	task->process = get_process(trace, pid);
+	task->process->tasks++;
+	task->tid = tid;
+	task->calls = new_calls(trace);
+	task->next = trace->tasks;
+	trace->tasks = task;
+	return task;
+}
+
+/* Ends a thread.  The last thread ends its process. */
+static void end_task(struct trace *trace, uint32_t pid, uint32_t tid)
+{
+	struct trace_task *task = find_task(trace, pid, tid);
+
+	if (!task)
+		return;
+	trace->tasks = task->next;
+	calls_free(task->calls);
+	if (trace->shown == task)
+		trace->shown = NULL;
+	if (trace->headed == task)
+		trace->headed = NULL;
+	if (!--task->process->tasks)
+		end_process(trace, task->process);
+	free(task);
+}
+
+/* Begins a thread.  The thread of a new process starts within its parent's calls, others with
+ * none. */
+static void begin_task(struct trace *trace, const struct link_task *link)
+{
+	const struct trace_task *parent = find_task(trace, link->ppid, link->ptid);
+	struct trace_task *task;
+
+	if (link->pid == link->ppid) {
+		get_task(trace, link->pid, link->tid);
+		return;
+	}
+	code_fork(trace->code, link->pid, link->ppid);
+	task = get_task(trace, link->pid, link->tid);
+	if (!parent)
+		return;
+	memcpy(task->process->name, parent->process->name, sizeof(task->process->name));
+	if (parent->calls) {
+		calls_free(task->calls);
+		task->calls = calls_fork(parent->calls);
+	}
+}
+
+/* Takes a name.  If the process executes another program, it forgets all code and other threads. */
+static void take_comm(struct trace *trace, const struct link_comm *link)
+{
+	struct trace_task *task = get_task(trace, link->pid, link->tid), *next;
+	struct trace_process *process = task->process;
+
+	if (link->tid == link->pid)
+		memcpy(process->name, link->comm, sizeof(process->name));
+	if (!link->exec)
+		return;
+	edges_fold(&process->edges);
+	code_exec(trace->code, link->pid);
+	calls_free(task->calls);
+	task->calls = new_calls(trace);
+	for (task = trace->tasks->next; task; task = next) {
+		next = task->next;
+		if (task->process == process)
+			end_task(trace, process->pid, task->tid);
+	}
+}
+
+/* Makes a thread the current one, and prepares its heading if it is not the first. */
+static void show(struct trace *trace, const struct trace_task *task)
+{
+	const struct trace_process *process = task->process;
+	bool first = !trace->branches;
+
+	if (trace->shown == task)
+		return;
+	if (trace->shown && trace->shown->calls)
+		calls_flush(trace->shown->calls);
+	trace->shown = task;
+	trace->heading[0] = 0;
+	if (first)
+		return;
+	if (task->tid == process->pid)
+		snprintf(trace->heading, sizeof(trace->heading), "# %s, process %u\n",
+			 process->name, process->pid);
+	else
+		snprintf(trace->heading, sizeof(trace->heading), "# %s, thread %u of process %u\n",
+			 process->name, task->tid, process->pid);
+}
+
+/* --- a buffer of records: O(1) for each ----------------------------------------------------- */
+
+static void count_records(struct edges *edges, const struct bts *records, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		edges_find(edges, records[i].from, records[i].to)->count++;
+}
+
+static void count_callers(struct trace *trace, struct trace_task *task, const struct bts *records,
+			  size_t count)
+{
+	struct edges *edges = &task->process->edges;
+
+	for (size_t i = 0; i < count; i++) {
+		struct edge *edge = edges_find(edges, records[i].from, records[i].to);
+
+		edge->count++;
+		if (edge->kind == EDGE_TAIL || edge->to_stub || edge->from_stub)
+			trace_sums_link(trace, &task->linkage, edge);
+	}
+}
+
+static void list_records(struct trace *trace, struct edges *edges, const struct bts *records,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct edge *edge = edges_find(edges, records[i].from, records[i].to);
+
+		edge->count++;
+		if (!trace->wanted_count || trace_sums_is_wanted(trace, edge->source) ||
+		    trace_sums_is_wanted(trace, edge->target)) {
+			begin_line(trace);
+			fputs_unlocked(edges_text(edges, edge), trace->to);
+		}
+	}
+}
+
+static void follow_records(struct calls *calls, struct edges *edges, const struct bts *records,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct edge *edge = edges_find(edges, records[i].from, records[i].to);
+
+		edge->count++;
+		if (edge->kind != EDGE_INSIDE)
+			calls_take(calls, edge);
+	}
+}
+
+/* Returns our own processor time, which does not depend on the load of the machine. */
+static uint64_t busy_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void take_trace(struct trace *trace, const struct link_trace *link, uint64_t time_ns,
+		       const struct bts *records)
+{
+	struct trace_task *task = get_task(trace, link->pid, link->tid);
+	struct edges *edges = &task->process->edges;
+	uint64_t begin = busy_now_ns();
+
+	code_enter(trace->code, link->pid);
+	show(trace, task);
+	trace->branches += link->count;
+	trace->end_ns = time_ns;
+	switch (trace->mode) {
+	case TRACE_TREE:
+		calls_time(task->calls, time_ns - trace->start_ns);
+		follow_records(task->calls, edges, records, link->count);
+		break;
+	case TRACE_LIST:
+		list_records(trace, edges, records, link->count);
+		break;
+	case TRACE_SUMMARY:
+		if (trace->by_caller)
+			count_callers(trace, task, records, link->count);
+		else
+			count_records(edges, records, link->count);
+		break;
+	}
+	trace->busy_ns += busy_now_ns() - begin;
+}
+
+void trace_records_take(void *opaque, const struct link_record *link, uint64_t time_ns,
+			const void *records)
+{
+	const struct link_task *task = (const struct link_task *)link;
+	const struct link_mmap *map = (const struct link_mmap *)link;
+	struct trace *trace = opaque;
+
+	if (!link)
+		return;
+	if (!trace->start_ns)
+		trace->start_ns = time_ns;
+	switch (link->type) {
+	case LINK_REC_TRACE:
+		take_trace(trace, (const struct link_trace *)link, time_ns, records);
+		break;
+	case LINK_REC_MMAP:
+		/* What the table knows of the replaced code is not valid for the new code. */
+		if (code_map(trace->code, map))
+			edges_fold(&get_task(trace, map->pid, map->tid)->process->edges);
+		break;
+	case LINK_REC_COMM:
+		take_comm(trace, (const struct link_comm *)link);
+		break;
+	case LINK_REC_TASK:
+		if (task->ended)
+			end_task(trace, task->pid, task->tid);
+		else
+			begin_task(trace, task);
+		break;
+	default:
+		break;
+	}
+}
+
+void trace_records_end(struct trace *trace)
+{
+	while (trace->tasks)
+		end_task(trace, trace->tasks->process->pid, trace->tasks->tid);
+}
