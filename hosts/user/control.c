@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c: events that are switched on and off while the program runs, after a delay or by
+ * control.c: events that are switched on and off while the program runs, at given times or by
  * commands that come from a descriptor, as perf's -D and --control do it.  Other than perf's, the
  * commands can name threads.
  *
@@ -38,7 +38,7 @@ static uint64_t all_events(const struct link *link)
 
 void control_prepare(struct link *link, const struct launch_control *wanted)
 {
-	bool on = !wanted || !wanted->delay_ms;
+	bool on = !wanted || !wanted->off;
 
 	link->events_on = on ? all_events(link) : 0;
 	if (wanted)
@@ -307,18 +307,21 @@ static bool take_commands(const struct run *run)
 
 /* --- the thread --- */
 
-/* Milliseconds until the events are to be enabled; -1: never, or they have been. */
-static int left_of(const struct control *control, bool *waits)
+/*
+ * Switches the events at each time of the list that has passed; *next is the first time that has
+ * not.  Returns the milliseconds until then, or -1 after the last one.
+ */
+static int keep_times(const struct control *control, size_t *next)
 {
-	uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
-	uint64_t delay = (uint64_t)control->run->request->control->delay_ms;
+	const struct launch_control *wanted = control->run->request->control;
 
-	if (!*waits)
-		return -1;
-	if (passed < delay)
-		return delay - passed < INT_MAX ? (int)(delay - passed) : INT_MAX;
-	*waits = false;
-	enable(control->run, "", true);
+	for (; *next < wanted->time_count; ++*next) {
+		uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
+
+		if (passed < wanted->times[*next])
+			return (int)(wanted->times[*next] - passed);
+		enable(control->run, "", wanted->off == (*next % 2 == 0));
+	}
 	return -1;
 }
 
@@ -328,10 +331,10 @@ static void *serve(void *opaque)
 	const struct launch_control *wanted = control->run->request->control;
 	struct pollfd fds[] = {{.fd = control->wake[0], .events = POLLIN},
 			       {.fd = wanted->command_fd, .events = POLLIN}};
-	bool waits = wanted->delay_ms > 0;
+	size_t next = 0;
 
 	for (;;) {
-		int ready = poll(fds, 2, left_of(control, &waits));
+		int ready = poll(fds, 2, keep_times(control, &next));
 
 		if (ready > 0 && fds[0].revents)
 			return NULL;

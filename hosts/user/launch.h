@@ -27,7 +27,10 @@ typedef void launch_sink(void *opaque, const struct link_record *record, uint64_
 
 /* Events that count only part of the time, as with perf's -D and --control. */
 struct launch_control {
-	int64_t delay_ms;	 /* until they count; 0: from the start; < 0: until a command */
+	bool off;	       /* they do not count at the start */
+	const uint32_t *times; /* when they are switched, in milliseconds after the start, in
+				    order: on and off in turn if `off`, otherwise off and on */
+	size_t time_count;
 	int command_fd;		 /* where commands come from; -1: there are none */
 	int acknowledge_fd;	 /* where they are acknowledged; -1: nowhere */
 	const char *const *name; /* of each event of the request */

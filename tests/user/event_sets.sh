@@ -234,13 +234,26 @@ else
 	fail "after a delay" "$(counted counts), $(head -n 1 said.err)"
 fi
 
+# The program works while the events are off, on, off, on and off.  It works for two ranges and is not counted
+# in between.
+says() { grep -c "^Events $1" said.err; }
+run said "$SOFTPMU" stat -D 20-40,60-80 -x, -o counts -e "$CONDITIONAL" -- \
+	sh -c 'until [ "$(grep -c "^Events disabled" said.err)" -gt 2 ]; do :; done; exec "$0" 0 0 w' "$BUILT/program"
+same "ranges: switched on and off" "2 3" "$(says enabled) $(says disabled)"
+run plain "$SOFTPMU" stat -D 0-600000 -x, -o plain -e "$CONDITIONAL" -- "$BUILT/program" 0 0 w
+run all "$SOFTPMU" stat -x, -o all -e "$CONDITIONAL" -- "$BUILT/program" 0 0 w
+same "a range from the start: all counts" "$(counted all)" "$(counted plain)"
+
 # refuses NAME SAYS OPTIONS...
 refuses() {
 	run said "$SOFTPMU" "${@:3}" -- true
 	same "$1: status" 129 "$status"
 	same "$1: message" 1 "$(grep -c -- "$2" said.err)"
 }
-refuses "a delay that is none" "'x' is no number of milliseconds" stat -D x
+refuses "a delay that is none" "-D takes a number of milliseconds, ranges .* not 'x'" stat -D x
+for ranges in 20-10 10-20,15-30 10-20,30 10- -5 10-20, 10-10; do
+	refuses "-D $ranges" "-D takes a number of milliseconds, ranges .* not '$ranges'" record -D "$ranges"
+done
 refuses "a channel of another kind" "--control is fd:N\[,N\] or fifo:FILE" stat --control pipe:3
 refuses "a descriptor that is not open" "--control cannot use '99'" record --control fd:99
 refuses "a FIFO that is not there" "cannot use 'nowhere': No such file" record --control fifo:commands,nowhere

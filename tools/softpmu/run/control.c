@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c: the arguments of -D and --control, in perf's syntax: a number of milliseconds, and
- * fd:COMMANDS[,ACKNOWLEDGEMENTS] or fifo:COMMANDS[,ACKNOWLEDGEMENTS].
+ * control.c: the arguments of -D and --control, in perf's syntax: a number of milliseconds or ranges
+ * FROM-TO[,FROM-TO]..., and fd:COMMANDS[,ACKNOWLEDGEMENTS] or fifo:COMMANDS[,ACKNOWLEDGEMENTS].
  */
 #include "tools/softpmu/run/control.h"
 
@@ -20,18 +20,65 @@ static void give(struct control_options *control)
 	control->given = true;
 }
 
-int control_delay(struct control_options *control, const char *command, const char *text)
+/* Appends a time.  Returns false if it is not a number, or not later than the one before. */
+static bool add_time(struct control_options *control, const char *text)
 {
+	size_t count = control->launch.time_count;
 	uint64_t ms = 0;
 
-	give(control);
-	if (!strcmp(text, "-1")) {
-		control->launch.delay_ms = -1;
-		return -1;
+	if (!tool_number(text, &ms) || ms > INT_MAX || (count && ms <= control->time[count - 1]))
+		return false;
+	control->time = tool_grow(control->time, (count + 1) * sizeof(*control->time));
+	control->time[count] = (uint32_t)ms;
+	control->launch.time_count++;
+	return true;
+}
+
+/* Reads "FROM-TO[,FROM-TO]...".  Changes the text. */
+static bool add_ranges(struct control_options *control, char *text)
+{
+	while (text) {
+		char *range = text;
+		char *to = strchr(range, '-');
+
+		if (!to)
+			return false;
+		*to++ = '\0';
+		text = strchr(to, ',');
+		if (text)
+			*text++ = '\0';
+		if (!add_time(control, range) || !add_time(control, to))
+			return false;
 	}
-	if (!tool_number(text, &ms) || ms > INT_MAX)
-		return tool_usage_error(command, "'%s' is no number of milliseconds (or -1)", text);
-	control->launch.delay_ms = (int64_t)ms;
+	return true;
+}
+
+int control_delay(struct control_options *control, const char *command, const char *text)
+{
+	char *ranges;
+	bool right;
+
+	give(control);
+	control->launch.off = true;
+	control->launch.time_count = 0;
+	if (!strcmp(text, "-1"))
+		return -1;
+	ranges = tool_copy(text);
+	right = strchr(text, '-') ? add_ranges(control, ranges) : add_time(control, text);
+	free(ranges);
+	if (!right)
+		return tool_usage_error(
+			command,
+			"-D takes a number of milliseconds, ranges of them in order "
+			"(10-20,30-40), or -1, not '%s'",
+			text);
+	control->launch.times = control->time;
+	/* What is switched on at the start needs no switch. */
+	if (!control->time[0]) {
+		control->launch.off = false;
+		control->launch.times++;
+		control->launch.time_count--;
+	}
 	return -1;
 }
 

@@ -9,6 +9,7 @@ struct control_options {
 	bool given; /* one of the two */
 	struct launch_control launch;
 	const char *name[LINK_EVENTS_MAX];
+	uint32_t *time; /* what launch.times points to */
 };
 
 /* Takes the argument of -D or --control of `command`.  Returns -1 to go on, otherwise the status to
