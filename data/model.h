@@ -38,11 +38,15 @@ struct front_end_tag {
 	uint64_t signals;
 };
 
-/* A metric of replay tagging (18.15.6.4). It is on while both registers have these bits. */
+/*
+ * A metric of replay tagging (18.15.6.4). It is on while both registers have these bits. What gets
+ * the tag is described by signals or by a tally.
+ */
 struct replay_tag {
 	uint64_t enable; /* of IA32_PEBS_ENABLE, without bits 25 and 26 */
 	uint64_t matrix; /* of MSR_PEBS_MATRIX_VERT */
 	uint64_t signals;
+	uint16_t tally;
 };
 
 /* What ESCRs and CCCRs of a family can do. */

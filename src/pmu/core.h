@@ -228,12 +228,13 @@ void escr_count(const struct spmu_core *core, const struct escr_selection *selec
 
 /*
  * tagging.c. tagging_counts() returns true if the selection is an event that counts tags.
- * tagging_select() returns the signals that it counts, and sets the rings of the selection.
+ * tagging_select() lets the counter count what has these tags, and sets the rings of the selection.
  * tagging_splits() returns the signals of an event that separates tagged from untagged
  * instructions, and removes from the mask what is unknown.
  */
 bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection);
-uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *selection);
+void tagging_select(const struct spmu_core *core, struct escr_selection *selection,
+		    struct counter *counter);
 uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
 
 /* meters.c */

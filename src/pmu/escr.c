@@ -141,7 +141,7 @@ static bool update(const struct spmu_core *core, struct thread *thread, unsigned
 		selection = escr_selection(core, escr);
 	*counter = (struct counter){.tallies = &thread->counter_tallies[n]};
 	if (tagging_counts(core, &selection)) {
-		counter->signals = tagging_select(core, &selection);
+		tagging_select(core, &selection, counter);
 		counter->precise = pebs_threads(core, thread->state.reg[SLOT_PEBS_ENABLE], n);
 	} else {
 		counter_adds(counter, tagging_splits(core, &selection));

@@ -9,11 +9,13 @@
  * rings of the ESCR that counts. If several ESCRs tag for one counter, the union of their rings is
  * used for all.
  *
- * A host reports instructions, so a tagged micro-operation is an instruction with a signal. There
- * are no bogus ones. instr_retired distinguishes instructions that were tagged in the front end
- * (NBOGUSTAG) from others (NBOGUSNTAG). While something is tagged, signals do not say how many the
- * others are. Then NBOGUSNTAG counts only together with NBOGUSTAG, and NBOGUSTAG alone counts only
- * if all tags come with one signal.
+ * A host reports instructions, so a tagged micro-operation is an instruction with a signal, or an
+ * occurrence of a tally (cache and TLB misses). There are no bogus ones.
+ *
+ * instr_retired distinguishes instructions that were tagged in the front end (NBOGUSTAG) from others
+ * (NBOGUSNTAG). While something is tagged, signals do not say how many the others are. Then
+ * NBOGUSNTAG counts only together with NBOGUSTAG. NBOGUSTAG alone counts only if all tags come with
+ * one signal.
  */
 #include "src/pmu/core.h"
 
@@ -26,13 +28,18 @@ struct tags {
 	uint8_t rings[SPMU_THREADS_MAX];
 };
 
+static void add_rings(struct tags *tags, const struct escr_selection *by)
+{
+	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
+		tags->rings[lp] |= by->rings[lp];
+}
+
 static void add(struct tags *tags, uint64_t signals, const struct escr_selection *by)
 {
 	if (!signals)
 		return;
 	tags->signals |= signals;
-	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
-		tags->rings[lp] |= by->rings[lp];
+	add_rings(tags, by);
 }
 
 static uint64_t known(const struct spmu_core *core, uint64_t signals)
@@ -76,8 +83,11 @@ static struct tags execution(const struct spmu_core *core, uint32_t values)
 	return tags;
 }
 
-/* No ESCR takes part in it, so it counts in all rings. */
-static struct tags replay(const struct spmu_core *core)
+/*
+ * No ESCR takes part in it, so it counts in all rings. A metric that the host does not supply has
+ * rings, too, so that the counter is among the absent ones. The counter gets the tallies here.
+ */
+static struct tags replay(const struct spmu_core *core, struct counter *counter)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
 	const uint64_t *reg = core->thread[0].state.reg;
@@ -90,9 +100,13 @@ static struct tags replay(const struct spmu_core *core)
 	for (unsigned t = 0; t < layout->replay_tags; t++) {
 		const struct replay_tag *tag = &layout->replay_tag[t];
 
-		if (!(tag->enable & ~reg[SLOT_PEBS_ENABLE]) &&
-		    !(tag->matrix & ~reg[SLOT_PEBS_MATRIX_VERT]))
-			add(&tags, known(core, tag->signals), &everywhere);
+		if ((tag->enable & ~reg[SLOT_PEBS_ENABLE]) ||
+		    (tag->matrix & ~reg[SLOT_PEBS_MATRIX_VERT]))
+			continue;
+		add_rings(&tags, &everywhere);
+		tags.signals |= known(core, tag->signals);
+		if (tag->tally && tally_supplied(core, tag->tally))
+			counter_adds_tally(counter, tag->tally);
 	}
 	return tags;
 }
@@ -105,7 +119,8 @@ bool tagging_counts(const struct spmu_core *core, const struct escr_selection *s
 	       selection->code == layout->replay;
 }
 
-uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *selection)
+void tagging_select(const struct spmu_core *core, struct escr_selection *selection,
+		    struct counter *counter)
 {
 	const struct escr_layout *layout = core->model->counters->escrs;
 	struct tags tags = {0};
@@ -115,10 +130,10 @@ uint64_t tagging_select(const struct spmu_core *core, struct escr_selection *sel
 	if (selection->code == layout->execution)
 		tags = execution(core, selection->mask & NBOGUS_TAG);
 	if (selection->code == layout->replay && (selection->mask & NBOGUS))
-		tags = replay(core);
+		tags = replay(core, counter);
 	for (unsigned lp = 0; lp < SPMU_THREADS_MAX; lp++)
 		selection->rings[lp] &= tags.rings[lp];
-	return tags.signals;
+	counter->signals = tags.signals;
 }
 
 uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection)

@@ -62,7 +62,7 @@ static uint64_t pick_qualifiers(struct generator *g)
 	return chance(g, 50) ? 15 : below(g, 16);
 }
 
-/* Sets up tags: uop_type, a floating-point event with a tag value, the metric of branches. */
+/* Sets up tags: uop_type, a floating-point event with a tag value, metrics of replays. */
 static void set_up_tags(struct generator *g, unsigned lp)
 {
 	static const uint64_t events[] = {0x08, 0x0c, 0x0a, 0x0e, 0x04};
@@ -75,7 +75,7 @@ static void set_up_tags(struct generator *g, unsigned lp)
 			       events[below(g, 5)] << 25 | UINT64_C(1) << 24 | below(g, 16) << 5 |
 				       TAG_ENABLE | pick_qualifiers(g));
 	if (chance(g, 40))
-		generate_wrmsr(g, lp, 0x3f2, chance(g, 80) ? 0x10 : below(g, 32));
+		generate_wrmsr(g, lp, 0x3f2, chance(g, 40) ? 0x10 : below(g, 32));
 }
 
 static uint64_t pick_cccr(struct generator *g, const struct family_escr *escr)
@@ -126,6 +126,6 @@ uint64_t generate_escr(struct generator *g, unsigned lp, bool precise, uint64_t 
 	if (chance(g, 90))
 		generate_wrmsr(g, lp, 0x300 + n, generate_before_overflow(g, span));
 	return tagged && precise ? UINT64_C(1) << (25 + below(g, 2)) |
-					   (chance(g, 50) ? UINT64_C(0x1018000) : 0)
+					   (chance(g, 50) ? UINT64_C(0x1018000) | below(g, 8) : 0)
 				 : 0;
 }

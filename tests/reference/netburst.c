@@ -123,6 +123,7 @@ static struct reference_view signals_of(const struct reference *unit, const stru
 struct tags {
 	uint64_t signals;
 	unsigned system, user;
+	struct spmu_tally_set tallies; /* of replays, which are tagged for all threads */
 };
 
 static void put_tag(struct tags *tags, uint64_t signals, unsigned system, unsigned user)
@@ -137,7 +138,7 @@ static void put_tag(struct tags *tags, uint64_t signals, unsigned system, unsign
 /* Returns what uop_type tags: loads and stores (table 19-31). */
 static struct tags front_end_tags(const struct reference *unit)
 {
-	struct tags tags = {0, 0, 0};
+	struct tags tags = {.signals = 0};
 
 	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
 		const struct family_escr *escr = in_use(unit, msr);
@@ -162,7 +163,7 @@ static struct tags front_end_tags(const struct reference *unit)
  */
 static struct tags execution_tags(const struct reference *unit, unsigned values)
 {
-	struct tags tags = {0, 0, 0};
+	struct tags tags = {.signals = 0};
 
 	for (uint32_t msr = FAMILY_ESCR_FIRST; msr <= FAMILY_ESCR_LAST; msr++) {
 		const struct family_escr *escr = in_use(unit, msr);
@@ -177,16 +178,35 @@ static struct tags execution_tags(const struct reference *unit, unsigned values)
 	return tags;
 }
 
+static void put_tally(const struct reference *unit, struct tags *tags, unsigned kind)
+{
+	if (!reference_tally_supplied(unit, kind))
+		return;
+	spmu_tally_set_add(&tags->tallies, kind);
+	tags->system = tags->user = 3;
+}
+
 /*
- * Returns replay tags (table 19-33). Hosts report one of the replay metrics, mispredicted branches:
- * bits 16 and 15 of IA32_PEBS_ENABLE with UOP_TAG, bit 4 of MSR_PEBS_MATRIX_VERT.
+ * Returns replay tags (table 19-33): by bits of IA32_PEBS_ENABLE with UOP_TAG (24) and by bits of
+ * MSR_PEBS_MATRIX_VERT. Loads are bit 0 of the latter, stores bit 1, branches bit 4.
  */
 static struct tags replay_tags(const struct reference *unit)
 {
 	const struct reference_thread *t = &unit->thread[0];
-	struct tags tags = {0, 0, 0};
+	bool loads = t->matrix_vert & 1, stores = t->matrix_vert & 2;
+	struct tags tags = {.signals = 0};
 
-	if ((t->pebs_enable & 0x1018000) == 0x1018000 && (t->matrix_vert & 0x10))
+	if (!(t->pebs_enable >> 24 & 1))
+		return tags;
+	if ((t->pebs_enable & 1) && loads)
+		put_tally(unit, &tags, SPMU_TALLY_LOAD_L1_MISSES);
+	if ((t->pebs_enable & 2) && loads)
+		put_tally(unit, &tags, SPMU_TALLY_LOAD_L2_MISSES);
+	if ((t->pebs_enable & 4) && loads)
+		put_tally(unit, &tags, SPMU_TALLY_LOAD_STLB_MISSES);
+	if ((t->pebs_enable & 4) && stores)
+		put_tally(unit, &tags, SPMU_TALLY_STORE_STLB_MISSES);
+	if ((t->pebs_enable & 0x18000) == 0x18000 && (t->matrix_vert & 0x10))
 		put_tag(&tags, reference_supplied(unit, SPMU_SIGBIT(BRANCH_MISS)), 3, 3);
 	return tags;
 }
@@ -202,7 +222,7 @@ static struct tags tags_of(const struct reference *unit, const struct selection 
 	if (s->code == EXECUTION_EVENT)
 		return execution_tags(unit, s->mask & 15);
 	if (!(s->mask & 1))
-		return (struct tags){0, 0, 0};
+		return (struct tags){.signals = 0};
 	return s->code == FRONT_END_EVENT ? front_end_tags(unit) : replay_tags(unit);
 }
 
@@ -313,6 +333,7 @@ static void set_clocks(struct reference *unit, struct reference_view *v, uint64_
 		return;
 	v->signals = clocks;
 	v->predicted = v->missed = 0;
+	v->tallies = (struct spmu_tally_set){{0}};
 	v->system = v->user = unit->threads == 2 ? 3 : 1;
 	v->at_least = 0;
 	v->invert = false;
@@ -405,8 +426,9 @@ struct reference_view reference_view_escr(struct reference *unit, unsigned n)
 		if (unit->thread[lp].smm && unit->defect != REFERENCE_SMM_RECORDS)
 			v.records &= ~(1u << lp); /* 17.4.9 */
 	if (unit->defect == REFERENCE_TAGS_IGNORED)
-		tags = (struct tags){signals_of(unit, &s, 1u << n).signals, 3, 3};
+		tags = (struct tags){signals_of(unit, &s, 1u << n).signals, 3, 3, {{0}}};
 	v.signals = tags.signals;
+	v.tallies = tags.tallies;
 	/* Reading: what one ESCR tags in a ring counts in all rings in which any ESCR tags. */
 	v.system = s.system & tags.system;
 	v.user = s.user & tags.user;

@@ -134,9 +134,32 @@ static void tag_enable(void)
 	host_destroy(&host);
 }
 
+/* Retires an instruction with as many misses of each kind as the kind's place says. */
+static void retire_misses(struct unit_host *host)
+{
+	static const struct spmu_tally tallies[] = {
+		{.kind = SPMU_TALLY_LOAD_L1_MISSES, .count = 1},
+		{.kind = SPMU_TALLY_LOAD_L2_MISSES, .count = 10},
+		{.kind = SPMU_TALLY_LOAD_STLB_MISSES, .count = 100},
+		{.kind = SPMU_TALLY_STORE_STLB_MISSES, .count = 1000},
+		{.kind = SPMU_TALLY_LOAD_SPLITS, .count = 10000}, /* no metric counts it */
+	};
+	const struct spmu_insn insn = {
+		.ip = 0x2000,
+		.next_ip = 0x2004,
+		.signals = SPMU_SIGBIT(INSTRUCTIONS) | LOAD | STORE,
+		.tallies = tallies,
+		.tally_count = COUNT(tallies),
+		.cycles = 1,
+		.cpl = 3,
+	};
+
+	spmu_retire(host->core, 0, &insn);
+}
+
 /*
- * Checks 18.15.6.4, table 19-33, with mispredicted branches: all bits of the metric and UOP_TAG
- * must be set.
+ * Checks 18.15.6.4, table 19-33: all bits of the metric and UOP_TAG must be set. Mispredicted
+ * branches are a signal, misses are tallies.
  */
 static void replay(void)
 {
@@ -145,9 +168,20 @@ static void replay(void)
 		uint64_t enable, matrix;
 		unsigned want;
 	} rows[] = {
-		{__LINE__, UOP_TAG | 0x18000, 0x10, 1}, {__LINE__, 0x18000, 0x10, 0},
-		{__LINE__, UOP_TAG | 0x8000, 0x10, 0},	{__LINE__, UOP_TAG | 0x18000, 0, 0},
-		{__LINE__, UOP_TAG | 1, 1, 0}, /* first-level misses: nothing tells of them */
+		{__LINE__, UOP_TAG | 0x18000, 0x10, 1},
+		{__LINE__, 0x18000, 0x10, 0},
+		{__LINE__, UOP_TAG | 0x8000, 0x10, 0},
+		{__LINE__, UOP_TAG | 0x18000, 0, 0},
+		{__LINE__, UOP_TAG | 1, 1, 1},
+		{__LINE__, UOP_TAG | 1, 2, 0},
+		{__LINE__, 1, 1, 0},
+		{__LINE__, UOP_TAG | 2, 1, 10},
+		{__LINE__, UOP_TAG | 4, 1, 100},
+		{__LINE__, UOP_TAG | 4, 2, 1000},
+		{__LINE__, UOP_TAG | 4, 3, 1100},
+		{__LINE__, UOP_TAG | 3, 1, 11},
+		{__LINE__, UOP_TAG | 0x18001, 0x11, 2}, /* two metrics */
+		{__LINE__, UOP_TAG | 0x400, 1, 0},	/* splits need an ESCR, too */
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -158,9 +192,26 @@ static void replay(void)
 		WRMSR(&host, MATRIX_VERT, rows[i].matrix);
 		count_tags(&host, 12, REPLAY, 0);
 		run(&host);
+		retire_misses(&host);
 		CHECK_ROW_EQ(rows[i].line, RDMSR(&host, COUNTER0 + 12), rows[i].want);
 		host_destroy(&host);
 	}
+}
+
+/* Checks that a replay that the host does not supply is not counted. */
+static void replay_absent(void)
+{
+	struct unit_host host;
+
+	host_create(&host, "netburst", 1, SUPPLY_EXECUTION);
+	WRMSR(&host, PEBS_ENABLE, UOP_TAG | 0x18001);
+	WRMSR(&host, MATRIX_VERT, 0x11);
+	count_tags(&host, 12, REPLAY, 0);
+	run(&host);
+	retire_misses(&host);
+	CHECK_EQ(RDMSR(&host, COUNTER0 + 12), 0);
+	CHECK(spmu_absent_counters(host.core, 0) & 1u << 12);
+	host_destroy(&host);
 }
 
 /* Checks table 19-29: instr_retired separates what the front end tagged from what it did not. */
@@ -365,6 +416,7 @@ int main(void)
 	RUN(execution());
 	RUN(tag_enable());
 	RUN(replay());
+	RUN(replay_absent());
 	RUN(split());
 	RUN(records());
 	RUN(where());

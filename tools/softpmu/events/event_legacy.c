@@ -27,46 +27,59 @@
 #define TAG_STORES	4u
 
 #define MATRIX(bits) (UINT32_C(bits) << 24)
+#define TAGGED(name_, event_, tagger_, description_)                                               \
+	{                                                                                          \
+		.name = (name_), .event = (event_), .tagger = (tagger_),                           \
+		.description = (description_)                                                      \
+	}
+#define REPLAY(name_, replay_, description_, ...)                                                  \
+	{                                                                                          \
+		.name = (name_), .event = "replay_event.NBOGUS", .replay = (replay_),              \
+		.description = (description_), __VA_ARGS__                                         \
+	}
 
 /* In the order of the tables.  A replay value holds bits of IA32_PEBS_ENABLE and of
  * MSR_PEBS_MATRIX_VERT. */
 static const struct event_legacy_metric metrics[] = {
-	{"memory_loads", "front_end_event.NBOGUS", "uop_type.TAGLOADS", 0, "loads retired"},
-	{"memory_stores", "front_end_event.NBOGUS", "uop_type.TAGSTORES", 0, "stores retired"},
-	{"packed_SP_retired", "execution_event.NBOGUS0", "packed_SP_uop.ALL", 0,
-	 "packed single-precision computations retired"},
-	{"packed_DP_retired", "execution_event.NBOGUS0", "packed_DP_uop.ALL", 0,
-	 "packed double-precision computations retired"},
-	{"scalar_SP_retired", "execution_event.NBOGUS0", "scalar_SP_uop.ALL", 0,
-	 "scalar single-precision computations retired"},
-	{"scalar_DP_retired", "execution_event.NBOGUS0", "scalar_DP_uop.ALL", 0,
-	 "scalar double-precision computations retired"},
-	{"128_bit_MMX_retired", "execution_event.NBOGUS0", "128bit_MMX_uop.ALL", 0,
-	 "128-bit integer SIMD instructions retired"},
-	{"64_bit_MMX_retired", "execution_event.NBOGUS0", "64bit_MMX_uop.ALL", 0,
-	 "64-bit integer SIMD instructions retired"},
-	{"X87_FP_retired", "execution_event.NBOGUS0", "x87_FP_uop.ALL", 0,
-	 "x87 computations retired"},
-	{"X87_SIMD_memory_moves_retired", "execution_event.NBOGUS0",
-	 "x87_SIMD_moves_uop.ALLP0.ALLP2", 0, "x87 and SIMD moves retired"},
-	{"1stL_cache_load_miss_retired", "replay_event.NBOGUS", NULL, 0x0001 | MATRIX(1),
-	 "loads retired that missed the first-level cache"},
-	{"2ndL_cache_load_miss_retired", "replay_event.NBOGUS", NULL, 0x0002 | MATRIX(1),
-	 "loads retired that missed the second-level cache"},
-	{"DTLB_load_miss_retired", "replay_event.NBOGUS", NULL, 0x0004 | MATRIX(1),
-	 "loads retired that missed the data TLB"},
-	{"DTLB_store_miss_retired", "replay_event.NBOGUS", NULL, 0x0004 | MATRIX(2),
-	 "stores retired that missed the data TLB"},
-	{"DTLB_all_miss_retired", "replay_event.NBOGUS", NULL, 0x0004 | MATRIX(3),
-	 "loads and stores retired that missed the data TLB"},
-	{"Tagged_mispred_branch", "replay_event.NBOGUS", NULL, 0x18000 | MATRIX(0x10),
-	 "mispredicted branches retired"},
-	{"MOB_load_replay_retired", "replay_event.NBOGUS", NULL, 0x0200 | MATRIX(1),
-	 "loads retired that were replayed for the order of memory"},
-	{"split_load_retired", "replay_event.NBOGUS", NULL, 0x0400 | MATRIX(1),
-	 "loads retired that crossed a line"},
-	{"split_store_retired", "replay_event.NBOGUS", NULL, 0x0400 | MATRIX(2),
-	 "stores retired that crossed a line"},
+	TAGGED("memory_loads", "front_end_event.NBOGUS", "uop_type.TAGLOADS", "loads retired"),
+	TAGGED("memory_stores", "front_end_event.NBOGUS", "uop_type.TAGSTORES", "stores retired"),
+	TAGGED("packed_SP_retired", "execution_event.NBOGUS0", "packed_SP_uop.ALL",
+	       "packed single-precision computations retired"),
+	TAGGED("packed_DP_retired", "execution_event.NBOGUS0", "packed_DP_uop.ALL",
+	       "packed double-precision computations retired"),
+	TAGGED("scalar_SP_retired", "execution_event.NBOGUS0", "scalar_SP_uop.ALL",
+	       "scalar single-precision computations retired"),
+	TAGGED("scalar_DP_retired", "execution_event.NBOGUS0", "scalar_DP_uop.ALL",
+	       "scalar double-precision computations retired"),
+	TAGGED("128_bit_MMX_retired", "execution_event.NBOGUS0", "128bit_MMX_uop.ALL",
+	       "128-bit integer SIMD instructions retired"),
+	TAGGED("64_bit_MMX_retired", "execution_event.NBOGUS0", "64bit_MMX_uop.ALL",
+	       "64-bit integer SIMD instructions retired"),
+	TAGGED("X87_FP_retired", "execution_event.NBOGUS0", "x87_FP_uop.ALL",
+	       "x87 computations retired"),
+	TAGGED("X87_SIMD_memory_moves_retired", "execution_event.NBOGUS0",
+	       "x87_SIMD_moves_uop.ALLP0.ALLP2", "x87 and SIMD moves retired"),
+	REPLAY("1stL_cache_load_miss_retired", 0x0001 | MATRIX(1),
+	       "loads retired that missed the first-level cache",
+	       .tally = SPMU_TALLY_LOAD_L1_MISSES),
+	REPLAY("2ndL_cache_load_miss_retired", 0x0002 | MATRIX(1),
+	       "loads retired that missed the second-level cache",
+	       .tally = SPMU_TALLY_LOAD_L2_MISSES),
+	REPLAY("DTLB_load_miss_retired", 0x0004 | MATRIX(1),
+	       "loads retired that missed the data TLB", .tally = SPMU_TALLY_LOAD_STLB_MISSES),
+	REPLAY("DTLB_store_miss_retired", 0x0004 | MATRIX(2),
+	       "stores retired that missed the data TLB", .tally = SPMU_TALLY_STORE_STLB_MISSES),
+	REPLAY("DTLB_all_miss_retired", 0x0004 | MATRIX(3),
+	       "loads and stores retired that missed the data TLB", .tally = SPMU_TALLY_NONE),
+	REPLAY("Tagged_mispred_branch", 0x18000 | MATRIX(0x10), "mispredicted branches retired",
+	       .signals = SPMU_SIGBIT(BRANCH_MISS)),
+	REPLAY("MOB_load_replay_retired", 0x0200 | MATRIX(1),
+	       "loads retired that were replayed for the order of memory",
+	       .tally = SPMU_TALLY_NONE),
+	REPLAY("split_load_retired", 0x0400 | MATRIX(1), "loads retired that crossed a line",
+	       .tally = SPMU_TALLY_NONE),
+	REPLAY("split_store_retired", 0x0400 | MATRIX(2), "stores retired that crossed a line",
+	       .tally = SPMU_TALLY_NONE),
 };
 #define METRICS (sizeof(metrics) / sizeof(metrics[0]))
 
@@ -225,24 +238,37 @@ static const struct event_legacy_metric *find_metric(const char *name)
 
 /* --- tags -------------------------------------------------------------------------- */
 
-/* Returns the signals that get the tag of this tagger, and the fidelity of the count. */
-static uint64_t tagged_signals(const struct spmu_model *model, uint32_t event, uint32_t tagger,
-			       enum spmu_fidelity *fidelity)
+static const struct event_legacy_metric *find_replay(uint32_t tagger)
 {
-	const struct spmu_event *row = event_legacy_row(model, tagger);
-	uint64_t signals = 0;
+	for (size_t i = 0; i < METRICS; i++)
+		if (!metrics[i].tagger && metrics[i].replay == tagger)
+			return &metrics[i];
+	return NULL;
+}
 
-	*fidelity = SPMU_MODELLED;
-	if ((event & CODE_CLASS) == CODE_FRONT_END) {
-		signals |= CODE_MASK(tagger) & TAG_LOADS ? SPMU_SIGBIT(LOADS) : 0;
-		signals |= CODE_MASK(tagger) & TAG_STORES ? SPMU_SIGBIT(STORES) : 0;
-	} else if (row) {
-		signals = row->signals;
-		*fidelity = row->fidelity < *fidelity ? row->fidelity : *fidelity;
+/* Writes into a row what gets the tag of this tagger, and the fidelity of the count. */
+static void describe_tagged(const struct spmu_model *model, uint32_t tagger, struct spmu_event *row)
+{
+	uint32_t class = row->code & CODE_CLASS;
+
+	row->fidelity = SPMU_MODELLED;
+	row->signals = row->tally = 0;
+	if (class == CODE_FRONT_END) {
+		row->signals |= CODE_MASK(tagger) & TAG_LOADS ? SPMU_SIGBIT(LOADS) : 0;
+		row->signals |= CODE_MASK(tagger) & TAG_STORES ? SPMU_SIGBIT(STORES) : 0;
+	} else if (class == CODE_EXECUTION) {
+		const struct spmu_event *by = event_legacy_row(model, tagger);
+
+		row->signals = by ? by->signals : 0;
+		row->fidelity = by && by->fidelity < row->fidelity ? by->fidelity : row->fidelity;
+	} else if (class == CODE_REPLAY) {
+		const struct event_legacy_metric *metric = find_replay(tagger);
+
+		row->signals = metric ? metric->signals : 0;
+		row->tally = metric ? metric->tally : 0;
 	}
-	if (!signals)
-		*fidelity = SPMU_ABSENT;
-	return signals;
+	if (!row->signals && !row->tally)
+		row->fidelity = SPMU_ABSENT;
 }
 
 static void set_tagger(const struct spmu_model *model, struct event_code *code, uint32_t tagger,
@@ -255,10 +281,7 @@ static void set_tagger(const struct spmu_model *model, struct event_code *code, 
 	if (!row && code->row) {
 		tagged = *code->row;
 		tagged.description = description;
-		if ((code->code & CODE_CLASS) == CODE_FRONT_END ||
-		    (code->code & CODE_CLASS) == CODE_EXECUTION)
-			tagged.signals =
-				tagged_signals(model, code->code, tagger, &tagged.fidelity);
+		describe_tagged(model, tagger, &tagged);
 		row = keep(model, &tagged, tagger, tool_copy(name));
 	}
 	code->row = row;

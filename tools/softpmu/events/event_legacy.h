@@ -8,12 +8,17 @@
 
 #include "tools/softpmu/events/event_names.h"
 
-/* A metric of the manual's tables 19-31 to 19-33: an event that counts tags, and what sets them. */
+/*
+ * A metric of the manual's tables 19-31 to 19-33: an event that counts tags, and what sets them.
+ * What a metric of replays counts is a set of signals, a tally, or, if both are 0, absent.
+ */
 struct event_legacy_metric {
 	const char *name, *event;
 	const char *tagger; /* event whose ESCR sets the tag; NULL: replay */
 	uint32_t replay;    /* as in struct spmu_request.tagger */
 	const char *description;
+	uint64_t signals;
+	uint16_t tally;
 };
 
 /* Returns metric `index` of the model, NULL after the last one. */
