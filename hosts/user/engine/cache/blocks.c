@@ -49,7 +49,7 @@ static uint32_t maps_used;
 static void fill(void)
 {
 	lookup_place(cache_targets, cache_other_targets);
-	exit_stubs_place(cache_stubs, cache_sizes->slots);
+	exit_stubs_place(cache_stubs, cache_sizes->stubs);
 }
 
 void blocks_start(void)
@@ -388,20 +388,20 @@ void blocks_state(struct blocks_state *state)
 		.map_bytes = maps_used,
 		.blocks = blocks,
 	};
-	exit_stubs_get(&state->slots, &state->slot_free_list);
+	exit_stubs_get(&state->stubs, &state->stub_free_list);
 }
 
 bool blocks_set_state(const struct blocks_state *state)
 {
 	if (state->base != (uint64_t)cache_base || state->code_bytes > cache_sizes->code ||
 	    state->cold_bytes > cache_sizes->cold || state->map_bytes > cache_sizes->maps ||
-	    state->blocks > cache_sizes->blocks || state->slots > cache_sizes->slots)
+	    state->blocks > cache_sizes->blocks || state->stubs > cache_sizes->stubs)
 		return false;
 	cache_at = cache_code + state->code_bytes;
 	cache_cold_at = cache_cold + state->cold_bytes;
 	maps_used = state->map_bytes;
 	blocks = state->blocks;
-	exit_stubs_set(state->slots, state->slot_free_list);
+	exit_stubs_set(state->stubs, state->stub_free_list);
 	return true;
 }
 

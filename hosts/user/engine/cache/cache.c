@@ -59,7 +59,7 @@ static void write_trampolines(void)
 
 static uint64_t cache_bytes(const struct cache_sizes *of)
 {
-	return TRAMPOLINES_BYTES + of->variants * TARGETS_BYTES + of->slots * STUB_BYTES +
+	return TRAMPOLINES_BYTES + of->variants * TARGETS_BYTES + of->stubs * STUB_BYTES +
 	       of->code + of->cold;
 }
 
@@ -70,7 +70,7 @@ static void lay_out(uint64_t at)
 	cache_end = cache_base + cache_bytes(cache_sizes);
 	cache_targets = (uint32_t *)(cache_base + TRAMPOLINES_BYTES);
 	cache_stubs = cache_base + TRAMPOLINES_BYTES + TARGETS_BYTES;
-	cache_code = cache_stubs + cache_sizes->slots * STUB_BYTES;
+	cache_code = cache_stubs + cache_sizes->stubs * STUB_BYTES;
 	cache_cold = cache_code + cache_sizes->code;
 	cache_cold_end = cache_cold + cache_sizes->cold;
 	cache_other_targets = (uint32_t *)cache_cold_end;

@@ -95,7 +95,7 @@ struct exit_stub *exit_stub_at(uint32_t number);
  * leads to this key. */
 bool exit_stub_waits(uint32_t number, uint64_t key, unsigned variant);
 /* How often stubs have been freed that a thread may have left. */
-extern uint64_t exit_slots_reclaims;
+extern uint64_t exit_stubs_reclaimed;
 /* Links the stub's jump to this code. */
 void exit_stub_link(uint32_t number, uint64_t code);
 void exit_stub_free(uint32_t number);

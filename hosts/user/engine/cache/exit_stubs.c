@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit_stubs.c: exit stubs: a few bytes of code that return to the engine with their own number.
+ * exit_stubs.c: exit stubs, by which translated code returns to the engine to get a target.
  *
- * A direct branch whose target is not translated yet jumps to a stub.  One store links the
- * branch when the target exists, because other threads may run the branch meanwhile.  The stub
- * is free again then.
+ * A stub is a few bytes of code that pass its number to the engine.  A direct branch jumps to a
+ * stub until its target is translated.  Then the engine links the branch to the target and frees
+ * the stub.  It does so by one store, because other threads may run the branch at that moment.
  *
- * Blocks that have been dropped jump to a stub of their key.  It jumps on when there is code for
- * the key again, and returns to the engine again when that code is dropped.  So code that
- * changes often does not become a chain of jumps from each version to the next.
+ * A dropped block jumps to the stub of its key.  That stub in turn jumps to the newest code for
+ * the key, or to the engine if there is none.  So old versions of code that changes often all
+ * lead to one stub, and not through each other.
  */
 #include "engine/cache/cache.h"
 #include "engine/cache/parts.h"
@@ -19,64 +19,64 @@
 #include "engine/x86/emit.h"
 #include "engine/x86/opcodes.h"
 
-#define BLOCK_SLOTS_MAX 512 /* stubs of what is translated at a time */
+#define BLOCK_STUBS_MAX 512 /* stubs of what is translated at a time */
 #define DROPPED		16384
 #define WRITTEN		64 /* stubs written at a time */
 
-uint64_t exit_slots_reclaims;
+uint64_t exit_stubs_reclaimed;
 
-static uint8_t *slots_code;
-static uint32_t slots_most;
-static struct exit_stub *slot;
+static uint8_t *stubs_code;
+static uint32_t stubs_most;
+static struct exit_stub *stub;
 /* Stubs of dropped blocks by their key.  A stub that loses its entry here continues to work. */
 static struct dropped {
 	uint64_t key, generation;
 	uint32_t number, variant;
 } dropped[DROPPED];
 static uint64_t generation;		    /* generation of all stubs */
-static uint32_t slots_made, slot_free_list; /* numbers + 1; the list uses the field target */
-static uint32_t slots_written;		    /* stubs whose code exists */
-static uint32_t slots_freed;		    /* at the beginning of that list, at least */
+static uint32_t stubs_made, stub_free_list; /* numbers + 1; the list uses the field target */
+static uint32_t stubs_written;		    /* stubs whose code exists */
+static uint32_t stubs_freed;		    /* at the beginning of that list, at least */
 
 void exit_stubs_place(uint8_t *code, uint32_t count)
 {
-	slots_code = code;
-	slots_most = count;
+	stubs_code = code;
+	stubs_most = count;
 }
 
 void exit_stubs_start(void)
 {
-	slot = heap_allocate(STUBS_MAX * sizeof(*slot));
+	stub = heap_allocate(STUBS_MAX * sizeof(*stub));
 }
 
 void exit_stubs_set(uint32_t count, uint32_t free)
 {
-	slots_made = slots_written = count;
-	slot_free_list = free;
-	slots_freed = 0;
+	stubs_made = stubs_written = count;
+	stub_free_list = free;
+	stubs_freed = 0;
 	generation++;
 }
 
 void exit_stubs_get(uint32_t *count, uint32_t *free)
 {
-	*count = slots_made;
-	*free = slot_free_list;
+	*count = stubs_made;
+	*free = stub_free_list;
 }
 
 bool exit_stubs_full(void)
 {
-	return slots_made > slots_most - BLOCK_SLOTS_MAX && slots_freed < BLOCK_SLOTS_MAX;
+	return stubs_made > stubs_most - BLOCK_STUBS_MAX && stubs_freed < BLOCK_STUBS_MAX;
 }
 
 void exit_stubs_parts(struct blocks_part part[2])
 {
-	part[0] = (struct blocks_part){slots_code, slots_made * STUB_BYTES};
-	part[1] = (struct blocks_part){slot, slots_made * sizeof(*slot)};
+	part[0] = (struct blocks_part){stubs_code, stubs_made * STUB_BYTES};
+	part[1] = (struct blocks_part){stub, stubs_made * sizeof(*stub)};
 }
 
 static uint8_t *code_of(uint32_t number)
 {
-	return slots_code + number * STUB_BYTES;
+	return stubs_code + number * STUB_BYTES;
 }
 
 static void write_leave(uint32_t number)
@@ -90,32 +90,32 @@ static void write_leave(uint32_t number)
  * clocks. */
 static void write_more(void)
 {
-	uint32_t end = slots_written + WRITTEN < slots_most ? slots_written + WRITTEN : slots_most;
+	uint32_t end = stubs_written + WRITTEN < stubs_most ? stubs_written + WRITTEN : stubs_most;
 
-	while (slots_written < end)
-		write_leave(slots_written++);
+	while (stubs_written < end)
+		write_leave(stubs_written++);
 }
 
-static uint32_t slot_take(void)
+static uint32_t stub_take(void)
 {
-	uint32_t n = slot_free_list;
+	uint32_t n = stub_free_list;
 
 	if (n) {
-		slot_free_list = (uint32_t)slot[n - 1].target;
-		slots_freed -= slots_freed != 0;
+		stub_free_list = (uint32_t)stub[n - 1].target;
+		stubs_freed -= stubs_freed != 0;
 		return n - 1;
 	}
-	n = slots_made++;
-	if (n == slots_written)
+	n = stubs_made++;
+	if (n == stubs_written)
 		write_more();
 	return n;
 }
 
 uint64_t exit_stub_new(uint64_t key, uint64_t patch, unsigned variant)
 {
-	uint32_t n = slot_take();
+	uint32_t n = stub_take();
 
-	slot[n] = (struct exit_stub){key, (uint32_t)patch, (uint8_t)variant, false};
+	stub[n] = (struct exit_stub){key, (uint32_t)patch, (uint8_t)variant, false};
 	return (uint64_t)code_of(n);
 }
 
@@ -130,30 +130,30 @@ uint64_t exit_stub_dropped(uint64_t key, unsigned variant)
 	struct dropped *d = &dropped[(key + variant) % DROPPED];
 
 	if (d->key != key || d->variant != variant || d->generation != generation)
-		*d = (struct dropped){key, generation, slot_take(), variant};
+		*d = (struct dropped){key, generation, stub_take(), variant};
 	write_leave(d->number);
-	slot[d->number] = (struct exit_stub){key, own_patch(d->number), (uint8_t)variant, false};
+	stub[d->number] = (struct exit_stub){key, own_patch(d->number), (uint8_t)variant, false};
 	return (uint64_t)code_of(d->number);
 }
 
 uint32_t exit_stub_keep(uint64_t pc)
 {
-	uint32_t n = slot_take();
+	uint32_t n = stub_take();
 
-	slot[n] = (struct exit_stub){.target = pc};
+	stub[n] = (struct exit_stub){.target = pc};
 	return n;
 }
 
 struct exit_stub *exit_stub_at(uint32_t number)
 {
-	return slot + number;
+	return stub + number;
 }
 
 bool exit_stub_waits(uint32_t number, uint64_t key, unsigned variant)
 {
-	const struct exit_stub *s = &slot[number];
+	const struct exit_stub *s = &stub[number];
 
-	return number < slots_made && s->target == key && s->patch && !s->linked &&
+	return number < stubs_made && s->target == key && s->patch && !s->linked &&
 	       s->variant == variant;
 }
 
@@ -168,7 +168,7 @@ static void store_code(uint64_t to, const uint8_t *bytes)
 
 void exit_stub_link(uint32_t number, uint64_t code)
 {
-	uint8_t *at = (uint8_t *)(uint64_t)slot[number].patch, bytes[8];
+	uint8_t *at = (uint8_t *)(uint64_t)stub[number].patch, bytes[8];
 	uint8_t *aligned = (uint8_t *)((uint64_t)at & ~UINT64_C(7));
 	uint8_t *own = code_of(number);
 	bool is_own = at == own + 1;
@@ -192,17 +192,17 @@ void exit_stub_link(uint32_t number, uint64_t code)
 
 static void put_in_list(uint32_t number)
 {
-	slot[number] = (struct exit_stub){.target = slot_free_list};
-	slot_free_list = number + 1;
-	slots_freed++;
+	stub[number] = (struct exit_stub){.target = stub_free_list};
+	stub_free_list = number + 1;
+	stubs_freed++;
 }
 
 void exit_stub_free(uint32_t number)
 {
-	if (contexts_alone() && slot[number].patch != own_patch(number))
+	if (contexts_alone() && stub[number].patch != own_patch(number))
 		put_in_list(number);
 	else
-		slot[number].linked = true;
+		stub[number].linked = true;
 }
 
 static uint64_t target_of_rel32(uint64_t at)
@@ -213,10 +213,10 @@ static uint64_t target_of_rel32(uint64_t at)
 	return at + sizeof(relative) + (uint64_t)relative;
 }
 
-/* A slot that jumps on: what comes to it goes there itself from now on. */
+/* A stub that jumps on: what comes to it goes there itself from now on. */
 static void shorten(uint32_t number)
 {
-	uint64_t own = (uint64_t)code_of(number), at = slot[number].patch;
+	uint64_t own = (uint64_t)code_of(number), at = stub[number].patch;
 
 	if (*code_of(number) != OPCODE_JMP_REL32)
 		return;
@@ -227,12 +227,12 @@ static void shorten(uint32_t number)
 
 bool exit_stubs_reclaim(void)
 {
-	exit_slots_reclaims++;
-	for (uint32_t n = 0; n < slots_made; n++) {
-		if (!slot[n].linked || slot[n].patch == own_patch(n))
+	exit_stubs_reclaimed++;
+	for (uint32_t n = 0; n < stubs_made; n++) {
+		if (!stub[n].linked || stub[n].patch == own_patch(n))
 			continue;
 		shorten(n);
 		put_in_list(n);
 	}
-	return slots_freed > slots_most / 8;
+	return stubs_freed > stubs_most / 8;
 }

@@ -9,7 +9,7 @@
 /* cache.c */
 #define BLOCKS_MAX (1u << 20)
 struct cache_sizes {
-	uint32_t slots, code, cold; /* bytes of code, and of code that rarely runs */
+	uint32_t stubs, code, cold; /* bytes of code, and of code that rarely runs */
 	uint32_t cold_room;	    /* more than the rarely run code of two blocks */
 	uint32_t blocks, maps;
 	uint32_t variants;

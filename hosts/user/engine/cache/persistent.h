@@ -18,7 +18,7 @@ union meter_list_room;
 struct blocks_state {
 	uint64_t base;
 	uint32_t code_bytes, cold_bytes, map_bytes;
-	uint32_t blocks, slots, slot_free_list;
+	uint32_t blocks, stubs, stub_free_list;
 };
 
 #define BLOCKS_PARTS 6

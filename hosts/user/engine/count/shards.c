@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shards.c: headroom as code uses it: the list of meters, how the headroom of each is divided
- * between its shards, and the modes in which code is charged.
+ * shards.c: the headroom of each meter, as translated code uses it.
  *
- * Bulk code charges the meters a few instructions late, so a reserve of each headroom is
- * kept back while it runs.  Low-headroom code charges first.  There a reserve is needed only for
- * what the outcome of a branch adds.
+ * It has the list of meters, divides the headroom of each between its shards, and chooses the mode
+ * in which code is charged.
+ *
+ * Bulk code subtracts its charge a few instructions late.  So while it runs, a reserve of each
+ * headroom is kept back for these instructions.  A low-headroom block charges before it runs.  It
+ * needs a reserve only for what depends on the outcome of its branch.
  */
 #include "engine/count/activity.h"
 #include "engine/count/count.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deterministic.c: a run that is the same each time (LINK_WANT_DETERMINISTIC).  It removes the
- * differences that the kernel makes between runs, and what changes counts.
+ * deterministic.c: makes each run of a program the same (LINK_WANT_DETERMINISTIC).
  *
- * The stack, the heap and mappings are where this file and deterministic_places.c put them.  The
- * random bytes of the auxiliary vector and all random numbers come from one fixed sequence.
- * There is no vDSO, whose clock functions take different paths as time passes; the C library
- * makes the system call.
+ * It removes what the kernel makes different between runs, if counts can depend on it:
+ * - The stack, the heap and mappings have fixed places (here and in deterministic_places.c).
+ * - The random bytes of the auxiliary vector, and all random numbers that the program reads, come
+ *   from one fixed sequence.
+ * - There is no vDSO.  Its clock functions take different paths as time passes.  Without it the C
+ *   library makes system calls.
  *
- * These differ: process numbers, files, other processes, and clocks except as clocks.c says.
+ * It does not change process numbers, files, other processes, or clocks (except as clocks.c says).
  */
 #include <asm/unistd.h>
 #include <linux/auxvec.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch.c: syscall user dispatch (prctl(2), PR_SET_SYSCALL_USER_DISPATCH): a thread's system
- * calls from outside a range of addresses raise SIGSYS while a byte of its memory says so.
+ * dispatch.c: syscall user dispatch (prctl(2), PR_SET_SYSCALL_USER_DISPATCH).
  *
- * The kernel would use the address of the call, which is the engine's for all calls.  So the
- * engine does the kernel's work, before anything else handles the call.  A child or a new thread
- * begins without it.
+ * A thread chooses a range of addresses and a byte in its memory.  While the byte says so, each of
+ * its system calls from outside the range raises SIGSYS instead.
+ *
+ * The kernel compares the address of the SYSCALL instruction, which is in the engine for every
+ * call.  So the engine makes the comparison itself, before anything else handles the call.  A child
+ * or a new thread begins without dispatch.
  */
 #include <asm/errno.h>
 #include <linux/audit.h>

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * persist.c: the persistent code cache: translations are saved between runs, in a file for each
- * program and each list of meters with which it begins.  A program that has had several threads
- * has one more file, because its code differs (emit.h).
+ * persist.c: the persistent code cache saves translations between runs.
  *
- * The file contains the code cache as it is.  The cache is at the same address in each run, and
- * so are the program's modules: places.c chooses their places below 2 GiB in the same order each
- * time.  When a module is mapped at its old place, and its file is unchanged (device, inode,
- * size, times), the blocks of that module can be found.  Until then nothing leads to them.
- * Jumps between modules are unlinked before: no block depends on another module.  Code that is
- * not mapped from a file, or that can be written to, is never saved.
+ * There is one file for each program and list of meters at its start.  A program that has had
+ * several threads has a second file, because its code differs (emit.h).
  *
- * A run costs nothing for blocks that it does not use.  The file is mapped.  It has the table by
- * which blocks are looked up, and the indirect targets of each module in their final form.
+ * What a file contains.  It is an image of the code cache.  The image is valid because nothing
+ * moves: the cache is at the same address in each run, and places.c gives modules below 2 GiB the
+ * same addresses.  The blocks of a module become visible when the module is mapped at its old
+ * address and its file is unchanged (device, inode, size, times).  Jumps between modules are
+ * unlinked before saving, so no block depends on another module.  Code that is writable, or that
+ * is not from a file, is never saved.
  *
- * The file is the user's own, in a folder of the user's own, and names the engine's image that
- * wrote it.  It is first written under another name, and its checksum must agree: a damaged or
- * outdated file is ignored.  When most of its blocks are no longer useful, the file is removed,
- * and the next run begins without one.
+ * What a run pays.  It pays for the blocks that it uses, because the file is mapped and not read.
+ * The lookup table and the indirect targets of each module are in the file in their final form.
+ *
+ * What protects a run.  The file and its folder belong to the user.  The file names the engine's
+ * image that wrote it, and has a checksum; a damaged or outdated file is ignored.  It is written
+ * under another name first, and renamed when it is complete.  When most of its blocks are no
+ * longer useful, it is removed, and the next run begins without one.
  */
 #include "engine/cache/cache.h"
 #include "engine/cache/persistent.h"

@@ -125,8 +125,8 @@ static void resume_linked(uint64_t code)
 
 static void link_exit(uint32_t number)
 {
-	const struct exit_stub *slot = exit_stub_at(number);
-	uint64_t flushes = cache_flushes, reclaims = exit_slots_reclaims, key = slot->target;
+	const struct exit_stub *stub = exit_stub_at(number);
+	uint64_t flushes = cache_flushes, reclaims = exit_stubs_reclaimed, key = stub->target;
 
 	current->pc = pc_of_key(key);
 	if (sections_hold(current->pc))
@@ -143,8 +143,8 @@ static void link_exit(uint32_t number)
 	lessons_note_jump(number, key);
 	lock_take();
 	/* Meanwhile the stub may be gone or linked. */
-	if (cache_flushes == flushes && exit_slots_reclaims == reclaims && !slot->linked)
-		resume_linked(translate_link(number, *slot));
+	if (cache_flushes == flushes && exit_stubs_reclaimed == reclaims && !stub->linked)
+		resume_linked(translate_link(number, *stub));
 	lock_release();
 }
 

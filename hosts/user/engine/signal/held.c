@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.c: synchronous signals (SIGSEGV and its kind) that somebody sends while the program
- * blocks them.
+ * held.c: holds synchronous signals (SIGSEGV and others that instructions raise) that another
+ * process or thread sends while the program blocks them.
  *
- * The kernel must not block these signals, so the engine receives and keeps them.  While the
- * program's system call runs, no instruction of this thread can fault.  So the engine gives them
- * to the kernel for that time: the kernel blocks what the program blocks, and the kept signals
- * are pending there again.  Then sigpending(2), sigtimedwait(2) and signalfd(2) find them.
+ * The kernel must not block these signals, because the engine needs them for faults.  So a sent one
+ * arrives here, and the engine holds it until the program unblocks it.
+ *
+ * A program can also ask for pending signals (sigpending(2), sigtimedwait(2), signalfd(2)).  It
+ * does so by a system call, and during a system call the thread cannot fault.  So for that time
+ * the kernel blocks what the program blocks, and the engine sends itself the held signals.  Then
+ * they are pending in the kernel.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recover.c: state recovery: finds what has retired when translated code is left in the middle,
- * which meters were charged for it, and the program's own registers.
+ * recover.c: state recovery, for when a signal or a fault stops translated code in the middle.
+ *
+ * It finds which of the block's instructions have retired, and corrects the charges so that exactly
+ * these are charged.  It restores the program's registers as they are after the last of them.
  */
 #include <asm/sigcontext.h>
 
@@ -167,7 +169,7 @@ void recover(struct sigcontext *regs, unsigned retired)
 	}
 	current->pc = side_table_pc_of(b, at.index);
 	if (at.exact || retired ||
-	    !insn_decode((const uint8_t *)current->pc, 15, current->pc, &insn))
+	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
 		return;
 	restore_borrowed(regs, &insn);
 	restore_far(regs, &insn);

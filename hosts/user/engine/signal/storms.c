@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * storms.c: signals that come faster than they can be delivered.
+ * storms.c: keeps a program running while signals arrive faster than it can handle them.
  *
- * Natively a program makes progress among them: its handler takes less time than the next signal
- * needs to arrive.  Under the engine the handler may take longer.  So a signal that came again
- * while it was delivered, or while its handler ran, waits for an instruction of the interrupted
- * code, and for more instructions the longer this continues.  A signal that was pending before,
- * or that the thread has sent itself, is delivered at once, because the program may rely on
- * that.  Queued signals count as such for a while.
+ * Natively such a program makes progress, because its handler is faster than the next signal.
+ * Under the engine the handler can be slower.  Then a new signal would always be there when the
+ * handler returns, and the interrupted code would never run.  So the engine delays a signal that
+ * arrived again during its own delivery or handler: the interrupted code first runs one
+ * instruction, and twice as many each time this continues.
+ *
+ * Programs rely on the prompt delivery of some signals, which are not delayed: those that were
+ * pending before, and those that a thread sends to itself.  Real-time signals are queued, so many
+ * of them can be pending before.  They are delayed only after QUEUED_MOST deliveries in a row.
  */
 #include <asm/unistd.h>
 

@@ -183,7 +183,7 @@ static void balance_edge(struct copy *copy, struct emit *e, unsigned i, bool tak
 {
 	unsigned first = copy->ways_out;
 	bool any = false, keep;
-	uint32_t slot = 0;
+	uint32_t stub = 0;
 
 	for (unsigned m = 0; m < current->list->meters; m++)
 		any |= edge_balance(copy, i, taken, m) != 0;
@@ -204,14 +204,14 @@ static void balance_edge(struct copy *copy, struct emit *e, unsigned i, bool tak
 		if (n <= 0)
 			continue;
 		if (first == copy->ways_out)
-			slot = exit_stub_keep(pc);
+			stub = exit_stub_keep(pc);
 		copy->charged[copy->charges] =
 			(struct charge){(uint16_t)shard_offset(copy, m), (uint16_t)n};
 		copy->way_out[copy->ways_out++] = (struct way_out){
 			.check = charge(copy, e, copy->charged[copy->charges],
 					0), /* the exit has the target */
 			.first = (uint16_t)(copy->charges + 1),
-			.site = slot,
+			.site = stub,
 			.flags_kept = keep,
 		};
 		copy->charges++;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot.c: makes traces of code that runs often, along the path that it was seen to take.
+ * hot.c: finds code that runs often, and makes traces of it.
  *
- * Headroom is handed out in sampling quanta (shards.c), so bulk code returns to the engine
- * now and then, wherever it is: that is a sample of what runs.  The second time in the same
- * block, a few instructions run as precise steps, and their addresses are recorded.  A trace
- * begins where the record first comes to a block that is not such a trace yet, and replaces that
- * block.  When samples find nothing new, the quanta grow.
+ * Bulk code gets headroom in sampling quanta (shards.c).  When a quantum is used up, the code
+ * returns to the engine.  The block where that happens is a sample of what runs.  The second
+ * sample in the same block starts a record: the engine runs a few instructions as precise steps
+ * and stores their addresses.  A trace begins at the first block of the record that is not a
+ * trace yet.  It follows the recorded path, and replaces that block.
  *
- * A record and its trace cost as much as some 100,000 instructions.  Where all code runs equally
- * seldom, that is lost.  So after the first few (which the persistent code cache may already
- * have) the number of records is limited by the headroom handed out and by the number of samples
- * that came from traces.
+ * A record and its trace cost as much as about 100,000 instructions.  A program whose code all
+ * runs equally rarely would never regain that.  So the number of records is limited.  There may be
+ * a few at the start, unless a persistent code cache already has the traces of an earlier run.
+ * Later records depend on the headroom used and on the samples that came from traces.  When
+ * samples find nothing new, the quanta grow.
  */
 #include "engine/cache/cache.h"
 #include "engine/cache/persistent.h"

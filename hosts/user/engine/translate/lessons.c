@@ -37,8 +37,8 @@ enum lesson_kind {
 
 struct lesson {
 	uint64_t key;
-	uint32_t slot;
-	uint8_t variant; /* of the code, whose slot it is */
+	uint32_t stub;
+	uint8_t variant; /* of the code, whose stub it is */
 	uint8_t kind;	 /* stored last */
 	uint16_t times;	 /* LESSON_WAIT */
 };
@@ -60,7 +60,7 @@ static uint32_t written(void)
 
 /* --- in a child --- */
 
-static struct lesson *find(uint64_t key, uint32_t slot, enum lesson_kind kind)
+static struct lesson *find(uint64_t key, uint32_t stub, enum lesson_kind kind)
 {
 	uint32_t count = written();
 
@@ -68,21 +68,21 @@ static struct lesson *find(uint64_t key, uint32_t slot, enum lesson_kind kind)
 		struct lesson *l = &lessons->lesson[i];
 
 		if (__atomic_load_n(&l->kind, __ATOMIC_ACQUIRE) == kind && l->key == key &&
-		    l->slot == slot && l->variant == current->list->variant)
+		    l->stub == stub && l->variant == current->list->variant)
 			return l;
 	}
 	return NULL;
 }
 
 /* Returns NULL if there is no room, or the notes are for an earlier cache. */
-static struct lesson *note(uint64_t key, uint32_t slot, enum lesson_kind kind)
+static struct lesson *note(uint64_t key, uint32_t stub, enum lesson_kind kind)
 {
 	struct lesson *l;
 	uint32_t i;
 
 	if (!notes || flushes != cache_flushes)
 		return NULL;
-	l = find(key, slot, kind);
+	l = find(key, stub, kind);
 	if (l || written() == LESSONS_MAX)
 		return l;
 	i = __atomic_fetch_add(&lessons->count, 1, __ATOMIC_RELAXED);
@@ -90,15 +90,15 @@ static struct lesson *note(uint64_t key, uint32_t slot, enum lesson_kind kind)
 		return NULL;
 	l = &lessons->lesson[i];
 	l->key = key;
-	l->slot = slot;
+	l->stub = stub;
 	l->variant = current->list->variant;
 	__atomic_store_n(&l->kind, kind, __ATOMIC_RELEASE);
 	return l;
 }
 
-void lessons_note_jump(uint32_t slot, uint64_t key)
+void lessons_note_jump(uint32_t stub, uint64_t key)
 {
-	note(key, slot, LESSON_JUMP);
+	note(key, stub, LESSON_JUMP);
 }
 
 void lessons_note_target(uint64_t key, bool of_return)
@@ -111,12 +111,12 @@ void lessons_note_code(uint64_t key)
 	note(key, 0, LESSON_CODE);
 }
 
-void lessons_note_wait(uint32_t slot, uint64_t key)
+void lessons_note_wait(uint32_t stub, uint64_t key)
 {
-	struct lesson *l = note(key, slot, LESSON_WAIT);
+	struct lesson *l = note(key, stub, LESSON_WAIT);
 
 	if (l && ++l->times == WAITS_MAX)
-		note(key, slot, LESSON_JUMP);
+		note(key, stub, LESSON_JUMP);
 }
 
 void lessons_begin_process(void)
@@ -132,8 +132,8 @@ static void learn(const struct lesson *l, enum lesson_kind kind)
 		return;
 	switch (kind) {
 	case LESSON_JUMP:
-		if (exit_stub_waits(l->slot, l->key, l->variant)) {
-			translate_link(l->slot, *exit_stub_at(l->slot));
+		if (exit_stub_waits(l->stub, l->key, l->variant)) {
+			translate_link(l->stub, *exit_stub_at(l->stub));
 			return;
 		}
 		__attribute__((fallthrough));

@@ -13,10 +13,10 @@ void lessons_learn(void);
 void lessons_begin_process(void);
 /* The thread came to code of this key that was not there: by the direct jump of an exit stub, by an
  * indirect branch or a return, or in another way. */
-void lessons_note_jump(uint32_t slot, uint64_t key);
+void lessons_note_jump(uint32_t stub, uint64_t key);
 void lessons_note_target(uint64_t key, bool of_return);
 void lessons_note_code(uint64_t key);
-/* The direct jump of the slot leads to a linkage table's entry that waits for its symbol. */
-void lessons_note_wait(uint32_t slot, uint64_t key);
+/* The direct jump of the stub leads to a linkage table's entry that waits for its symbol. */
+void lessons_note_wait(uint32_t stub, uint64_t key);
 
 #endif

@@ -273,17 +273,17 @@ uint64_t translate_in_place(uint64_t rel32, uint64_t key)
 	return cache_flushes == flushes ? code : 0;
 }
 
-uint64_t translate_link(uint32_t number, struct exit_stub slot)
+uint64_t translate_link(uint32_t number, struct exit_stub stub)
 {
 	uint64_t flushes = cache_flushes, code;
 
-	code = lookup_code(slot.target);
-	if (!code && (code = translate_in_place(slot.patch, slot.target))) {
+	code = lookup_code(stub.target);
+	if (!code && (code = translate_in_place(stub.patch, stub.target))) {
 		exit_stub_free(number);
 		return code;
 	}
 	if (!code)
-		code = translate_block(slot.target);
+		code = translate_block(stub.target);
 	if (!code || cache_flushes != flushes)
 		return 0; /* it cannot run, or the cache was emptied, and the stub with it */
 	exit_stub_link(number, code);

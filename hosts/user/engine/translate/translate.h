@@ -18,7 +18,7 @@ void translate_target(uint64_t key, bool of_return);
  * Returns its code, or 0 if the jump is not there or the translation is impossible. */
 uint64_t translate_in_place(uint64_t rel32, uint64_t key);
 /* Links the jump of an exit stub: the code that it leads to, 0: none.  The lock is held. */
-uint64_t translate_link(uint32_t number, struct exit_stub slot);
+uint64_t translate_link(uint32_t number, struct exit_stub stub);
 /* Makes a trace along the path that a thread has taken, in place of the block where it begins.
  * Returns false if there is none. */
 bool translate_recorded(const uint64_t *pcs, unsigned n);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aliases.c: shared memory of the program that is mapped at more than one address.  Just-in-time
- * compilers write their code through one mapping and run it through another (mmap(2),
- * MAP_SHARED; mremap(2) with an old size of 0).
+ * aliases.c: watches code in shared memory that the program has mapped at several addresses.
  *
- * A mapping's object is the device and inode of its file, plus the offset.  Memory without a
- * file has a number of its own.  When code of such a mapping is translated, its page becomes
- * read-only in every other mapping where it is writable.  So a write there reaches the engine in
- * the same way as a write to writable code (watch.c).  While shared memory is executable, the
- * engine also checks system calls that write to the file itself.  Writes by another process are
- * not noticed.
+ * Just-in-time compilers write code through one mapping and run it through another (mmap(2) with
+ * MAP_SHARED, or mremap(2) with an old size of 0).  A write through any of them must discard the
+ * translations of that code.  So when a page of such memory is translated, the engine makes the
+ * page read-only in all mappings.  A write then faults, and watch.c handles it like any other
+ * write to translated code.
+ *
+ * Two mappings are aliases if they have the same object: the device and inode of a file and the
+ * offset in it.  Memory without a file gets a number instead.
+ *
+ * While shared memory is executable, system calls that write to the file are checked, too.
+ * Writes by another process are not noticed.
  */
 #include <linux/mman.h>
 
