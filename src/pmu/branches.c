@@ -7,6 +7,9 @@
  * between two branches. The branches after it find the unit as the interrupt left it.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/pmi.h"
+#include "src/pmu/records.h"
 
 /* Records branches. Returns how many come before an interrupt; *pmi says whether one is due. */
 static size_t record(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,

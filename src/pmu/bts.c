@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 #define RUN_MAX	   64 /* records in one write */
 #define RECORD_MAX 24

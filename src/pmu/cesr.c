@@ -7,6 +7,7 @@
  * ring for this family (os_cpl in struct counter_layout).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 #define COUNT_OS     1u /* of a CC field */
 #define COUNT_USR    2u

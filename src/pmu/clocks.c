@@ -13,6 +13,7 @@
  * the clocks of the two threads are watched separately, each with its own occurrences.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 /* Returns true if the condition holds for a clock with this number of occurrences. */
 bool clocks_hold(const struct counter *counter, uint64_t count)

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "src/abi.h"
+#include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
+#include "src/pmu/pmi.h"
+#include "src/pmu/records.h"
 
 #define CORE_ALIGNMENT 64
 

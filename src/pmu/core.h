@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h: the inside of a core: what each thread holds, and what the files of the unit offer each
- * other.
+ * core.h: the inside of a core: what each thread holds, and what all files of the unit need.
  *
  * struct thread_state is everything that a guest can find out, and the saved state. Everything else
  * in struct thread follows from it (counters_update()).
@@ -204,140 +203,6 @@ static inline bool has_erratum(const struct spmu_core *core, enum erratum erratu
 	return core->hold >> erratum & 1;
 }
 
-/*
- * One file for each way to program counters. *_update() sets `counter` and `active` from the
- * thread's registers. *_clocked() returns the counters that may remember a clock.
- */
-void perfevtsel_update(const struct spmu_core *core, struct thread *thread);
-uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state);
-void cesr_update(const struct spmu_core *core, struct thread *thread);
-uint32_t cesr_clocked(const struct spmu_core *core, const struct thread_state *state);
-void escr_update(const struct spmu_core *core, struct thread *thread);
-uint32_t escr_clocked(const struct spmu_core *core, const struct thread_state *state);
-uint32_t escr_flagged(const struct spmu_core *core, const struct thread_state *state);
-
-/* escr_select.c: what an ESCR selects. */
-struct escr_selection {
-	uint32_t code, mask; /* of an event code */
-	uint8_t tag;	     /* the tag for what it selects; 0: none */
-	uint8_t rings[SPMU_THREADS_MAX];
-};
-struct escr_selection escr_selection(const struct spmu_core *core, unsigned number);
-void escr_count(const struct spmu_core *core, const struct escr_selection *selection,
-		uint32_t counters, struct counter *counter);
-
-/*
- * tagging.c. tagging_counts() returns true if the selection is an event that counts tags.
- * tagging_select() lets the counter count what has these tags, and sets the rings of the selection.
- * tagging_splits() returns the signals of an event that separates tagged from untagged
- * instructions, and removes from the mask what is unknown.
- */
-bool tagging_counts(const struct spmu_core *core, const struct escr_selection *selection);
-void tagging_select(const struct spmu_core *core, struct escr_selection *selection,
-		    struct counter *counter);
-uint64_t tagging_splits(const struct spmu_core *core, struct escr_selection *selection);
-
-/* meters.c */
-void counters_update(struct spmu_core *core);
-void meters_fold(struct spmu_core *core);
-void meters_grant(struct spmu_core *core);
-uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state);
-
-/* Returns the signals that a host must supply for an event with these signals. */
-static inline uint64_t signals_needed(uint64_t signals)
-{
-	if (signals & SPMU_SIGBIT(BRANCH_PREDICTED))
-		signals |= SPMU_SIGBIT(BRANCH_MISS);
-	return signals & ~SPMU_SIGBIT(BRANCH_PREDICTED);
-}
-
-/* Returns true if the host supplies all of these signals. */
-static inline bool signals_supplied(const struct spmu_core *core, uint64_t signals)
-{
-	return signals &&
-	       !(signals_needed(signals) & ~(core->host.supply.exact | core->host.supply.modelled));
-}
-
-/* Returns true if the host supplies the tally. */
-static inline bool tally_supplied(const struct spmu_core *core, unsigned kind)
-{
-	return spmu_tally_set_has(&core->host.supply.exact_tallies, kind) ||
-	       spmu_tally_set_has(&core->host.supply.modelled_tallies, kind);
-}
-
-/* Returns true if the host supplies all that the event counts. */
-static inline bool event_supplied(const struct spmu_core *core, const struct spmu_event *event)
-{
-	return event->tally ? tally_supplied(core, event->tally) &&
-				      (!event->signals || signals_supplied(core, event->signals))
-			    : signals_supplied(core, event->signals);
-}
-
-/*
- * Returns all signals that can move a counter. counter_signals_of() returns those that do so in an
- * instruction with the signals `insn`.
- */
-static inline uint64_t counter_signals(const struct counter *counter)
-{
-	return counter->signals | counter->predicted | counter->missed;
-}
-static inline uint64_t counter_signals_of(const struct counter *counter, uint64_t insn)
-{
-	return counter->signals |
-	       (insn & SPMU_SIGBIT(BRANCH_MISS) ? counter->missed : counter->predicted);
-}
-
-/* Returns what moves a counter's pin, by the pin control flag. */
-static inline uint8_t pin_of(const struct spmu_core *core, bool control)
-{
-	if (!core->host.pin)
-		return PIN_NONE;
-	return control == core->model->counters->pin_asserts ? PIN_OVERFLOW : PIN_COUNT;
-}
-
-/*
- * events.c. event_on() returns the event that this counter has for a code, or NULL. counter_adds()
- * lets the counter count an event with these signals, too, and counter_adds_tally() a tally.
- */
-const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
-void counter_adds(struct counter *counter, uint64_t signals);
-void counter_adds_tally(struct counter *counter, unsigned kind);
-
-/* Returns true if an active counter counts anything. */
-static inline bool counter_counts(const struct counter *counter)
-{
-	return counter_signals(counter) || counter->tallied;
-}
-
-/* tallies.c: the properties of a kind of tally, and the accesses that tallies need. */
-uint32_t tally_of(unsigned kind);
-uint32_t tallies_need(const struct spmu_tally_set *set);
-uint64_t tallies_in(const struct spmu_insn *insn, const struct spmu_tally_set *set);
-
-/* clocks.c: return what clocks and occurrences of thread `source` add to a counter. */
-#define CLOCK_COUNT_MAX 0xffffu
-bool clocks_hold(const struct counter *counter, uint64_t count);
-uint64_t clocks_pass(struct thread *thread, unsigned counter, unsigned source, uint64_t clocks,
-		     unsigned each);
-uint64_t clocks_count(struct thread *thread, unsigned counter, unsigned source,
-		      unsigned occurrences);
-
-/* pmi.c */
-bool pmi_request(struct spmu_core *core, struct thread *thread);
-bool pmi_deliverable(uint32_t lvt);
-unsigned pmi_deliver(struct spmu_core *core, unsigned lp);
-#define LVT_VECTOR   0xffu
-#define LVT_DELIVERY (7u << 8)
-#define LVT_MASK     (1u << 16)
-#define LVT_WRITABLE (LVT_VECTOR | LVT_DELIVERY | LVT_MASK)
-#define LVT_RESET    LVT_MASK
-
-/* registers.c: returns the register at this address, or NULL if the model has none. */
-const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
-
-/* models.c: returns true if the address is in a range of some unit's registers. */
-bool msr_in_range(const struct spmu_model *model, uint32_t address);
-
 /* Returns true for a canonical address: bits 63 to 47 are equal. */
 static inline bool address_canonical(uint64_t linear)
 {
@@ -361,50 +226,6 @@ static inline const struct spmu_ds_layout *thread_ds(const struct spmu_core *cor
 	return spmu_model_ds_layout(core->model, thread->state.ia32e);
 }
 
-/* pebs.c: the result of making a PEBS record. */
-enum pebs_result {
-	PEBS_SKIPPED, /* memory or a wrong index refused */
-	PEBS_FULL,    /* no space up to the maximum */
-	PEBS_LATE,    /* the same, and the threshold's interrupt is still to come (erratum) */
-	PEBS_OUTSIDE, /* dropped: the index is not in the buffer */
-	PEBS_WRITTEN,
-	PEBS_THRESHOLD /* written, and the index reached the threshold */
-};
-uint32_t pebs_enabled(const struct spmu_core *core, uint64_t enable);
-uint8_t pebs_threads(const struct spmu_core *core, uint64_t enable, unsigned counter);
-uint64_t pebs_other_view(uint64_t enable);
-uint64_t pebs_off(const struct spmu_core *core, unsigned lp, uint64_t enable);
-uint64_t pebs_applicable(uint32_t counters);
-uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
-enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
-			    const struct spmu_insn *insn, uint32_t *counters);
-
-/* lbr.c */
-#define LBR_CLOCKS_MAX	   0xffffu  /* what an entry can hold */
-#define LBR_CLOCKS_UNKNOWN 0x10000u /* the next entry has 0 (17.10.3) */
-void lbr_update(const struct spmu_core *core, struct thread *thread);
-void lbr_clocks(struct thread *thread, uint64_t clocks);
-bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);
-void lbr_record(const struct spmu_core *core, struct thread *thread,
-		const struct spmu_branch *branches, size_t count);
-bool lbr_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value);
-bool lbr_takes(const struct spmu_core *core, const struct msr *msr, uint64_t value);
-bool lbr_takes_from(const struct spmu_core *core, const struct msr *msr, uint64_t value);
-
-/* bts.c */
-void bts_update(const struct spmu_core *core, struct thread *thread);
-size_t bts_store(struct spmu_core *core, unsigned lp, const struct spmu_branch *branches,
-		 size_t count, bool *pmi);
-void bts_stored(struct spmu_core *core, unsigned lp, size_t records, bool *pmi);
-void bts_headroom(struct spmu_core *core, unsigned lp);
-
-/* tap.c */
-void branches_update(struct spmu_core *core);
-
-/* branches.c */
-bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
-bool branches_traced(struct spmu_core *core, unsigned lp, const struct spmu_insn *insn);
-
 /*
  * Returns a number that changes with the list of meters of any thread. A thread's counters may feed
  * the other's meters, so both lists matter.
@@ -418,17 +239,6 @@ static inline uint32_t core_epochs(const struct spmu_core *core)
 	return sum;
 }
 
-/* Returns the occurrences of `set` in an instruction's signals, rarely more than one. */
-static inline unsigned occurrences(uint64_t signals, uint64_t set)
-{
-	uint64_t bits = signals & set;
-	unsigned count = bits != 0;
-
-	while (bits &= bits - 1)
-		count++;
-	return count;
-}
-
 /* Returns all ones in the width of a counter. */
 static inline uint64_t counter_mask(const struct spmu_core *core, unsigned counter)
 {
@@ -438,14 +248,6 @@ static inline uint64_t counter_mask(const struct spmu_core *core, unsigned count
 static inline unsigned ring_of(unsigned cpl)
 {
 	return cpl ? SPMU_RING_USER : SPMU_RING0;
-}
-
-/* Moves the counter's pin if it is set up for this cause. */
-static inline void counter_pin(const struct spmu_core *core, const struct thread *thread,
-			       unsigned counter, enum pin cause, uint64_t toggles)
-{
-	if (thread->counter[counter].pin == cause)
-		core->host.pin(core->host.opaque, thread_number(core, thread), counter, toggles);
 }
 
 /* Returns the lowest counter of a set and removes it from the set. */

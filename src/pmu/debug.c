@@ -7,6 +7,7 @@
  * that was armed before waits for RSM.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
 {

@@ -16,6 +16,9 @@
  * counters of both threads.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/escr.h"
+#include "src/pmu/records.h"
 
 /* No event happens more often in a clock. It is also the largest threshold. */
 #define EVENTS_IN_A_CLOCK 15

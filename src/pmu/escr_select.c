@@ -5,6 +5,8 @@
  *
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/escr.h"
 
 /* BPU, MS, FLAME, IQ: four counters each, and six (table 18-63). */
 static unsigned block_of(unsigned counter)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c: the event tables of data/events: search and fidelity (chapter 19). */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 size_t spmu_event_count(const struct spmu_model *model)
 {

@@ -3,6 +3,7 @@
  * instructions.c: RDPMC (Vol. 2B) and the unit's part of CPUID (18.2.1, Vol. 2A CPUID).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 #include "data/events/architectural.inc"
 

@@ -17,6 +17,7 @@
  * Addresses have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/records.h"
 
 /* Returns the kinds of branches that MSR_LBR_SELECT does not exclude. */
 static uint64_t selected(const struct spmu_core *core, uint64_t select)

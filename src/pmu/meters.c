@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 static void update_thread(const struct spmu_core *core, struct thread *thread)
 {

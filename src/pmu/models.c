@@ -5,6 +5,7 @@
  */
 #include "src/abi.h"
 #include "src/pmu/core.h"
+#include "src/pmu/msr.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MSR_ROW(address, name, list, role, index, reset, section)                                  \

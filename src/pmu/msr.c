@@ -3,6 +3,7 @@
  * msr.c: RDMSR and WRMSR by the address map of data/registers/msrs.inc and the roles of
  * msr_roles.c.
  */
+#include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
 
 enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t address,

@@ -101,4 +101,10 @@ static inline uint64_t msr_kept(const struct spmu_core *core, unsigned lp,
 	return role->kept ? role->kept(core, lp, shown) : shown;
 }
 
+/* registers.c: returns the register at this address, or NULL if the model has none. */
+const struct msr *model_msr(const struct spmu_model *model, uint32_t address);
+
+/* models.c: returns true if the address is in a range of some unit's registers. */
+bool msr_in_range(const struct spmu_model *model, uint32_t address);
+
 #endif

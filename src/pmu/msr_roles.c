@@ -4,7 +4,9 @@
  *
  * msr.h says what the fields of a row mean.  The functions that rows name come first.
  */
+#include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
+#include "src/pmu/records.h"
 
 /* What thread lp reads. */
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "src/pmu/core.h"
+#include "src/pmu/records.h"
 
 /*
  * NetBurst has two bits: one for the thread that reads or writes them, one for the other thread

@@ -8,6 +8,8 @@
  * IA32_PEBS_ENABLE is set, too (18.9.4.3).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 /* Adaptive records. The bit is reserved if the family has none. */
 #define SELECT_ADAPTIVE BITS(34, 1)

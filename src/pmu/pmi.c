@@ -7,6 +7,7 @@
  * to its delivery.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/pmi.h"
 
 /* The legacy freeze clears bits that software must set again (17.4.7, 17.5). */
 static void freeze_legacy(const struct spmu_core *core, struct thread *thread, uint64_t debugctl)

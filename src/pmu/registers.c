@@ -4,6 +4,7 @@
  * lists are complete, and implements registers.h.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/msr.h"
 
 /*
  * For each list the widths add up to 64 and the masks cover all bits. So no bit is missing, and

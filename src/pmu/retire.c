@@ -22,6 +22,9 @@
  *	  service routine clears at its end (17.4.9.5), so the second is never delivered.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/pmi.h"
+#include "src/pmu/records.h"
 
 /* The effect of one instruction, or of some clocks, on the counters of a thread. */
 struct outcome {

@@ -10,7 +10,10 @@
 
 #include <softpmu/state.h>
 
+#include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
+#include "src/pmu/pmi.h"
+#include "src/pmu/records.h"
 
 #define STATE_MAGIC UINT64_C(0x65746174756d7073) /* "spmutate" */
 #define MODEL_BYTES 32

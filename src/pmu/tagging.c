@@ -18,6 +18,8 @@
  * one signal.
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/escr.h"
 
 #define NBOGUS	   1u	/* of the mask of front_end_event and replay_event */
 #define NBOGUS_TAG 0xfu /* of execution_event: by tag */

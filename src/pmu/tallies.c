@@ -3,6 +3,7 @@
  * tallies.c: the list of tallies, and the tallies of an instruction (tallies.h).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 
 _Static_assert(SPMU_TALLIES <= SPMU_TALLIES_MAX, "sets have room for all kinds");
 

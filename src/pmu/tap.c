@@ -5,6 +5,8 @@
  * (struct spmu_access_tap).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 /* Tells the host which branches are wanted. */
 static void publish(const struct spmu_core *core, struct thread *thread)
