@@ -57,7 +57,7 @@ help:
 	@echo 'make soak           servers and a compiler for SOAK_SECONDS (3600) each'
 	@echo 'make check-stress   signals, threads, changing code and children again and again, STRESS_SECONDS (3600)'
 	@echo 'make check-sanitize, check-clang, check-install, fuzz, fuzz-selftest'
-	@echo 'make lint           formatting, analysers, rules of the house;  make format'
+	@echo 'make lint           formatting, analysers, layering;  make format'
 	@echo 'make docs           the pages of docs/reference, libsoftpmu.3, and the API as HTML in $(B)/api'
 	@echo 'make bench          speed beside native, callgrind and qemu-user;  make bench-unit'
 	@echo 'make bench-cold     short programs, whose code runs a few times'

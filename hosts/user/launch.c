@@ -153,10 +153,10 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->threads = request->threads;
 	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
 	link->lbr_select = request->lbr_select;
-	/* With a machine, code names descriptions of blocks, which are not kept. */
+	/* With a machine, code names descriptions of blocks, which are not saved. */
 	if (!(request->want & LINK_WANT_COLD) && !request->machine &&
-	    !cache_folder_find(link->kept, sizeof(link->kept)))
-		link->kept[0] = '\0';
+	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
+		link->cache_folder[0] = '\0';
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
@@ -305,7 +305,7 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 	result->records = link->records;
 	result->buffer_full = link->buffer_full;
 	result->blocks = link->blocks;
-	result->kept_blocks = link->kept_blocks;
+	result->cached_blocks = link->cached_blocks;
 	result->cache_bytes = link->cache_bytes;
 	result->natives = __atomic_load_n(&link->natives, __ATOMIC_ACQUIRE);
 	snprintf(result->native, sizeof(result->native), "%.*s", (int)sizeof(link->native) - 1,
@@ -414,8 +414,8 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	restore_signals(&run);
 	result->asked = signal_asked;
 	conclude(&run, program, status, result);
-	if (run.link->kept_written && run.link->kept[0])
-		cache_folder_trim(run.link->kept);
+	if (run.link->cache_written && run.link->cache_folder[0])
+		cache_folder_trim(run.link->cache_folder);
 
 out:
 	if (run.link)

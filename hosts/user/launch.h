@@ -71,7 +71,7 @@ struct launch_result {
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];
 	uint64_t tsc_start, tsc_end; /* around the program's own run; 0: not known */
-	uint64_t units, interrupts, records, buffer_full, blocks, kept_blocks, cache_bytes;
+	uint64_t units, interrupts, records, buffer_full, blocks, cached_blocks, cache_bytes;
 	uint64_t elapsed_ns; /* from the start of the child to the end */
 	struct rusage usage; /* of the program */
 	uint64_t end_ns;     /* CLOCK_MONOTONIC at the end */

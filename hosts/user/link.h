@@ -114,10 +114,10 @@ struct link {
 	uint32_t events;
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];
-	uint64_t lbr_select;	  /* MSR_LBR_SELECT */
-	uint32_t want;		  /* LINK_WANT_ */
-	char kept[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
-	uint64_t image_sum;	  /* of the engine's image that wrote them */
+	uint64_t lbr_select;		  /* MSR_LBR_SELECT */
+	uint32_t want;			  /* LINK_WANT_ */
+	char cache_folder[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
+	uint64_t image_sum;		  /* of the engine's image that wrote them */
 	/* Which events count now in all threads (bit e is event[e], bit LINK_EVENT_TRACE the
 	 * trace).  The tool numbers its changes: `changes` is the last, and changed[e] the last one
 	 * of that bit in all threads. */
@@ -141,11 +141,11 @@ struct link {
 	uint64_t count[LINK_EVENTS_MAX]; /* sums of the processes that have ended */
 	uint64_t tsc_start, tsc_end;	 /* around the program's own run */
 	uint64_t interrupts, records, buffer_full;
-	uint64_t blocks;       /* translated */
-	uint64_t kept_blocks;  /* taken from the persistent code cache, of modules of this run */
-	uint32_t kept_written; /* a file was written to the folder */
-	uint64_t cache_bytes;  /* used bytes of the code cache */
-	uint64_t units;	       /* how many units the events needed */
+	uint64_t blocks;	/* translated */
+	uint64_t cached_blocks; /* taken from the persistent code cache, of modules of this run */
+	uint32_t cache_written; /* a file was written to the folder */
+	uint64_t cache_bytes;	/* used bytes of the code cache */
+	uint64_t units;		/* how many units the events needed */
 
 	/* the ring: byte positions that only grow; data at position modulo LINK_RING_BYTES */
 	uint64_t head __attribute__((aligned(64))); /* engine: written up to here */

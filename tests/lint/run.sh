@@ -85,12 +85,12 @@ analysers() {
 	refuses 'an index past the end' 'arrayIndexOutOfBounds' cppcheck
 }
 
-# arrow yes|no FILE INCLUDE: house.sh lets the file include this, or not.
+# arrow yes|no FILE INCLUDE: layering.sh lets the file include this, or not.
 arrow() {
 	put "$2" "#include $3"
 	case $1 in
-	yes) accepts "$2 that includes $3" house ;;
-	no) refuses "$2 that includes $3" 'must not include' house ;;
+	yes) accepts "$2 that includes $3" layering ;;
+	no) refuses "$2 that includes $3" 'must not include' layering ;;
 	esac
 }
 
@@ -150,11 +150,11 @@ machine_code() {
 
 words() {
 	licence='' put src/pmu/a.c '' 'int a;'
-	refuses 'a file without a licence line' 'SPDX' house
+	refuses 'a file without a licence line' 'SPDX' layering
 	put src/pmu/a.c '/* TO''DO */'
-	refuses 'something left undone' 'src/pmu/a.c' house
+	refuses 'something left undone' 'src/pmu/a.c' layering
 	put docs/a.md "see /wo""rk/notes"
-	refuses 'a path of one machine' 'docs/a.md' house
+	refuses 'a path of one machine' 'docs/a.md' layering
 }
 
 # libraries LINE...: a pair made from the one source given; `version` is the map of the shared one.

@@ -102,7 +102,7 @@ static void look(struct generator *g, unsigned lp)
 		op->value = chance(g, 50) ? 4 : below(g, 16);
 		break;
 	case 2:
-		generate_append(g, OP_SETTLE, lp);
+		generate_append(g, OP_SYNC, lp);
 		break;
 	case 3:
 		op = generate_append(g, OP_CPUID, lp);

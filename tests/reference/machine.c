@@ -453,7 +453,7 @@ struct answer machine_operate(const struct program *program, struct machine *m,
 		return clocks(program, m, op);
 	case OP_CPUID:
 		return cpuid(m, op);
-	case OP_SETTLE:
+	case OP_SYNC:
 		if (m->kind == BULK)
 			spmu_sync(m->core);
 		break;

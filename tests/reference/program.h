@@ -26,7 +26,7 @@ enum operation_kind {
 	OP_LVT,	    /* value */
 	OP_CLOCKS,  /* number: CPL, CYCLES << 2, REF_CYCLES << 3; value: clocks */
 	OP_CPUID,   /* number: leaf */
-	OP_SETTLE,  /* bulk only; it must change nothing */
+	OP_SYNC,    /* bulk only; it must change nothing */
 	OP_POKE,    /* value to the linear address in `address` */
 	OP_GUARD,   /* number: granule; value: WORLD_NO_ bits */
 	OP_COMPARE, /* everything */

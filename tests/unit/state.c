@@ -77,7 +77,7 @@ static void round_trip(void)
 }
 
 /* Checks that a saved state includes the headroom that the host has used. */
-static void saves_settled(void)
+static void saves_synced(void)
 {
 	struct unit_host a, b;
 	uint8_t block[BLOCK_MAX];
@@ -229,7 +229,7 @@ static void creation(void)
 int main(void)
 {
 	RUN(round_trip());
-	RUN(saves_settled());
+	RUN(saves_synced());
 	RUN(names_differences());
 	RUN(refuses());
 	RUN(refuses_lvt());

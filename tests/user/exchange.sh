@@ -36,7 +36,7 @@ as_it_is() {
 		same "$name: count of the $turn run" "$expected" "$(counted)"
 		same_file "$name: output of the $turn run" native run.out
 	done
-	expect "$name: kept" test "$(sed -n 's/.*kept blocks: \([0-9]*\).*/\1/p' stat)" -gt 500
+	expect "$name: kept" test "$(sed -n 's/.*saved blocks: \([0-9]*\).*/\1/p' stat)" -gt 500
 }
 
 ln program.3 program

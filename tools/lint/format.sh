@@ -5,7 +5,7 @@
 # shellcheck source=tools/lint/lib.sh
 . "$(dirname "$0")/lib.sh"
 for file in $(files '\.[ch]$'); do
-	check "$file" "$(clang-format --dry-run -Werror --style="file:$house/.clang-format" "$file" 2>&1
+	check "$file" "$(clang-format --dry-run -Werror --style="file:$root/.clang-format" "$file" 2>&1
 		expand "$file" | awk '!said && length($0) > 100 {print "line " FNR " is longer than 100 columns"; said = 1}')"
 done
 finish

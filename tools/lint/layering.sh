@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# house.sh [TREE]: the house's own rules: which folder may include which, licence lines, nothing
+# layering.sh [TREE]: the project's own rules: which folder may include which, licence lines, nothing
 # left undone, no path of one machine.
 # shellcheck source=tools/lint/lib.sh
 . "$(dirname "$0")/lib.sh"

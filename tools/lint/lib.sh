@@ -3,10 +3,10 @@
 # lib.sh: what the checkers share.  A checker takes the tree to look at as its first argument
 # (the project itself without one), says what is wrong, and counts.
 set -u
-house=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck disable=SC2034 # used by the checkers
-build=$(realpath -m "${B:-$house/build}")
-cd "${1:-$house}" || exit 2
+build=$(realpath -m "${B:-$root/build}")
+cd "${1:-$root}" || exit 2
 passed=0 failed=0
 
 # The project's files whose names match the extended regular expression.

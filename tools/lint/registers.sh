@@ -6,6 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
-"${CC:-gcc}" -std=c11 -Wall -Werror -I"$house/include" "$house/tools/lint/registers.c" \
+"${CC:-gcc}" -std=c11 -Wall -Werror -I"$root/include" "$root/tools/lint/registers.c" \
 	"${2:-$build/libsoftpmu.a}" -o "$program" || { fail "cannot be built"; finish; exit; }
 "$program"

@@ -350,11 +350,11 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 static void say_details(const struct launch_result *result, FILE *file)
 {
 	fprintf(file,
-		"units: %llu, interrupts: %llu, blocks: %llu, bytes of code: %llu, kept blocks: "
+		"units: %llu, interrupts: %llu, blocks: %llu, bytes of code: %llu, saved blocks: "
 		"%llu\n",
 		(unsigned long long)result->units, (unsigned long long)result->interrupts,
 		(unsigned long long)result->blocks, (unsigned long long)result->cache_bytes,
-		(unsigned long long)result->kept_blocks);
+		(unsigned long long)result->cached_blocks);
 }
 
 static int run_all(struct stat_options *stat, struct stat_table *table,

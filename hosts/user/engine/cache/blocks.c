@@ -317,8 +317,8 @@ static bool list_numbers(const uint32_t *number, uint32_t count)
 /* What came from a file of modules that reach into this range is going to be dropped. */
 static bool list_persistent(uint64_t start, uint64_t end)
 {
-	for (unsigned i = 0; i < persistent.kepts; i++) {
-		struct module *m = &persistent.kept[i];
+	for (unsigned i = 0; i < persistent.saved_modules; i++) {
+		struct module *m = &persistent.saved[i];
 
 		if (!m->taken || m->listed || m->is.start >= end || m->is.end <= start)
 			continue;
@@ -377,7 +377,7 @@ void block_take_jump_off(struct block *b)
 	b->code_bytes -= JMP_BYTES;
 }
 
-/* --- all of it, as it is kept between runs (persist.c) --- */
+/* --- all of it, for the persistent code cache (persist.c) --- */
 
 void blocks_state(struct blocks_state *state)
 {

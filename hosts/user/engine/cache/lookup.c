@@ -29,7 +29,7 @@
 	6 /* a group of the table covers 1 << NEAR_SHIFT bytes of the program, 8 for each entry */
 #define NEAR_MASK  (((uint32_t)1 << (NEAR_SHIFT - 3)) - 1)
 #define LOW_PC	   INT32_MAX
-#define FIRST_SIZE (1u << 10) /* of the table: where translations were kept, little more is added */
+#define FIRST_SIZE (1u << 10) /* of the table: with a persistent code cache, little is added */
 #define USUAL_SIZE (1u << 13)
 #define LARGE_SIZE (1u << 18) /* 2 MB */
 
@@ -41,9 +41,9 @@ static struct {
 } in_front;
 
 /*
- * Open addressing.  An entry is one word, so that one store publishes it: the low 31 bits of the
- * program address and CAREFUL, and the place of the code in the cache with its flags.  If the
- * address has more bits, it is in `high`, together with the place.
+ * Open addressing.  An entry is one word, so that one store publishes it.  It has the low 31 bits of
+ * the program address, OF_LOW_HEADROOM, and the place of the code in the cache with its flags.  If
+ * the address has more bits, it is in `high`, together with the place.
  */
 #define OF_LOW_HEADROOM (UINT64_C(1) << 31)
 #define PLACE_BITS	28
@@ -236,7 +236,7 @@ static struct block *find_persistent(uint64_t key, unsigned number)
 
 		if (b->pc == pc && b->low_headroom == (key >> 63) && b->variant == number &&
 		    !b->gone &&
-		    __atomic_load_n(&persistent.kept[b->module].taken, __ATOMIC_ACQUIRE))
+		    __atomic_load_n(&persistent.saved[b->module].taken, __ATOMIC_ACQUIRE))
 			return b;
 	}
 	return NULL;
@@ -375,7 +375,7 @@ void lookup_add_target(uint64_t key, uint64_t code, bool of_return)
 			  of_return);
 }
 
-/* --- as they are kept --- */
+/* --- the persistent code cache --- */
 
 uint64_t lookup_chain_target(struct block *b, bool of_return, uint64_t next)
 {

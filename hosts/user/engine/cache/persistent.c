@@ -24,13 +24,13 @@ void persistent_off(void)
 void persistent_clear(void)
 {
 	persistent.jumps = persistent.founds = 0;
-	persistent.kepts = 0;
+	persistent.saved_modules = 0;
 	persistent.blocks = persistent.index_size = 0;
 }
 
 void persistent_note_target(uint64_t key, bool of_return)
 {
-	if (persistent.off || !engine_link->kept[0] || key & LOW_HEADROOM_KEY ||
+	if (persistent.off || !engine_link->cache_folder[0] || key & LOW_HEADROOM_KEY ||
 	    persistent.founds == FOUND_MAX)
 		return;
 	if (!persistent.found)

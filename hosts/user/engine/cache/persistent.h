@@ -93,8 +93,8 @@ struct module_jump {
 
 struct persistent {
 	/* Modules of the file that was loaded. */
-	struct module kept[PERSIST_MODULES_MAX];
-	unsigned kepts;
+	struct module saved[PERSIST_MODULES_MAX];
+	unsigned saved_modules;
 	const uint32_t *number; /* of blocks, in that file */
 	const struct persistent_target *target;
 	const uint32_t *index;
@@ -123,7 +123,7 @@ void persistent_note_jump(uint64_t rel32, uint64_t key);
 /* Returns whether saved code has been loaded. */
 static inline bool persistent_is_used(void)
 {
-	return persistent.kepts != 0;
+	return persistent.saved_modules != 0;
 }
 
 #endif

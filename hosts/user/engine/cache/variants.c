@@ -28,10 +28,10 @@ static struct meter_list *list_of[VARIANTS_MAX];
 /* Makes indirect targets that came from a file usable. */
 static void open_persistent_targets(void)
 {
-	for (unsigned i = 0; i < persistent.kepts; i++)
-		if (persistent.kept[i].taken)
-			lookup_take_targets(persistent.target + persistent.kept[i].first_target,
-					    persistent.kept[i].targets);
+	for (unsigned i = 0; i < persistent.saved_modules; i++)
+		if (persistent.saved[i].taken)
+			lookup_take_targets(persistent.target + persistent.saved[i].first_target,
+					    persistent.saved[i].targets);
 }
 
 static bool take_free(struct meter_list *list)
@@ -110,7 +110,7 @@ void variants_move(void)
 	lock_resume_others();
 }
 
-/* --- as they are kept (persist.c) --- */
+/* --- the persistent code cache (persist.c) --- */
 
 void variants_get(union meter_list_room *list)
 {

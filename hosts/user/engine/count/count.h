@@ -15,13 +15,13 @@
  * continues. */
 #define CHECK_INSNS_MAX 4
 #define FORWARD_SPAN	(1u << 20)
-/* A step: its instructions, and the budget of each meter for which it is made. */
-#define STEP_INSNS_MAX	 8
-#define STEP_BUDGET_BITS 5 /* of each meter */
-#define STEP_BUDGET_MOST ((1u << STEP_BUDGET_BITS) - 1)
-/* A step is one instruction if there are more meters, or if its budget has STEP_ALONE. */
+/* A step: its instructions, and the headroom of each meter for which it is made. */
+#define STEP_INSNS_MAX	   8
+#define STEP_HEADROOM_BITS 5 /* of each meter */
+#define STEP_HEADROOM_MAX  ((1u << STEP_HEADROOM_BITS) - 1)
+/* A step is one instruction if there are more meters, or if its headroom has STEP_ALONE. */
 #define STEP_METERS_MAX 6
-#define STEP_ALONE	(1u << STEP_BUDGET_BITS * STEP_METERS_MAX)
+#define STEP_ALONE	(1u << STEP_HEADROOM_BITS * STEP_METERS_MAX)
 
 #define COND_SIGNALS (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(COND_NTAKEN))
 
@@ -93,8 +93,8 @@ void shards_follow_units(void);
 bool shards_bulk_possible(void);
 bool units_want_address(uint64_t signals);
 /* Returns how many occurrences each meter allows until the engine must call the unit (precise
- * mode), in STEP_BUDGET_BITS each; or STEP_ALONE. */
-uint32_t shards_budget(void);
+ * mode), in STEP_HEADROOM_BITS each; or STEP_ALONE. */
+uint32_t shards_step_headroom(void);
 /* Retires an instruction that has nothing but its signals (precise mode only). */
 void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals);
 /* Retires one instruction (precise mode only). */

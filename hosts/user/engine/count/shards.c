@@ -45,16 +45,16 @@ int64_t shards_quantum = SHARDS_QUANTUM_MIN;
 static void share_out(unsigned m, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t *shard = current->shard[m], room = all, left;
+	int64_t *shard = current->shard[m], headroom = all, left;
 	uint32_t sum = 1, weight[SHARDS] = {0}, inverse;
 	uint64_t most = 0;
 	unsigned shift;
 
-	if (room > shards_quantum && room > UNDIVIDED) /* code must return now and then */
-		room = shards_quantum;
-	c->meter[m].held = all - room;
-	c->handed_out += m == 0 ? room : 0;
-	left = room;
+	if (headroom > shards_quantum && headroom > UNDIVIDED) /* code must return now and then */
+		headroom = shards_quantum;
+	c->meter[m].held = all - headroom;
+	c->handed_out += m == 0 ? headroom : 0;
+	left = headroom;
 	for (unsigned i = 0; i < current->list->shards; i++)
 		most |= c->meter[m].used[i];
 	shift = most >> 12 ? 52 - (unsigned)__builtin_clzll(most) : 0;
@@ -62,7 +62,7 @@ static void share_out(unsigned m, int64_t all)
 		sum += weight[i] = (uint32_t)(c->meter[m].used[i] >> shift) + WEIGHT_LEAST;
 	inverse = (1u << 31) / sum;
 	for (unsigned i = 0; i < SHARDS; i++) {
-		shard[i] = room * (int64_t)(weight[i] * inverse >> 15) >>
+		shard[i] = headroom * (int64_t)(weight[i] * inverse >> 15) >>
 			   16; /* headroom is below 2^47 */
 		left -= shard[i];
 	}
@@ -75,23 +75,23 @@ static void share_out(unsigned m, int64_t all)
 static void share_evenly(unsigned m, unsigned shard, unsigned n, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t room = all < shards_quantum ? all : shards_quantum,
-		each = (room - n) / current->list->shards;
+	int64_t headroom = all < shards_quantum ? all : shards_quantum,
+		each = (headroom - n) / current->list->shards;
 
-	c->meter[m].held = all - room;
+	c->meter[m].held = all - headroom;
 	for (unsigned i = 0; i < SHARDS; i++)
 		current->shard[m][i] = i < current->list->shards ? each : 0;
-	current->shard[m][shard] = room - each * (current->list->shards - 1);
+	current->shard[m][shard] = headroom - each * (current->list->shards - 1);
 	memcpy(c->meter[m].granted, current->shard[m], sizeof(c->meter[m].granted));
 }
 
-static void grant_first(unsigned m, int64_t room)
+static void grant_first(unsigned m, int64_t headroom)
 {
 	struct counting *c = current->counting;
 
 	c->meter[m].held = 0;
 	memset(current->shard[m], 0, sizeof(current->shard[m]));
-	current->shard[m][0] = room;
+	current->shard[m][0] = headroom;
 }
 
 /* Returns whether the signals count every branch that can leave a block other than forward.  A
@@ -133,11 +133,11 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in, bool unchecke
 static int64_t headroom_of(unsigned m)
 {
 	struct counting *c = current->counting;
-	int64_t room = c->meter[m].held;
+	int64_t headroom = c->meter[m].held;
 
 	for (unsigned i = 0; i < SHARDS; i++)
-		room += current->shard[m][i];
-	return room;
+		headroom += current->shard[m][i];
+	return headroom;
 }
 
 /* Notes what each shard has used. */
@@ -159,16 +159,16 @@ static void learn(unsigned m)
 
 bool shards_rebalance(unsigned m, unsigned shard, unsigned n)
 {
-	int64_t room = headroom_of(m);
+	int64_t headroom = headroom_of(m);
 
-	if (room < (int64_t)n)
+	if (headroom < (int64_t)n)
 		return false;
-	if (room >= SHARDS_HEADROOM) {
+	if (headroom >= SHARDS_HEADROOM) {
 		learn(m);
-		share_out(m, room);
+		share_out(m, headroom);
 	}
 	if (current->shard[m][shard] < n)
-		share_evenly(m, shard, n, room);
+		share_evenly(m, shard, n, headroom);
 	return true;
 }
 
@@ -256,7 +256,7 @@ static bool read_units(struct meter_list *list)
 	       list->branch_kinds == own->branch_kinds;
 }
 
-static bool are_all_distant(const struct meter_list *list)
+static bool are_all_frequent(const struct meter_list *list)
 {
 	bool all = list->unchecked;
 
@@ -268,26 +268,26 @@ static bool are_all_distant(const struct meter_list *list)
 static void take_list(struct meter_list *list, bool unchecked)
 {
 	list->unchecked = unchecked;
-	list->shards = are_all_distant(list) ? SHARDS : CHECKED_SHARDS;
+	list->shards = are_all_frequent(list) ? SHARDS : CHECKED_SHARDS;
 	current->list = meter_list_find(list);
 }
 
 void shards_follow_units(void)
 {
-	union meter_list_room room;
+	union meter_list_room buffer;
 
-	memset(&room.list, 0, sizeof(room.list));
-	if (!read_units(&room.list))
-		take_list(&room.list, has_reserves(false, true));
+	memset(&buffer.list, 0, sizeof(buffer.list));
+	if (!read_units(&buffer.list))
+		take_list(&buffer.list, has_reserves(false, true));
 }
 
 /* Checks all blocks from now on. */
 static void end_unchecked(void)
 {
-	union meter_list_room room;
+	union meter_list_room buffer;
 
-	memcpy(&room, current->list, meter_list_bytes(current->list->meters));
-	take_list(&room.list, false);
+	memcpy(&buffer, current->list, meter_list_bytes(current->list->meters));
+	take_list(&buffer.list, false);
 }
 
 void shards_set_mode(enum counting_mode to)
@@ -305,22 +305,22 @@ void shards_set_mode(enum counting_mode to)
 		branches_resume();
 	}
 	for (unsigned m = 0; m < current->list->meters; m++) {
-		int64_t room = c->meter[m].reserve;
+		int64_t headroom = c->meter[m].reserve;
 
-		room += from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of(m);
-		if (from == COUNTING_BULK && room >= SHARDS_HEADROOM)
+		headroom += from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of(m);
+		if (from == COUNTING_BULK && headroom >= SHARDS_HEADROOM)
 			learn(m);
 		c->meter[m].reserve =
 			reserve_of(current->list->signals[m], to, current->list->unchecked);
-		room -= c->meter[m].reserve;
+		headroom -= c->meter[m].reserve;
 		if (to == COUNTING_PRECISE)
-			c->meter[m].unit->headroom = room;
+			c->meter[m].unit->headroom = headroom;
 		else if (to == COUNTING_LOW_HEADROOM)
-			grant_first(m, room);
-		else if (room >= SHARDS_HEADROOM)
-			share_out(m, room);
+			grant_first(m, headroom);
+		else if (headroom >= SHARDS_HEADROOM)
+			share_out(m, headroom);
 		else
-			share_evenly(m, 0, 0, room);
+			share_evenly(m, 0, 0, headroom);
 	}
 	c->mode = to;
 }
@@ -340,21 +340,21 @@ bool shards_bulk_possible(void)
 	return true;
 }
 
-uint32_t shards_budget(void)
+uint32_t shards_step_headroom(void)
 {
 	struct counting *c = current->counting;
-	uint32_t budget = 0;
+	uint32_t fields = 0;
 
 	if (current->list->meters > STEP_METERS_MAX || current->list->branch_signals ||
 	    current->list->activity || current->run.recording || current->run.trap_flag ||
 	    current->run.steps_due > 1)
 		return STEP_ALONE;
 	for (unsigned m = 0; m < current->list->meters; m++) {
-		int64_t room = c->meter[m].unit->headroom + c->meter[m].unit->silent;
+		int64_t headroom = c->meter[m].unit->headroom + c->meter[m].unit->silent;
 
-		room = room < 0 ? 0 : room;
-		room = room > STEP_BUDGET_MOST ? STEP_BUDGET_MOST : room;
-		budget |= (uint32_t)room << STEP_BUDGET_BITS * m;
+		headroom = headroom < 0 ? 0 : headroom;
+		headroom = headroom > STEP_HEADROOM_MAX ? STEP_HEADROOM_MAX : headroom;
+		fields |= (uint32_t)headroom << STEP_HEADROOM_BITS * m;
 	}
-	return budget;
+	return fields;
 }

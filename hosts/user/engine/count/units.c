@@ -15,16 +15,12 @@
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/follow.h"
+#include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/memory/places.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
-
-#define DS_BYTES (16u << 10) /* some 70 records, so that they stay in the first-level cache */
-#define MSR_EFER 0xc0000080u /* the program runs in IA-32e mode */
-#define EFER_LMA 0x500u
-#define LVT_NMI	 0x400u /* delivery mode of the service routine, as kernels use */
 
 static bool wants_address;
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
@@ -38,141 +34,6 @@ static uint64_t now_ns(void)
 
 	syscall2(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&t);
 	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
-}
-
-/* --- what the unit asks of its host --- */
-
-static bool in_ds(const struct unit *u, uint64_t linear, size_t bytes)
-{
-	uint64_t ds = (uint64_t)u->memory.ds;
-
-	return (linear >= ds && linear - ds <= DS_BYTES && bytes <= DS_BYTES - (linear - ds)) ||
-	       branches_in_buffer(linear, bytes);
-}
-
-static bool host_read(void *opaque, unsigned lp, uint64_t linear, void *to, size_t bytes)
-{
-	(void)lp;
-	if (!in_ds(opaque, linear, bytes))
-		return false;
-	memcpy(to, (const void *)linear, bytes);
-	return true;
-}
-
-static bool host_write(void *opaque, unsigned lp, uint64_t linear, const void *from, size_t bytes)
-{
-	(void)lp;
-	if (!in_ds(opaque, linear, bytes))
-		return false;
-	memcpy((void *)linear, from, bytes);
-	return true;
-}
-
-static void host_pmi(void *opaque, unsigned lp, struct spmu_pmi pmi)
-{
-	struct unit *u = opaque;
-
-	(void)lp;
-	(void)pmi;
-	u->interrupt_due = true;
-}
-
-/* A Pentium's counters have a pin each instead of an interrupt.  Here the pin is connected to
- * one. */
-static void host_pin(void *opaque, unsigned lp, unsigned number, uint64_t toggles)
-{
-	struct unit *u = opaque;
-
-	(void)lp;
-	(void)number;
-	u->interrupt_due |= toggles != 0;
-}
-
-static uint64_t host_tsc(void *opaque, unsigned lp)
-{
-	(void)opaque;
-	(void)lp;
-	return read_tsc();
-}
-
-static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
-{
-	struct counting *c = current->counting;
-	const uint64_t *g = current->gpr;
-
-	(void)opaque;
-	(void)lp;
-	*out = (struct spmu_registers){
-		.rflags = current->rflags,
-		.rip = c->now_next_ip,
-		.rax = g[0],
-		.rcx = g[1],
-		.rdx = g[2],
-		.rbx = g[3],
-		.rsp = g[4],
-		.rbp = g[5],
-		.rsi = g[6],
-		.rdi = g[7],
-		.r8 = g[8],
-		.r9 = g[9],
-		.r10 = g[10],
-		.r11 = g[11],
-		.r12 = g[12],
-		.r13 = g[13],
-		.r14 = g[14],
-		.r15 = g[15],
-	};
-}
-
-/* --- the port through which the driver sees the unit --- */
-
-static bool port_rdmsr(void *opaque, uint32_t msr, uint64_t *value)
-{
-	struct unit *u = opaque;
-
-	if (msr == MSR_EFER) {
-		*value = EFER_LMA;
-		return true;
-	}
-	return spmu_read_msr(u->core, 0, msr, value) == SPMU_DONE;
-}
-
-static bool port_wrmsr(void *opaque, uint32_t msr, uint64_t value)
-{
-	struct unit *u = opaque;
-
-	return spmu_write_msr(u->core, 0, msr, value) == SPMU_DONE;
-}
-
-static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpuid_regs *regs)
-{
-	struct unit *u = opaque;
-
-	*regs = (struct spmu_cpuid_regs){0};
-	if (leaf == 0)
-		regs->eax = spmu_model_describe(model).perfmon_version ? 0x16 : 2;
-	if (leaf == 1)
-		regs->eax = spmu_model_describe(model).signature;
-	spmu_cpuid(u->core, leaf, subleaf, regs);
-}
-
-static uint32_t port_map_interrupt(void *opaque)
-{
-	(void)opaque;
-	return LVT_NMI;
-}
-
-static void port_write_lvt(void *opaque, uint32_t value)
-{
-	struct unit *u = opaque;
-
-	spmu_write_lvt(u->core, 0, value);
-}
-
-static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
-{
-	host_registers(opaque, 0, regs);
-	*tsc = read_tsc();
 }
 
 /* --- samples --- */
@@ -270,12 +131,12 @@ static void *area_memory(void)
 	long at;
 
 	if (!narrow_area())
-		return heap_allocate(DS_BYTES);
-	at = sys_map(0, DS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT,
-		     -1, 0);
+		return heap_allocate(UNIT_DS_BYTES);
+	at = sys_map(0, UNIT_DS_BYTES, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	if (is_error(at))
 		engine_fail(126, "no memory below 4 GiB for the DS save area");
-	places_keep((uint64_t)at, DS_BYTES);
+	places_keep((uint64_t)at, UNIT_DS_BYTES);
 	return (void *)at;
 }
 
@@ -301,36 +162,19 @@ static struct spmu_driver *unit_new(void *counting, unsigned number)
 		.threads = engine_link->threads,
 		.meters = {&u->meters, &u->siblings},
 	};
-	struct spmu_host host = {
-		.size = sizeof(struct spmu_host),
-		.opaque = u,
-		.read = host_read,
-		.write = host_write,
-		.pmi = host_pmi,
-		.tsc = host_tsc,
-		.registers = host_registers,
-		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
-	};
-	struct spmu_port port = {sizeof(struct spmu_port),
-				 u,
-				 port_rdmsr,
-				 port_wrmsr,
-				 port_cpuid,
-				 port_map_interrupt,
-				 port_write_lvt,
-				 port_interrupted};
+	struct spmu_host host;
+	struct spmu_port port;
 	struct spmu_driver_memory area = {
 		.size = sizeof(struct spmu_driver_memory),
 		.linear = (uint64_t)u->memory.ds,
 		.memory = u->memory.ds,
-		.bytes = DS_BYTES,
+		.bytes = UNIT_DS_BYTES,
 		.records_per_interrupt = records_per_interrupt,
 	};
 
-	if (engine_link->machine[0])
-		spmu_uarch_supplies(&host.supply);
-	if (spmu_model_describe(model).programming == SPMU_PROGRAM_CESR)
-		host.pin = host_pin;
+	u->model = model;
+	host = unit_host(u);
+	port = unit_host_port(u);
 	if (spmu_core_create(u->memory.core, spmu_core_bytes(), &config, &host, &u->core) !=
 		    SPMU_OK ||
 	    spmu_driver_detect(&u->driver, sizeof(u->driver), &port, model) != SPMU_OK)

@@ -12,6 +12,7 @@
 #include "engine/count/count.h"
 
 struct unit {
+	const struct spmu_model *model;
 	struct spmu_core *core;
 	struct spmu_meters meters, siblings; /* of both threads of the core */
 	struct spmu_driver driver;

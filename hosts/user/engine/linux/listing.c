@@ -41,7 +41,7 @@ struct line {
 	const char *tail;
 	size_t tail_bytes;
 	bool changed; /* differs from the kernel's line */
-	struct smaps_counters figures;
+	struct smaps_counters counters;
 };
 
 struct listing {
@@ -81,7 +81,7 @@ static bool take_line(const char **at, struct line *line)
 		c++;
 	line->tail_bytes = (size_t)(c - line->tail);
 	*at = c + 1;
-	smaps_take(at, &line->figures);
+	smaps_take(at, &line->counters);
 	return true;
 }
 
@@ -111,7 +111,7 @@ static void put_last(struct listing *l)
 	memcpy(l->at, line->tail, line->tail_bytes);
 	l->at += line->tail_bytes;
 	*l->at++ = '\n';
-	l->at = smaps_put(l->at, &line->figures, line->end - line->start, line->rights);
+	l->at = smaps_put(l->at, &line->counters, line->end - line->start, line->rights);
 }
 
 /* --- lines --- */
@@ -134,9 +134,9 @@ static bool goes_on(const struct line *one, const struct line *other)
 
 static void add(struct listing *l, const struct line *line)
 {
-	uint64_t of_files = smaps_of_files(&line->figures);
+	uint64_t of_files = smaps_of_files(&line->counters);
 
-	smaps_add(&l->sum, &line->figures);
+	smaps_add(&l->sum, &line->counters);
 	if (line->rights[3] == 's' && !memcmp(line->tail, NO_DEVICE, sizeof(NO_DEVICE) - 1))
 		l->of_shared += of_files;
 	else
@@ -144,7 +144,7 @@ static void add(struct listing *l, const struct line *line)
 	if (goes_on(&l->last, line)) {
 		l->last.end = line->end;
 		l->last.changed = true;
-		smaps_add(&l->last.figures, &line->figures);
+		smaps_add(&l->last.counters, &line->counters);
 		return;
 	}
 	put_last(l);
@@ -186,19 +186,19 @@ static bool is_engines(const struct line *line)
 
 /* Adds reserved memory, which the program must not use. */
 static void add_reserved(struct listing *l, uint64_t start, uint64_t end,
-			 struct smaps_counters figures)
+			 struct smaps_counters counters)
 {
 	static const char tail[] = NO_FILE;
-	const struct line line = {start, end,	 0, {'-', '-', '-', 'p'}, tail, sizeof(tail) - 1,
-				  true,	 figures};
+	const struct line line = {start, end,	  0, {'-', '-', '-', 'p'}, tail, sizeof(tail) - 1,
+				  true,	 counters};
 
 	add(l, &line);
 }
 
-static struct smaps_counters none_like(struct smaps_counters figures)
+static struct smaps_counters none_like(struct smaps_counters counters)
 {
-	smaps_clear(&figures);
-	return figures;
+	smaps_clear(&counters);
+	return counters;
 }
 
 /* Adds the engine's memory as one range.  Its parts depend on the persistent code cache, and its
@@ -208,15 +208,15 @@ static void add_engines(struct listing *l, const struct line *line)
 	uint64_t end = (heap_end() + ROUND - 1) & -ROUND;
 
 	if (!is_memory(line))
-		add_reserved(l, line->start, line->end, none_like(line->figures));
+		add_reserved(l, line->start, line->end, none_like(line->counters));
 	else if (l->last.start != ENGINE_MEMORY)
-		add_reserved(l, ENGINE_MEMORY, end, none_like(line->figures));
+		add_reserved(l, ENGINE_MEMORY, end, none_like(line->counters));
 }
 
 /* Adds a mapping in pieces, each with its rights. */
 static void add_mapped(struct listing *l, const struct line *line, const char *end)
 {
-	struct smaps_counters rest = line->figures;
+	struct smaps_counters rest = line->counters;
 	uint64_t next;
 	bool code, writable;
 
@@ -225,14 +225,14 @@ static void add_mapped(struct listing *l, const struct line *line, const char *e
 
 		if (is_image(at)) { /* the heap may follow it */
 			next = image_end();
-			piece.figures = smaps_split(&rest, next - at);
-			add_reserved(l, at, next, none_like(piece.figures));
+			piece.counters = smaps_split(&rest, next - at);
+			add_reserved(l, at, next, none_like(piece.counters));
 			continue;
 		}
 		next = region_as_mapped(at, line->end, &code, &writable);
 		piece.start = at;
 		piece.end = next;
-		piece.figures = smaps_split(&rest, next - at);
+		piece.counters = smaps_split(&rest, next - at);
 		if (is_file(line))
 			piece.offset += at - line->start;
 		if (code)
@@ -330,7 +330,7 @@ static bool make_rollup(struct listing *l, int fd, char *out, char *text)
 
 	if (!read_all(fd, text) || !take_line(&at, &line))
 		return false;
-	smaps_sum(&line.figures, &l->sum, l->of_files, l->of_shared);
+	smaps_sum(&line.counters, &l->sum, l->of_files, l->of_shared);
 	l->at = out;
 	l->last = line;
 	put_last(l);

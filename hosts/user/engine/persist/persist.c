@@ -81,14 +81,14 @@ static void take(struct module *m)
 		page_set(at, PAGE_TRANSLATED);
 	__atomic_store_n(&m->taken, true, __ATOMIC_RELEASE);
 	lookup_take_targets(persistent.target + m->first_target, m->targets);
-	engine_link->kept_blocks += m->count;
+	engine_link->cached_blocks += m->count;
 }
 
 static void take_if_kept(const struct module *m)
 {
-	for (unsigned i = 0; i < persistent.kepts; i++)
-		if (!persistent.kept[i].taken && persist_is_same(&persistent.kept[i].is, &m->is))
-			take(&persistent.kept[i]);
+	for (unsigned i = 0; i < persistent.saved_modules; i++)
+		if (!persistent.saved[i].taken && persist_is_same(&persistent.saved[i].is, &m->is))
+			take(&persistent.saved[i]);
 }
 
 void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
@@ -179,13 +179,13 @@ void persist_jump(uint64_t rel32, uint64_t key)
 {
 	uint64_t target = key & ~LOW_HEADROOM_KEY;
 
-	if (!here_end || persistent.off || !engine_link->kept[0] ||
+	if (!here_end || persistent.off || !engine_link->cache_folder[0] ||
 	    (target >= here_start && target < here_end))
 		return;
 	persistent_note_jump(rel32, key);
 }
 
-/* --- what was kept --- */
+/* --- what a run before has saved --- */
 
 /* Returns whether the header's numbers have possible sizes, and the modules' numbers are within
  * them. */
@@ -198,7 +198,7 @@ static bool header_is_good(const struct persist_header *h, uint64_t key)
 static bool modules_are_good(const struct persist_header *h)
 {
 	for (unsigned i = 0; i < h->modules; i++) {
-		const struct module *m = &persistent.kept[i];
+		const struct module *m = &persistent.saved[i];
 
 		if (m->first > h->numbers || m->count > h->numbers - m->first ||
 		    m->first_target > h->targets || m->targets > h->targets - m->first_target)
@@ -220,14 +220,14 @@ static bool load(long fd, uint64_t key)
 	blocks_parts(part + PERSIST_CACHE);
 	if (!persist_open(fd, &is, &h, part))
 		return false;
-	memcpy(persistent.kept, part[PERSIST_MODULES].at, part[PERSIST_MODULES].bytes);
+	memcpy(persistent.saved, part[PERSIST_MODULES].at, part[PERSIST_MODULES].bytes);
 	if (!modules_are_good(&h) || !variants_set(part[PERSIST_LISTS].at))
 		return false;
 	persistent.number = part[PERSIST_NUMBERS].at;
 	persistent.target = part[PERSIST_TARGETS].at;
 	persistent.index = part[PERSIST_INDEX].at;
 	persistent.index_size = h.index;
-	persistent.kepts = h.modules;
+	persistent.saved_modules = h.modules;
 	persistent.blocks = h.state.blocks;
 	return true;
 }
@@ -236,7 +236,7 @@ static long open_kept(void)
 {
 	char name[LINK_PATH_MAX];
 
-	persist_name(name, engine_link->kept, persist_key());
+	persist_name(name, engine_link->cache_folder, persist_key());
 	return syscall4(__NR_openat, AT_FDCWD, (long)name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 }
@@ -269,7 +269,7 @@ static long open_first(void)
 
 void persist_load(void)
 {
-	if (persist.loaded || persistent.off || !engine_link->kept[0])
+	if (persist.loaded || persistent.off || !engine_link->cache_folder[0])
 		return;
 	persist.loaded = true;
 	persist.list = current->list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* persist.h: translations that are kept between runs (persist.c). */
+/* persist.h: translations that are saved between runs (persist.c). */
 #ifndef SOFTPMU_ENGINE_PERSIST_H
 #define SOFTPMU_ENGINE_PERSIST_H
 

@@ -100,9 +100,9 @@ static void list_modules(struct list *l)
 		if (persist.mapped[i].settled)
 			l->module[l->modules++] = persist.mapped[i];
 	l->used = l->modules;
-	for (unsigned i = 0; i < persistent.kepts && l->modules < PERSIST_MODULES_MAX; i++)
-		if (!persistent.kept[i].taken && !is_outdated(&persistent.kept[i]))
-			l->module[l->modules++] = persistent.kept[i];
+	for (unsigned i = 0; i < persistent.saved_modules && l->modules < PERSIST_MODULES_MAX; i++)
+		if (!persistent.saved[i].taken && !is_outdated(&persistent.saved[i]))
+			l->module[l->modules++] = persistent.saved[i];
 }
 
 static void list_number(struct list *l, struct module *m, uint32_t number)
@@ -113,7 +113,7 @@ static void list_number(struct list *l, struct module *m, uint32_t number)
 	m->count++;
 }
 
-static void list_kept(struct list *l, struct module *m, const struct module *from)
+static void list_saved(struct list *l, struct module *m, const struct module *from)
 {
 	for (uint32_t i = 0; i < from->count; i++)
 		list_number(l, m, persistent.number[from->first + i]);
@@ -128,9 +128,9 @@ static void list_blocks(struct list *l)
 
 		m->first = l->numbers;
 		m->count = m->taken = 0;
-		for (unsigned i = 0; i < persistent.kepts; i++)
-			if (persist_is_same(&persistent.kept[i].is, &m->is))
-				list_kept(l, m, &persistent.kept[i]);
+		for (unsigned i = 0; i < persistent.saved_modules; i++)
+			if (persist_is_same(&persistent.saved[i].is, &m->is))
+				list_saved(l, m, &persistent.saved[i]);
 		for (uint32_t i = persistent.blocks; k < l->used && i < blocks; i++) {
 			uint64_t pc = block_at(i)->pc;
 
@@ -278,11 +278,11 @@ void persist_save(void)
 	if (!file_may_have(FILE_MOST) || !is_worth_it() || !separate())
 		return;
 	syscall4(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
-	folder = syscall4(__NR_openat, AT_FDCWD, (long)engine_link->kept,
+	folder = syscall4(__NR_openat, AT_FDCWD, (long)engine_link->cache_folder,
 			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (is_error(folder))
 		return;
 	if (persist_is_own(folder, S_IFDIR, &is) && save(folder))
-		engine_link->kept_written = 1;
+		engine_link->cache_written = 1;
 	syscall1(__NR_close, folder);
 }

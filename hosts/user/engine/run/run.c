@@ -7,26 +7,15 @@
  * Everything before it has been charged or reported, nothing after it.
  */
 #include "engine/cache/cache.h"
-#include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/follow.h"
-#include "engine/count/meter_list.h"
-#include "engine/linux/clocks.h"
-#include "engine/linux/int80.h"
 #include "engine/linux/syscalls.h"
-#include "engine/linux/vsyscall.h"
-#include "engine/memory/access.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/context.h"
 #include "engine/rt/context_words.h"
-#include "engine/rt/engine.h"
 #include "engine/rt/lock.h"
 #include "engine/rt/run_state.h"
-#include "engine/rt/segments.h"
-#include "engine/rt/sys.h"
-#include "engine/run/far.h"
 #include "engine/run/run.h"
-#include "engine/signal/one.h"
 #include "engine/signal/rseq.h"
 #include "engine/signal/signals.h"
 #include "engine/translate/lessons.h"
@@ -36,7 +25,6 @@
 #include "engine/x86/emit.h"
 #include "engine/x86/enter.h"
 #include "engine/x86/keys.h"
-#include "engine/x86/opcodes.h"
 
 #define SEEN		   16384
 #define LOW_HEADROOM_TIMES 2 /* the cost of making it, in moves of headroom */
@@ -225,14 +213,6 @@ static void headroom_exit(struct block *b, unsigned index)
 	run->resume_at = b->low_code;
 }
 
-/* Handles a jump to current->pc where no code is: a call to the vsyscall page, or a fault as
- * natively. */
-static void bad_jump(void)
-{
-	if (!vsyscall_run())
-		faults_bad_fetch(current->pc);
-}
-
 static void run_bulk(bool after_step)
 {
 	struct dispatch *run = &current->run;
@@ -248,7 +228,7 @@ static void run_bulk(bool after_step)
 	}
 	if (!code) {
 		if (cache_flushes == flushes)
-			bad_jump();
+			run_bad_jump();
 		return;
 	}
 	current->resume = code;
@@ -290,260 +270,6 @@ static void run_bulk(bool after_step)
 	}
 	if (current->sequence)
 		rseq_after_bulk();
-}
-
-/* Decodes the instruction at current->pc, which is alone in its step. */
-static void decode_alone(const struct step *s, struct insn *insn)
-{
-	READING_CODE;
-
-	if (!insn_decode((const uint8_t *)s->pc, s->insn[0].bytes, s->pc, insn))
-		*insn = (struct insn){.kind = INSN_UNDEFINED, .length = s->insn[0].bytes};
-}
-
-static struct insn_addresses addresses_of(const struct step *s, const struct insn *insn)
-{
-	READING_CODE;
-
-	return insn_addresses(insn, (const uint8_t *)s->pc, s->pc, current->gpr, read_fs_base(),
-			      current->program_gs);
-}
-
-/* Runs XBEGIN or XABORT (Vol.  2).  A transaction may abort at once, with no status, at its
- * fallback.  Without a transaction XABORT does nothing.  Processors without transactions know
- * neither. */
-static void step_transaction(const struct step *s, const struct insn *insn)
-{
-	if (!self_has_transactions()) {
-		unknown_run(s);
-		return;
-	}
-	current->pc = s->pc + insn->length;
-	if (insn->opcode == OPCODE_XBEGIN) {
-		current->gpr[0] &= ~UINT64_C(0xffffffff);
-		current->pc = insn->target;
-	}
-	counting_retire(s->pc, current->pc, insn->signals, NULL);
-	current->run.traps = current->run.trap_flag;
-}
-
-/* Runs JMP or CALL through memory in GS.  Returns false if it faults. */
-static bool step_branch_in_gs(const struct step *s, const struct insn *insn,
-			      const struct insn_addresses *at)
-{
-	uint64_t operand =
-		insn_data_address(insn, s->pc, current->gpr, read_fs_base(), current->program_gs);
-	uint64_t after = s->pc + insn->length, sp = current->gpr[4] - sizeof(after), target;
-	bool call = insn->kind == INSN_CALL_IND;
-
-	if (!access_readable(operand, sizeof(target)) ||
-	    (call && !access_writable(sp, sizeof(after))))
-		return false;
-	memcpy(&target, (const void *)operand, sizeof(target));
-	if (!is_canonical(target))
-		return false;
-	if (call) {
-		memcpy((void *)sp, &after, sizeof(after));
-		current->gpr[4] = sp;
-	}
-	current->pc = target;
-	counting_retire(s->pc, target, insn->signals, at);
-	current->run.traps = current->run.trap_flag;
-	return true;
-}
-
-static bool step_far(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
-{
-	bool traps = current->run.trap_flag;
-
-	if (!far_run(s, insn, at))
-		return false;
-	/* An instruction that has faulted does not trap. */
-	current->run.traps |= traps && current->run.one_bytes;
-	return true;
-}
-
-/* Handles an instruction that the engine runs itself.  Returns false if it must run unchanged. */
-static bool step_special(const struct step *s, const struct insn *insn,
-			 const struct insn_addresses *at)
-{
-	switch (insn->kind) {
-	case INSN_FAR:
-		return step_far(s, insn, at);
-	case INSN_XBEGIN:
-		step_transaction(s, insn);
-		return true;
-	case INSN_JMP_IND:
-	case INSN_CALL_IND:
-		return step_branch_in_gs(s, insn, at);
-	default:
-		engine_unsupported("the program addresses the GS segment by RIP from code above "
-				   "2 GiB, which cannot be run yet");
-	}
-}
-
-/* Runs the step.  Returns where the program continues.  Registers are those after the step.  The
- * signals of the outcome of its last instruction are added to *signals. */
-static uint64_t run_alone(const struct step *s, uint64_t after, uint64_t *signals)
-{
-	bool conditional = s->kind == INSN_JCC || s->kind == INSN_JCXZ;
-
-	current->resume = rseq_guard(s);
-	if (current->run.trap_flag)
-		one_run(ONE_OF_PROGRAM);
-	else
-		enter();
-	switch (current->reason) {
-	case EXIT_STEP_ABORTED:
-		current->run.step_left = true;
-		rseq_abort();
-		return current->pc;
-	case EXIT_STEP_TAKEN:
-		if (conditional)
-			*signals |= SPMU_SIGBIT(COND_TAKEN);
-		return s->target;
-	case EXIT_STEP_JUMP:
-		return current->pc;
-	default:
-		if (conditional)
-			*signals |= SPMU_SIGBIT(COND_NTAKEN);
-		return after;
-	}
-}
-
-/* Runs a system call.  The instruction retires first, because the call may not return.  It does
- * not trap by RFLAGS.TF. */
-static void step_syscall(const struct step *s)
-{
-	struct dispatch *run = &current->run;
-	uint64_t pc = s->pc; /* the call may discard the step */
-	bool made;
-
-	storm_before_call();
-	if (current->pending)
-		return;
-	current->pc = pc + s->insn[0].bytes;
-	if (s->kind == INSN_SYSCALL)
-		syscall_registers();
-	if (run->retired_at != pc || run->retired_rsp != current->gpr[4])
-		counting_retire(pc, current->pc, s->insn[0].signals, NULL);
-	run->retired_at = 0;
-	if (s->kind == INSN_SYSCALL || !int80_run(&made))
-		made = syscall_run();
-	if (!made) {
-		run->retired_at = pc;
-		run->retired_rsp = current->gpr[4];
-	}
-}
-
-/* Runs RDPMC.  The counter that it reads does not include it. */
-static void step_rdpmc(const struct step *s)
-{
-	enum spmu_outcome outcome = self_rdpmc();
-
-	if (outcome != SPMU_DONE) {
-		current->resume = s->code + (outcome == SPMU_UD ? FAULT_UD : FAULT_GP);
-		enter();
-		return;
-	}
-	current->pc = s->pc + s->insn[0].bytes;
-	counting_retire(s->pc, current->pc, s->insn[0].signals, NULL);
-	current->run.traps = current->run.trap_flag;
-}
-
-/* Replaces the machine's time, which the instruction has read. */
-static void step_rdtsc(const struct step *s)
-{
-	READING_CODE;
-
-	clocks_tsc(((const uint8_t *)s->pc)[s->insn[0].bytes - 1] != OPCODE_RDTSC);
-}
-
-/* Runs a step, then reports its instructions.  Only the last can make a unit act. */
-static void step_plain(const struct step *s, const struct insn_addresses *at)
-{
-	unsigned last = s->insns - 1u;
-	uint64_t signals = s->insn[last].signals, ip, after = s->pc, next;
-	uint32_t leaf = (uint32_t)current->gpr[0], subleaf = (uint32_t)current->gpr[1];
-
-	if (s->rep && !(s->address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
-		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
-	for (unsigned i = 0; i <= last; i++)
-		after += s->insn[i].bytes;
-	next = run_alone(s, after, &signals);
-	if (current->run.step_left || current->run.again)
-		return;
-	current->pc = next;
-	if (s->kind == INSN_CPUID)
-		self_cpuid(leaf, subleaf);
-	else if (s->kind == INSN_RDTSC && engine_wants(LINK_WANT_TIME))
-		step_rdtsc(s);
-	ip = s->pc;
-	for (unsigned i = 0; i < last; i++) {
-		counting_retire_plain(ip, ip + s->insn[i].bytes, s->insn[i].signals);
-		ip += s->insn[i].bytes;
-	}
-	counting_retire(ip, next, signals, at);
-}
-
-static bool is_call(const struct step *s, const struct insn *insn)
-{
-	return s->kind == INSN_SYSCALL || (s->special && far_is_call(insn) && !int80_is_plain());
-}
-
-static void run_step_of(const struct step *s)
-{
-	struct insn_addresses at = {0, 0};
-	struct insn insn = {.kind = INSN_PLAIN};
-
-	if (s->insns == 1 && (s->special || s->addressed || current->list->activity)) {
-		decode_alone(s, &insn);
-		if (s->addressed)
-			at = addresses_of(s, &insn);
-	}
-	if (current->list->activity)
-		activity_before_step(&insn, s->pc);
-	if (is_call(s, &insn)) {
-		if (current->list->activity)
-			activity_after_step(s->pc + s->insn[0].bytes);
-		hot_end(); /* it may not return */
-		step_syscall(s);
-		return;
-	}
-	if (s->special && step_special(s, &insn, &at))
-		return;
-	if (current->sequence && rseq_arm(s, &at))
-		return;
-	if (s->kind == INSN_UNDEFINED)
-		unknown_run(s);
-	else if (s->kind == INSN_RDPMC)
-		step_rdpmc(s);
-	else
-		step_plain(s, &at);
-	if (current->list->activity && (!current->run.step_left || insn.rep))
-		activity_after_step(current->pc);
-}
-
-static void run_step(void)
-{
-	struct dispatch *run = &current->run;
-	const struct step *s;
-
-	if (current->sequence)
-		rseq_before_step();
-	s = step_translate(current->pc);
-	if (!s) {
-		bad_jump();
-		return;
-	}
-	run->step_left = run->traps = run->again = false;
-	if (run->recording)
-		hot_note(s->pc);
-	run_step_of(s);
-	if (current->sequence)
-		rseq_after_step();
-	if (run->traps && !run->step_left)
-		one_raise();
 }
 
 /* The thread is between two instructions of the program. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h: the dispatcher (run.c), and the unit as the program sees it (self.c). */
+/* run.h: the dispatcher (run.c), its precise steps (run_steps.c), and the unit as the program sees it
+ * (self.c). */
 #ifndef SOFTPMU_ENGINE_RUN_H
 #define SOFTPMU_ENGINE_RUN_H
 
@@ -10,6 +11,13 @@
 
 /* run.c */
 __attribute__((noreturn)) void run_program(void);
+
+/* run_steps.c */
+/* Runs the step at current->pc, in precise mode. */
+void run_step(void);
+/* Handles a jump to current->pc where no code is: a call to the vsyscall page, or a fault as
+ * natively. */
+void run_bad_jump(void);
 
 /* self.c */
 /* Changes the registers after the program's CPUID of this leaf: what concerns the unit is the

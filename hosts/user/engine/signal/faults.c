@@ -194,7 +194,7 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 	struct sigcontext *regs = &uc->uc_mcontext;
 	const struct step *aborted = rseq_aborted(regs);
 	uint64_t rip = regs->rip;
-	struct sigcontext settled;
+	struct sigcontext recovered;
 	unsigned trap = trap_bytes(regs);
 	bool delivered = action_has_handler(sig) && !(mine()->blocked_faults & BIT_OF(sig));
 	const struct step *s = step_of_code(rip);
@@ -214,11 +214,11 @@ void fault_arrived(int sig, siginfo_t *info, struct ucontext *uc)
 	}
 	if (in_engine(rip) && !mine()->bad_jump)
 		internal_error(sig, rip);
-	memcpy(&settled, regs, sizeof(settled));
-	settled.rip -= trap;
-	recover(&settled, trap != 0);
+	memcpy(&recovered, regs, sizeof(recovered));
+	recovered.rip -= trap;
+	recover(&recovered, trap != 0);
 	if (delivered) {
-		memcpy(regs, &settled, sizeof(settled));
+		memcpy(regs, &recovered, sizeof(recovered));
 		deliver_fault(info, uc, rip);
 		return;
 	}

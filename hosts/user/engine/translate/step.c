@@ -222,17 +222,17 @@ static bool may_follow(const struct insn *insn)
 }
 
 /* Subtracts what the instruction produces.  Returns false if a meter does not have it. */
-static bool take(uint32_t *budget, uint64_t signals)
+static bool take(uint32_t *headroom, uint64_t signals)
 {
 	bool all = true;
 
 	for (unsigned m = 0; m < current->list->meters; m++) {
-		uint32_t shift = STEP_BUDGET_BITS * m, n = meter_occurrences(m, signals);
+		uint32_t shift = STEP_HEADROOM_BITS * m, n = meter_occurrences(m, signals);
 
-		if (n > (*budget >> shift & STEP_BUDGET_MOST))
+		if (n > (*headroom >> shift & STEP_HEADROOM_MAX))
 			all = false;
 		else
-			*budget -= n << shift;
+			*headroom -= n << shift;
 	}
 	return all;
 }
@@ -251,11 +251,11 @@ static bool decode_next(uint64_t pc, bool changes)
 	return true;
 }
 
-/* Decodes the instructions from pc on that the budget allows, and one more.  Returns false if
+/* Decodes the instructions from pc on that the headroom allows, and one more.  Returns false if
  * there is none. */
-static bool decode(uint64_t pc, uint32_t budget, bool changes)
+static bool decode(uint64_t pc, uint32_t headroom, bool changes)
 {
-	bool alone = changes || budget & STEP_ALONE, room = true;
+	bool alone = changes || headroom & STEP_ALONE, room = true;
 
 	for (d.n = 0; d.n < STEP_INSNS_MAX && room; d.n++) {
 		struct insn *insn = &d.insn[d.n];
@@ -268,7 +268,7 @@ static bool decode(uint64_t pc, uint32_t budget, bool changes)
 				break;
 			alone = true;
 		}
-		room = !alone && take(&budget, insn->signals) && goes_on(insn);
+		room = !alone && take(&headroom, insn->signals) && goes_on(insn);
 		if (d.n && !room && units_want_address(insn->signals))
 			break; /* registers hold it before the instruction */
 		d.pc[d.n] = pc;
@@ -321,7 +321,7 @@ static uint64_t in_lines(uint64_t bytes)
 }
 
 /* Writes the step.  Its code follows its description. */
-static struct step *write(struct steps *steps, uint32_t budget)
+static struct step *write(struct steps *steps, uint32_t headroom)
 {
 	const struct insn *last = &d.insn[d.n - 1];
 	struct step *s;
@@ -332,7 +332,7 @@ static struct step *write(struct steps *steps, uint32_t budget)
 	s = (struct step *)steps->at;
 	*s = (struct step){
 		.pc = d.pc[0],
-		.budget = budget,
+		.headroom = headroom,
 		.insns = (uint8_t)d.n,
 		.variant = current->list->variant,
 		.kind = last->kind,
@@ -364,16 +364,16 @@ static struct step *write(struct steps *steps, uint32_t budget)
 	return s;
 }
 
-static uint16_t *place_of(struct steps *steps, uint64_t pc, uint32_t budget, uint8_t variant)
+static uint16_t *place_of(struct steps *steps, uint64_t pc, uint32_t headroom, uint8_t variant)
 {
-	uint64_t key = pc + ((uint64_t)budget << 32) + ((uint64_t)variant << 24);
+	uint64_t key = pc + ((uint64_t)headroom << 32) + ((uint64_t)variant << 24);
 
 	return steps->place + (uint32_t)(hash_of(key) >> 40) % steps->count;
 }
 
 static void enter_step(struct steps *steps, const struct step *s)
 {
-	*place_of(steps, s->pc, s->budget, s->variant) =
+	*place_of(steps, s->pc, s->headroom, s->variant) =
 		(uint16_t)(((const uint8_t *)s - steps->room) / STEP_ALIGN);
 }
 
@@ -392,7 +392,7 @@ static void grow(struct steps *steps)
 }
 
 /* Returns NULL if it cannot be executed.  The lock is held. */
-static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
+static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t headroom)
 {
 	bool changes = region_is_volatile(pc) || current->run.unwatched, again;
 	struct step *s;
@@ -400,14 +400,14 @@ static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 
 	do {
 		again = false;
-		if (!decode(pc, budget, changes))
+		if (!decode(pc, headroom, changes))
 			return NULL;
 		for (unsigned i = 0; i < d.n && !changes; i++) {
 			again |= watch_page(d.pc[i]);
 			again |= watch_page(d.pc[i] + d.insn[i].length - 1);
 		}
 	} while (again);
-	s = write(steps, budget);
+	s = write(steps, headroom);
 	/* An undefined one may be another when more can be read. */
 	s->lasts = !changes && s->kind != INSN_UNDEFINED;
 	if (s->lasts)
@@ -419,17 +419,17 @@ static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t budget)
 }
 
 /* What becomes known of restartable sequences meanwhile changes the step. */
-static struct step *make_step_again(struct steps *steps, uint64_t pc, uint32_t budget)
+static struct step *make_step_again(struct steps *steps, uint64_t pc, uint32_t headroom)
 {
 	struct step *s;
 
 	do {
-		s = make_step(steps, pc, budget);
+		s = make_step(steps, pc, headroom);
 	} while (sections_publish());
 	return s;
 }
 
-static struct step *find(struct steps *steps, uint64_t pc, uint32_t budget)
+static struct step *find(struct steps *steps, uint64_t pc, uint32_t headroom)
 {
 	uint32_t place;
 	struct step *s;
@@ -438,11 +438,11 @@ static struct step *find(struct steps *steps, uint64_t pc, uint32_t budget)
 		forget(steps);
 		steps->changes = cache_changes;
 	}
-	place = *place_of(steps, pc, budget, current->list->variant);
+	place = *place_of(steps, pc, headroom, current->list->variant);
 	s = (struct step *)(steps->room + place * STEP_ALIGN);
 	if (!place || current->run.unwatched || region_is_volatile(pc))
 		return NULL;
-	return s->pc == pc && s->budget == budget && s->variant == current->list->variant &&
+	return s->pc == pc && s->headroom == headroom && s->variant == current->list->variant &&
 			       s->variant != NO_VARIANT
 		       ? s
 		       : NULL;
@@ -451,17 +451,17 @@ static struct step *find(struct steps *steps, uint64_t pc, uint32_t budget)
 struct step *step_translate(uint64_t pc)
 {
 	struct steps *steps = current->steps;
-	uint32_t budget = sections_hold(pc) ? STEP_ALONE : shards_budget();
-	struct step *s = steps ? find(steps, pc, budget) : NULL;
+	uint32_t headroom = sections_hold(pc) ? STEP_ALONE : shards_step_headroom();
+	struct step *s = steps ? find(steps, pc, headroom) : NULL;
 
 	if (!s) {
 		lock_take();
 		steps = current->steps; /* they may have been discarded while the thread waited */
 		if (!steps)
 			steps = make_others();
-		s = find(steps, pc, budget); /* its entry may have been dropped meanwhile */
+		s = find(steps, pc, headroom); /* its entry may have been dropped meanwhile */
 		if (!s)
-			s = make_step_again(steps, pc, budget);
+			s = make_step_again(steps, pc, headroom);
 		lock_release();
 	}
 	steps->last = s;

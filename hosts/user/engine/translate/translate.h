@@ -66,7 +66,7 @@ struct guarded_code;
 
 struct step {
 	uint64_t pc;
-	uint32_t budget;
+	uint32_t headroom;
 	uint32_t code, code_end;
 	uint8_t insns;
 	uint8_t variant; /* of the code, whose list it was made for */
@@ -83,7 +83,7 @@ struct step {
 		uint8_t bytes, code_bytes;
 	} insn[];
 };
-/* Translates a step from pc on, as long as the budget allows.  Returns NULL if pc cannot be
+/* Translates a step from pc on, as long as the headroom allows.  Returns NULL if pc cannot be
  * executed. */
 struct step *step_translate(uint64_t pc);
 void step_start(void);
