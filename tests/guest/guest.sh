@@ -20,6 +20,8 @@ FAULT_BRANCHES=$((3 + 1 + 1000 * 5 + 5 * 2))
 # What memory.S loads and stores, and how often the first access of a turn is every 1013th.
 LOADS=70002 STORES=50001
 LOADS_FIRST=10 STORES_FIRST=10
+# What splits.S loads and stores across cache lines.
+LOAD_SPLITS=4004 STORE_SPLITS=3005
 PERIOD=10007
 
 # A guest has failed when its console has been silent for this many seconds. Each step of init.sh prints
@@ -242,6 +244,7 @@ check_processors() {
 	right "two processors: one that is counted is interrupted" remote 1
 	same "two processors: and goes on" 1 "$(of runs)"
 	check_memory_by_instruction
+	same "loads and stores that cross a line" "$LOAD_SPLITS $STORE_SPLITS" "$(of splits)"
 }
 
 # Two threads of a core: their own counters, and AnyThread (18.2.3).

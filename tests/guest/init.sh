@@ -355,6 +355,7 @@ smp) # one program on each processor at a time, counted by program and by proces
 	perf stat -x ' ' -o stat -a -A -e instructions:u taskset 2 known
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	memory_by_instruction
+	name=splits counts -e r41d0:u,r42d0:u splits
 	# The program counts on the other processor and makes no system call. Perf reaches it by interrupts.
 	taskset 2 endless &
 	name=remote until_right 1 50 ': [1-9][0-9]* *$' counts_on 1 -e instructions:u -p $! sleep 0.2

@@ -165,6 +165,9 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 		cpu[lp]->env.softpmu.log = g_new(struct spmu_branch, SOFTPMU_LOG_MAX + 1);
 		cpu[lp]->env.softpmu.log_end = cpu[lp]->env.softpmu.log;
 	}
+	/* Not exact: accesses that helpers make at several addresses are not listed. */
+	spmu_tally_set_add(&host.supply.modelled_tallies, SPMU_TALLY_LOAD_SPLITS);
+	spmu_tally_set_add(&host.supply.modelled_tallies, SPMU_TALLY_STORE_SPLITS);
 	host.opaque = unit[0];
 	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &core);
 	g_assert(status == SPMU_OK);
@@ -282,8 +285,8 @@ static const VMStateDescription vmstate_softpmu_unit = {
 
 const VMStateDescription vmstate_softpmu = {
 	.name = "cpu/softpmu",
-	.version_id = 2,
-	.minimum_version_id = 2,
+	.version_id = 3,
+	.minimum_version_id = 3,
 	.needed = is_there,
 	.pre_save = before_save,
 	.post_load = after_load,
@@ -293,8 +296,8 @@ const VMStateDescription vmstate_softpmu = {
 					       struct softpmu),
 			VMSTATE_UINT64(env.softpmu.pending_signals, X86CPU),
 			VMSTATE_UINT64(env.softpmu.pending_memory, X86CPU),
-			VMSTATE_UINT64(env.softpmu.load_address, X86CPU),
-			VMSTATE_UINT64(env.softpmu.store_address, X86CPU),
+			VMSTATE_UINT64_2DARRAY(env.softpmu.access, X86CPU, SOFTPMU_ACCESSES_MAX, 2),
+			VMSTATE_UINT32(env.softpmu.access_count, X86CPU),
 			VMSTATE_UINT64(env.softpmu.pending_ip, X86CPU),
 			VMSTATE_UINT32(env.softpmu.pending_cpl, X86CPU),
 			VMSTATE_UINT32(env.softpmu.need, X86CPU),

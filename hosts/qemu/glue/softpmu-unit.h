@@ -26,6 +26,7 @@ struct softpmu {
 	struct softpmu *sibling; /* the other thread of the core; NULL: none */
 	X86CPU *cpu;
 	bool timed;		 /* a meter counts reference clocks */
+	bool tallied;		 /* a meter counts tallies: all blocks are exact */
 	int32_t log_headroom[2]; /* headroom of each ring when the log was last emptied */
 	uint64_t single;	 /* how many instructions were retired one by one */
 	uint64_t absent;	 /* counters that are enabled for an absent event */
@@ -69,8 +70,8 @@ void softpmu_grant(struct softpmu *unit);
 void softpmu_hand_over(struct softpmu *unit);
 
 /*
- * Returns how many instructions of each ring may retire before the log can be full, or before the
- * branch that reaches the threshold of the BTS buffer can come.  An exact block retires that one.
+ * Returns how many instructions of each ring may retire before the log can be full, or before a
+ * branch can reach the threshold of the BTS buffer. An exact block retires that branch.
  */
 int64_t softpmu_log_headroom(const struct spmu_branch_tap *tap);
 

@@ -158,7 +158,7 @@ static uint32_t mode(const struct softpmu *unit, bool steps)
 {
 	const struct softpmu_env *pmu = &unit->cpu->env.softpmu;
 
-	if (steps || pmu->pending_signals || pmu->need)
+	if (steps || unit->tallied || pmu->pending_signals || pmu->need)
 		return HF_SOFTPMU_EXACT;
 	if (unit->meters.tap.signals)
 		return HF_SOFTPMU_GATHER;
@@ -171,15 +171,18 @@ static void grant_thread(struct softpmu *unit)
 	struct softpmu_env *pmu = &env->softpmu;
 	bool steps = spmu_steps_on_branches(unit->core, unit->lp);
 	bool wanted = unit->meters.count || unit->meters.tap.signals || steps;
+	bool accesses = unit->meters.accesses.retired;
 	int64_t logged = softpmu_log_headroom(&unit->meters.tap);
 	int64_t headroom[2] = {logged, logged};
 	uint64_t signals = 0;
 
+	unit->tallied = false;
 	for (uint32_t i = 0; i < unit->meters.count; i++) {
 		const struct spmu_meter *meter = &unit->meters.meter[i];
 		int64_t most = meter_headroom(meter);
 
 		signals |= meter->signals;
+		unit->tallied |= meter->tallies != NULL;
 		if (meter->rings & SPMU_RING0)
 			headroom[0] = MIN(headroom[0], most);
 		if (meter->rings & SPMU_RING_USER)
@@ -198,7 +201,7 @@ static void grant_thread(struct softpmu *unit)
 	if (pmu->need && headroom[cpl_of(env) != 0] >= pmu->need)
 		pmu->need = 0;
 	pmu->flags = mode(unit, steps) | (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
-		     (signals & MEMORY ? HF_SOFTPMU_MEMORY : 0);
+		     ((signals & MEMORY) || accesses || unit->tallied ? HF_SOFTPMU_MEMORY : 0);
 }
 
 void softpmu_grant(struct softpmu *unit)
@@ -217,25 +220,93 @@ static uint64_t pending_signals(const struct softpmu_env *pmu)
 	       (field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
 }
 
-/* The first load and the first store of the pending instruction. */
-static unsigned pending_accesses(const struct softpmu_env *pmu, struct spmu_memory_access list[2])
+/* Copies the accesses of the pending instruction to a list.  Returns their number. */
+static uint16_t pending_accesses(const struct softpmu_env *pmu,
+				 struct spmu_memory_access list[SOFTPMU_ACCESSES_MAX])
 {
-	unsigned n = 0;
+	const uint16_t both = SPMU_ACCESS_LOAD | SPMU_ACCESS_STORE;
 
-	if (pmu->load_address)
-		list[n++] = (struct spmu_memory_access){.linear = pmu->load_address,
-							.kind = SPMU_ACCESS_LOAD};
-	if (pmu->store_address)
-		list[n++] = (struct spmu_memory_access){.linear = pmu->store_address,
-							.kind = SPMU_ACCESS_STORE};
-	return n;
+	QEMU_BUILD_BUG_ON(sizeof(*list) != sizeof(pmu->access[0]));
+	memcpy(list, pmu->access, pmu->access_count * sizeof(*list));
+	for (unsigned i = 0; i < pmu->access_count; i++)
+		if ((list[i].kind & both) == both && field(pmu->pending_memory, SOFTPMU_LOCK_LOAD))
+			list[i].kind |= SPMU_ACCESS_LOCKED;
+	return pmu->access_count;
+}
+
+/* Returns how many elements of an access cross a cache line. */
+static uint32_t splits(const struct spmu_memory_access *access)
+{
+	const uint64_t line = 64;
+	uint64_t step = access->kind & SPMU_ACCESS_DOWN ? -(uint64_t)access->bytes : access->bytes;
+	uint64_t at = access->linear;
+	uint32_t count = 0;
+
+	for (uint64_t n = 0; n <= access->repeats; n++, at += step)
+		count += at % line + access->bytes > line;
+	return count;
+}
+
+/* Counts the tallies that follow from the accesses of an instruction. */
+static void count_splits(const struct spmu_insn *insn, struct spmu_tally tallies[2])
+{
+	tallies[0] = (struct spmu_tally){.kind = SPMU_TALLY_LOAD_SPLITS};
+	tallies[1] = (struct spmu_tally){.kind = SPMU_TALLY_STORE_SPLITS};
+	for (unsigned i = 0; i < insn->access_count; i++) {
+		const struct spmu_memory_access *access = &insn->accesses[i];
+		uint32_t count = access->kind & SPMU_ACCESS_PREFETCH ? 0 : splits(access);
+
+		tallies[0].count += access->kind & SPMU_ACCESS_LOAD ? count : 0;
+		tallies[1].count += access->kind & SPMU_ACCESS_STORE ? count : 0;
+	}
+}
+
+/* Returns whether an access is the next element after those of an entry, and adds it if so. */
+static bool joins(struct spmu_memory_access *entry, const struct spmu_memory_access *next)
+{
+	uint64_t span = (uint64_t)entry->bytes * ((uint64_t)entry->repeats + 1);
+	bool down = entry->kind & SPMU_ACCESS_DOWN;
+
+	if (entry->bytes != next->bytes || !entry->bytes || entry->repeats == UINT32_MAX ||
+	    (entry->kind & ~SPMU_ACCESS_DOWN) != next->kind)
+		return false;
+	if (next->linear == entry->linear - span && (down || !entry->repeats))
+		entry->kind |= SPMU_ACCESS_DOWN;
+	else if (next->linear != entry->linear + span || down)
+		return false;
+	entry->repeats++;
+	return true;
+}
+
+/*
+ * Lists an access of the pending instruction.  The elements of a REP string instruction are one
+ * entry, or, if it reads and writes, two.  A store of what the instruction has just loaded is part
+ * of that access.
+ */
+void helper_softpmu_access(CPUX86State *env, uint64_t linear, uint64_t what)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	struct spmu_memory_access *list = (void *)pmu->access, *last = list + pmu->access_count - 1;
+	const struct spmu_memory_access access = {
+		.linear = linear, .bytes = (uint16_t)what, .kind = (uint16_t)(what >> 16)};
+	unsigned before = MIN(pmu->access_count, 2);
+
+	for (unsigned i = 0; i < before; i++)
+		if (joins(last - i, &access))
+			return;
+	if (before && last->kind == SPMU_ACCESS_LOAD && access.kind == SPMU_ACCESS_STORE &&
+	    last->linear == linear && last->bytes == access.bytes && !last->repeats)
+		last->kind |= SPMU_ACCESS_STORE;
+	else if (pmu->access_count < SOFTPMU_ACCESSES_MAX)
+		list[pmu->access_count++] = access;
 }
 
 /* Retires the pending instruction.  The registers say where execution continues. */
 static unsigned retire_pending(CPUX86State *env)
 {
 	struct softpmu_env *pmu = &env->softpmu;
-	struct spmu_memory_access accesses[2];
+	struct spmu_memory_access accesses[SOFTPMU_ACCESSES_MAX];
+	struct spmu_tally tallies[2];
 	struct spmu_insn insn = {
 		.ip = pmu->pending_ip,
 		.next_ip = linear_ip(env),
@@ -248,6 +319,11 @@ static unsigned retire_pending(CPUX86State *env)
 	};
 	unsigned events;
 
+	if (pmu->unit->tallied) {
+		count_splits(&insn, tallies);
+		insn.tallies = tallies;
+		insn.tally_count = ARRAY_SIZE(tallies);
+	}
 	pmu->pending_signals = 0;
 	pmu->unit->single++;
 	softpmu_sync(pmu->unit);
@@ -260,7 +336,7 @@ void softpmu_set_pending(CPUX86State *env)
 {
 	env->softpmu.pending_signals = EVERY;
 	env->softpmu.pending_memory = 0;
-	env->softpmu.load_address = env->softpmu.store_address = 0;
+	env->softpmu.access_count = 0;
 	env->softpmu.pending_ip = linear_ip(env);
 	env->softpmu.pending_cpl = cpl_of(env);
 }

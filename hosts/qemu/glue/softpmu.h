@@ -45,6 +45,8 @@
 #define SOFTPMU_STORE	   (SOFTPMU_LOAD << SOFTPMU_FIELD_BITS)
 #define SOFTPMU_LOCK_LOAD  (SOFTPMU_STORE << SOFTPMU_FIELD_BITS)
 
+#define SOFTPMU_ACCESSES_MAX 16 /* of one instruction: PUSHA has one with repeats */
+
 /* QEMU keeps a word with each instruction's address: the low bits are the instruction's index, the
  * others what it and the following instructions of the block access. */
 #define SOFTPMU_INDEX_BITS 10
@@ -64,7 +66,9 @@ struct softpmu_env {
 	uint64_t memory[2];	  /* loads and stores */
 	uint64_t pending_signals; /* 0: no instruction is pending */
 	uint64_t pending_memory;
-	uint64_t load_address, store_address; /* of the pending instruction; 0: none */
+	/* The accesses of the pending instruction, in the words of struct spmu_memory_access. */
+	uint64_t access[SOFTPMU_ACCESSES_MAX][2];
+	uint32_t access_count;
 	uint64_t pending_ip;
 	uint64_t event_ip; /* the instruction that an exception or interrupt came at */
 	/* Taken branches that have not been reported.  `cycles` of each is the headroom that was
