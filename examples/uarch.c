@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uarch.c: reads an array of 64 KB twice on the model of a Skylake, with a branch that depends on a
- * pattern, and prints what the machine would have had to do.
+ * pattern. It prints what the machine would have had to do.
  *
  * Prints:
  *	16384 loads, 1024 + 1024 missed L1, 1024 missed every cache, 16 page walks

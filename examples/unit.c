@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.c: the smallest host.  It "executes" a loop of five instructions that ends in a
- * conditional branch, counts in bulk while there is headroom, and reports instruction by
- * instruction when there is none, so that the interrupt comes at the exact instruction.
+ * unit.c: the smallest host. It "executes" a loop of five instructions that ends in a conditional
+ * branch. It counts in bulk while there is headroom, and reports instruction by instruction when
+ * there is none. So the interrupt comes at the exact instruction.
  *
  * Prints:
  *	interrupt at instruction 1000 of the loop, vector EEH

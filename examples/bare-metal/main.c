@@ -3,8 +3,8 @@
  * main.c: the manual's way to count, to sample and to trace, on a bare machine: detection, the DS
  * save area and IA32_DS_AREA (Vol. 3B 17.4.9.2, 17.4.9.4), the LVT entry and its gate (17.4.9.4,
  * Vol. 3A 10.5.1), the service routine (17.4.9.5), PEBS (18.4.4) and the branch trace store
- * (17.4.9).  All of that is libsoftpmu's driver; what it asks of a system is `struct spmu_port`,
- * and stands here.
+ * (17.4.9). All of that is libsoftpmu's driver; what it asks of a system is `struct spmu_port`,
+ * which is here.
  *
  * Nothing is known beforehand but the program that is observed: which processor it is says CPUID,
  * and which of its events is precise say the lists of its model.  The program runs in ring 3 and

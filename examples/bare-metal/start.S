@@ -71,7 +71,7 @@ start64:
 	mov %eax, %ds
 	mov %eax, %es
 	mov %eax, %ss
-	/* the address of the task state segment stands in pieces */
+	/* the address of the task state segment is in pieces */
 	mov $task_state, %eax
 	mov %ax, gdt_task + 2
 	shr $16, %eax

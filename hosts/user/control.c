@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c: events that are switched on and off while the program runs, at given times or by
- * commands that come from a descriptor, as perf's -D and --control do it.  Other than perf's, the
- * commands can name threads.
+ * control.c: switches events on and off while the program runs: at given times (perf's -D), or by
+ * commands that come from a descriptor (--control). Unlike perf's, the commands can name threads.
  *
  * A command is done when no thread of the run counts as before: each has seen the change, or is
  * in a system call and sees it before it runs more of the program.  The others are asked by a

@@ -180,9 +180,9 @@ SPMU_API size_t spmu_core_bytes(void);
  * config, host	The library copies both.
  * core		Receives the core; unchanged on error.
  *
- * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, a thread
- * has no meters, `errata` has a bit of an erratum that is not there or cannot be switched on, or
- * the size of a structure is not set or covers something that this version does not know.
+ * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, or a thread
+ * has no meters. `errata` has a bit of an erratum that does not exist or cannot be switched on. Or
+ * the size of a structure is 0, or the structure has a field that this version does not know.
  * SPMU_E_SPACE: `bytes` is too small.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
@@ -304,12 +304,12 @@ SPMU_API unsigned spmu_retire(struct spmu_core *core, unsigned lp, const struct 
  * tallies	`count` entries, in the order in which they are to be counted.
  * cpl		The privilege level in which they happened.
  *
- * A host can run code in bulk without knowing how many occurrences it will produce.  It limits the
+ * A host can run code in bulk without knowing how many occurrences it will produce. It limits the
  * stretch so that the largest possible number of occurrences fits the headroom of each meter that
- * counts them, runs it, and then reports what really happened, before any other call for the
- * core.  A host may also subtract the occurrences from the headroom itself.  When the worst case
+ * counts them. It runs the stretch. Then it reports what really happened, before any other call for
+ * the core. A host may also subtract the occurrences from the headroom itself. When the worst case
  * no longer fits, the host goes instruction by instruction, finds out the tallies of each, and
- * reports them with spmu_retire().  So every overflow and every PEBS record is at its exact
+ * reports them with spmu_retire(). So every overflow and every PEBS record is at its exact
  * instruction.
  *
  * If the occurrences exceed the headroom nevertheless, counters overflow here, late: interrupts are
@@ -343,9 +343,9 @@ struct spmu_branch {
 /*
  * Reports `count` taken branches, in order: those that a host gathered in bulk (struct
  * spmu_branch_tap), and exceptions and interrupts, which every host reports here.  The unit ignores
- * branches that it does not want.  An entry whose signal is not a taken branch only adds its
- * cycles, so a host that supplies core clocks can tell how many passed in bulk since the last
- * branch.  Returns SPMU_EV_ bits.  Cost: linear in `count`.
+ * branches that it does not want. An entry whose signal is not a taken branch only adds its cycles.
+ * By such an entry a host that supplies core clocks tells how many passed in bulk since the last
+ * branch. Returns SPMU_EV_ bits. Cost: linear in `count`.
  */
 SPMU_API unsigned spmu_branches(struct spmu_core *core, unsigned lp,
 				const struct spmu_branch *branches, size_t count);

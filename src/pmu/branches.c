@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * branches.c: takes taken branches, one by one with retired instructions or many at a time, and
- * hands them to the last branch records and the branch trace store (17.4.2, 17.4.5).
+ * branches.c: takes taken branches and passes them to the last branch records and the branch trace
+ * store (17.4.2, 17.4.5). They come one by one with retired instructions, or many at a time.
  *
  * Both recorders see the branches in order. A branch trace that reaches its threshold interrupts
  * between two branches. The branches after it find the unit as the interrupt left it.

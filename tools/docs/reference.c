@@ -287,7 +287,7 @@ static void print_partial(FILE *page, const char *const *rows, unsigned count)
 	}
 }
 
-/* Models share an erratum by its address; its row stands where the first of them has it. */
+/* Models share an erratum by its address; its row is where the first of them has it. */
 static bool has_erratum(const struct spmu_model *model, const struct spmu_erratum *erratum)
 {
 	for (size_t i = 0; i < spmu_erratum_count(model); i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * registers.c: see that each register of each model is a list of fields from bit 0 up that
- * covers 64 bits without gap or overlap, that reserved fields and only they have no
- * name, that reset values leave reserved bits clear, and that addresses rise.
+ * registers.c: checks each register of each model. Its list of fields begins at bit 0 and covers 64
+ * bits without gap or overlap. Reserved fields, and only they, have no name. Reset values leave
+ * reserved bits clear. Addresses rise.
  */
 #include <stdio.h>
 

@@ -13,9 +13,9 @@ bool baseline_threshold_parse(const char *text, struct stat_threshold *threshold
 
 /*
  * Reads the file and gives each event of the table its earlier count.  Call it before the program
- * runs, so that an error is noticed at once.  The table has its command and label.  Returns false
- * after a message if the file cannot be used, does not have the benchmark, is of another model or
- * program, or does not have exactly the counts that the table will have.
+ * runs, so that an error is noticed at once. The table has its command and label. Returns false
+ * after a message if the file cannot be used, or does not have the benchmark. The same if it is of
+ * another model or program, or does not have exactly the counts that the table will have.
  */
 bool baseline_read(struct stat_table *table, const char *path);
 

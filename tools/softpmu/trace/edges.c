@@ -2,8 +2,8 @@
 /*
  * edges.c: the table of taken branches.
  *
- * The table grows up to a limit.  If a program has more pairs of addresses, the counts are added to
- * sums from time to time and the table is emptied, so memory is bounded however long the run is.
+ * The table grows up to a limit. If a program has more pairs of addresses, the counts are added to
+ * sums from time to time, and the table is emptied. So memory is bounded, however long the run is.
  */
 #include "tools/softpmu/trace/edges.h"
 

@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 /*
- * Addresses where Linux places nothing by itself while it places mappings at random (its
- * mappings begin less than 1 TiB below the end of the address space), and that sanitizers leave
- * to programs.
+ * Addresses where Linux places nothing by itself, and that sanitizers leave to programs. (While
+ * Linux places mappings at random, they begin less than 1 TiB below the end of the address space.)
  */
 #define DETERMINISTIC_STACK_END UINT64_C(0x7ef000000000)
 #define DETERMINISTIC_HEAP	UINT64_C(0x551010000000)

@@ -9,8 +9,8 @@
  * instruction, and twice as many each time this continues.
  *
  * Programs rely on the prompt delivery of some signals, which are not delayed: those that were
- * pending before, and those that a thread sends to itself.  Real-time signals are queued, so many
- * of them can be pending before.  They are delayed only after QUEUED_MOST deliveries in a row.
+ * pending before, and those that a thread sends to itself. Real-time signals are queued, so many of
+ * them can have been pending before. They are delayed only after QUEUED_MOST deliveries in a row.
  */
 #include <asm/unistd.h>
 

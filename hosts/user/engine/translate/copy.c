@@ -2,10 +2,10 @@
 /*
  * copy.c: writes the machine code of one block.
  *
- * A block is a copied path of program code.  Where its flags are dead, within the first few
- * instructions, it subtracts what the whole path produces from the headroom of each meter, and
- * leaves if one is used up.  A reserve that shards.c keeps back covers the few instructions
- * before that point.  If there is no such point, AX holds the flags during the charge.
+ * A block is a copied path of program code. Within the first few instructions, where the flags are
+ * dead, it subtracts what the whole path produces from the headroom of each meter. It leaves if one
+ * is used up. A reserve that shards.c keeps back covers the few instructions before that point. If
+ * there is no such point, AX holds the flags during the charge.
  *
  * What depends on the outcome of a final conditional branch is charged on the way out.  Where a
  * branch of a trace leaves the path, the rest of the charge is given back.

@@ -4,12 +4,12 @@
  *
  * A forked child runs code that its parent may never run: the other way after fork(2), and on to
  * exit(2) or execve(2).  To translate that and to link jumps to it takes some thirty pages, which
- * the kernel copies for the child alone, and the next child needs the same.  So a child notes each
- * place where it left translated code for the engine, in memory that it shares with its parent and
- * with all that have been forked since.  Before the next fork the parent does at these places what
- * the child did.  Exit stubs get the same numbers then, as long as the parent has not translated
- * anything else meanwhile; where it has, it translates without linking, and another child notes the
- * jump that is left.
+ * the kernel copies for the child alone, and the next child needs the same. So a child notes each
+ * place where it left translated code for the engine. The notes are in memory that it shares with
+ * its parent and with all processes that have been forked since. Before the next fork the parent
+ * does at these places what the child did. Exit stubs get the same numbers then, as long as the
+ * parent has not translated anything else meanwhile; where it has, it translates without linking,
+ * and another child notes the jump that is left.
  *
  * A note is only a hint.  What it names is looked at as if the parent came there itself, and code
  * that may change is left until it runs.
