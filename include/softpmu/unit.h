@@ -180,9 +180,9 @@ SPMU_API size_t spmu_core_bytes(void);
  * config, host	The library copies both.
  * core		Receives the core; unchanged on error.
  *
- * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, or a thread
- * has no meters. `errata` has a bit of an erratum that does not exist or cannot be switched on. Or
- * the size of a structure is 0, or the structure has a field that this version does not know.
+ * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, a thread
+ * has no meters, `errata` has a bit of an erratum that is not there or cannot be switched on, or
+ * the size of a structure is not set or covers something that this version does not know.
  * SPMU_E_SPACE: `bytes` is too small.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
