@@ -16,7 +16,7 @@ count() {
 	# shellcheck disable=SC2046
 	counts=$(echo $(count_of "$SCRATCH/stat" 1,3))
 	# shellcheck disable=SC2034 # in the arithmetic of yes_or_no
-	new=$(sed -n 's/.*[^t] blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
+	new=$(sed -n 's/.*[^d] blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
 	old=$(sed -n 's/.*saved blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
 }
 
