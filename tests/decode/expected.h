@@ -537,11 +537,28 @@ static inline unsigned expected_rip_offset(const struct expected *e)
 	return i->raw.disp.size == 32 ? i->raw.disp.offset : 0;
 }
 
+/* Returns true for a near branch whose operand size is 16 bits.  Of that, Zydis knows only the shorter
+ * displacement. */
+static inline bool expected_is_narrow(const struct expected *e)
+{
+	enum insn_kind kind = expected_kind(e);
+
+	return insn_near_16 && kind >= INSN_JCC && kind <= INSN_RET && expected_prefix(e, 0x66) &&
+	       !e->insn.raw.rex.W;
+}
+
+static inline bool expected_near_16(const struct expected *e)
+{
+	return expected_is_narrow(e) && expected_kind(e) >= INSN_CALL_REL;
+}
+
 static inline uint64_t expected_target(const struct expected *e, uint64_t address)
 {
+	uint64_t target = address + e->insn.length + (uint64_t)e->insn.raw.imm[0].value.s;
+
 	if (!e->valid || !e->insn.raw.imm[0].is_relative)
 		return 0;
-	return address + e->insn.length + (uint64_t)e->insn.raw.imm[0].value.s;
+	return expected_is_narrow(e) ? (uint16_t)target : target;
 }
 
 #endif

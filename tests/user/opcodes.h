@@ -244,14 +244,6 @@ static inline bool wants_alignment(const struct form *f, unsigned map, unsigned 
 			    opcode == 0xcf);
 }
 
-static inline bool is_near_branch(unsigned map, unsigned opcode)
-{
-	if (map == 1)
-		return opcode >> 4 == 8;
-	return map == 0 && (opcode >> 4 == 7 || (opcode & 0xfc) == 0xe0 || opcode == 0xeb ||
-			    (opcode & 0xfe) == 0xe8 || (opcode & 0xfe) == 0xc2 || opcode == 0xff);
-}
-
 static inline bool is_rip_relative(unsigned modrm)
 {
 	return (modrm & 0xc7) == 5;
@@ -268,11 +260,8 @@ static inline bool is_amd(void)
 }
 
 /* Returns whether prefixes mean something else than on Intel's processors (opcodes.md). */
-static inline bool is_special_on_amd(const struct form *f, unsigned map, unsigned opcode,
-				     unsigned modrm, unsigned prefixes)
+static inline bool is_special_on_amd(const struct form *f, unsigned modrm, unsigned prefixes)
 {
-	if (is_near_branch(map, opcode) && memchr(f->byte, 0x66, prefixes))
-		return true;
 	return memchr(f->byte, 0xf0, prefixes) &&
 	       (memchr(f->byte, 0x65, prefixes) || is_rip_relative(modrm));
 }
@@ -303,7 +292,7 @@ static inline void make_legacy(struct form *f, unsigned map, unsigned opcode)
 		modrm = put_modrm(f, draw() % 2);
 	f->touches_gs = touches_gs(f, map, opcode);
 	f->excluded = is_excluded(f, map, opcode, modrm, at) ||
-		      (is_amd() && is_special_on_amd(f, map, opcode, modrm, at)) ||
+		      (is_amd() && is_special_on_amd(f, modrm, at)) ||
 		      (f->touches_gs && has_modrm(map, opcode) && is_rip_relative(modrm));
 }
 

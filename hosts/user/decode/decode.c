@@ -4,9 +4,8 @@
  * Vol.  3 for XOP and 3DNow).
  *
  * Code reads prefixes, ModRM, SIB and displacement.  Everything that depends on the opcode comes
- * from the generated table (decode_table.h).  Near branches are decoded as Intel does: a 66H
- * prefix does not shorten their displacement.  Undefined encodings, including those longer than
- * 15 bytes, decode as INSN_UNDEFINED of length 1.
+ * from the generated table (decode_table.h).  Undefined encodings, including those longer than 15
+ * bytes, decode as INSN_UNDEFINED of length 1.
  */
 #include <string.h>
 
@@ -21,6 +20,8 @@
  */
 #define PREFIXES_IN_PLACE 4
 #define PADDED_BYTES	  48
+
+bool insn_near_16;
 
 /* An instruction while it is being decoded. */
 struct parse {
@@ -337,9 +338,29 @@ static bool apply_immediate(struct parse *p, const struct decode_prop *prop, uin
 	return !(prop->attr & ATTR_3DNOW) || decode_3dnow[*at / 8] >> *at % 8 & 1;
 }
 
-/* Applies attributes that few instructions have. */
-static void apply_rare(const struct parse *p, const struct decode_prop *prop, struct insn *insn)
+/* Gives a near branch a 16-bit operand size. */
+static void narrow(struct parse *p, const struct decode_prop *prop, uint64_t address,
+		   struct insn *insn)
 {
+	bool wide = prop->immediate_bytes == 4; /* or 1 */
+	int64_t distance;
+
+	insn->near_16 = prop->kind >= INSN_CALL_REL;
+	if (insn->memory_kind == INSN_MEM_STACK)
+		insn->displacement = -2;
+	if (!(prop->attr & ATTR_RELATIVE))
+		return;
+	distance = read_signed(p->code + p->at - prop->immediate_bytes, wide ? 2 : 1);
+	p->at -= wide ? 2 : 0;
+	insn->target = (uint16_t)(address + p->at + (uint64_t)distance);
+}
+
+/* Applies attributes that few instructions have. */
+static void apply_rare(struct parse *p, const struct decode_prop *prop, uint64_t address,
+		       struct insn *insn)
+{
+	if (prop->attr & ATTR_NEAR_66 && insn_near_16 && !p->w)
+		narrow(p, prop, address, insn);
 	if (prop->attr & ATTR_STRING)
 		insn->rep = p->mandatory;
 	if (prop->attr & ATTR_NOP_UNLESS_B && p->b)
@@ -411,7 +432,7 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 	if (prop->attr & ATTR_BY_IMMEDIATE && !apply_immediate(p, prop, address, insn))
 		return undefined(p, available, insn);
 	if (prop->attr & ATTR_RARE || p->has_lock)
-		apply_rare(p, prop, insn);
+		apply_rare(p, prop, address, insn);
 	if (p->at > INSN_BYTES_MAX) {
 		p->at = INSN_BYTES_MAX;
 		return undefined(p, available, insn);

@@ -63,6 +63,7 @@ struct insn {
 	uint8_t segment;       /* 64H, 65H or 0 */
 	uint8_t lock;
 	uint8_t uses_gs; /* memory operand in GS */
+	uint8_t near_16; /* pops, pushes or reads an address of 2 bytes: insn_near_16 */
 	/* The memory operand, for the data address.  base and index: 0-15, INSN_NO_REG; base 16
 	 * is RIP.  memory_kind tells about implicit operands. */
 	uint8_t memory_kind; /* enum insn_memory */
@@ -122,6 +123,13 @@ unsigned insn_accesses(const struct insn *insn, const uint8_t *code, uint64_t ad
 /* Returns the address of an access.  gpr: as for insn_data_address(). */
 uint64_t insn_access_address(const struct insn_access *access, const uint64_t gpr[16],
 			     uint64_t fs_base);
+
+/*
+ * Whether 66H gives near branches a 16-bit operand size, as on AMD's processors.  Such a branch has a
+ * 16-bit displacement (unless that is of 8 bits), cuts RIP to 16 bits, and pops or pushes 2 bytes.
+ * Intel's processors ignore 66H there.
+ */
+extern bool insn_near_16;
 
 /*
  * Decodes the instruction in `code` that runs at `address`.  `available` bytes, at least 1, can

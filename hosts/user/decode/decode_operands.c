@@ -70,7 +70,7 @@ struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *cod
 	if (insn->memory_kind == INSN_MEM_RSI) { /* MOVS */
 		at.store = insn->address32 ? (uint32_t)gpr[7] : gpr[7];
 	} else if (modrm && insn->kind == INSN_CALL_IND) {
-		at.store = gpr[4] - 8;
+		at.store = gpr[4] - (insn->near_16 ? 2 : 8);
 	} else if (modrm && insn->opcode == 0xff && (code[insn->modrm_offset] >> 3 & 7) == 6) {
 		at.store = gpr[4] - stack_bytes(insn, code);
 	} else if (modrm && insn->opcode == 0x8f) { /* POP */
@@ -91,7 +91,9 @@ static struct insn_access describe(const struct insn *insn, uint64_t address, un
 		.index = INSN_NO_REG,
 		.address32 = insn->address32,
 		.in_fs = insn->segment == 0x64,
-		.bytes = (uint16_t)(access & ACCESS_LINES ? bytes * 64 : bytes),
+		.bytes = (uint16_t)(insn->near_16	    ? 2
+				    : access & ACCESS_LINES ? bytes * 64
+							    : bytes),
 	};
 
 	switch (at) {

@@ -52,16 +52,17 @@ struct decode_row {
 };
 
 /* What decode.c must do in addition to copying the property set. */
-#define ATTR_MOFFS	  1u   /* an address of 8 bytes (4 with 67H) follows */
-#define ATTR_RELATIVE	  2u   /* the immediate is a branch displacement */
-#define ATTR_SHIFT_COUNT  4u   /* flags are written when the immediate, masked, is not 0 */
-#define ATTR_3DNOW	  8u   /* the immediate is the opcode */
-#define ATTR_VALUE	  16u  /* the immediate is needed */
-#define ATTR_BY_IMMEDIATE 31u  /* any of the above */
-#define ATTR_STRING	  32u  /* F2H and F3H repeat it */
-#define ATTR_NOP_UNLESS_B 64u  /* 90H: with REX.B it exchanges */
-#define ATTR_POP_MEMORY	  128u /* with an RSP base, the address is that after the pop */
-#define ATTR_RARE	  (ATTR_STRING | ATTR_NOP_UNLESS_B | ATTR_POP_MEMORY)
+#define ATTR_MOFFS	  1u	/* an address of 8 bytes (4 with 67H) follows */
+#define ATTR_RELATIVE	  2u	/* the immediate is a branch displacement */
+#define ATTR_SHIFT_COUNT  4u	/* flags are written when the immediate, masked, is not 0 */
+#define ATTR_3DNOW	  8u	/* the immediate is the opcode */
+#define ATTR_VALUE	  16u	/* the immediate is needed */
+#define ATTR_BY_IMMEDIATE 31u	/* any of the above */
+#define ATTR_STRING	  32u	/* F2H and F3H repeat it */
+#define ATTR_NOP_UNLESS_B 64u	/* 90H: with REX.B it exchanges */
+#define ATTR_POP_MEMORY	  128u	/* with an RSP base, the address is that after the pop */
+#define ATTR_NEAR_66	  2048u /* a near branch with 66H, which AMD's processors heed */
+#define ATTR_RARE	  (ATTR_STRING | ATTR_NOP_UNLESS_B | ATTR_POP_MEMORY | ATTR_NEAR_66)
 #define ATTR_NO_MEMORY	  256u	/* ModRM's mod field is ignored: always registers */
 #define ATTR_VSIB	  512u	/* the index is a vector */
 #define ATTR_SEGMENTED	  1024u /* FS and GS apply to its memory operand */

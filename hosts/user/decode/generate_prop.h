@@ -505,6 +505,11 @@ static inline uint8_t prop_disp8_shift(const ZydisDecodedInstruction *insn,
 	return shift;
 }
 
+static inline bool prop_is_near_branch(const struct decode_prop *prop)
+{
+	return prop->kind >= INSN_JCC && prop->kind <= INSN_RET;
+}
+
 /* opcode_end: offset after the opcode byte. */
 static inline void prop_from_zydis(struct decode_prop *prop, const ZydisDecodedInstruction *insn,
 				   const ZydisDecodedOperand *operands, unsigned opcode_end)
@@ -522,6 +527,8 @@ static inline void prop_from_zydis(struct decode_prop *prop, const ZydisDecodedI
 		prop->attr |= ATTR_STRING;
 	if (insn->raw.imm[0].is_relative)
 		prop->attr |= ATTR_RELATIVE;
+	if (prop_is_near_branch(prop) && insn->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE)
+		prop->attr |= ATTR_NEAR_66;
 	if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
 	    insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn->opcode == 0x90 &&
 	    insn->mnemonic == ZYDIS_MNEMONIC_NOP)

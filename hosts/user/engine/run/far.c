@@ -14,6 +14,7 @@
 #include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
 #include "engine/run/far.h"
+#include "engine/run/near.h"
 #include "engine/signal/faults.h"
 #include "engine/signal/one.h"
 #include "engine/translate/translate.h"

@@ -13,12 +13,6 @@
  */
 bool far_run(const struct step *s, const struct insn *insn, const struct insn_addresses *at);
 
-/* Returns whether a branch to this address is allowed (Vol.  1, 3.3.7.1). */
-static inline bool is_canonical(uint64_t address)
-{
-	return (uint64_t)((int64_t)(address << 16) >> 16) == address;
-}
-
 /* Returns whether the instruction is INT 80H. */
 bool far_is_call(const struct insn *insn);
 

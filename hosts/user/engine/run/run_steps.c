@@ -20,6 +20,7 @@
 #include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
 #include "engine/run/far.h"
+#include "engine/run/near.h"
 #include "engine/run/run.h"
 #include "engine/signal/one.h"
 #include "engine/signal/rseq.h"
@@ -72,31 +73,6 @@ static void step_transaction(const struct step *s, const struct insn *insn)
 	current->run.traps = current->run.trap_flag;
 }
 
-/* Runs JMP or CALL through memory in GS.  Returns false if it faults. */
-static bool step_branch_in_gs(const struct step *s, const struct insn *insn,
-			      const struct insn_addresses *at)
-{
-	uint64_t operand =
-		insn_data_address(insn, s->pc, current->gpr, read_fs_base(), current->program_gs);
-	uint64_t after = s->pc + insn->length, sp = current->gpr[4] - sizeof(after), target;
-	bool call = insn->kind == INSN_CALL_IND;
-
-	if (!access_readable(operand, sizeof(target)) ||
-	    (call && !access_writable(sp, sizeof(after))))
-		return false;
-	memcpy(&target, (const void *)operand, sizeof(target));
-	if (!is_canonical(target))
-		return false;
-	if (call) {
-		memcpy((void *)sp, &after, sizeof(after));
-		current->gpr[4] = sp;
-	}
-	current->pc = target;
-	counting_retire(s->pc, target, insn->signals, at);
-	current->run.traps = current->run.trap_flag;
-	return true;
-}
-
 static bool step_far(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
 {
 	bool traps = current->run.trap_flag;
@@ -118,9 +94,11 @@ static bool step_special(const struct step *s, const struct insn *insn,
 	case INSN_XBEGIN:
 		step_transaction(s, insn);
 		return true;
+	case INSN_CALL_REL:
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
-		return step_branch_in_gs(s, insn, at);
+	case INSN_RET:
+		return near_run(s, insn, at);
 	default:
 		engine_unsupported("the program addresses the GS segment by RIP from code above "
 				   "2 GiB, which cannot be run yet");

@@ -36,6 +36,7 @@
 #include "engine/signal/signals.h"
 #include "engine/translate/translate.h"
 #include "engine/watch/watch.h"
+#include "engine/x86/cpuid.h"
 #include "engine/x86/emit.h"
 
 /* The kernel begins here.  RSP is the stack that it made. */
@@ -245,6 +246,7 @@ void start_engine(uint64_t *stack)
 		  executed ? (int)executed->program_fd : -1);
 	lock_after_death = begin_anew;
 	children_run = run_program;
+	insn_near_16 = cpuid_is_amd();
 	first = first_context();
 	first->list = &meter_list_none;
 	threads_start(first);

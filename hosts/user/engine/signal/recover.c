@@ -116,7 +116,7 @@ static void recover_step(struct sigcontext *regs, const struct step *s, unsigned
 		current->pc += s->insn[i].bytes;
 		counting_retire(ip, current->pc, s->insn[i].signals, NULL);
 	}
-	if (exact || retired ||
+	if (exact || retired || s->special ||
 	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
 		return;
 	restore_borrowed(regs, &insn);

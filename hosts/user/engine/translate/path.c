@@ -48,7 +48,7 @@ static bool is_straight(const struct insn *insn)
 
 bool path_is_special(const struct insn *insn)
 {
-	return SPECIAL_KINDS >> insn->kind & 1 || insn->uses_gs;
+	return SPECIAL_KINDS >> insn->kind & 1 || insn->uses_gs || insn->near_16;
 }
 
 bool path_needs_engine(const struct insn *insn)
@@ -56,7 +56,7 @@ bool path_needs_engine(const struct insn *insn)
 	if (insn->kind == INSN_PLAIN && !insn->rep && !insn->uses_gs &&
 	    insn->memory_kind != INSN_MEM_XLAT)
 		return false;
-	if (ENGINE_KINDS >> insn->kind & 1 || insn->uses_gs)
+	if (ENGINE_KINDS >> insn->kind & 1 || insn->uses_gs || insn->near_16)
 		return true;
 	if (current->list->activity & ACTIVITY_ACCESSES &&
 	    (insn->memory_kind == INSN_MEM_XLAT || (insn->rep && insn->signals & MEMORY_SIGNALS)))

@@ -153,8 +153,11 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 {
 	uint8_t *taken;
 
-	if (needs_gs(insn)) { /* a branch only faults here (run.c) */
-		emit_with_gs(e, insn, pc, current);
+	if (needs_gs(insn) || insn->near_16) { /* a branch only faults here (near.c) */
+		if (needs_gs(insn))
+			emit_with_gs(e, insn, pc, current);
+		else
+			emit_copy(e, insn, (const uint8_t *)pc, pc);
 		emit_jmp(e, (uint64_t)emit_trampoline(EXIT_STEP_NEXT));
 		return;
 	}
@@ -296,8 +299,8 @@ void step_forget_all(void)
 /* Returns whether the instruction can run.  While GS is the program's, only RAX can be borrowed. */
 static bool runs_with_gs(const struct steps *steps, const struct insn *insn, uint64_t pc)
 {
-	return insn->kind != INSN_FAR && insn->kind != INSN_XBEGIN && !path_is_indirect(insn) &&
-	       emit_reaches((uint64_t)steps->room, insn, pc) &&
+	return insn->kind != INSN_FAR && insn->kind != INSN_XBEGIN && !insn->near_16 &&
+	       !path_is_indirect(insn) && emit_reaches((uint64_t)steps->room, insn, pc) &&
 	       emit_reaches((uint64_t)steps->end, insn, pc);
 }
 

@@ -333,7 +333,12 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 
 uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes)
 {
+	uint8_t *start = e->at;
+
 	emit_program(e, bytes, (size_t)insn->length - 1);
+	for (unsigned i = 0; i < insn->prefix_bytes; i++)
+		if (start[i] == PREFIX_OPERAND) /* might cut RIP to 16 bits */
+			start[i] = PREFIX_DS;
 	return e->at++;
 }
 

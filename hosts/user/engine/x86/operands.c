@@ -10,6 +10,8 @@
 
 #define MOV_STORE 0x89 /* r/m = r */
 #define REX_R	  0x04
+#define REX_B	  0x01
+#define MODRM_REG 0xc0 /* to 0xff: r/m is a register */
 
 /* The last bytes of the instruction, with their sign. */
 static uint64_t immediate(const struct insn *insn, const uint8_t *code, unsigned bytes)
@@ -57,4 +59,14 @@ bool operand_stored(const struct insn *insn, const uint8_t *code, const uint64_t
 	}
 	*value = immediate(insn, code, 4);
 	return insn->opcode == MOV_IMM && !reg;
+}
+
+unsigned operand_register(const struct insn *insn, const uint8_t *code)
+{
+	unsigned modrm = code[insn->modrm_offset];
+	unsigned rex = insn->opcode_offset ? code[insn->opcode_offset - 1] : 0;
+
+	if (modrm < MODRM_REG)
+		return INSN_NO_REG;
+	return (modrm & 7) | (is_rex(rex) && rex & REX_B ? 8 : 0);
 }

@@ -26,4 +26,7 @@ uint64_t operand_constant(const struct insn *insn, const uint8_t *code, uint64_t
 bool operand_stored(const struct insn *insn, const uint8_t *code, const uint64_t gpr[16],
 		    uint64_t *value);
 
+/* Returns the number of the register that is the r/m operand; INSN_NO_REG: it is memory. */
+unsigned operand_register(const struct insn *insn, const uint8_t *code);
+
 #endif
