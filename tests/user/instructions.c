@@ -2,8 +2,8 @@
 /*
  * instructions.c: instructions that the engine handles itself: loads of segment registers, far
  * transfers, system calls by INT 80H, RFLAGS.TF and RFLAGS.AC, instructions that reach into a page
- * without execute permission, undefined ones, and those with fields that some processors ignore.
- * Prints what happened.
+ * without execute permission, undefined ones, those with fields that some processors ignore, and
+ * operands that a copy of the instruction does not reach.  Prints what happened.
  */
 #define _GNU_SOURCE
 #include <asm/ldt.h>
@@ -563,16 +563,88 @@ static void reserved(void)
 	}
 }
 
+/* --- operands in GS, and relative to RIP where a copy of the instruction does not reach them --- */
+
+#define GS_DISTANCE 64
+
+/* Runs the code at `at`; RDI is an address in the data.  Prints registers afterwards. */
+static void run_with_data(const char *what, uint8_t *at, const uint8_t *data)
+{
+	uint64_t value = 7, rsi = 1, rdi = (uint64_t)data, flags, base;
+	uint16_t selector;
+
+	__asm__ volatile("lea 1f(%%rip), %%rcx\n mov %%rcx, %4\n"
+			 "wrgsbase %7\n xor %%ecx, %%ecx\n push %%rbp\n mov %%rsp, %%rbp\n"
+			 "call *%8\n"
+			 "1: mov %%rbp, %%rsp\n pop %%rbp\n"
+			 "pushfq\n pop %3\n rdgsbase %5\n mov %%gs, %6"
+			 : "+a"(value), "+S"(rsi), "+D"(rdi), "=&r"(flags), "=m"(resume_at),
+			   "=&r"(base), "=&r"(selector)
+			 : "r"((uint64_t)GS_DISTANCE), "r"(at)
+			 : "rcx", "memory", "cc");
+	printf("rax %llx rsi %llx rdi %d ZF %d gs %x base %llx\n", (unsigned long long)value,
+	       (unsigned long long)rsi, rdi == (uint64_t)data, (flags & 0x40) != 0, selector,
+	       (unsigned long long)base);
+	say(what, seen.sig ? (uint64_t)at : 0);
+	__asm__ volatile("mov %0, %%gs" : : "r"(0));
+}
+
+/* Zen 4 runs VERW with LOCK, and VPERMQ without W.  Intel's processors raise #UD. */
+static void operands(void)
+{
+	static const struct {
+		const char *what;
+		uint8_t bytes, displacement, byte[12]; /* the displacement is relative to RIP */
+	} insn[] = {
+		{"LOCK VERW, RIP", 8, 4, {0xf0, 0x0f, 0x00, 0x2d}},
+		{"LOCK VERW, GS and RIP", 9, 5, {0x65, 0xf0, 0x0f, 0x00, 0x2d}},
+		{"LOCK VERW, GS and RDI", 5, 0, {0xf0, 0x65, 0x0f, 0x00, 0x2f}},
+		{"MOV, GS and RIP", 8, 4, {0x65, 0x48, 0x8b, 0x05}},
+		{"MOV ESI, GS and RIP", 7, 3, {0x65, 0x8b, 0x35}},
+		{"CALL, GS and RIP", 7, 3, {0x65, 0xff, 0x15}},
+		{"MOV GS, RIP", 6, 2, {0x8e, 0x2d}},
+		{"MOV GS, GS and RIP", 7, 3, {0x65, 0x8e, 0x2d}},
+		{"VPERMQ, W0, RIP", 10, 5, {0xc4, 0xe3, 0x7d, 0x00, 0x05, 0, 0, 0, 0, 0x1b}},
+		{"VPERMQ, W0, GS and RIP",
+		 11,
+		 6,
+		 {0x65, 0xc4, 0xe3, 0x7d, 0x00, 0x05, 0, 0, 0, 0, 0x1b}},
+	};
+	static const uint64_t places[] = {0x41000000, UINT64_C(0x500070000000)};
+
+	for (unsigned i = 0; i < 2 * sizeof(insn) / sizeof(insn[0]); i++) {
+		unsigned k = i / 2;
+		uint8_t *page = mmap((void *)places[i % 2], 2 * PAGE, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		uint8_t *end = page + 64 + insn[k].bytes, *data = page + PAGE;
+		int32_t distance = (int32_t)(data - end);
+
+		if (insn[k].byte[0] == 0xc4 && !__builtin_cpu_supports("avx2"))
+			continue;
+		memcpy(page + 64, insn[k].byte, insn[k].bytes);
+		if (insn[k].displacement)
+			memcpy(page + 64 + insn[k].displacement, &distance, sizeof(distance));
+		*end = 0xc3;
+		memcpy(data, (const uint64_t[]){0x2b}, 8);
+		memcpy(data + GS_DISTANCE, (const uint64_t[]){0x123400000000002b}, 8);
+		mprotect(page, PAGE, PROT_READ | PROT_EXEC);
+		run_with_data(insn[k].what, page + 64, data);
+		/* The same where the operand cannot be read. */
+		mprotect(data, PAGE, PROT_NONE);
+		run_with_data(insn[k].what, page + 64, data);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} subject[] = {
-		{"segments", load_segments}, {"far", transfer},	   {"int80", call_by_interrupt},
-		{"far32", go_to_32_bits},    {"trap", trap_flag},  {"alignment", alignment},
-		{"crossing", crossing},	     {"opening", opening}, {"undefined", undefined},
-		{"reserved", reserved},
+		{"segments", load_segments}, {"far", transfer},	     {"int80", call_by_interrupt},
+		{"far32", go_to_32_bits},    {"trap", trap_flag},    {"alignment", alignment},
+		{"crossing", crossing},	     {"opening", opening},   {"undefined", undefined},
+		{"reserved", reserved},	     {"operands", operands},
 	};
 
 	catch (note);

@@ -16,6 +16,7 @@
  * of any size, and a jump back.
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -490,7 +491,7 @@ static void run_batch(uint64_t seed, uint64_t first, unsigned count, bool verbos
 		uint8_t *slot = code + i * SLOT;
 
 		seed_draw(seed, first + i);
-		make_form(&form[i], first + i, code_base == CODE_HIGH);
+		make_form(&form[i], first + i);
 		slot[0] = POPFQ;
 		memcpy(slot + 1, form[i].byte, form[i].bytes);
 		memcpy(slot + SLED, (const uint8_t[]){0xff, 0x25, 0, 0, 0, 0}, 6); /* JMP */

@@ -6,7 +6,6 @@
 #ifndef SOFTPMU_TESTS_OPCODES_H
 #define SOFTPMU_TESTS_OPCODES_H
 
-#include <cpuid.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -244,28 +243,6 @@ static inline bool wants_alignment(const struct form *f, unsigned map, unsigned 
 			    opcode == 0xcf);
 }
 
-static inline bool is_rip_relative(unsigned modrm)
-{
-	return (modrm & 0xc7) == 5;
-}
-
-static inline bool is_amd(void)
-{
-	static int is = -1;
-	unsigned a, b, c, d;
-
-	if (is < 0)
-		is = __get_cpuid(0, &a, &b, &c, &d) && c == signature_AMD_ecx;
-	return is;
-}
-
-/* Returns whether prefixes mean something else than on Intel's processors (opcodes.md). */
-static inline bool is_special_on_amd(const struct form *f, unsigned modrm, unsigned prefixes)
-{
-	return memchr(f->byte, 0xf0, prefixes) &&
-	       (memchr(f->byte, 0x65, prefixes) || is_rip_relative(modrm));
-}
-
 /* If the form has no displacement, this is an opcode, which must not be a short jump. */
 static inline void put_immediate(struct form *f)
 {
@@ -291,15 +268,12 @@ static inline void make_legacy(struct form *f, unsigned map, unsigned opcode)
 	if (has_modrm(map, opcode))
 		modrm = put_modrm(f, draw() % 2);
 	f->touches_gs = touches_gs(f, map, opcode);
-	f->excluded = is_excluded(f, map, opcode, modrm, at) ||
-		      (is_amd() && is_special_on_amd(f, modrm, at)) ||
-		      (f->touches_gs && has_modrm(map, opcode) && is_rip_relative(modrm));
+	f->excluded = is_excluded(f, map, opcode, modrm, at);
 }
 
-/* high: it runs above 2 GiB. */
-static inline void make_form(struct form *f, uint64_t number, bool high)
+static inline void make_form(struct form *f, uint64_t number)
 {
-	unsigned opcode = number & 255, i = (unsigned)(number >> 8) % SPACES, modrm;
+	unsigned opcode = number & 255, i = (unsigned)(number >> 8) % SPACES;
 	enum space space = spaces[i].space;
 
 	memset(f, 0, sizeof(*f));
@@ -315,16 +289,16 @@ static inline void make_form(struct form *f, uint64_t number, bool high)
 		put(f, 0x0f);
 		put(f, 0x0f);
 		f->touches_gs = touches_gs(f, 1, opcode);
-		f->excluded = is_rip_relative(put_modrm(f, draw() % 2)) && f->touches_gs;
+		put_modrm(f, draw() % 2);
 		put(f, opcode);
 	} else {
 		put_vector_prefix(f, space, spaces[i].map);
 		put(f, opcode);
 		/* VZEROALL and VZEROUPPER have no ModRM byte: a NOP follows. */
-		modrm = opcode == 0x77 ? 0x90 : put_modrm(f, draw() % 2);
 		if (opcode == 0x77)
-			put(f, modrm);
-		f->excluded = is_amd() && is_rip_relative(modrm) && high;
+			put(f, 0x90);
+		else
+			put_modrm(f, draw() % 2);
 	}
 	if (draw() % 2)
 		put_immediate(f);

@@ -70,7 +70,7 @@ if (($? != 3)); then
 	calls=
 	not_run int80 "the kernel has no system calls by INT 80H"
 fi
-for subject in segments far $calls trap alignment crossing opening undefined reserved; do
+for subject in segments far $calls trap alignment crossing opening undefined reserved operands; do
 	run native "$BUILT/instructions" "$subject"
 	native=$status
 	for options in "stat -o stat" "record -q -c 1009 -o perf.data"; do

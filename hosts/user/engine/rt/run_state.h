@@ -38,6 +38,7 @@ struct dispatch {
 	bool again;	      /* it is repeated and has done one iteration: it has not retired */
 	bool fetch_failed;    /* of an unknown instruction (unknown.c) */
 	enum one_purpose one; /* the purpose of the instruction that runs with TF now */
+	uint64_t one_at; /* an unknown instruction that runs after code in front of it; 0: now */
 	uint64_t
 		one_bytes; /* length of an unknown or far instruction that has run; 0: it faulted */
 	uint64_t retired_at, retired_rsp; /* a SYSCALL: a signal came between it and the call */

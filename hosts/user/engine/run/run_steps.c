@@ -94,14 +94,8 @@ static bool step_special(const struct step *s, const struct insn *insn,
 	case INSN_XBEGIN:
 		step_transaction(s, insn);
 		return true;
-	case INSN_CALL_REL:
-	case INSN_JMP_IND:
-	case INSN_CALL_IND:
-	case INSN_RET:
-		return near_run(s, insn, at);
 	default:
-		engine_unsupported("the program addresses the GS segment by RIP from code above "
-				   "2 GiB, which cannot be run yet");
+		return near_run(s, insn, at);
 	}
 }
 

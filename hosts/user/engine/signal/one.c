@@ -63,6 +63,13 @@ void one_trapped(siginfo_t *info, struct ucontext *uc)
 	struct sigcontext *regs = &uc->uc_mcontext;
 	struct dispatch *run = &current->run;
 
+	if (run->one == ONE_UNKNOWN && run->one_at) {
+		if (regs->rip == run->one_at) {
+			current->resume = run->one_at;
+			run->one_at = 0;
+		}
+		return; /* with TF */
+	}
 	switch (run->one) {
 	case ONE_OF_PROGRAM:
 		program_trapped(regs);

@@ -85,21 +85,35 @@ static void restore_borrowed(struct sigcontext *regs, const struct insn *insn)
 	}
 }
 
+static void restore_register(struct sigcontext *regs, unsigned reg, uint64_t value)
+{
+	if (reg == RSI)
+		regs->rsi = value;
+	else if (reg == RDI)
+		regs->rdi = value;
+	else if (reg == RBP)
+		regs->rbp = value;
+}
+
 /* Handles an operand out of reach, which goes through a register (emit_copy() in emit.c).  The
  * code saves the register, then has MOV reg, imm64, then the instruction. */
 static void restore_far(struct sigcontext *regs, const struct insn *insn)
 {
 	unsigned reg;
 
-	if (path_is_indirect(insn) || !insn->rip_offset ||
-	    !recognise_far_operand((const uint8_t *)regs->rip, &reg))
+	if (insn->rip_offset && recognise_far_operand((const uint8_t *)regs->rip, &reg))
+		restore_register(regs, reg, current->spill_flags);
+}
+
+/* Restores the register through which an instruction with the program's GS reaches its operand. */
+static void restore_in_gs(struct sigcontext *regs, const struct insn *insn)
+{
+	uint8_t copy[INSN_BYTES_MAX];
+
+	if (!insn->rip_offset)
 		return;
-	if (reg == RSI)
-		regs->rsi = current->spill_flags;
-	else if (reg == RDI)
-		regs->rdi = current->spill_flags;
-	else if (reg == RBP)
-		regs->rbp = current->spill_flags;
+	memcpy(copy, (const uint8_t *)current->pc, insn->length);
+	restore_register(regs, emit_through_register(insn, copy), current->spill_rcx);
 }
 
 static void recover_step(struct sigcontext *regs, const struct step *s, unsigned retired)
@@ -116,10 +130,13 @@ static void recover_step(struct sigcontext *regs, const struct step *s, unsigned
 		current->pc += s->insn[i].bytes;
 		counting_retire(ip, current->pc, s->insn[i].signals, NULL);
 	}
-	if (exact || retired || s->special ||
+	if (exact || retired ||
 	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
 		return;
-	restore_borrowed(regs, &insn);
+	if (s->uses_gs)
+		restore_in_gs(regs, &insn);
+	else if (!s->special)
+		restore_borrowed(regs, &insn);
 	restore_far(regs, &insn);
 }
 

@@ -66,7 +66,7 @@ static struct steps *make(uint32_t most, uint64_t room, uint64_t bytes)
 	steps->room = (uint8_t *)room;
 	steps->at = steps->room + STEP_ALIGN;
 	steps->end = steps->room + bytes;
-	steps->code_end = steps->end - PAGE - STEP_ALIGN; /* step_guard() */
+	steps->code_end = steps->end - PAGE - STEP_GUARD_ROOM;
 	steps->owner = current;
 	steps->next = made;
 	made = current->steps = steps;
@@ -296,12 +296,11 @@ void step_forget_all(void)
 		forget(current->steps);
 }
 
-/* Returns whether the instruction can run.  While GS is the program's, only RAX can be borrowed. */
-static bool runs_with_gs(const struct steps *steps, const struct insn *insn, uint64_t pc)
+/* Returns whether the engine runs the instruction itself (run.c). */
+static bool is_emulated(const struct insn *insn)
 {
-	return insn->kind != INSN_FAR && insn->kind != INSN_XBEGIN && !insn->near_16 &&
-	       !path_is_indirect(insn) && emit_reaches((uint64_t)steps->room, insn, pc) &&
-	       emit_reaches((uint64_t)steps->end, insn, pc);
+	return insn->kind == INSN_FAR || insn->kind == INSN_XBEGIN || insn->near_16 ||
+	       (insn->uses_gs && path_is_indirect(insn));
 }
 
 struct guarded_code step_guarded_code(const struct step *s)
@@ -339,7 +338,7 @@ static struct step *write(struct steps *steps, uint32_t headroom)
 		.insns = (uint8_t)d.n,
 		.variant = current->list->variant,
 		.kind = last->kind,
-		.special = path_is_special(last) && !runs_with_gs(steps, last, d.pc[d.n - 1]),
+		.special = is_emulated(last),
 		.uses_gs = needs_gs(last),
 		.rep = last->rep,
 		.addressed = units_want_address(last->signals),

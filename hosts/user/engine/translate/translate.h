@@ -92,6 +92,7 @@ void step_leave(uint64_t start, uint64_t end);
 /* Returns where the step that has just run stores the code for pc; NULL: it did not end there. */
 uint32_t *step_code_after(uint64_t pc);
 /* Returns a page of the thread that nothing may access.  Code may be written directly before it. */
+#define STEP_GUARD_ROOM 64
 uint8_t *step_guard(void);
 /* The steps that the thread has made are not used any more. */
 void step_forget_all(void);

@@ -222,14 +222,14 @@ void emit_push_address(struct emit *e, uint64_t address)
 	emit32(e, address >> 32);
 }
 
-static void emit_movabs(struct emit *e, unsigned reg, uint64_t value)
+void emit_movabs(struct emit *e, unsigned reg, uint64_t value)
 {
 	emit8(e, 0x48);
 	emit8(e, 0xb8 | reg);
 	emit64(e, value);
 }
 
-static uint64_t rip_target(const struct insn *insn, uint64_t pc)
+uint64_t emit_rip_target(const struct insn *insn, uint64_t pc)
 {
 	uint64_t target = pc + insn->length + (uint64_t)insn->displacement;
 
@@ -251,8 +251,8 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 
 	if (insn->opcode_offset && (bytes[insn->opcode_offset - 1] & 0xf0) == 0x40)
 		rex |= bytes[insn->opcode_offset - 1] & 3;
-	if (insn->rip_offset && !reaches((uint64_t)e->at + 8, rip_target(insn, pc))) {
-		emit_movabs(e, RCX, rip_target(insn, pc));
+	if (insn->rip_offset && !reaches((uint64_t)e->at + 8, emit_rip_target(insn, pc))) {
+		emit_movabs(e, RCX, emit_rip_target(insn, pc));
 		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x09}, 3); /* MOV RCX, [RCX] */
 		return;
 	}
@@ -266,51 +266,78 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 	emit_program(e, bytes + insn->modrm_offset + 1,
 		     (size_t)insn->length - insn->modrm_offset - 1);
 	if (insn->rip_offset)
-		emit_patch(e->at - 4, rip_target(insn, pc));
+		emit_patch(e->at - 4, emit_rip_target(insn, pc));
+}
+
+/* Clears the bits that extend the r/m operand, in REX, VEX, EVEX or XOP. */
+static void clear_extension(const struct insn *insn, uint8_t *prefix)
+{
+	if (insn->prefix_bytes == insn->opcode_offset)
+		return;
+	if (is_rex(prefix[0]))
+		prefix[0] &= 0xfe; /* B */
+	else if (prefix[0] == PREFIX_VEX3 || prefix[0] == PREFIX_XOP)
+		prefix[1] |= 0x20; /* B, inverted */
+	else if (prefix[0] == PREFIX_EVEX)
+		prefix[1] |= 0x60; /* X and B, inverted */
+}
+
+/* Returns the low bits of the register that VEX, EVEX or XOP names in vvvv; INSN_NO_REG: none. */
+static unsigned second_register(const uint8_t *prefix)
+{
+	switch (prefix[0]) {
+	case PREFIX_VEX2:
+		return ~prefix[1] >> 3 & 7;
+	case PREFIX_VEX3:
+	case PREFIX_XOP:
+	case PREFIX_EVEX:
+		return ~prefix[2] >> 3 & 7;
+	default:
+		return INSN_NO_REG;
+	}
 }
 
 /*
- * Emits an instruction whose RIP-relative operand is out of reach.  The operand's address goes
- * through a register that the instruction does not use.  RSI, RDI and RBP are never implicit
- * operands of an instruction with a ModRM byte, and it names at most two others.
+ * RSI, RDI and RBP are never implicit operands of an instruction with a ModRM byte, and it names at
+ * most two others.
  */
-static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes,
-			  uint64_t pc)
+unsigned emit_through_register(const struct insn *insn, uint8_t *copy)
 {
 	/*
 	 * The last free one is taken.  RBP comes first, because a non-canonical operand (of BTS)
 	 * raises #SS with RBP and #GP with the others.
 	 */
 	static const uint8_t candidates[] = {RBP, RDI, RSI};
-	unsigned reg = bytes[insn->modrm_offset] >> 3 & 7;
-	unsigned vvvv = INSN_NO_REG, scratch = RSI;
-	uint8_t copy[INSN_BYTES_MAX];
-	unsigned at = insn->prefix_bytes;
+	unsigned reg = copy[insn->modrm_offset] >> 3 & 7, scratch = RSI;
+	unsigned second = second_register(copy + insn->prefix_bytes);
 
-	memcpy(copy, bytes, insn->length);
-	if ((copy[at] & 0xf0) == 0x40 && at + 1u <= insn->opcode_offset) {
-		copy[at] &= 0xfe; /* REX.B */
-	} else if (copy[at] == 0xc5 || copy[at] == 0xc4 || copy[at] == 0x62) {
-		vvvv = ~(copy[copy[at] == 0xc5 ? at + 1 : at + 2] >> 3) & 7;
-		if (copy[at] == 0xc4)
-			copy[at + 1] |= 0x20; /* B, inverted */
-		if (copy[at] == 0x62)
-			copy[at + 1] |= 0x60; /* X and B */
-	}
+	clear_extension(insn, copy + insn->prefix_bytes);
 	for (unsigned i = 0; i < sizeof(candidates); i++)
-		if (candidates[i] != reg && candidates[i] != vvvv)
+		if (candidates[i] != reg && candidates[i] != second)
 			scratch = candidates[i];
 	copy[insn->modrm_offset] = (uint8_t)(0x80 | reg << 3 | scratch);
-	memset(copy + insn->rip_offset, 0, 4);
+	memset(copy + insn->modrm_offset + 1, 0, 4);
+	return scratch;
+}
+
+/* Emits an instruction whose RIP-relative operand is out of reach. */
+static void emit_copy_far(struct emit *e, const struct insn *insn, const uint8_t *bytes,
+			  uint64_t pc)
+{
+	uint8_t copy[INSN_BYTES_MAX];
+	unsigned scratch;
+
+	memcpy(copy, bytes, insn->length);
+	scratch = emit_through_register(insn, copy);
 	emit_save(e, scratch, CTX_SPILL_FLAGS);
-	emit_movabs(e, scratch, rip_target(insn, pc));
+	emit_movabs(e, scratch, emit_rip_target(insn, pc));
 	emit_few(e, copy, insn->length);
 	emit_load(e, scratch, CTX_SPILL_FLAGS);
 }
 
 bool emit_reaches(uint64_t at, const struct insn *insn, uint64_t pc)
 {
-	return !insn->rip_offset || reaches(at + insn->length, rip_target(insn, pc));
+	return !insn->rip_offset || reaches(at + insn->length, emit_rip_target(insn, pc));
 }
 
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc)
@@ -323,7 +350,7 @@ void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, ui
 	}
 	emit_program(e, bytes, insn->length);
 	if (insn->rip_offset) {
-		uint32_t d = (uint32_t)(rip_target(insn, pc) - (uint64_t)e->at);
+		uint32_t d = (uint32_t)(emit_rip_target(insn, pc) - (uint64_t)e->at);
 
 		__builtin_memcpy(start + insn->rip_offset, &d, 4);
 	}

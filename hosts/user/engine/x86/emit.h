@@ -32,6 +32,9 @@ static inline void emit_bytes(struct emit *e, const uint8_t *bytes, size_t n)
 /* Emits at most 16 bytes, and reads no more than n. */
 void emit_few(struct emit *e, const uint8_t *bytes, size_t n);
 
+/* Emits MOV reg, value. */
+void emit_movabs(struct emit *e, unsigned reg, uint64_t value);
+
 /* Emits bytes of the program.  Nothing follows them in the cache yet, so 16 bytes are copied at
  * once if they are in one page.  This avoids branches that depend on n. */
 static inline void emit_program(struct emit *e, const uint8_t *bytes, size_t n)
@@ -190,13 +193,25 @@ void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc);
 /* Returns whether a copy at `at` reaches its RIP-relative operand without borrowing a register. */
 bool emit_reaches(uint64_t at, const struct insn *insn, uint64_t pc);
 
+/* Returns the address of its RIP-relative operand. */
+uint64_t emit_rip_target(const struct insn *insn, uint64_t pc);
+
+/* Replaces the RIP-relative operand of an instruction by that at the address in a register that the
+ * instruction does not use: RBP, RSI or RDI.  Returns the register. */
+unsigned emit_through_register(const struct insn *insn, uint8_t *copy);
+
 /* Emits the program's own instruction with its RIP-relative operand adjusted. */
 void emit_copy(struct emit *e, const struct insn *insn, const uint8_t *bytes, uint64_t pc);
 
-/* The same with the program's GS base, which the instruction may change; no flag changes and the
- * stack is not touched.  The code is this context's alone. */
+/*
+ * The same with the program's GS base, which the instruction may change; no flag changes and the
+ * stack is not touched.  The code is this context's alone.  A RIP-relative operand is reached by
+ * emit_through_register().  The program's register is in CTX_SPILL_RCX then.
+ */
 struct context;
 void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc, struct context *c);
+/* Emits GS = the program's base.  No register changes. */
+void emit_program_gs(struct emit *e, struct context *c);
 
 /* Code in front of an instruction of a restartable sequence whose area has this signature. */
 void emit_guard(struct emit *e, uint32_t signature);

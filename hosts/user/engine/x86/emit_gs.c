@@ -15,16 +15,30 @@ static void emit_rax(struct emit *e, unsigned opcode, const void *word)
 	emit_bytes(e, (const uint8_t *)&word, 8);
 }
 
-void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc, struct context *c)
-{
-	static const uint8_t wrgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xd8}; /* of RAX */
-	static const uint8_t rdgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xc8};
+static const uint8_t wrgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xd8}; /* of RAX */
+static const uint8_t rdgsbase[] = {0xf3, 0x48, 0x0f, 0xae, 0xc8};
 
+void emit_program_gs(struct emit *e, struct context *c)
+{
 	emit_save(e, RAX, CTX_SPILL_FLAGS);
 	emit_rax(e, MOV_RAX_FROM, &c->program_gs);
 	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
 	emit_rax(e, MOV_RAX_FROM, &c->spill_flags);
-	emit_copy(e, insn, (const uint8_t *)pc, pc);
+}
+
+void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc, struct context *c)
+{
+	uint8_t copy[INSN_BYTES_MAX];
+	unsigned scratch = INSN_NO_REG;
+
+	memcpy(copy, (const uint8_t *)pc, insn->length);
+	if (insn->rip_offset) {
+		scratch = emit_through_register(insn, copy);
+		emit_save(e, scratch, CTX_SPILL_RCX);
+		emit_movabs(e, scratch, emit_rip_target(insn, pc));
+	}
+	emit_program_gs(e, c);
+	emit_few(e, copy, insn->length);
 	emit_rax(e, MOV_RAX_TO, &c->spill_flags);
 	if (insn->kind == INSN_GSBASE) {
 		emit_bytes(e, rdgsbase, sizeof(rdgsbase));
@@ -33,6 +47,8 @@ void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc, struct c
 	emit_rax(e, MOV_RAX_IMM, c);
 	emit_bytes(e, wrgsbase, sizeof(wrgsbase));
 	emit_load(e, RAX, CTX_SPILL_FLAGS);
+	if (insn->rip_offset)
+		emit_load(e, scratch, CTX_SPILL_RCX);
 }
 
 void emit_faults(struct emit *e)
