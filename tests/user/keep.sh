@@ -177,8 +177,28 @@ is_kept "a program" "$SCRATCH/program"
 program "^="
 is_not_used "the program, changed in place" "$SCRATCH/program"
 same_file "the program, changed in place: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
+compile plenty -pthread
 sleep 4
 is_kept "the changed program" "$SCRATCH/program"
+
+# Two threads and more jumps than there are exit stubs (2^18): linked ones are freed, also those that came from
+# the file. 120,000 blocks, then 240,000; each is translated once.
+rm -f "$kept"/*
+# more_code NAME ARGUMENT LEAST_NEW MOST_NEW LEAST_OLD
+more_code() {
+	local expected
+	expected=$(cold "$BUILT/plenty" "$2")
+	count "$BUILT/plenty" "$2"
+	same_file "much code, $1: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
+	# The end of the other thread takes more or less instructions.
+	same "much code, $1: instructions" yes "$(yes_or_no "${counts%% *} - ${expected%% *} < 5000 && ${expected%% *} - ${counts%% *} < 5000")"
+	same "much code, $1: new blocks" yes "$(yes_or_no "new >= $3 && new <= $4")"
+	same "much code, $1: kept blocks" yes "$(yes_or_no "old >= $5")"
+}
+more_code "a half" half 120000 130000 0
+more_code "all of it" all 120000 130000 120000
+more_code "all of it again" all 0 5000 240000
+more_code "a half again" half 0 5000 240000
 
 # Modules at other places.
 expected=$(cold sort -S 1M /etc/services)
