@@ -343,15 +343,19 @@ static bool may_be_engines(uint64_t address)
 	       address - (CODE_LOW - NEAR) >= 2 * NEAR && address - (SCRATCH_AT - NEAR) >= 2 * NEAR;
 }
 
-/* A #GP of a branch to a non-canonical address.  The translator reports it at the target. */
+/* A #GP of a branch to a non-canonical address.  The translator reports it at the target, unless the
+ * target is in GS. */
 static bool is_wild_branch(const struct form *f)
 {
+	bool in_gs = false;
 	unsigned i = 0;
 
-	while (is_legacy_prefix(f->byte[i]) || f->byte[i] >> 4 == 4)
-		i++;
-	return result.trap == 13 &&
-	       ((f->byte[i] & 0xfe) == 0xc2 || f->byte[i] == 0xff || result.rip != target + 1);
+	for (; is_legacy_prefix(f->byte[i]) || f->byte[i] >> 4 == 4; i++)
+		in_gs |= f->byte[i] == 0x65;
+	if (result.rip != target + 1)
+		return result.trap == 13;
+	in_gs &= f->byte[i + 1] < 0xc0;
+	return result.trap == 13 && ((f->byte[i] & 0xfe) == 0xc2 || (f->byte[i] == 0xff && !in_gs));
 }
 
 /* Returns whether what the form did cannot be compared. */
