@@ -137,6 +137,8 @@ def programs(folder):
         Program("matmul", [kernel(folder, "matmul")]),
         Program("forks", [kernel(folder, "forks")], in_means=False),
         Program("execs", ["dash", script("execs.sh")], in_means=False),
+        Program("signals", [kernel(folder, "signals")], in_means=False),
+        Program("filters", [kernel(folder, "filters")], in_means=False),
         Program("jshell", ["jshell", "-"], script("lines.jsh"), in_means=False, slow=False),
     ]
     with open("/proc/cpuinfo", encoding="ascii") as info:
