@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * records.h: what the unit records besides counts: PEBS records, last branch records, the branch trace
- * store, and the taps that ask the host for branches and accesses.
+ * records.h: what the unit records besides counts: PEBS records, last branch records, the branch
+ * trace store, and the taps that ask the host for branches and accesses.
  */
 #ifndef SPMU_SRC_RECORDS_H
 #define SPMU_SRC_RECORDS_H

@@ -12,8 +12,8 @@
  * A host reports instructions, so a tagged micro-operation is an instruction with a signal, or an
  * occurrence of a tally (cache and TLB misses). There are no bogus ones.
  *
- * instr_retired distinguishes instructions that were tagged in the front end (NBOGUSTAG) from others
- * (NBOGUSNTAG). While something is tagged, signals do not say how many the others are. Then
+ * instr_retired distinguishes instructions that were tagged in the front end (NBOGUSTAG) from
+ * others (NBOGUSNTAG). While something is tagged, signals do not say how many the others are. Then
  * NBOGUSNTAG counts only together with NBOGUSTAG. NBOGUSTAG alone counts only if all tags come with
  * one signal.
  */

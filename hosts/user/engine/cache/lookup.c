@@ -41,9 +41,9 @@ static struct {
 } in_front;
 
 /*
- * Open addressing.  An entry is one word, so that one store publishes it.  It has the low 31 bits of
- * the program address, OF_LOW_HEADROOM, and the place of the code in the cache with its flags.  If
- * the address has more bits, it is in `high`, together with the place.
+ * Open addressing.  An entry is one word, so that one store publishes it.  It has the low 31 bits
+ * of the program address, OF_LOW_HEADROOM, and the place of the code in the cache with its flags.
+ * If the address has more bits, it is in `high`, together with the place.
  */
 #define OF_LOW_HEADROOM (UINT64_C(1) << 31)
 #define PLACE_BITS	28

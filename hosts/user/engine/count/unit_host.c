@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit_host.c: what a thread's unit sees of the world: the callbacks of its host (unit.h), and the port
- * through which the driver reaches its registers (driver.h).
+ * unit_host.c: what a thread's unit sees of the world: the callbacks of its host (unit.h), and the
+ * port through which the driver reaches its registers (driver.h).
  */
 #include "engine/count/unit_host.h"
 

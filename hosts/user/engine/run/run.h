@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h: the dispatcher (run.c), its precise steps (run_steps.c), and the unit as the program sees it
- * (self.c). */
+/* run.h: the dispatcher (run.c), its precise steps (run_steps.c), and the unit as the program sees
+ * it (self.c). */
 #ifndef SOFTPMU_ENGINE_RUN_H
 #define SOFTPMU_ENGINE_RUN_H
 
