@@ -289,6 +289,48 @@ struct spmu_uarch_reference {
 SPMU_API void spmu_uarch_accesses(struct spmu_uarch *model, unsigned thread,
 				  const struct spmu_uarch_reference *list, size_t count);
 
+/* How the address of a block's access follows from its displacement, as a set of bits. */
+#define SPMU_UARCH_CONSTANT  1u /* nothing is added */
+#define SPMU_UARCH_ADDRESS32 2u /* the sum has 32 bits */
+#define SPMU_UARCH_SEGMENT   4u /* after that, the base of a segment is added */
+
+/*
+ * An access of a block.
+ *
+ * displacement	Its address is this plus word number `word` of those that each run reports.
+ * form		SPMU_UARCH_CONSTANT, SPMU_UARCH_ADDRESS32 and SPMU_UARCH_SEGMENT.
+ * insn		The caller's: which instruction of the block it belongs to.
+ */
+struct spmu_uarch_block_access {
+	uint64_t displacement;
+	uint16_t bytes; /* at least 1 */
+	uint8_t kind;	/* SPMU_UARCH_LOAD, SPMU_UARCH_STORE, SPMU_UARCH_PREFETCH */
+	uint8_t form;
+	uint8_t word;
+	uint8_t insn;
+	uint8_t reserved[2]; /* 0 */
+};
+
+/* Instructions that run one after the other, and their accesses in order. */
+struct spmu_uarch_block {
+	uint64_t linear; /* of the first byte */
+	uint32_t bytes;	 /* at least 1 */
+	uint32_t accesses;
+	const struct spmu_uarch_block_access *access;
+};
+
+/*
+ * Reports one run of a block by a thread: the fetch of each line, and then the accesses.  The model
+ * counts the same as for one call each of spmu_uarch_fetch() and spmu_uarch_access(), at a far
+ * lower cost for those that hit the first levels.
+ *
+ * word		What the addresses need.  word[0] exists, even if no access needs it.
+ * segment_base	Of accesses with SPMU_UARCH_SEGMENT.
+ */
+SPMU_API void spmu_uarch_run(struct spmu_uarch *model, unsigned thread,
+			     const struct spmu_uarch_block *block, const uint64_t *word,
+			     uint64_t segment_base);
+
 /* Kinds of branches. */
 enum spmu_uarch_branch_kind {
 	SPMU_BRANCH_CONDITIONAL = 0,

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#define HINTED_ENTRIES 1024 /* at most, of a cache with hints */
+
 static uint64_t *set_of(const struct cache *c, uint64_t line)
 {
 	return c->entry + cache_set(c, line) * c->ways;
@@ -28,13 +30,24 @@ static size_t round_up(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
+/* Returns how many hints a cache has: several for each line, so that they seldom collide. */
+static size_t hints(size_t n)
+{
+	size_t count = 8;
+
+	while (count < 8 * n)
+		count *= 2;
+	return n <= HINTED_ENTRIES ? count : 0;
+}
+
 size_t cache_bytes(const struct spmu_cache_shape *shape)
 {
 	size_t n = entries(shape);
 
 	if (!n || !shape->ways)
 		return 0;
-	return n * sizeof(uint64_t) + round_up(n) + round_up(n / shape->ways * sizeof(uint32_t));
+	return (n + n / shape->ways * (hints(n) ? 2 : 1)) * sizeof(uint64_t) + round_up(n) +
+	       hints(n);
 }
 
 /* Tree PLRU: which nodes lead to each way.  Node n has the children 2n and 2n + 1; node 1 is the
@@ -43,9 +56,33 @@ static void tree_create(struct cache *c)
 {
 	for (uint32_t way = 0; way < c->ways; way++)
 		for (uint32_t node = way + c->ways; node > 1; node /= 2) {
-			c->path[way] |= 1u << node / 2;
-			c->turned[way] |= (node & 1 ? 0 : 1u) << node / 2;
+			c->keep[way] &= ~(UINT64_C(1) << node / 2);
+			c->turned[way] |= (uint64_t) !(node & 1) << node / 2;
 		}
+}
+
+/* LRU: a use sets the row of a way and clears its column. */
+static void matrix_create(struct cache *c)
+{
+	uint64_t row = (1u << c->ways) - 1;
+
+	for (uint32_t way = 0; way < c->ways; way++) {
+		c->keep[way] = ~(UINT64_C(0x0101010101010101) << way);
+		c->turned[way] = row << 8 * way & c->keep[way];
+	}
+}
+
+static void policy_create(struct cache *c)
+{
+	unsigned policy = c->replacement.policy;
+
+	memset(c->keep, 0xff, sizeof(c->keep));
+	if (policy == SPMU_REPLACE_TREE_PLRU)
+		tree_create(c);
+	else if (policy == SPMU_REPLACE_LRU && c->ways <= CACHE_MATRIX_WAYS)
+		matrix_create(c);
+	else
+		c->ordered = policy == SPMU_REPLACE_LRU || policy == SPMU_REPLACE_FIFO;
 }
 
 uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_shape *shape)
@@ -57,21 +94,27 @@ uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_
 		return memory;
 	c->ways = shape->ways;
 	c->sets = (uint32_t)(n / shape->ways);
+	c->set_mask = c->sets - 1;
 	c->replacement = shape->replacement;
+	policy_create(c);
 	c->entry = (uint64_t *)(void *)memory;
 	memset(c->entry, 0xff, n * sizeof(*c->entry));
-	memory += n * sizeof(*c->entry);
-	c->age = memory;
-	memset(c->age, 3, n);
-	memory += round_up(n);
-	c->bits = (uint32_t *)(void *)memory;
-	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU)
-		tree_create(c);
+	c->bits = c->entry + n;
 	memset(c->bits, 0, c->sets * sizeof(*c->bits));
-	return memory + round_up(c->sets * sizeof(*c->bits));
+	c->age = (uint8_t *)(c->bits + c->sets);
+	memset(c->age, 3, n);
+	memory = c->age + round_up(n);
+	if (!hints(n))
+		return memory;
+	c->newest = (uint64_t *)(void *)memory;
+	memset(c->newest, 0xff, c->sets * sizeof(*c->newest));
+	c->hint = (uint8_t *)(c->newest + c->sets);
+	c->hint_mask = (uint32_t)hints(n) - 1;
+	memset(c->hint, 0, hints(n));
+	return c->hint + hints(n);
 }
 
-/* --- LRU and FIFO: a set is in order, newest first --- */
+/* --- FIFO, and LRU with many ways: a set is in order, newest first --- */
 
 static void move_to_front(uint64_t *set, uint32_t way)
 {
@@ -82,14 +125,25 @@ static void move_to_front(uint64_t *set, uint32_t way)
 	set[0] = entry;
 }
 
+/* --- LRU: the oldest way has no bit in its row --- */
+
+/* Returns the first byte that is 0, if there is one. */
+static uint32_t matrix_victim(uint64_t matrix)
+{
+	uint64_t zero =
+		(matrix - UINT64_C(0x0101010101010101)) & ~matrix & UINT64_C(0x8080808080808080);
+
+	return (uint32_t)__builtin_ctzll(zero) / 8;
+}
+
 /* --- tree PLRU: each node points to the half that was used longer ago --- */
 
-static uint32_t tree_victim(uint32_t tree, uint32_t ways)
+static uint32_t tree_victim(uint64_t tree, uint32_t ways)
 {
 	uint32_t node = 1;
 
 	while (node < ways)
-		node = 2 * node + (tree >> node & 1);
+		node = 2 * node + (uint32_t)(tree >> node & 1);
 	return node - ways;
 }
 
@@ -132,16 +186,16 @@ static uint32_t qlru_victim(const uint8_t *age, uint32_t ways)
 
 /* --- MRU: a bit for each way that was used; when all are set, the others are cleared --- */
 
-static void mru_use(uint32_t *used, uint32_t ways, uint32_t way)
+static void mru_use(uint64_t *used, uint32_t ways, uint32_t way)
 {
-	uint32_t all = ways == 32 ? UINT32_MAX : (1u << ways) - 1;
+	uint64_t all = (UINT64_C(1) << ways) - 1;
 
-	*used |= 1u << way;
+	*used |= UINT64_C(1) << way;
 	if (*used == all)
-		*used = 1u << way;
+		*used = UINT64_C(1) << way;
 }
 
-static uint32_t mru_victim(uint32_t used, uint32_t ways)
+static uint32_t mru_victim(uint64_t used, uint32_t ways)
 {
 	for (uint32_t i = 0; i < ways; i++)
 		if (!(used >> i & 1))
@@ -151,10 +205,14 @@ static uint32_t mru_victim(uint32_t used, uint32_t ways)
 
 /* --- all policies --- */
 
-static bool in_order(const struct cache *c)
+/* Notes which way a set has used. */
+static void hint(struct cache *c, uint64_t set, uint64_t line, uint32_t way)
 {
-	return c->replacement.policy == SPMU_REPLACE_LRU ||
-	       c->replacement.policy == SPMU_REPLACE_FIFO;
+	if (!c->hint)
+		return;
+	c->newest[set] = line;
+	if (!c->ordered)
+		c->hint[line & c->hint_mask] = (uint8_t)way;
 }
 
 uint64_t *cache_find(struct cache *c, uint64_t line)
@@ -174,15 +232,19 @@ uint64_t *cache_use(struct cache *c, uint64_t line)
 
 	if (way == c->ways)
 		return NULL;
+	hint(c, number, line, way);
 	switch ((enum spmu_replacement_policy)c->replacement.policy) {
 	case SPMU_REPLACE_LRU:
-		if (way)
+		if (c->ordered) {
 			move_to_front(set, way);
-		return set;
+			return set;
+		}
+		cache_note_use(c, number, way);
+		return found;
 	case SPMU_REPLACE_FIFO:
 		return found;
 	case SPMU_REPLACE_TREE_PLRU:
-		cache_tree_use(c, number, way);
+		cache_note_use(c, number, way);
 		return found;
 	case SPMU_REPLACE_MRU:
 		mru_use(&c->bits[number], c->ways, way);
@@ -211,6 +273,8 @@ static uint32_t choose_way(const struct cache *c, uint64_t number)
 		if (set[way] == CACHE_EMPTY)
 			return way;
 	}
+	if (c->replacement.policy == SPMU_REPLACE_LRU)
+		return matrix_victim(c->bits[number]);
 	if (c->replacement.policy == SPMU_REPLACE_MRU)
 		return mru_victim(c->bits[number], c->ways);
 	return qlru_victim(c->age + number * c->ways, c->ways);
@@ -221,8 +285,9 @@ static void use_new(struct cache *c, uint64_t number, uint32_t way)
 {
 	uint8_t *age = c->age + number * c->ways;
 
-	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU) {
-		cache_tree_use(c, number, way);
+	if (c->replacement.policy == SPMU_REPLACE_LRU ||
+	    c->replacement.policy == SPMU_REPLACE_TREE_PLRU) {
+		cache_note_use(c, number, way);
 	} else if (c->replacement.policy == SPMU_REPLACE_MRU) {
 		mru_use(&c->bits[number], c->ways, way);
 	} else {
@@ -240,7 +305,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
 	uint64_t victim;
 	uint32_t way;
 
-	if (in_order(c)) {
+	if (c->ordered) {
 		way = c->ways - 1;
 		for (uint32_t i = 0; i < way; i++)
 			if (set[i] == CACHE_EMPTY)
@@ -248,6 +313,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
 		victim = set[way];
 		set[way] = entry;
 		move_to_front(set, way);
+		hint(c, number, line, 0);
 		return victim;
 	}
 	if (c->replacement.policy == SPMU_REPLACE_QLRU && c->replacement.update_on_miss)
@@ -255,6 +321,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
 	way = choose_way(c, number);
 	victim = set[way];
 	set[way] = entry;
+	hint(c, number, line, way);
 	use_new(c, number, way);
 	return victim;
 }
@@ -268,7 +335,9 @@ uint64_t cache_remove(struct cache *c, uint64_t line)
 	if (!found)
 		return CACHE_EMPTY;
 	entry = *found;
-	if (in_order(c)) {
+	if (c->hint)
+		c->newest[cache_set(c, line)] = CACHE_EMPTY;
+	if (c->ordered) {
 		uint32_t way = (uint32_t)(found - set);
 
 		memmove(found, found + 1, (c->ways - 1 - way) * sizeof(*set));

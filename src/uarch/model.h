@@ -21,10 +21,15 @@ struct thread {
 	uint64_t count[SPMU_UARCH_COUNTS];
 };
 
+/* How accesses that hit the first levels can be done with little work: not at all, or with TLBs for
+ * pages of 4 KB, or without TLBs. */
+enum near_kind { NEAR_NOT = 0, NEAR_TRANSLATED, NEAR_UNTRANSLATED };
+
 struct spmu_uarch {
 	struct spmu_machine machine;
 	struct spmu_uarch_config config;
 	unsigned line_shift;
+	enum near_kind near;
 	struct cache llc;
 	struct thread *thread;
 };
@@ -45,5 +50,8 @@ enum spmu_uarch_level memory_reach(struct spmu_uarch *u, const struct reference 
 /* tlb.c: Translates the pages of an access.  Adds to *misses and *walks. */
 void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
 		   uint32_t bytes, uint64_t *misses, uint64_t *walks);
+
+/* near.c: Returns whether accesses that hit the first levels can be done with little work. */
+enum near_kind near_kind(const struct spmu_uarch *u);
 
 #endif

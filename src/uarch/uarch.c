@@ -177,6 +177,7 @@ enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
 	at = cache_create(&u.llc, (uint8_t *)(u.thread + u.config.threads), &u.machine.llc);
 	for (unsigned i = 0; i < u.config.threads; i++)
 		at = create_thread(&u.machine, &u.thread[i], at);
+	u.near = near_kind(&u);
 	*made = u;
 	*model = made;
 	return SPMU_OK;
@@ -262,72 +263,6 @@ enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned threa
 			level = stored;
 	}
 	return level;
-}
-
-/* Returns whether a page is the one that its set of the first level used last, so that nothing
- * changes. */
-static inline bool is_newest_page(const struct spmu_uarch *u, const struct cache *tlb,
-				  uint64_t linear)
-{
-	uint64_t page = linear >> 12;
-
-	return !tlb->ways || (!u->config.page_shift &&
-			      cache_line_of(tlb->entry[cache_set(tlb, page) * tlb->ways]) == page);
-}
-
-/* Finds a line in a first level, with little work.  Returns NULL if that is impossible. */
-static inline uint64_t *find_near(struct cache *first, uint64_t line)
-{
-	uint64_t number = cache_set(first, line);
-	uint64_t *set = first->entry + number * first->ways;
-	uint32_t way;
-
-	if (first->replacement.policy == SPMU_REPLACE_LRU)
-		return cache_line_of(*set) == line ? set : NULL;
-	if (first->replacement.policy != SPMU_REPLACE_TREE_PLRU)
-		return NULL;
-	way = cache_way(set, first->ways, line);
-	if (way == first->ways)
-		return NULL;
-	cache_tree_use(first, number, way);
-	return set + way;
-}
-
-/* Reports an access that hits the first levels and needs nothing else.  Returns false if it is not
- * of that kind, or if that is not easily known. */
-static inline bool is_near(struct spmu_uarch *u, struct thread *t,
-			   const struct spmu_uarch_reference *r)
-{
-	uint64_t line = r->linear >> u->line_shift, *entry;
-	bool fetch = r->kind == SPMU_UARCH_FETCH, write = r->kind & SPMU_UARCH_STORE;
-
-	if ((r->linear + r->bytes - 1) >> u->line_shift != line || r->kind & SPMU_UARCH_PREFETCH ||
-	    !is_newest_page(u, fetch ? &t->itlb[0] : &t->dtlb[0], r->linear))
-		return false;
-	entry = find_near(fetch ? &t->l1i : &t->l1d, line);
-	if (!entry || (write && *entry & LINE_SHARED))
-		return false;
-	*entry |= write ? LINE_CHANGED : 0;
-	t->count[SPMU_UARCH_FETCHES] += fetch;
-	t->count[SPMU_UARCH_LOADS] += r->kind & SPMU_UARCH_LOAD;
-	t->count[SPMU_UARCH_STORES] += write;
-	return true;
-}
-
-void spmu_uarch_accesses(struct spmu_uarch *model, unsigned thread,
-			 const struct spmu_uarch_reference *list, size_t count)
-{
-	if (thread >= model->config.threads)
-		return;
-	for (; count; count--, list++) {
-		if (!list->bytes || is_near(model, &model->thread[thread], list))
-			continue;
-		if (list->kind == SPMU_UARCH_FETCH)
-			(void)spmu_uarch_fetch(model, thread, list->linear, list->bytes);
-		else
-			(void)spmu_uarch_access(model, thread, list->linear, list->bytes,
-						list->kind);
-	}
 }
 
 static bool count_branch(struct thread *t, unsigned first, bool missed)

@@ -54,6 +54,7 @@ static void feed(struct spmu_uarch *model, const uint8_t *data, size_t size)
 							    .to = at ^ data[6],
 							    .kind = data[7] % 8,
 							    .taken = data[6] & 1};
+		const struct spmu_uarch_reference r = {at, bytes, data[7] & 7};
 
 		switch (data[0] & 3) {
 		case 0:
@@ -64,7 +65,10 @@ static void feed(struct spmu_uarch *model, const uint8_t *data, size_t size)
 			(void)spmu_uarch_branch(model, thread, &branch);
 			break;
 		default:
-			(void)spmu_uarch_access(model, thread, at, bytes, data[7]);
+			if (data[0] & 1)
+				(void)spmu_uarch_access(model, thread, at, bytes, data[7]);
+			else
+				spmu_uarch_accesses(model, thread, &r, 1);
 			loads += bytes && thread < THREADS &&
 				 (data[7] & (SPMU_UARCH_PREFETCH | SPMU_UARCH_LOAD)) ==
 					 SPMU_UARCH_LOAD;

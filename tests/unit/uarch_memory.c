@@ -402,6 +402,105 @@ static void counts_the_same_by_shortcut(void)
 		}
 }
 
+#define ACCESSES 6
+
+/* Draws a block that begins at a drawn place, with the words of one run. */
+static struct spmu_uarch_block drawn_block(uint64_t *state, struct spmu_uarch_block_access *access,
+					   uint64_t *word)
+{
+	struct spmu_uarch_block b = {
+		.linear = 0x400000 + (uint64_t)(draw(state) % 3000) * 20,
+		.bytes = 1 + draw(state) % 100,
+		.accesses = draw(state) % (ACCESSES + 1),
+		.access = access,
+	};
+
+	word[0] = 0xfff00;
+	for (unsigned i = 0; i < b.accesses; i++) {
+		struct spmu_uarch_reference r = nearby(state);
+
+		if (r.kind == SPMU_UARCH_FETCH)
+			r.kind = SPMU_UARCH_LOAD;
+		word[i + 1] = r.linear - i * 8;
+		access[i] = (struct spmu_uarch_block_access){
+			.displacement = i * 8,
+			.bytes = (uint16_t)r.bytes,
+			.kind = (uint8_t)r.kind,
+			.form = (uint8_t)(draw(state) % 4 ? 0 : draw(state) % 8),
+			.word = (uint8_t)(i + 1),
+		};
+	}
+	return b;
+}
+
+/* Reports a block line by line and access by access. */
+static void report_apart(struct uarch_host *h, unsigned thread, const struct spmu_uarch_block *b,
+			 const uint64_t *word, uint64_t segment_base)
+{
+	for (uint64_t at = b->linear, end = at + b->bytes, next; at < end; at = next) {
+		next = (at / LINE + 1) * LINE < end ? (at / LINE + 1) * LINE : end;
+		(void)spmu_uarch_fetch(h->model, thread, at, (uint32_t)(next - at));
+	}
+	for (unsigned i = 0; i < b->accesses; i++) {
+		const struct spmu_uarch_block_access *a = &b->access[i];
+		uint64_t at = a->displacement;
+
+		if (!(a->form & SPMU_UARCH_CONSTANT))
+			at += word[a->word];
+		if (a->form & SPMU_UARCH_ADDRESS32)
+			at = (uint32_t)at;
+		if (a->form & SPMU_UARCH_SEGMENT)
+			at += segment_base;
+		(void)spmu_uarch_access(h->model, thread, at, a->bytes, a->kind);
+	}
+}
+
+static void check_blocks(const struct spmu_machine *machine)
+{
+	struct uarch_host quick = uarch_make(machine, 2, NULL);
+	struct uarch_host slow = uarch_make(machine, 2, pages_of_4k);
+	struct spmu_uarch_block_access access[ACCESSES];
+	uint64_t state = 1, word[ACCESSES + 1];
+
+	for (unsigned n = 0; n < 30000; n++) {
+		struct spmu_uarch_block b = drawn_block(&state, access, word);
+		unsigned thread = draw(&state) % 2;
+
+		for (unsigned again = 0; again < 2; again++) {
+			spmu_uarch_run(quick.model, thread, &b, word, 0x123456);
+			report_apart(&slow, thread, &b, word, 0x123456);
+		}
+	}
+	for (unsigned thread = 0; thread < 2; thread++)
+		for (unsigned n = 0; n < SPMU_UARCH_COUNTS; n++)
+			CHECK_EQ(spmu_uarch_counts(quick.model, thread)[n],
+				 spmu_uarch_counts(slow.model, thread)[n]);
+	free(quick.memory);
+	free(slow.memory);
+}
+
+/* The same for blocks, with first levels of all policies and with many ways. */
+static void counts_the_same_by_blocks(void)
+{
+	const struct spmu_machine *machine;
+
+	for (size_t i = 0; (machine = spmu_machine_at(i)); i++) {
+		struct spmu_machine m = *machine;
+
+		check_blocks(&m);
+		for (uint8_t policy = 0; policy <= SPMU_REPLACE_QLRU; policy++) {
+			m.l1i.replacement.policy = m.l1d.replacement.policy = policy;
+			check_blocks(&m);
+		}
+		m.l1i = m.l1d = (struct spmu_cache_shape){48 * 1024, 12, LINE, {0}};
+		check_blocks(&m);
+		m = *machine;
+		m.inclusion = SPMU_VICTIM;
+		m.l2.bytes = 0;
+		check_blocks(&m);
+	}
+}
+
 /* Checks that what is supplied is what was counted. */
 static void supplies_signals_and_tallies(void)
 {
@@ -469,6 +568,7 @@ int main(void)
 	RUN(survives_odd_accesses());
 	RUN(refuses_wrong_machines());
 	RUN(counts_the_same_by_shortcut());
+	RUN(counts_the_same_by_blocks());
 	RUN(supplies_signals_and_tallies());
 	RUN(knows_its_machines());
 	return test_summary();
