@@ -20,9 +20,8 @@
 
 /* The result of a look-up of a branch in the tables. */
 struct lookup {
-	uint32_t place[TAGE_TABLES_MAX];
-	uint16_t tag[TAGE_TABLES_MAX];
-	int provider, other; /* numbers of tables; -1: the one without tags */
+	uint64_t hash[TAGE_TABLES_MAX]; /* of the branch and each history: place and tag */
+	int provider;			/* number of a table; -1: the one without tags */
 	bool provided, alternative, predicted;
 };
 
@@ -86,16 +85,22 @@ static void remember(struct tage *t, bool taken)
 	t->history[0] = t->history[0] << 1 | taken;
 }
 
+static uint16_t tag_of(const struct spmu_predictor_shape *shape, uint64_t hash)
+{
+	return (uint16_t)(hash >> 32 & ((1u << shape->tag_bits) - 1));
+}
+
 static struct tage_entry *entry_of(struct tage *t, const struct spmu_predictor_shape *shape,
 				   const struct lookup *l, int table)
 {
-	return &t->entry[((size_t)table << shape->table_bits) + l->place[table]];
+	return &t->entry[((size_t)table << shape->table_bits) +
+			 (l->hash[table] >> (64 - shape->table_bits))];
 }
 
 /* Returns true for an entry that is new and has not been useful yet. */
 static bool is_new(const struct tage_entry *e)
 {
-	return !e->useful && (e->counter == 0 || e->counter == -1);
+	return (e->useful == 0) & ((e->counter == 0) | (e->counter == -1));
 }
 
 /* Odd numbers, one for each word of history; their products spread its bits. */
@@ -109,35 +114,59 @@ static int highest(unsigned set)
 	return set ? 31 - __builtin_clz(set) : -1;
 }
 
-static void look_up(struct tage *t, const struct spmu_predictor_shape *shape, const uint8_t *base,
-		    uint64_t from, struct lookup *l)
+/* Hashes the branch with each history.  Returns the set of tables that have an entry for it. */
+static inline __attribute__((always_inline)) unsigned find(const struct tage *t,
+							   const struct spmu_predictor_shape *shape,
+							   int tables, uint64_t from,
+							   struct lookup *restrict l)
 {
-	uint64_t address = (from ^ from >> 16) * UINT64_C(0xff51afd7ed558ccd);
-	uint64_t whole[TAGE_HISTORY_MAX / 64] = {0}; /* hashes of all words before this one */
-	unsigned words = t->last[shape->tables - 1], found = 0;
+	const unsigned place_shift = 64 - shape->table_bits;
+	const uint32_t tag_mask = (1u << shape->tag_bits) - 1;
+	const size_t stride = (size_t)1 << shape->table_bits;
+	uint64_t whole[TAGE_HISTORY_MAX / 64]; /* hashes of all words before this one */
+	const struct tage_entry *table = t->entry;
+	unsigned words = t->last[tables - 1], found = 0;
 
+	whole[0] = (from ^ from >> 16) * UINT64_C(0xff51afd7ed558ccd);
 	for (unsigned i = 0; i < words; i++)
 		whole[i + 1] = whole[i] ^ t->history[i] * factor[i];
-	for (int i = 0; i < shape->tables; i++) {
+#pragma GCC unroll 8
+	for (int i = 0; i < tables; i++) {
 		unsigned last = t->last[i];
 		uint64_t hash = whole[last] ^ (t->history[last] & t->mask[i]) * factor[last];
 
-		hash ^= address;
-		l->place[i] = (uint32_t)(hash >> (64 - shape->table_bits));
-		l->tag[i] = (uint16_t)(hash >> 32 & ((1u << shape->tag_bits) - 1));
-		found |= (unsigned)(entry_of(t, shape, l, i)->tag == l->tag[i]) << i;
+		l->hash[i] = hash;
+		found |= (unsigned)(table[hash >> place_shift].tag == (hash >> 32 & tag_mask)) << i;
+		table += stride;
 	}
+	return found;
+}
+
+/*
+ * Looks a branch up.  Which table has it, and what that says, is as hard to predict here as in
+ * hardware, so values are chosen without branches.
+ */
+static void look_up(struct tage *t, const struct spmu_predictor_shape *shape, const uint8_t *base,
+		    uint64_t from, struct lookup *l)
+{
+	const int8_t untagged = (int8_t)(*base - 2);
+	const int8_t *counter[2] = {&untagged};
+	unsigned found = shape->tables == 8 ? find(t, shape, 8, from, l)
+					    : find(t, shape, shape->tables, from, l);
+	const struct tage_entry *e;
+
 	l->provider = highest(found);
-	l->other = found ? highest(found ^ 1u << l->provider) : -1;
-	l->alternative = l->other < 0 ? *base >= 2 : entry_of(t, shape, l, l->other)->counter >= 0;
 	if (l->provider < 0) {
-		l->provided = l->predicted = l->alternative;
+		l->provided = l->alternative = l->predicted = untagged >= 0;
 		return;
 	}
-	l->provided = entry_of(t, shape, l, l->provider)->counter >= 0;
-	l->predicted = t->prefer_other >= 0 && is_new(entry_of(t, shape, l, l->provider))
-			       ? l->alternative
-			       : l->provided;
+	found ^= 1u << l->provider;
+	counter[1] = &entry_of(t, shape, l, highest(found | 1))->counter;
+	l->alternative = *counter[found != 0] >= 0;
+	e = entry_of(t, shape, l, l->provider);
+	l->provided = e->counter >= 0;
+	l->predicted =
+		l->provided ^ ((l->provided ^ l->alternative) & (t->prefer_other >= 0) & is_new(e));
 }
 
 /* Gives a mispredicted branch an entry with a longer history, if some entry there is not useful. */
@@ -157,7 +186,8 @@ static void allocate(struct tage *t, const struct spmu_predictor_shape *shape,
 
 		if (e->useful)
 			continue;
-		*e = (struct tage_entry){.tag = l->tag[i], .counter = taken ? 0 : -1};
+		*e = (struct tage_entry){.tag = tag_of(shape, l->hash[i]),
+					 .counter = taken ? 0 : -1};
 		return;
 	}
 	for (int i = first; i < shape->tables; i++)
@@ -174,13 +204,11 @@ static void learn(struct tage *t, const struct spmu_predictor_shape *shape, uint
 		return;
 	}
 	e = entry_of(t, shape, l, l->provider);
-	if (is_new(e) && l->provided != l->alternative) {
-		if (l->alternative == taken && t->prefer_other < 7)
-			t->prefer_other++;
-		else if (l->alternative != taken && t->prefer_other > -8)
-			t->prefer_other--;
-	}
 	if (l->provided != l->alternative) {
+		if (is_new(e) && l->alternative == taken && t->prefer_other < 7)
+			t->prefer_other++;
+		else if (is_new(e) && l->alternative != taken && t->prefer_other > -8)
+			t->prefer_other--;
 		if (l->provided == taken && e->useful < 3)
 			e->useful++;
 		else if (l->provided != taken && e->useful > 0)
@@ -200,10 +228,9 @@ static enum way note_way(struct tage *t, uint64_t from, bool taken)
 	uint64_t hash = from * UINT64_C(0x9e3779b97f4a7c15);
 	uint16_t *entry = &t->way[hash >> (64 - TAGE_WAY_BITS)];
 	uint16_t tag = (uint16_t)(hash >> 20 & 0xfffc);
-	enum way now = taken ? WAY_TAKEN : WAY_NOT_TAKEN, before = WAY_UNKNOWN;
+	enum way now = (enum way)(WAY_NOT_TAKEN + taken);
+	enum way before = (enum way)((*entry & 3) * ((*entry & 0xfffc) == tag));
 
-	if ((*entry & 0xfffc) == tag)
-		before = (enum way)(*entry & 3);
 	*entry = (uint16_t)(tag | (before | now));
 	return before;
 }
@@ -214,10 +241,10 @@ bool tage_conditional(struct tage *t, const struct spmu_predictor_shape *shape, 
 	enum way way = note_way(t, from, taken);
 	struct lookup l;
 
+	if (way == (enum way)(WAY_NOT_TAKEN + taken))
+		return false;
 	if (way == WAY_UNKNOWN)
 		return taken;
-	if (way == (taken ? WAY_TAKEN : WAY_NOT_TAKEN))
-		return false;
 	look_up(t, shape, base, from, &l);
 	learn(t, shape, base, &l, taken);
 	if (l.predicted != taken && l.provider + 1 < shape->tables)
