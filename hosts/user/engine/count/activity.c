@@ -30,7 +30,7 @@
 #define BLOCKS_BYTES (UINT64_C(256) << 20)
 #define FETCH_LINE   64u
 #define BATCH	     256u
-#define UNIT	     16u /* of the memory for descriptions: a number is a multiple of it */
+#define UNIT	     64u /* of the memory for descriptions: a line of caches */
 
 #define MODELLED_SIGNALS                                                                           \
 	(SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS))
@@ -67,8 +67,8 @@ static uint8_t *blocks, *blocks_at;
 
 struct activity_block *activity_block_new(unsigned accesses)
 {
-	size_t bytes = sizeof(struct activity_block) + accesses * sizeof(struct activity_access);
 	struct activity_block *block;
+	size_t bytes = sizeof(*block) + accesses * sizeof(block->access[0]);
 
 	if (!blocks)
 		blocks = blocks_at = heap_allocate(BLOCKS_BYTES);
@@ -81,14 +81,29 @@ struct activity_block *activity_block_new(unsigned accesses)
 	return block;
 }
 
+/* A number tells how many words the block logs.  So the place of the next block is known before the
+ * description has come from memory. */
+#define NUMBER_BITS 22
+#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
+#define WORDS_MASK  511u /* the sign is above it */
+
+_Static_assert(BLOCKS_BYTES / UNIT == NUMBER_MASK + 1, "each block has a number");
+
 int32_t activity_number(const struct activity_block *block)
 {
-	return -1 - (int32_t)(((uint64_t)block - (uint64_t)blocks) / UNIT);
+	uint64_t number = ((uint64_t)block - (uint64_t)blocks) / UNIT;
+
+	return (int32_t)(1u << 31 | (uint32_t)block->words << NUMBER_BITS | (uint32_t)number);
 }
 
-static const struct activity_block *block_of_number(uint64_t number)
+static inline const struct activity_block *block_of_number(uint64_t number)
 {
-	return (const struct activity_block *)(blocks + (uint64_t)(-1 - (int64_t)number) * UNIT);
+	return (const struct activity_block *)(blocks + (number & NUMBER_MASK) * UNIT);
+}
+
+static inline unsigned words_of_number(uint64_t number)
+{
+	return number >> NUMBER_BITS & WORDS_MASK;
 }
 
 uint8_t activity_branch_kind(const struct insn *insn)
@@ -257,16 +272,23 @@ static void report_branch(struct activity *a, const struct activity_code *b, uin
 	spmu_uarch_branch(a->model, 0, &branch);
 }
 
-/* Tells the model where the last branch went.  If execution continues elsewhere, in a handler of a
- * signal, nobody knows. */
+/* Tells the model where a branch went.  If execution continues elsewhere, in a handler of a signal,
+ * nobody knows. */
+static inline void report_went(struct activity *a, const struct activity_code *b, uint64_t pc)
+{
+	if (b->branch != SPMU_BRANCH_DIRECT &&
+	    (b->branch != SPMU_BRANCH_CONDITIONAL || pc == b->target || pc == b->pc + b->bytes))
+		report_branch(a, b, pc);
+}
+
+/* The same for the last branch. */
 static void reach(struct activity *a, uint64_t pc)
 {
 	const struct activity_code *b = a->branched;
 
 	a->branched = NULL;
-	if (b && wants(ACTIVITY_BRANCHES) &&
-	    (b->branch != SPMU_BRANCH_CONDITIONAL || pc == b->target || pc == b->pc + b->bytes))
-		report_branch(a, b, pc);
+	if (b && wants(ACTIVITY_BRANCHES))
+		report_went(a, b, pc);
 }
 
 void activity_reach(uint64_t pc)
@@ -290,21 +312,6 @@ static inline void report(struct activity *a, uint64_t address, uint32_t bytes, 
 		flush(a);
 }
 
-static void report_accesses(struct activity *a, const struct activity_block *b,
-			    const uint64_t *word, unsigned insns)
-{
-	for (unsigned i = 0; i < b->accesses && b->access[i].insn < insns; i++) {
-		const struct activity_access *at = &b->access[i];
-		uint64_t address = at->displacement + (at->word ? word[at->word] : 0);
-
-		if (at->address32)
-			address &= UINT32_MAX;
-		if (at->in_fs)
-			address += a->fs_base;
-		report(a, address, at->bytes, at->kind);
-	}
-}
-
 /* Reports the fetch of some instructions, line by line: a block can be in several. */
 static void report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
 {
@@ -320,8 +327,12 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 {
 	reach(a, b->code.pc);
 	if (wants(ACTIVITY_ACCESSES)) {
-		report_fetch(a, b->code.pc, b->code.bytes);
-		report_accesses(a, b, word, insns);
+		struct spmu_uarch_block run = b->run;
+
+		while (run.accesses && run.access[run.accesses - 1].insn >= insns)
+			run.accesses--;
+		flush(a);
+		spmu_uarch_run(a->model, 0, &run, word, a->fs_base);
 	}
 	if (insns == b->insns && b->code.branch != ACTIVITY_NO_BRANCH)
 		a->branched = &b->code;
@@ -331,14 +342,26 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 static void report_log(struct activity *a)
 {
 	const uint64_t *at = (const uint64_t *)a->log;
+	const uint64_t *end = (const uint64_t *)current->activity;
+	const struct activity_code *branched = a->branched;
+	bool accesses = wants(ACTIVITY_ACCESSES), branches = wants(ACTIVITY_BRANCHES);
 
+	flush(a);
 	a->fs_base = read_fs_base();
-	while ((uint64_t)at < current->activity) {
+	while (at < end) {
 		const struct activity_block *b = block_of_number(*at);
+		const uint64_t *next = at + words_of_number(*at);
 
-		report_block(a, b, at, b->insns);
-		at += b->words;
+		if (next < end)
+			__builtin_prefetch(block_of_number(*next));
+		if (branches && branched)
+			report_went(a, branched, b->code.pc);
+		if (accesses)
+			spmu_uarch_run(a->model, 0, &b->run, at, a->fs_base);
+		branched = b->code.branch == ACTIVITY_NO_BRANCH ? NULL : &b->code;
+		at = next;
 	}
+	a->branched = branched;
 	current->activity = a->log;
 }
 

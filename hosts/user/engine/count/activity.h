@@ -7,23 +7,13 @@
 #define SOFTPMU_ENGINE_ACTIVITY_H
 
 #include <hosts/user/decode/decode.h>
+#include <softpmu/uarch.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What a list of meters wants to be logged. */
 #define ACTIVITY_BRANCHES 1u
 #define ACTIVITY_ACCESSES 2u /* and instruction fetches */
-
-/* An access of a block.  Its address is the displacement, with the logged word added if there is
- * one. */
-struct activity_access {
-	uint64_t displacement;
-	uint16_t bytes;
-	uint8_t kind; /* SPMU_UARCH_ bits */
-	uint8_t insn; /* number of its instruction */
-	uint8_t word; /* number of its word; 0: none, because the address is constant */
-	bool address32, in_fs;
-};
 
 /* Some instructions that run one after the other, and the branch at their end. */
 struct activity_code {
@@ -39,10 +29,11 @@ struct activity_code {
  */
 struct activity_block {
 	struct activity_code code;
-	uint8_t insns, accesses;
+	struct spmu_uarch_block run; /* its words begin with the block's number */
+	uint8_t insns;
 	uint8_t words;			      /* including the block's number */
 	uint8_t log_register, other_register; /* that its code borrows */
-	struct activity_access access[];
+	struct spmu_uarch_block_access access[];
 };
 #define ACTIVITY_NO_BRANCH 0xff
 

@@ -38,10 +38,17 @@ static bool is_constant(const struct insn_access *access)
 	return access->base == INSN_NO_REG && access->index == INSN_NO_REG;
 }
 
+static uint8_t form_of(const struct insn_access *access)
+{
+	return (is_constant(access) ? SPMU_UARCH_CONSTANT : 0) |
+	       (access->address32 ? SPMU_UARCH_ADDRESS32 : 0) |
+	       (access->in_fs ? SPMU_UARCH_SEGMENT : 0);
+}
+
 /* Of the block being translated, under the lock: its accesses, and what the description has of
  * them. */
 static struct insn_access address[ACCESSES_MAX];
-static struct activity_access list[ACCESSES_MAX];
+static struct spmu_uarch_block_access list[ACCESSES_MAX];
 
 /* Lists the accesses of a path.  Returns their number. */
 static unsigned list_accesses(const struct path *p, uint8_t *words)
@@ -53,14 +60,13 @@ static unsigned list_accesses(const struct path *p, uint8_t *words)
 		unsigned end = n + insn_accesses(&p->insn[i], code_of(p, i), p->pc[i], address + n);
 
 		for (; n < end; n++)
-			list[n] = (struct activity_access){
+			list[n] = (struct spmu_uarch_block_access){
 				.displacement = address[n].displacement,
 				.bytes = address[n].bytes,
 				.kind = activity_kind(&address[n]),
-				.insn = (uint8_t)i,
+				.form = form_of(&address[n]),
 				.word = is_constant(&address[n]) ? 0 : (*words)++,
-				.address32 = address[n].address32,
-				.in_fs = address[n].in_fs,
+				.insn = (uint8_t)i,
 			};
 	}
 	return n;
@@ -83,8 +89,11 @@ struct activity_block *describe_path(const struct path *p)
 			 .bytes = (uint16_t)(p->pc[p->n] - p->pc[0]),
 			 .branch_at = (uint16_t)(p->pc[p->n - 1] - p->pc[0]),
 			 .branch = activity_branch_kind(last)},
+		.run = {.linear = p->pc[0],
+			.bytes = (uint32_t)(p->pc[p->n] - p->pc[0]),
+			.accesses = n,
+			.access = b->access},
 		.insns = (uint8_t)p->n,
-		.accesses = (uint8_t)n,
 		.words = words,
 	};
 	memcpy(b->access, list, n * sizeof(list[0]));
@@ -99,8 +108,8 @@ void describe_emit_begin(struct emit *e, const struct activity_block *b)
 
 void describe_emit_insn(struct emit *e, const struct activity_block *b, unsigned insn)
 {
-	for (unsigned i = 0; i < b->accesses; i++) {
-		const struct activity_access *at = &b->access[i];
+	for (unsigned i = 0; i < b->run.accesses; i++) {
+		const struct spmu_uarch_block_access *at = &b->access[i];
 
 		if (at->insn != insn || !at->word)
 			continue;
