@@ -62,6 +62,7 @@ help:
 	@echo 'make bench          speed beside native, callgrind and qemu-user;  make bench-unit'
 	@echo 'make bench-cold     short programs, whose code runs a few times'
 	@echo 'make bench-threads  busy threads beside each other'
+	@echo 'make bench-machine  the model of a machine, next to cachegrind'
 	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
 	@echo 'make qemu           QEMU 10.0 with the unit inside; make check-guest boots Linux on it'
 	@echo 'make check-vm       softpmu vm with that QEMU; make bare-metal: the driver without a system'

@@ -26,6 +26,11 @@ bench-pgo: deps-pgo
 bench-cold: $(B)/softpmu
 	@bench/cold.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
 
+# The cost of the model of a machine, next to cachegrind.
+.PHONY: bench-machine
+bench-machine: $(B)/softpmu
+	@bench/machine.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
+
 # The cost of busy threads at the same time.
 .PHONY: bench-threads
 bench-threads: $(B)/softpmu
