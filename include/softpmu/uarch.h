@@ -116,6 +116,7 @@ enum spmu_inclusion {
 #define SPMU_MACHINE_NEXT_LINE	   4u /* a miss of the first data level also gets the next line */
 #define SPMU_MACHINE_ADJACENT_LINE                                                                 \
 	8u /* a miss of the second level also fetches its 128-byte neighbour */
+#define SPMU_MACHINE_STLB_FOR_DATA 16u /* fetches do not use the second level of the TLB */
 
 /*
  * A machine.
@@ -123,8 +124,9 @@ enum spmu_inclusion {
  * size		sizeof(struct spmu_machine).
  * name		The machine's name, and where its numbers are from; both may be NULL.
  * l1i to llc	The caches.  l1i and l1d are needed, l2 and llc are not.
+ *		If there are two levels, the second is `llc`.
  * itlb to stlb	The TLBs: for instructions and data, one entry for each size of page that has its
- *		own, and the second level, which both use.
+ *		own, and the second level, which both use, unless it is for data alone.
  */
 struct spmu_machine {
 	size_t size;
@@ -241,6 +243,12 @@ SPMU_API const char *spmu_machine_error(const struct spmu_machine *machine);
  */
 SPMU_API const struct spmu_machine *spmu_machine_find(const char *name);
 SPMU_API const struct spmu_machine *spmu_machine_at(size_t index);
+
+/*
+ * Returns the machine of a processor whose unit the library models, by the name of the model, or
+ * NULL for another name.  Several models can have one machine.
+ */
+SPMU_API const struct spmu_machine *spmu_machine_of_model(const char *model);
 
 /*
  * Reports the fetch of an instruction, or of consecutive bytes of instructions, by a thread.

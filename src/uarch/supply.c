@@ -39,6 +39,12 @@ uint64_t spmu_uarch_signal(const struct spmu_uarch *model, unsigned thread, enum
 	}
 }
 
+/* Returns the loads that missed the second level, which is the last if there are two. */
+static uint64_t second_misses(const struct spmu_uarch *model, const uint64_t *n)
+{
+	return n[model->thread->l2.ways ? SPMU_UARCH_LOAD_L2_MISSES : SPMU_UARCH_LOAD_LLC_MISSES];
+}
+
 uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 			  enum spmu_tally_kind tally)
 {
@@ -60,11 +66,11 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 	case SPMU_TALLY_LOAD_L1_MISSES:
 		return n[SPMU_UARCH_LOAD_L1_MISSES];
 	case SPMU_TALLY_LOAD_L2_HITS:
-		return n[SPMU_UARCH_LOAD_L1_MISSES] - n[SPMU_UARCH_LOAD_L2_MISSES];
+		return n[SPMU_UARCH_LOAD_L1_MISSES] - second_misses(model, n);
 	case SPMU_TALLY_LOAD_L2_MISSES:
-		return n[SPMU_UARCH_LOAD_L2_MISSES];
+		return second_misses(model, n);
 	case SPMU_TALLY_LOAD_L3_HITS:
-		return n[SPMU_UARCH_LOAD_L2_MISSES] - n[SPMU_UARCH_LOAD_LLC_MISSES];
+		return second_misses(model, n) - n[SPMU_UARCH_LOAD_LLC_MISSES];
 	case SPMU_TALLY_LOAD_L3_MISSES:
 		return n[SPMU_UARCH_LOAD_LLC_MISSES];
 	default:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tlb.c: translation lookaside buffers.  A first-level TLB of each kind holds pages of some
- * sizes.  The second level serves fetches and data.  A page that is in neither needs a page walk.
+ * sizes.  The second level serves fetches and data, or data alone.  A page that is in neither needs
+ * a page walk.
  *
  * Simplified: no paging-structure caches, no prefetch of translations, one address space.
  */
@@ -29,7 +30,9 @@ static void translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64
 	uint64_t key = key_of(linear, shift);
 	struct cache *first = fetch ? tlb_of(t->itlb, u->machine.itlb, ITLBS, shift)
 				    : tlb_of(t->dtlb, u->machine.dtlb, DTLBS, shift);
-	struct cache *second = tlb_of(t->stlb, u->machine.stlb, STLBS, shift);
+	struct cache *second = fetch && u->machine.properties & SPMU_MACHINE_STLB_FOR_DATA
+				       ? NULL
+				       : tlb_of(t->stlb, u->machine.stlb, STLBS, shift);
 
 	if (first && cache_use(first, key))
 		return;

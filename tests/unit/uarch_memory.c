@@ -381,7 +381,7 @@ static void counts_the_same_by_shortcut(void)
 			m.properties ^= properties;
 			quick = uarch_make(&m, 2, NULL);
 			slow = uarch_make(&m, 2, pages_of_4k);
-			for (unsigned n = 0; n < 8000; n++) {
+			for (unsigned n = 0; n < 2000; n++) {
 				struct spmu_uarch_reference list[25];
 
 				for (unsigned k = 0; k < 25; k++)

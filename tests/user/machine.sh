@@ -92,6 +92,14 @@ run absent "$SOFTPMU" stat -e cache-misses:u true
 same "without --machine: why it is absent" 1 "$(grep -c 'stat --machine' absent.err)"
 run wrong "$SOFTPMU" stat --machine=nothing true
 same "an unknown machine" "129 1" "$status $(grep -c "no machine 'nothing'; there are: cachegrind, " wrong.err)"
-run wrong "$SOFTPMU" stat -M pentium --machine true
-same "a processor without a machine" "129 1" "$status $(grep -c 'no machine is known for the processor pentium' wrong.err)"
+
+# Without a name it is the machine of the processor: a Pentium's caches are smaller than those of a Coffee Lake.
+misses() {
+	run counted "$SOFTPMU" stat --machine "$@" -x, -o counts -e mem_load_retired.l1_miss:u,cache-misses:u -- "$BUILT/walk"
+	sed -n 's/^\([0-9]*\),.*/\1/p' counts | tr '\n' ' '
+}
+same "two counts" 2 "$(misses -M skylake | wc -w)"
+same "kabylake has the machine of skylake" "$(misses -M skylake)" "$(misses -M kabylake)"
+run older "$SOFTPMU" stat --machine -M pentium -x, -o older -e DATA_READ:u -- "$BUILT/walk"
+same "a Pentium has a machine" 0 "$status"
 finish

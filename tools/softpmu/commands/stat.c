@@ -183,13 +183,13 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 /* Finds the machine that is asked for.  Returns -1, or the status to exit with. */
 static int choose_machine(struct stat_options *stat, const struct spmu_model *model)
 {
-	const char *processor = spmu_model_describe(model).name;
 	const struct spmu_machine *machine;
-	char names[256] = "";
+	char names[1024] = "";
 
 	if (!stat->machine)
 		return -1;
-	machine = spmu_machine_find(*stat->machine ? stat->machine : processor);
+	machine = *stat->machine ? spmu_machine_find(stat->machine)
+				 : spmu_machine_of_model(spmu_model_describe(model).name);
 	if (machine) {
 		stat->machine = machine->name;
 		launch_use_machine();
@@ -198,13 +198,7 @@ static int choose_machine(struct stat_options *stat, const struct spmu_model *mo
 	for (size_t i = 0; (machine = spmu_machine_at(i)); i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i ? ", " : "", machine->name);
-	if (*stat->machine)
-		return tool_usage_error("stat", "no machine '%s'; there are: %s", stat->machine,
-					names);
-	return tool_usage_error("stat",
-				"no machine is known for the processor %s; "
-				"--machine=NAME takes one of these: %s",
-				processor, names);
+	return tool_usage_error("stat", "no machine '%s'; there are: %s", stat->machine, names);
 }
 
 static int parse_events(const struct spmu_model *model, char **lists, struct event_list *events)
