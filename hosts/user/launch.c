@@ -145,8 +145,9 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->magic = LINK_MAGIC;
 	link->version = LINK_VERSION;
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
-	snprintf(link->machine, sizeof(link->machine), "%s",
-		 request->machine ? request->machine : "");
+	if (request->machine)
+		link->machine = *request->machine;
+	link->machine.name = link->machine.source = NULL; /* of another address space */
 	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
 	link->events = (uint32_t)request->events;

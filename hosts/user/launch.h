@@ -38,7 +38,7 @@ struct launch_control {
 
 struct launch_request {
 	const char *model;
-	const char *machine; /* of softpmu/uarch.h; NULL: no event needs one */
+	const struct spmu_machine *machine; /* that counts modelled events; NULL: none */
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;

@@ -13,10 +13,11 @@
 #ifndef SOFTPMU_HOST_LINK_H
 #define SOFTPMU_HOST_LINK_H
 
+#include <softpmu/uarch.h>
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    9u
+#define LINK_VERSION	    10u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -108,7 +109,7 @@ struct link {
 
 	/* tool to engine */
 	char model[32];
-	char machine[32]; /* of softpmu/uarch.h, which counts modelled events; empty: none */
+	struct spmu_machine machine; /* that counts modelled events, without names; size 0: none */
 	char file[LINK_PATH_MAX];    /* the file that is executed, found in PATH */
 	char program[LINK_PATH_MAX]; /* the ELF file to run: that file, or a script's interpreter */
 	uint32_t events;

@@ -9,7 +9,7 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -M --model --machine -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
+		echo "-e --event -M --model --machine --machine-file --cache --set --sweep -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
@@ -41,6 +41,14 @@ _softpmu_models() {
 	"$1" models 2>/dev/null | awk 'NR > 1 { print $1 }'
 }
 
+_softpmu_machines() {
+	"$1" explain machine all 2>/dev/null | awk '{ print $1 }'
+}
+
+_softpmu_machine_keys() {
+	"$1" explain machine 2>/dev/null | sed -n '1,/^# as a file/d; s/^#* *\([^ ]*\) = .*/\1/p'
+}
+
 # MODEL can be empty.  Absent events are left out, because they have no count.
 _softpmu_events() {
 	"$1" list -j ${2:+-M "$2"} 2>/dev/null |
@@ -63,7 +71,7 @@ _softpmu_program() {
 			;;
 		-e | -M | -r | -D | -x | -o | -c | -F | --delay | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
-			--baseline | --write-baseline | --threshold | --label) ((i++)) ;;
+			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.
@@ -140,7 +148,21 @@ _softpmu() {
 		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
 		return
 		;;
-	-i | --input | -o | --output | --baseline | --write-baseline | --kernel | --initrd)
+	--machine)
+		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_machines "$tool")" -- "$current")
+		return
+		;;
+	--set | --sweep)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -S = -W "$(_softpmu_machine_keys "$tool")" -- "$current")
+		return
+		;;
+	--cache)
+		compopt -o nospace 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -S = -W "L1I L1D L2 LLC" -- "${current^^}")
+		return
+		;;
+	-i | --input | -o | --output | --machine-file | --baseline | --write-baseline | --kernel | --initrd)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;
@@ -172,9 +194,14 @@ _softpmu() {
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)
+		if [[ $previous == machine ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "all $(_softpmu_machines "$tool")" -- "$current")
+			return
+		fi
 		compopt -o nospace 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_registers "$tool" "$model")" -- "${current^^}")
 		[[ cpuid == "${current,,}"* ]] && COMPREPLY+=(cpuid)
+		[[ machine == "${current,,}"* ]] && COMPREPLY+=(machine)
 		;;
 	stat | record | trace) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
 	esac

@@ -43,6 +43,7 @@ examples/*                softpmu/* examples/* <*>
 tools/softpmu/base/*      $base
 tools/softpmu/disasm/*    $base tools/softpmu/disasm/*
 tools/softpmu/events/*    $base tools/softpmu/events/* src/perfdata/* $launch
+tools/softpmu/machine/*   $base tools/softpmu/machine/*
 tools/softpmu/registers/* $base tools/softpmu/@(events|registers)/* $launch
 tools/softpmu/counts/*    $base tools/softpmu/@(events|counts)/* $launch
 tools/softpmu/symbols/*   $base tools/softpmu/symbols/* $launch

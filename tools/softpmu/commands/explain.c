@@ -9,16 +9,21 @@
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/machine/draw_machine.h"
+#include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/registers/explain.h"
 
 static void help(void)
 {
 	puts("Usage: softpmu explain [-M MODEL] [--ascii] [REGISTER[=VALUE] ...]\n"
-	     "       softpmu explain [-M MODEL] [--ascii] [-t THREADS] cpuid [LEAF]\n\n"
+	     "       softpmu explain [-M MODEL] [--ascii] [-t THREADS] cpuid [LEAF]\n"
+	     "       softpmu explain [-M MODEL] [--ascii] machine [NAME|all]\n\n"
 	     "Draws a register value as the manual draws it, and says what each field means.\n"
 	     "A REGISTER is a name (IA32_PERFEVTSEL0, PERFEVTSEL0) or an MSR number (0x186).\n"
 	     "Without VALUE the value after reset is drawn.  Without REGISTER the registers of\n"
-	     "the model are listed.  'cpuid' draws what the unit reports in CPUID.\n\n"
+	     "the model are listed.  'cpuid' draws what the unit reports in CPUID.\n"
+	     "'machine' draws the caches, TLBs, predictors and prefetchers of a machine, for\n"
+	     "'softpmu stat --machine'; 'machine all' lists the machines.\n\n"
 	     "  -M, --model MODEL      the processor (default " DEFAULT_MODEL ")\n"
 	     "  -t, --threads 1|2      logical processors of the core (default 2)\n"
 	     "      --ascii            draw with - | + in any locale");
@@ -78,6 +83,21 @@ static enum spmu_status make_core(struct explain *explain, void **memory)
 	return spmu_core_create(*memory, bytes, &config, &host, &explain->core);
 }
 
+static int explain_machine(const struct explain *explain, const char *name)
+{
+	const struct spmu_machine *machine;
+
+	if (name && !strcmp(name, "all")) {
+		machine_list();
+		return 0;
+	}
+	machine = name ? machine_find("explain", name) : spmu_machine_of_model(explain->info.name);
+	if (!machine)
+		return 1;
+	machine_draw(machine, explain->style.ascii);
+	return 0;
+}
+
 static int explain_all(const struct explain *explain, int argc, char **argv)
 {
 	int status = 0, i;
@@ -88,6 +108,11 @@ static int explain_all(const struct explain *explain, int argc, char **argv)
 		if (argc > 2)
 			return tool_usage_error("explain", "cpuid takes one leaf at most");
 		return explain_cpuid(explain, argc == 2 ? argv[1] : NULL);
+	}
+	if (!strcasecmp(argv[0], "machine")) {
+		if (argc > 2)
+			return tool_usage_error("explain", "machine takes one name at most");
+		return explain_machine(explain, argc == 2 ? argv[1] : NULL);
 	}
 	for (i = 0; i < argc && status == 0; i++) {
 		if (i > 0)

@@ -18,7 +18,10 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/counts/baseline.h"
+#include "tools/softpmu/counts/stat_sweep.h"
 #include "tools/softpmu/counts/stat_threads.h"
+#include "tools/softpmu/machine/machine_options.h"
+#include "tools/softpmu/machine/sweep.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
 
@@ -45,7 +48,10 @@ struct stat_options {
 	struct run_options run;
 	const char *output, *separator;
 	const char *baseline, *write_baseline, *threshold, *label;
-	const char *machine; /* NULL: none is asked for; "": that of the model */
+	struct machine_options machine_options;
+	struct spmu_machine machine;
+	const char *sweep_text; /* NULL: no sweep */
+	struct sweep sweep;
 	bool json, append, per_thread;
 	uint64_t runs;
 };
@@ -61,6 +67,13 @@ static void print_help(void)
 	       "      --machine[=NAME]   count events of caches, TLBs and branch prediction, too, "
 	       "by\n"
 	       "                         a model of this machine (default: the processor's)\n"
+	       "      --machine-file FILE\n"
+	       "                         the same, by a machine that FILE describes\n"
+	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
+	       "                         with another cache: L1I, L1D, L2 or LLC\n"
+	       "      --set KEY=VALUE    with another parameter (keys: softpmu explain machine)\n"
+	       "      --sweep KEY=FROM..TO or KEY=VALUE,VALUE...\n"
+	       "                         run the program with each value, and print a table\n"
 	       "  -i, --no-inherit       do not count the processes that the program starts\n"
 	       "      --per-thread       print the counts of each thread\n"
 	       "  -r, --repeat N         run it N times, and print mean and spread\n"
@@ -100,7 +113,7 @@ enum {
 	OPTION_WRITE_BASELINE,
 	OPTION_THRESHOLD,
 	OPTION_LABEL,
-	OPTION_MACHINE,
+	OPTION_SWEEP,
 	OPTION_PER_THREAD,
 };
 
@@ -119,7 +132,8 @@ static const struct option options[] = {
 	{"write-baseline", required_argument, NULL, OPTION_WRITE_BASELINE},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"label", required_argument, NULL, OPTION_LABEL},
-	{"machine", optional_argument, NULL, OPTION_MACHINE},
+	MACHINE_OPTIONS,
+	{"sweep", required_argument, NULL, OPTION_SWEEP},
 	{"per-thread", no_argument, NULL, OPTION_PER_THREAD},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
@@ -165,8 +179,8 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 	case OPTION_LABEL:
 		stat->label = optarg;
 		return -1;
-	case OPTION_MACHINE:
-		stat->machine = optarg ? optarg : "";
+	case OPTION_SWEEP:
+		stat->sweep_text = optarg;
 		return -1;
 	case OPTION_PER_THREAD:
 		stat->per_thread = true;
@@ -176,29 +190,31 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		print_help();
 		return output_finish("stat", 0);
 	default:
+		if (machine_options_take(&stat->machine_options, option, optarg))
+			return -1;
 		return run_options_take(&stat->run, "stat", option, argv);
 	}
 }
 
-/* Finds the machine that is asked for.  Returns -1, or the status to exit with. */
-static int choose_machine(struct stat_options *stat, const struct spmu_model *model)
+/* Makes the machines that are asked for.  Returns -1, or the status to exit with. */
+static int make_machines(struct stat_options *stat, const struct spmu_model *model)
 {
-	const struct spmu_machine *machine;
-	char names[1024] = "";
+	char *message = NULL;
+	int status;
 
-	if (!stat->machine)
+	if (!stat->sweep_text && !machine_options_given(&stat->machine_options))
 		return -1;
-	machine = *stat->machine ? spmu_machine_find(stat->machine)
-				 : spmu_machine_of_model(spmu_model_describe(model).name);
-	if (machine) {
-		stat->machine = machine->name;
-		launch_use_machine();
-		return -1;
+	status = machine_options_make(&stat->machine_options, "stat",
+				      spmu_model_describe(model).name, &stat->machine);
+	if (status < 0 && stat->sweep_text)
+		message = sweep_make(&stat->sweep, &stat->machine, stat->sweep_text);
+	if (message) {
+		status = tool_usage_error("stat", "--sweep: %s", message);
+		free(message);
 	}
-	for (size_t i = 0; (machine = spmu_machine_at(i)); i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-			 i ? ", " : "", machine->name);
-	return tool_usage_error("stat", "no machine '%s'; there are: %s", stat->machine, names);
+	if (status < 0)
+		launch_use_machine();
+	return status;
 }
 
 static int parse_events(const struct spmu_model *model, char **lists, struct event_list *events)
@@ -223,6 +239,11 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 		return tool_usage_error("stat", "--per-thread and -r cannot be combined");
 	if (stat->per_thread && (stat->baseline || stat->write_baseline))
 		return tool_usage_error("stat", "--per-thread and a baseline cannot be combined");
+	if (stat->sweep_text && (stat->json || stat->per_thread || stat->runs > 1))
+		return tool_usage_error("stat", "--sweep cannot be combined with -j, -r or "
+						"--per-thread");
+	if (stat->sweep_text && (stat->baseline || stat->write_baseline))
+		return tool_usage_error("stat", "--sweep and a baseline cannot be combined");
 	if (stat->append && !stat->output)
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
@@ -250,7 +271,7 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 		status = tool_usage_error("stat", "no program to run");
 	if (status < 0) {
 		table->model = tool_model(stat->run.model_name);
-		status = table->model ? choose_machine(stat, table->model) : EXIT_BAD_USAGE;
+		status = table->model ? make_machines(stat, table->model) : EXIT_BAD_USAGE;
 	}
 	if (status < 0)
 		status = parse_events(table->model, lists, &table->events);
@@ -293,14 +314,18 @@ static bool close_output(const struct stat_options *stat, FILE *file)
 	return true;
 }
 
-static int print(const struct stat_options *stat, const struct stat_table *table, FILE *file)
+static int print(const struct stat_options *stat, const struct stat_table *table,
+		 const struct stat_sweep *sweep, FILE *file)
 {
 	struct stat status;
 
 	if (file != stderr && !stat->append && !fstat(fileno(file), &status) &&
 	    S_ISREG(status.st_mode) && ftruncate(fileno(file), 0))
 		tool_error("cannot empty %s: %s", stat->output, strerror(errno));
-	if (stat->json)
+	if (sweep)
+		stat->separator ? stat_sweep_print_fields(sweep, stat->separator, file)
+				: stat_sweep_print(sweep, file);
+	else if (stat->json)
 		stat_print_json(table, file);
 	else if (stat->separator)
 		stat_print_fields(table, stat->separator, file);
@@ -311,14 +336,16 @@ static int print(const struct stat_options *stat, const struct stat_table *table
 
 /* --- counting ------------------------------------------------------------------------------ */
 
-/* Runs the program once and adds its counts to the table.  Returns false if there are none. */
+/* Runs the program once, on this machine, and adds its counts to the table.  Returns false if there
+ * are none. */
 static bool run_once(struct stat_options *stat, struct stat_table *table,
-		     const struct launch_program *program, struct launch_result *result)
+		     const struct launch_program *program, const struct spmu_machine *machine,
+		     struct launch_result *result)
 {
 	struct link_event events[LINK_EVENTS_MAX];
 	struct launch_request request = {
 		.model = spmu_model_describe(table->model).name,
-		.machine = stat->machine,
+		.machine = machine,
 		.threads = RUN_THREADS,
 		.event = events,
 		.want = stat->run.want,
@@ -351,30 +378,55 @@ static void say_details(const struct launch_result *result, FILE *file)
 		(unsigned long long)result->cached_blocks);
 }
 
+/* Prepares for the counts of each run of a sweep. */
+static struct stat_sweep start_sweep(const struct stat_options *stat,
+				     const struct stat_table *table)
+{
+	struct stat_sweep sweep = {
+		.table = table,
+		.machine = stat->machine.name,
+		.key = stat->sweep.key,
+		.value = stat->sweep.value,
+		.values = stat->sweep.count,
+	};
+
+	sweep.count = tool_alloc((sweep.values * table->events.count + 1) * sizeof(*sweep.count));
+	return sweep;
+}
+
 static int run_all(struct stat_options *stat, struct stat_table *table,
 		   const struct launch_program *program, FILE *file)
 {
+	struct stat_sweep sweep = start_sweep(stat, table);
+	uint64_t runs = stat->sweep_text ? sweep.values : stat->runs;
 	int status = 0;
 	bool good = true;
 
-	for (uint64_t run = 0; run < stat->runs && good; run++) {
+	for (uint64_t run = 0; run < runs && good; run++) {
 		struct launch_result result;
+		const struct spmu_machine *machine =
+			stat->sweep_text ? &stat->sweep.machine[run] : &stat->machine;
 
-		good = run_once(stat, table, program, &result);
+		good = run_once(stat, table, program, machine->size ? machine : NULL, &result);
 		/* The first failure decides the status, even if a later run succeeds. */
 		if (!good || !status)
 			status = result.status;
+		if (good && stat->sweep_text)
+			stat_sweep_take(&sweep, run);
 		/* After a signal that asks the tool to end, or without counts, no more runs. */
-		if (good && (result.end == LAUNCH_LOST || result.asked))
-			run = stat->runs - 1;
+		if (good && (result.end == LAUNCH_LOST || result.asked)) {
+			sweep.values = run + 1;
+			run = runs - 1;
+		}
 		if (good && stat->run.verbose)
 			say_details(&result, file);
 		free(result.message);
 	}
 	if (good)
-		print(stat, table, file);
+		print(stat, table, stat->sweep_text ? &sweep : NULL, file);
 	if (good && !status && stat_table_changed(table))
 		status = EXIT_CHANGED;
+	free(sweep.count);
 	return status;
 }
 
@@ -416,6 +468,8 @@ int cmd_stat(int argc, char **argv)
 	if (created && !table.runs)
 		unlink(stat.output);
 out:
+	machine_options_free(&stat.machine_options);
+	sweep_free(&stat.sweep);
 	stat_table_free(&table);
 	program_forget(&program);
 	return status;

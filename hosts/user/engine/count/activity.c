@@ -144,7 +144,7 @@ static void make_model(struct activity *a)
 {
 	struct spmu_uarch_config config = {
 		.size = sizeof(struct spmu_uarch_config),
-		.machine = spmu_machine_find(engine_link->machine),
+		.machine = &engine_link->machine,
 		.threads = 1,
 	};
 	void *memory = a->model;

@@ -164,7 +164,7 @@ struct spmu_host unit_host(struct unit *u)
 		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
 	};
 
-	if (engine_link->machine[0])
+	if (engine_link->machine.size)
 		spmu_uarch_supplies(&host.supply);
 	if (spmu_model_describe(u->model).programming == SPMU_PROGRAM_CESR)
 		host.pin = host_pin;
