@@ -117,6 +117,7 @@ enum spmu_inclusion {
 #define SPMU_MACHINE_ADJACENT_LINE                                                                 \
 	8u /* a miss of the second level also fetches its 128-byte neighbour */
 #define SPMU_MACHINE_STLB_FOR_DATA 16u /* fetches do not use the second level of the TLB */
+#define SPMU_MACHINE_STREAMER	   32u /* the second level follows streams of requests in a page */
 
 /*
  * A machine.

@@ -183,12 +183,14 @@ static enum spmu_uarch_level reach_l2(struct spmu_uarch *u, struct thread *t, ui
 	return s.level;
 }
 
-/* Brings a line that a prefetcher wants to the second level. */
+/* Brings a line that a prefetcher wants to the second level.  It can be the last. */
 static void prefetch_l2(struct spmu_uarch *u, struct thread *t, uint64_t line)
 {
+	struct cache *second = t->l2.ways ? &t->l2 : &u->llc;
 	unsigned flags;
 
-	if (!t->l2.ways || cache_find(&t->l2, line))
+	if (!second->ways || cache_find(second, line) ||
+	    (second == &u->llc && u->machine.inclusion == SPMU_VICTIM))
 		return;
 	t->count[SPMU_UARCH_PREFETCHES]++;
 	(void)reach_l2(u, t, line, false, &flags);
@@ -205,11 +207,22 @@ static void prefetch_l1(struct spmu_uarch *u, struct thread *t, uint64_t line)
 	leave_l1(u, t, cache_insert(&t->l1d, line, flags));
 }
 
+static void follow_streams(struct spmu_uarch *u, struct thread *t, uint64_t line)
+{
+	uint64_t next[STREAMER_AT_ONCE];
+	unsigned count = streamer_request(&t->streamer, line, u->line_shift, next);
+
+	for (unsigned i = 0; i < count; i++)
+		prefetch_l2(u, t, next[i]);
+}
+
 static void run_prefetchers(struct spmu_uarch *u, const struct reference *r, uint64_t line,
 			    enum spmu_uarch_level level)
 {
 	if (u->machine.properties & SPMU_MACHINE_ADJACENT_LINE && level > SPMU_LEVEL_L2)
 		prefetch_l2(u, r->thread, line ^ 1);
+	if (u->machine.properties & SPMU_MACHINE_STREAMER)
+		follow_streams(u, r->thread, line);
 	if (u->machine.properties & SPMU_MACHINE_NEXT_LINE && !r->fetch)
 		prefetch_l1(u, r->thread, line + 1);
 }

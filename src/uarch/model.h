@@ -5,6 +5,7 @@
 
 #include "src/uarch/cache.h"
 #include "src/uarch/predictor.h"
+#include "src/uarch/streamer.h"
 
 #define ITLBS 2
 #define DTLBS 3
@@ -18,6 +19,7 @@ struct thread {
 	struct cache l1i, l1d, l2;
 	struct cache itlb[ITLBS], dtlb[DTLBS], stlb[STLBS];
 	struct predictor predictor;
+	struct streamer streamer;
 	uint64_t count[SPMU_UARCH_COUNTS];
 };
 

@@ -151,6 +151,7 @@ size_t spmu_uarch_bytes(const struct spmu_uarch_config *config)
 static uint8_t *create_thread(const struct spmu_machine *m, struct thread *t, uint8_t *memory)
 {
 	memset(t->count, 0, sizeof(t->count));
+	memset(&t->streamer, 0, sizeof(t->streamer));
 	memory = cache_create(&t->l1i, memory, &m->l1i);
 	memory = cache_create(&t->l1d, memory, &m->l1d);
 	memory = cache_create(&t->l2, memory, &m->l2);

@@ -41,6 +41,9 @@ between "lines of 256 bytes: a quarter of the misses" 1920 2400 "${long[0]}"
 mapfile -t ahead < <(counts --set prefetch.next_line=on)
 between "the next line is fetched with each: half of the misses" 3840 4600 "${ahead[0]}"
 
+mapfile -t stream < <(counts --set prefetch.streamer=on)
+between "the streamer leaves three misses in each of 40 pages" 120 1100 "${stream[1]}"
+
 # A file.
 printf '%s\n' '# a machine with a small second level' 'base = skylake' '' 'l2.size = 64K # and not 256K' >small.machine
 mapfile -t file < <(counts --machine-file small.machine)

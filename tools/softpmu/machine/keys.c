@@ -70,6 +70,7 @@ static const struct key keys[] = {
 	PREDICTOR_KEY(indirect_bits, NUMBER8, 0, 14),
 	PREDICTOR_KEY(indirect_history, NUMBER8, 0, 12),
 	PREDICTOR_KEY(return_stack, NUMBER8, 0, 64),
+	{"prefetch.streamer", SWITCH, 0, SPMU_MACHINE_STREAMER, 0, NULL},
 	{"prefetch.next_line", SWITCH, 0, SPMU_MACHINE_NEXT_LINE, 0, NULL},
 	{"prefetch.adjacent_line", SWITCH, 0, SPMU_MACHINE_ADJACENT_LINE, 0, NULL},
 	{"write_back", SWITCH, 0, SPMU_MACHINE_WRITE_BACK, 0, NULL},
