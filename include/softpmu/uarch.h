@@ -9,8 +9,7 @@
  * A machine is a structure that a program can fill in.  The library has the shapes of real machines
  * (spmu_machine_find()), and each names the source of its numbers.
  *
- * Simplified: accesses happen one after the other, so nothing is in flight, and a page walk costs
- * nothing but its count.  Addresses are linear addresses, in place of physical ones.  All threads
+ * Simplified: accesses happen one after the other, so nothing is in flight.  Addresses are linear addresses, in place of physical ones.  All threads
  * of a model share the last level and have the other levels to themselves, as on separate cores.
  *
  * Example: examples/uarch.c.
@@ -118,6 +117,7 @@ enum spmu_inclusion {
 	8u /* a miss of the second level also fetches its 128-byte neighbour */
 #define SPMU_MACHINE_STLB_FOR_DATA 16u /* fetches do not use the second level of the TLB */
 #define SPMU_MACHINE_STREAMER	   32u /* the second level follows streams of requests in a page */
+#define SPMU_MACHINE_WALK_READS	   64u /* page walks read page tables through the data caches */
 
 /*
  * A machine.
@@ -128,6 +128,8 @@ enum spmu_inclusion {
  *		If there are two levels, the second is `llc`.
  * itlb to stlb	The TLBs: for instructions and data, one entry for each size of page that has its
  *		own, and the second level, which both use, unless it is for data alone.
+ * paging	Entries of the paging-structure caches, fully associative, at most 256: for PDEs,
+ *		PDPTEs and PML4Es.  They shorten walks with SPMU_MACHINE_WALK_READS.
  */
 struct spmu_machine {
 	size_t size;
@@ -139,6 +141,8 @@ struct spmu_machine {
 	uint32_t properties; /* SPMU_MACHINE_ bits */
 	uint8_t inclusion;   /* enum spmu_inclusion */
 	uint8_t reserved[3]; /* 0 */
+	uint16_t paging[3];
+	uint16_t more_reserved; /* 0 */
 };
 
 /*
@@ -175,7 +179,11 @@ struct spmu_machine {
 	X(INDIRECTS, "indirect jumps and calls")                                                   \
 	X(INDIRECT_MISSES, "indirect jumps and calls that were mispredicted")                      \
 	X(RETURNS, "near returns")                                                                 \
-	X(RETURN_MISSES, "near returns that were mispredicted")
+	X(RETURN_MISSES, "near returns that were mispredicted")                                    \
+	X(WALK_READS, "entries of page tables that page walks read")                               \
+	X(WALK_L1_MISSES, "those reads that missed the first-level data cache")                    \
+	X(WALK_L2_MISSES, "those reads that missed the second level, too")                         \
+	X(WALK_LLC_MISSES, "those reads that missed every cache")
 
 enum spmu_uarch_count {
 #define SPMU_X(name, meaning) SPMU_UARCH_##name,

@@ -253,7 +253,7 @@ static enum spmu_uarch_level reach(struct spmu_uarch *u, const struct reference 
 		entry = cache_find(first, line);
 		own(u, t, entry);
 	}
-	if (level != SPMU_LEVEL_L1)
+	if (level != SPMU_LEVEL_L1 && !r->walk)
 		run_prefetchers(u, r, line, level);
 	return level;
 }

@@ -6,6 +6,7 @@
 #include "src/uarch/cache.h"
 #include "src/uarch/predictor.h"
 #include "src/uarch/streamer.h"
+#include "src/uarch/walk.h"
 
 #define ITLBS 2
 #define DTLBS 3
@@ -20,6 +21,7 @@ struct thread {
 	struct cache itlb[ITLBS], dtlb[DTLBS], stlb[STLBS];
 	struct predictor predictor;
 	struct streamer streamer;
+	struct walker walker;
 	uint64_t count[SPMU_UARCH_COUNTS];
 };
 
@@ -40,6 +42,7 @@ struct spmu_uarch {
 struct reference {
 	struct thread *thread;
 	bool fetch, write;
+	bool walk; /* by a page walk: it starts no prefetches */
 };
 
 /*

@@ -4,7 +4,7 @@
  * sizes.  The second level serves fetches and data, or data alone.  A page that is in neither needs
  * a page walk.
  *
- * Simplified: no paging-structure caches, no prefetch of translations, one address space.
+ * Simplified: no prefetch of translations, one address space.
  */
 #include "src/uarch/model.h"
 
@@ -39,6 +39,7 @@ static void translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64
 	++*misses;
 	if (!second || !cache_use(second, key)) {
 		++*walks;
+		walk_page(u, t, linear, shift);
 		if (second)
 			cache_insert(second, key, 0);
 	}

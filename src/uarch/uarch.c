@@ -90,6 +90,9 @@ const char *spmu_machine_error(const struct spmu_machine *machine)
 		error = tlb_error(&machine->dtlb[i]);
 	for (unsigned i = 0; !error && i < STLBS; i++)
 		error = tlb_error(&machine->stlb[i]);
+	for (unsigned i = 0; !error && i < PAGING_CACHES; i++)
+		if (machine->paging[i] > 256)
+			error = "a paging-structure cache has more than 256 entries";
 	return error ? error : predictor_error(&machine->predictor);
 }
 
@@ -136,7 +139,7 @@ static size_t model_bytes(const struct spmu_uarch *u)
 	const struct spmu_machine *m = &u->machine;
 	size_t each = sizeof(struct thread) + cache_bytes(&m->l1i) + cache_bytes(&m->l1d) +
 		      cache_bytes(&m->l2) + tlb_bytes(m->itlb, ITLBS) + tlb_bytes(m->dtlb, DTLBS) +
-		      tlb_bytes(m->stlb, STLBS) + predictor_bytes(&m->predictor);
+		      tlb_bytes(m->stlb, STLBS) + walk_bytes(m) + predictor_bytes(&m->predictor);
 
 	return sizeof(*u) + u->config.threads * each + cache_bytes(&m->llc);
 }
@@ -158,6 +161,7 @@ static uint8_t *create_thread(const struct spmu_machine *m, struct thread *t, ui
 	memory = create_tlbs(t->itlb, memory, m->itlb, ITLBS);
 	memory = create_tlbs(t->dtlb, memory, m->dtlb, DTLBS);
 	memory = create_tlbs(t->stlb, memory, m->stlb, STLBS);
+	memory = walk_create(&t->walker, memory, m);
 	return predictor_create(&t->predictor, memory, &m->predictor);
 }
 

@@ -44,6 +44,14 @@ between "the next line is fetched with each: half of the misses" 3840 4600 "${ah
 mapfile -t stream < <(counts --set prefetch.streamer=on)
 between "the streamer leaves three misses in each of 40 pages" 120 1100 "${stream[1]}"
 
+mapfile -t walks < <(counts --set walk_reads=on --set dtlb0.entries=8 --set stlb0.entries=12 --set l1d.size=4K)
+mapfile -t none < <(counts --set dtlb0.entries=8 --set stlb0.entries=12 --set l1d.size=4K)
+if ((${walks[0]} > ${none[0]})); then
+	pass "reads of page walks take lines of the first level"
+else
+	fail "reads of page walks take lines of the first level" "${walks[0]} misses, ${none[0]} without"
+fi
+
 # A file.
 printf '%s\n' '# a machine with a small second level' 'base = skylake' '' 'l2.size = 64K # and not 256K' >small.machine
 mapfile -t file < <(counts --machine-file small.machine)
@@ -88,6 +96,7 @@ wrong "a predictor that does not fit" "predictor: the predictor has more bits of
 	--set predictor.conditional=gshare
 wrong "a size of pages" "itlb0.pages is 4K, 2M, 1G or several, such as 4K+2M, not '8K'" --set itlb0.pages=8K
 wrong "a TLB that is not whole sets" "stlb0.entries is a multiple of stlb0.ways (12), not 100" --set stlb0.entries=100
+wrong "a paging-structure cache that is too large" "paging.pde is a number from 0 to 256, not '300'" --set paging.pde=300
 wrong "not a switch" "write_back is off or on, not 'maybe'" --set write_back=maybe
 wrong "an unknown level" "--cache: the levels are L1I, L1D, L2 and LLC, not 'L4'" --cache L4=1M,16
 wrong "a cache without ways" "--cache: a cache is LEVEL=SIZE,WAYS[,LINE], such as L2=1M,16, not 'L2=1M'" --cache L2=1M

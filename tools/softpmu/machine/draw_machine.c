@@ -147,6 +147,10 @@ static void draw_private(const struct spmu_machine *m, bool ascii)
 	add_tlbs(&second, "stlb", m->stlb, 2);
 	if (m->stlb[0].entries && m->properties & SPMU_MACHINE_STLB_FOR_DATA)
 		add(&second, tool_copy("  (for data alone)"));
+	if (m->properties & SPMU_MACHINE_WALK_READS)
+		add(&second, tool_print("page walks read page tables; cached: %u PDEs, %u PDPTEs, "
+					"%u PML4Es",
+					m->paging[0], m->paging[1], m->paging[2]));
 	draw_boxes(&second, 1, ascii);
 }
 
