@@ -41,7 +41,7 @@ endif
 all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
 	echo 'built: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so'
 
-include mk/library.mk mk/engine.mk mk/tool.mk mk/test.mk mk/docs.mk mk/lint.mk mk/bench.mk \
+include mk/library.mk mk/costs.mk mk/engine.mk mk/tool.mk mk/test.mk mk/docs.mk mk/lint.mk mk/bench.mk \
          mk/fuzz.mk mk/qemu.mk mk/unicorn.mk mk/install.mk mk/deps.mk mk/demo.mk
 
 .PHONY: clean help

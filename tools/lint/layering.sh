@@ -54,6 +54,7 @@ tools/softpmu/trace/*     $base tools/softpmu/@(symbols|trace)/* $launch
 tools/softpmu/vm/*        $base tools/softpmu/vm/*
 tools/softpmu/main.c      $base tools/softpmu/commands/*
 tools/softpmu/*           $base tools/softpmu/* src/perfdata/* $launch
+tools/costs/*             data/uarch/* hosts/user/decode/* tools/costs/* <*>
 tools/*                   softpmu/* tools/+([^/])/* <*>
 "
 set -f # the patterns are not file names
