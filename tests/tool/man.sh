@@ -72,7 +72,7 @@ header_prototypes() {
 	for header in "$ROOT"/include/softpmu/*.h; do
 		printf '#define SPMU_API @\n#define SPMU_MUST_USE\n' |
 			cat - <(sed '/^#/d' "$header") | "$CC" -E -P -x c -
-	done | tr '\n' ' ' | tr ';' '\n' | sed -nE 's/.*@ *//p' | tr -s ' ' | sort
+	done | tr '\n' ' ' | tr ';' '\n' | sed -nE 's/.*@ *//p' | tr -s ' ' | sed 's/\* /*/' | sort
 }
 page_prototypes() {
 	awk '

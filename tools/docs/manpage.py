@@ -10,7 +10,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-HEADERS = "base tallies accesses signals model registers unit lbr ds state driver uarch".split()
+HEADERS = "base tallies accesses signals model registers unit lbr ds state driver uarch uarch_time".split()
 
 
 def words(element):
@@ -73,7 +73,7 @@ def prototype(function):
 
 
 def functions(xml, header):
-    tree = ElementTree.parse(os.path.join(xml, header + "_8h.xml"))
+    tree = ElementTree.parse(os.path.join(xml, header.replace("_", "__") + "_8h.xml"))
     return [m for m in tree.iter("memberdef") if m.get("kind") == "function"]
 
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * uarch_time.h: how many core clocks a processor takes for a stream of instructions.
+ *
+ * The model is told which blocks of instructions ran, where their accesses went, and which
+ * branches were mispredicted, for example by the model of uarch.h.  It knows no event and no
+ * counter, and can be used without the unit of unit.h.
+ *
+ * A block is analysed once: each instruction gets its micro-operations, latency and ports, from
+ * LLVM's scheduling models, and the registers that it reads and writes.  A timeline then follows
+ * the blocks with a window, as in "An Evaluation of High-Level Mechanistic Core Models" (Carlson,
+ * Heirman, Eyerman, Hur and Eeckhout, ACM TACO 11(3), 2014; its instruction-window-centric model).
+ * An instruction is dispatched in order, as the width and the reorder buffer allow.  It starts when
+ * its operands are ready and a port is free, and retires in order.  A mispredicted branch stops
+ * dispatch until it is resolved and the front end is full again.  So misses overlap as far as the
+ * window, the data they depend on, and the fill buffers allow.
+ *
+ * Simplified: the front end delivers as much as dispatch takes, except at taken branches and after
+ * misses.  The window has no separate schedulers and no load buffer.  A port is chosen at dispatch.
+ * A store forwards to a load that begins at the same address.  Flags are two registers, CF and the
+ * others.  x87 instructions wait for each other.  Frequency does not change, so reference clocks
+ * are core clocks.
+ *
+ * Example: examples/timeline.c.
+ */
+#ifndef SOFTPMU_UARCH_TIME_H
+#define SOFTPMU_UARCH_TIME_H
+
+#include <softpmu/uarch.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rules of a family, as a set of bits. */
+#define SPMU_CORE_FUSES_INTEL  1u  /* CMP, TEST, ADD, SUB, AND, INC, DEC with some jumps */
+#define SPMU_CORE_FUSES_AMD    2u  /* the same with all jumps */
+#define SPMU_CORE_MICRO_FUSES  4u  /* an operation and its load take one place */
+#define SPMU_CORE_UNLAMINATES  8u  /* not with an index register */
+#define SPMU_CORE_ZERO_IDIOMS  16u /* XOR of a register with itself does not execute */
+#define SPMU_CORE_MOVES	       32u /* moves between general registers do not execute */
+#define SPMU_CORE_VECTOR_MOVES 64u
+#define SPMU_CORE_LEA_THREE    128u /* LEA with base, index and displacement is slow */
+#define SPMU_CORE_LEA_SCALED   256u /* LEA with a scaled index is slow */
+
+struct spmu_core_costs; /* of instructions; the library's */
+
+/*
+ * A processor core.
+ *
+ * size		sizeof(struct spmu_core_shape).
+ * name		The microarchitecture's name, and where its numbers are from.
+ * costs	What instructions cost, of a core of the library's.
+ * width	Micro-operations that are dispatched in a clock, fused ones as one; 1 to 16.
+ * retire	Those that retire in a clock; 1 to 16.
+ * window	Those in the reorder buffer; 1 to 512.
+ * stores	Stores in the store buffer; 1 to 128.
+ * fills	First-level misses that can be outstanding; 1 to 64.
+ * refill	Clocks from the resolution of a mispredicted branch to the next dispatch.
+ * taken	Clocks from one taken branch to the next, at least.
+ * forward	Clocks from a store's data to a load that gets them,
+ * renamed	and if the load's address is a register and a displacement.
+ * lea		Clocks of a LEA that is slow.
+ * locked	Clocks that a LOCK prefix adds.
+ * walk		Clocks of a page walk.
+ * line		Clocks from one line from memory to the next, at least.
+ * level	Clocks from an address to its data, by enum spmu_uarch_level.
+ */
+struct spmu_core_shape {
+	size_t size;
+	const char *name;
+	const char *source;
+	const struct spmu_core_costs *costs;
+	uint16_t width, retire, window, stores, fills;
+	uint16_t refill, taken, forward, renamed, lea, locked, walk, line;
+	uint16_t level[5];
+	uint32_t rules; /* SPMU_CORE_ bits */
+};
+
+/*
+ * Returns the core of this name, or NULL.  A machine of uarch.h can have its core's name with more
+ * after a '-': "skylake-server" has the core "skylake".  spmu_core_shape_at() returns core number
+ * `index`, or NULL.
+ */
+SPMU_API const struct spmu_core_shape *spmu_core_shape_find(const char *name);
+SPMU_API const struct spmu_core_shape *spmu_core_shape_at(size_t index);
+
+/* Returns what is wrong with a core, as a sentence, or NULL if nothing is. */
+SPMU_API const char *spmu_core_shape_error(const struct spmu_core_shape *core);
+
+/* One instruction of a block: its bytes, as many as it has. */
+struct spmu_code {
+	const uint8_t *bytes;
+	uint8_t length;
+};
+
+struct spmu_timed_block; /* opaque */
+
+#define SPMU_TIMED_INSNS_MAX 255u
+
+/* Returns how many bytes of memory a block of `count` instructions needs. */
+SPMU_API size_t spmu_timed_block_bytes(unsigned count);
+
+/* At least spmu_timed_block_bytes(1). */
+#define SPMU_TIMED_BLOCK_OF_ONE 64u
+
+/*
+ * Analyses a block: `count` instructions, 1 to SPMU_TIMED_INSNS_MAX, that run one after the other.
+ *
+ * memory	At least spmu_timed_block_bytes(count) bytes, aligned to 8.
+ * linear	The linear address of the first instruction.
+ *
+ * Returns the block, which is at `memory`; NULL: `core` or `count` is out of range.  An instruction
+ * whose cost is not known counts as one micro-operation of one clock.
+ */
+SPMU_API struct spmu_timed_block *
+spmu_timed_block_create(void *memory, const struct spmu_core_shape *core, uint64_t linear,
+			const struct spmu_code *code, unsigned count);
+
+/*
+ * An access of a block.
+ *
+ * insn		The number of its instruction in the block.
+ * kind		SPMU_UARCH_LOAD, SPMU_UARCH_STORE or both; SPMU_UARCH_PREFETCH.
+ * level	Where its data was, enum spmu_uarch_level.
+ * walk		Whether there was a page walk.
+ */
+struct spmu_timed_access {
+	uint64_t linear;
+	uint8_t insn, kind, level;
+	bool walk;
+	uint8_t reserved[4]; /* 0 */
+};
+
+struct spmu_timeline; /* opaque: the time of one thread */
+
+/* Returns how many bytes of memory a timeline needs. */
+SPMU_API size_t spmu_timeline_bytes(void);
+
+/*
+ * Makes a timeline in `memory`, which is aligned to 64 bytes, at clock 0.  It copies `core`.
+ *
+ * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, or the core has a number outside its
+ * range.
+ */
+SPMU_API SPMU_MUST_USE enum spmu_status spmu_timeline_create(void *memory,
+							     const struct spmu_core_shape *core,
+							     struct spmu_timeline **timeline);
+
+/*
+ * Runs the first `insns` instructions of a block of the same core.
+ *
+ * fetch	Where the block's instructions were, enum spmu_uarch_level.
+ * access	Its accesses, in order of their instructions.  Loads that are not among them hit the
+ *		first level.
+ *
+ * Cost: some ten nanoseconds for each instruction.
+ */
+SPMU_API void spmu_timeline_run(struct spmu_timeline *timeline,
+				const struct spmu_timed_block *block, unsigned insns,
+				enum spmu_uarch_level fetch, const struct spmu_timed_access *access,
+				unsigned accesses);
+
+/* The last instruction that ran was a branch, and was mispredicted. */
+SPMU_API void spmu_timeline_mispredict(struct spmu_timeline *timeline);
+
+/* Nothing was dispatched for some clocks after what has run.  For what the model does not time. */
+SPMU_API void spmu_timeline_wait(struct spmu_timeline *timeline, uint64_t clocks);
+
+/* Returns the core clocks until the last instruction retired. */
+SPMU_API uint64_t spmu_timeline_clocks(const struct spmu_timeline *timeline);
+
+/* Adds what follows from a timeline, core and reference clocks, to supply->modelled. */
+SPMU_API void spmu_timeline_supplies(struct spmu_supply *supply);
+
+/*
+ * What limits a block that runs again and again, as a loop without misses.  All times are
+ * thousandths of a clock for each turn.
+ *
+ * loop		What the timeline takes.
+ * front	Dispatch alone.
+ * ports	The ports alone, with the best choice of ports.
+ * chain	The longest chain of results from turn to turn alone, through registers.
+ */
+struct spmu_block_bounds {
+	uint32_t loop, front, ports, chain;
+};
+
+/*
+ * Computes the bounds of a block.  `memory`: as for spmu_timeline_create(), which it uses.  The cost
+ * is that of some thousand instructions.
+ */
+SPMU_API struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_timed_block *block,
+							  const struct spmu_core_shape *core,
+							  void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
