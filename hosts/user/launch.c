@@ -33,9 +33,11 @@ extern const uint64_t engine_image_sum;
 
 struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
-void launch_use_machine(void)
+void launch_use_machine(const struct spmu_machine *machine)
 {
 	spmu_uarch_supplies(&launch_supply);
+	if (spmu_core_shape_find(machine->name))
+		spmu_timeline_supplies(&launch_supply);
 }
 
 static void set_message(struct launch_result *result, const char *format, ...)
@@ -145,8 +147,12 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->magic = LINK_MAGIC;
 	link->version = LINK_VERSION;
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
-	if (request->machine)
+	if (request->machine) {
+		const struct spmu_core_shape *core = spmu_core_shape_find(request->machine->name);
+
 		link->machine = *request->machine;
+		snprintf(link->core, sizeof(link->core), "%s", core ? core->name : "");
+	}
 	link->machine.name = link->machine.source = NULL; /* of another address space */
 	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);

@@ -10,12 +10,13 @@
 
 #include <hosts/user/link.h>
 #include <hosts/user/program.h>
-#include <softpmu/uarch.h>
+#include <softpmu/uarch_time.h>
 
 /* The signals that hosts/user supplies: everything that follows from execution.  After
- * launch_use_machine() also what a model of the machine counts. */
+ * launch_use_machine() also what a model of the machine counts, with clocks if the machine has a core
+ * in softpmu/uarch_time.h. */
 extern struct spmu_supply launch_supply;
-void launch_use_machine(void);
+void launch_use_machine(const struct spmu_machine *machine);
 
 /*
  * Is called with each record of the ring and the record's time in nanoseconds of CLOCK_MONOTONIC,

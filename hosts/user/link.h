@@ -110,6 +110,7 @@ struct link {
 	/* tool to engine */
 	char model[32];
 	struct spmu_machine machine; /* that counts modelled events, without names; size 0: none */
+	char core[32];		     /* that gives the machine clocks; empty: none */
 	char file[LINK_PATH_MAX];    /* the file that is executed, found in PATH */
 	char program[LINK_PATH_MAX]; /* the ELF file to run: that file, or a script's interpreter */
 	uint32_t events;

@@ -64,9 +64,10 @@ static void print_help(void)
 	       "libpfm4's,\n"
 	       "                         rUUEE, cpu/event=...,umask=.../ (see softpmu list)\n"
 	       "  -M, --model NAME       the processor (default: " DEFAULT_MODEL ")\n"
-	       "      --machine[=NAME]   count events of caches, TLBs and branch prediction, too, "
-	       "by\n"
-	       "                         a model of this machine (default: the processor's)\n"
+	       "      --machine[=NAME]   count events of caches, TLBs, branch prediction and "
+	       "clocks,\n"
+	       "                         too, by a model of this machine (default: the "
+	       "processor's)\n"
 	       "      --machine-file FILE\n"
 	       "                         the same, by a machine that FILE describes\n"
 	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
@@ -213,7 +214,7 @@ static int make_machines(struct stat_options *stat, const struct spmu_model *mod
 		free(message);
 	}
 	if (status < 0)
-		launch_use_machine();
+		launch_use_machine(&stat->machine);
 	return status;
 }
 

@@ -118,13 +118,13 @@ bool stat_table_changed(const struct stat_table *table)
 
 /* --- metrics ----------------------------------------------------------------------------- */
 
-/* Returns the exact event that counts just these signals, or -1. */
-static int find_base(const struct stat_table *table, uint64_t signals)
+/* Returns the event that counts just these signals in this way, or -1. */
+static int find_base(const struct stat_table *table, uint64_t signals, enum spmu_fidelity fidelity)
 {
 	for (size_t i = 0; i < table->events.count; i++) {
 		const struct event *event = &table->events.event[i];
 
-		if (event->row && event->row->signals == signals && event->fidelity == SPMU_EXACT &&
+		if (event->row && event->row->signals == signals && event->fidelity == fidelity &&
 		    !stat_table_no_number(table, i) && table->counts[i].value)
 			return (int)i;
 	}
@@ -141,7 +141,7 @@ bool stat_table_metric(const struct stat_table *table, size_t index, double *val
 	if (stat_table_no_number(table, index) || event->fidelity != SPMU_EXACT)
 		return false;
 	if (!(signals & ~SPMU_SIGSET_BRANCHES) && signals != SPMU_SIGSET_BRANCHES) {
-		base = find_base(table, SPMU_SIGSET_BRANCHES);
+		base = find_base(table, SPMU_SIGSET_BRANCHES, SPMU_EXACT);
 		if (base >= 0) {
 			*value = 100 * stat_table_value(table, index) /
 				 stat_table_value(table, (size_t)base);
@@ -149,8 +149,16 @@ bool stat_table_metric(const struct stat_table *table, size_t index, double *val
 			return true;
 		}
 	}
-	base = find_base(table, SPMU_SIGBIT(INSTRUCTIONS));
-	if (base < 0 || signals == SPMU_SIGBIT(INSTRUCTIONS))
+	if (signals == SPMU_SIGBIT(INSTRUCTIONS)) {
+		base = find_base(table, SPMU_SIGBIT(CYCLES), SPMU_MODELLED);
+		if (base < 0)
+			return false;
+		*value = stat_table_value(table, index) / stat_table_value(table, (size_t)base);
+		*unit = "insn per cycle";
+		return true;
+	}
+	base = find_base(table, SPMU_SIGBIT(INSTRUCTIONS), SPMU_EXACT);
+	if (base < 0)
 		return false;
 	*value = stat_table_value(table, index) / stat_table_value(table, (size_t)base);
 	*unit = "per instruction";

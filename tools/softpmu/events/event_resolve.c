@@ -30,6 +30,7 @@ static bool machine_counts(const struct spmu_event *row)
 	struct spmu_supply with = launch_supply;
 
 	spmu_uarch_supplies(&with);
+	spmu_timeline_supplies(&with);
 	return spmu_event_fidelity(row, &with) != SPMU_ABSENT && !is_judged(row);
 }
 
@@ -54,6 +55,9 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
 		return machine_counts(event->row) ? "stat --machine counts it, by a model"
 						  : "nothing here supplies what it counts";
+	if (event->row->signals & SPMU_SIGSET_CLOCKS &&
+	    event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK))
+		return "a threshold needs each clock, and the model of time has sums";
 	if (is_judged(event->row))
 		return "it counts mispredictions by kinds of branches";
 	if (event_legacy_wants_tag(model, code))

@@ -20,6 +20,7 @@
 
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/timing.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -34,6 +35,7 @@
 
 #define MODELLED_SIGNALS                                                                           \
 	(SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS))
+#define CLOCKS SPMU_SIGSET_CLOCKS
 
 /* An access of a precise step. */
 struct step_access {
@@ -45,6 +47,7 @@ struct step_access {
 struct activity {
 	struct spmu_uarch *model;
 	size_t model_bytes;
+	struct timing timing; /* without a timeline if the machine has no core */
 	uint64_t log, guard;
 	uint64_t fs_base;
 	struct spmu_uarch_reference batch[BATCH]; /* what the model has not been told yet */
@@ -65,10 +68,9 @@ struct activity {
 
 static uint8_t *blocks, *blocks_at;
 
-struct activity_block *activity_block_new(unsigned accesses)
+void *activity_allocate(size_t bytes)
 {
-	struct activity_block *block;
-	size_t bytes = sizeof(*block) + accesses * sizeof(block->access[0]);
+	uint8_t *memory;
 
 	if (!blocks)
 		blocks = blocks_at = heap_allocate(BLOCKS_BYTES);
@@ -76,9 +78,9 @@ struct activity_block *activity_block_new(unsigned accesses)
 	if (blocks_at + bytes > blocks + BLOCKS_BYTES)
 		engine_unsupported("the program has more code than a model of the machine can "
 				   "follow");
-	block = (struct activity_block *)blocks_at;
+	memory = blocks_at;
 	blocks_at += (bytes + UNIT - 1) / UNIT * UNIT;
-	return block;
+	return memory;
 }
 
 /* A number tells how many words the block logs.  So the place of the next block is known before the
@@ -155,6 +157,8 @@ static void make_model(struct activity *a)
 	}
 	if (spmu_uarch_create(memory, a->model_bytes, &config, &a->model) != SPMU_OK)
 		engine_fail(125, "the model of the machine cannot be created");
+	if (timing_core())
+		timing_begin(&a->timing, a->model);
 	memset(a->signals, 0, sizeof(a->signals));
 	memset(a->tallies, 0, sizeof(a->tallies));
 }
@@ -192,13 +196,29 @@ static uint64_t new_of(uint64_t *charged, uint64_t counted)
 	return n;
 }
 
+/* Returns how often the model has counted a signal. */
+static uint64_t counted(const struct activity *a, enum spmu_signal signal)
+{
+	if (!(CLOCKS >> signal & 1))
+		return spmu_uarch_signal(a->model, 0, signal);
+	return a->timing.timeline ? spmu_timeline_clocks(a->timing.timeline) : 0;
+}
+
+/* Returns whether a meter counts clocks and nothing else.  A meter that also counts instructions
+ * looks at each clock, and its clocks are those of precise steps. */
+static bool is_of_clocks(const struct spmu_meter *meter)
+{
+	return meter->signals & CLOCKS && !(meter->signals & ~CLOCKS) && !meter->tallies;
+}
+
 static uint64_t occurrences(const struct spmu_meter *meter, const uint64_t *signals,
 			    const uint64_t *tallies)
 {
+	uint64_t signals_of = meter->signals & (is_of_clocks(meter) ? CLOCKS : MODELLED_SIGNALS);
 	uint64_t n = 0;
 
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		if (meter->signals & MODELLED_SIGNALS & UINT64_C(1) << s)
+		if (signals_of & UINT64_C(1) << s)
 			n += signals[s];
 	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
 		if (spmu_tally_set_has(meter->tallies, t))
@@ -214,7 +234,7 @@ static void charge(struct activity *a)
 
 	flush(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		signals[s] = new_of(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
+		signals[s] = new_of(&a->signals[s], counted(a, s));
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
 		tallies[t] = new_of(&a->tallies[t], spmu_uarch_tally(a->model, 0, t));
 	for (unsigned m = 0; m < current->list->meters; m++) {
@@ -241,7 +261,7 @@ void activity_begin_again(void)
 	a->branched = NULL;
 	flush(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		a->signals[s] = spmu_uarch_signal(a->model, 0, s);
+		a->signals[s] = counted(a, s);
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
 		a->tallies[t] = spmu_uarch_tally(a->model, 0, t);
 }
@@ -254,6 +274,8 @@ unsigned activity_wanted(const struct spmu_meter *meter)
 		what |= ACTIVITY_BRANCHES;
 	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)) || meter->tallies)
 		what |= ACTIVITY_ACCESSES;
+	if (is_of_clocks(meter))
+		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
 	return what;
 }
 
@@ -269,7 +291,8 @@ static void report_branch(struct activity *a, const struct activity_code *b, uin
 		.taken = b->branch != SPMU_BRANCH_CONDITIONAL || to == b->target,
 	};
 
-	spmu_uarch_branch(a->model, 0, &branch);
+	if (spmu_uarch_branch(a->model, 0, &branch) && wants(ACTIVITY_CLOCKS))
+		spmu_timeline_mispredict(a->timing.timeline);
 }
 
 /* Tells the model where a branch went.  If execution continues elsewhere, in a handler of a signal,
@@ -305,11 +328,38 @@ uint8_t activity_kind(const struct insn_access *access)
 	return access->kind & SPMU_ACCESS_PREFETCH ? SPMU_UARCH_PREFETCH : access->kind;
 }
 
-static inline void report(struct activity *a, uint64_t address, uint32_t bytes, uint32_t kind)
+/* Reports a fetch, or an access of instruction `insn` of what is reported. */
+static inline void report(struct activity *a, uint64_t address, uint32_t bytes, uint32_t kind,
+			  unsigned insn)
 {
+	if (wants(ACTIVITY_CLOCKS)) {
+		if (kind == SPMU_UARCH_FETCH)
+			timing_fetch(&a->timing, address, bytes);
+		else
+			timing_access(&a->timing, address, bytes, kind, insn);
+		return;
+	}
 	a->batch[a->batched++] = (struct spmu_uarch_reference){address, bytes, kind};
 	if (a->batched == BATCH)
 		flush(a);
+}
+
+/* Reports the accesses of the first `insns` instructions of a block one by one. */
+static void report_accesses(struct activity *a, const struct activity_block *b,
+			    const uint64_t *word, unsigned insns)
+{
+	for (unsigned i = 0; i < b->run.accesses && b->access[i].insn < insns; i++) {
+		const struct spmu_uarch_block_access *at = &b->access[i];
+		uint64_t address = at->displacement;
+
+		if (!(at->form & SPMU_UARCH_CONSTANT))
+			address += word[at->word];
+		if (at->form & SPMU_UARCH_ADDRESS32)
+			address &= UINT32_MAX;
+		if (at->form & SPMU_UARCH_SEGMENT)
+			address += a->fs_base;
+		report(a, address, at->bytes, at->kind, at->insn);
+	}
 }
 
 /* Reports the fetch of some instructions, line by line: a block can be in several. */
@@ -317,7 +367,7 @@ static void report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
 {
 	for (uint64_t end = at + bytes, next; at < end; at = next) {
 		next = (at | (FETCH_LINE - 1)) + 1;
-		report(a, at, (uint32_t)((next < end ? next : end) - at), SPMU_UARCH_FETCH);
+		report(a, at, (uint32_t)((next < end ? next : end) - at), SPMU_UARCH_FETCH, 0);
 	}
 }
 
@@ -326,7 +376,11 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 			 unsigned insns)
 {
 	reach(a, b->code.pc);
-	if (wants(ACTIVITY_ACCESSES)) {
+	if (wants(ACTIVITY_CLOCKS)) {
+		report_fetch(a, b->code.pc, b->code.bytes);
+		report_accesses(a, b, word, insns);
+		timing_run(&a->timing, b->timed, insns);
+	} else if (wants(ACTIVITY_ACCESSES)) {
 		struct spmu_uarch_block run = b->run;
 
 		while (run.accesses && run.access[run.accesses - 1].insn >= insns)
@@ -338,16 +392,22 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 		a->branched = &b->code;
 }
 
-/* Reports the complete blocks of the log, and empties it. */
-static void report_log(struct activity *a)
+/* Reports the blocks of the log one by one, because time needs the level of each access. */
+static void report_timed(struct activity *a, const uint64_t *at, const uint64_t *end)
 {
-	const uint64_t *at = (const uint64_t *)a->log;
-	const uint64_t *end = (const uint64_t *)current->activity;
+	for (; at < end; at += words_of_number(*at)) {
+		const struct activity_block *b = block_of_number(*at);
+
+		report_block(a, b, at, b->insns);
+	}
+}
+
+/* Reports the blocks of the log. */
+static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t *end)
+{
 	const struct activity_code *branched = a->branched;
 	bool accesses = wants(ACTIVITY_ACCESSES), branches = wants(ACTIVITY_BRANCHES);
 
-	flush(a);
-	a->fs_base = read_fs_base();
 	while (at < end) {
 		const struct activity_block *b = block_of_number(*at);
 		const uint64_t *next = at + words_of_number(*at);
@@ -362,6 +422,20 @@ static void report_log(struct activity *a)
 		at = next;
 	}
 	a->branched = branched;
+}
+
+/* Reports the complete blocks of the log, and empties it. */
+static void report_log(struct activity *a)
+{
+	const uint64_t *at = (const uint64_t *)a->log;
+	const uint64_t *end = (const uint64_t *)current->activity;
+
+	flush(a);
+	a->fs_base = read_fs_base();
+	if (wants(ACTIVITY_CLOCKS))
+		report_timed(a, at, end);
+	else
+		report_blocks(a, at, end);
 	current->activity = a->log;
 }
 
@@ -446,8 +520,10 @@ static void report_elements(struct activity *a)
 			uint64_t distance = k * at->bytes;
 
 			report(a, down ? at->address - distance : at->address + distance, at->bytes,
-			       at->kind);
+			       at->kind, 0);
 		}
+	if (wants(ACTIVITY_CLOCKS) && a->step.accesses)
+		timing_repeat(&a->timing, n * a->step.access[0].bytes);
 }
 
 void activity_after_step(uint64_t next)
@@ -462,8 +538,10 @@ void activity_after_step(uint64_t next)
 			report_elements(a);
 		for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
 			report(a, a->step.access[i].address, a->step.access[i].bytes,
-			       a->step.access[i].kind);
+			       a->step.access[i].kind, 0);
 	}
+	if (wants(ACTIVITY_CLOCKS))
+		timing_run_one(&a->timing, b->pc, b->bytes);
 	if (b->branch != ACTIVITY_NO_BRANCH && wants(ACTIVITY_BRANCHES))
 		report_branch(a, b, next);
 	charge(a);

@@ -14,6 +14,7 @@
 /* What a list of meters wants to be logged. */
 #define ACTIVITY_BRANCHES 1u
 #define ACTIVITY_ACCESSES 2u /* and instruction fetches */
+#define ACTIVITY_CLOCKS	  4u /* with both others */
 
 /* Some instructions that run one after the other, and the branch at their end. */
 struct activity_code {
@@ -29,7 +30,8 @@ struct activity_code {
  */
 struct activity_block {
 	struct activity_code code;
-	struct spmu_uarch_block run; /* its words begin with the block's number */
+	struct spmu_uarch_block run;	      /* its words begin with the block's number */
+	const struct spmu_timed_block *timed; /* NULL: no list wants clocks */
 	uint8_t insns;
 	uint8_t words;			      /* including the block's number */
 	uint8_t log_register, other_register; /* that its code borrows */
@@ -43,8 +45,8 @@ uint8_t activity_branch_kind(const struct insn *insn);
 /* Returns the SPMU_UARCH_ bits of an access. */
 uint8_t activity_kind(const struct insn_access *access);
 
-/* Returns memory for the description of a block with that many accesses.  The lock is held. */
-struct activity_block *activity_block_new(unsigned accesses);
+/* Returns memory for the description of a block, and what belongs to it.  The lock is held. */
+void *activity_allocate(size_t bytes);
 /* Returns the number that the block's code stores.  It is negative, so no address is equal. */
 int32_t activity_number(const struct activity_block *block);
 

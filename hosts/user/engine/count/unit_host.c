@@ -6,6 +6,7 @@
 #include "engine/count/unit_host.h"
 
 #include "engine/count/count.h"
+#include "engine/count/timing.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -166,6 +167,8 @@ struct spmu_host unit_host(struct unit *u)
 
 	if (engine_link->machine.size)
 		spmu_uarch_supplies(&host.supply);
+	if (timing_core())
+		spmu_timeline_supplies(&host.supply);
 	if (spmu_model_describe(u->model).programming == SPMU_PROGRAM_CESR)
 		host.pin = host_pin;
 	return host;

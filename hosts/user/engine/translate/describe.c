@@ -3,6 +3,7 @@
 #include "engine/translate/describe.h"
 
 #include "engine/count/meter_list.h"
+#include "engine/count/timing.h"
 #include "engine/rt/context.h"
 #include "engine/rt/sys.h"
 
@@ -72,6 +73,17 @@ static unsigned list_accesses(const struct path *p, uint8_t *words)
 	return n;
 }
 
+/* Returns the block of a path for the model of time. */
+static const struct spmu_timed_block *describe_time(const struct path *p)
+{
+	static struct spmu_code code[BLOCK_INSNS_MAX]; /* used under the lock */
+
+	for (unsigned i = 0; i < p->n; i++)
+		code[i] = (struct spmu_code){code_of(p, i), p->insn[i].length};
+	return spmu_timed_block_create(activity_allocate(spmu_timed_block_bytes(p->n)),
+				       timing_core(), p->pc[0], code, p->n);
+}
+
 struct activity_block *describe_path(const struct path *p)
 {
 	const struct insn *last = &p->insn[p->n - 1];
@@ -82,7 +94,7 @@ struct activity_block *describe_path(const struct path *p)
 	if (!current->list->activity)
 		return NULL;
 	n = list_accesses(p, &words);
-	b = activity_block_new(n);
+	b = activity_allocate(sizeof(*b) + n * sizeof(b->access[0]));
 	*b = (struct activity_block){
 		.code = {.pc = p->pc[0],
 			 .target = last->target,
@@ -96,6 +108,8 @@ struct activity_block *describe_path(const struct path *p)
 		.insns = (uint8_t)p->n,
 		.words = words,
 	};
+	if (current->list->activity & ACTIVITY_CLOCKS)
+		b->timed = describe_time(p);
 	memcpy(b->access, list, n * sizeof(list[0]));
 	emit_choose_registers(registers_of(p, p->n), &b->log_register, &b->other_register);
 	return b;

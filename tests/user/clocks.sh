@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# clocks.sh: cycles and ref-cycles under stat --machine, which a model of time counts (docs/machine.md), for
+# loops whose clocks follow by hand (machine-clocks.c).
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# build SUBJECT TURNS
+build() {
+	compile machine-clocks -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
+		-DSUBJECT="$1" -DTURNS="$2"
+	mv "$BUILT/machine-clocks" "$BUILT/$1-$2"
+}
+
+# counts EVENTS COMMAND...: what stat counts, one after the other
+counts() {
+	run counted "$SOFTPMU" stat -M skylake --machine="$1" -x, -o counts -e "$2" -- "${@:3}"
+	sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//'
+}
+
+# Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump
+# at four in a clock; a load that gets the data of a store.
+while read -r subject clocks; do
+	for turns in 1000 11000; do
+		build "$subject" "$turns"
+	done
+	few=$(counts skylake cycles:u "$BUILT/$subject-1000")
+	many=$(counts skylake cycles:u "$BUILT/$subject-11000")
+	said=$((many - few)) expected=$((clocks * 10000))
+	expect "$subject: $said clocks for 10000 turns, not $expected" \
+		test "$said" -gt $((expected - expected / 100)) -a "$said" -lt $((expected + expected / 100))
+done <<'END'
+CHAIN 6
+PORT 4
+WIDTH 2
+FORWARD 4
+END
+build REPEAT 1000
+expect "repeated strings take time" test "$(counts skylake cycles:u "$BUILT/REPEAT-1000")" -gt 10000
+
+# Reference clocks are the same, and what code counts does not change.
+read -r cycles reference insns <<<"$(counts skylake cycles:u,ref-cycles:u,instructions:u "$BUILT/CHAIN-1000")"
+same "reference clocks" "$cycles" "$reference"
+run plain "$SOFTPMU" stat -x, -o plain -e instructions:u -- "$BUILT/CHAIN-1000"
+same "instructions" "$(sed '/^#/d; /^$/d; s/,.*//' plain)" "$insns"
+for run in 1 2 3; do
+	same "run $run: the same clocks" "$cycles" "$(counts skylake cycles:u "$BUILT/CHAIN-1000")"
+done
+
+# Without a machine, on a machine without a core, and with a threshold there are none.
+run plain "$SOFTPMU" stat -x, -o plain -e cycles:u -- "$BUILT/CHAIN-1000"
+expect "absent without a machine" grep -q '^<not supported>,.*cycles' plain
+same "absent on cachegrind's machine" "<not supported>" "$(counts cachegrind cycles:u "$BUILT/CHAIN-1000")"
+same "absent with a threshold" "<not supported>" "$(counts skylake cpu_clk_unhalted.thread_p:c=2:u "$BUILT/CHAIN-1000")"
+run text "$SOFTPMU" stat -M skylake --machine -o text -e cycles:u,instructions:u -- "$BUILT/CHAIN-1000"
+expect "instructions per cycle" grep -qE 'instructions:u.*# +0\.[0-9]+ +insn per cycle' text
+finish
