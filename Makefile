@@ -64,6 +64,7 @@ help:
 	@echo 'make bench-threads  busy threads beside each other'
 	@echo 'make bench-machine  the model of a machine, next to cachegrind'
 	@echo 'make bench-pgo      what a branch profile is worth to the Lua interpreter'
+	@echo 'make accuracy       clocks of the machine model beside those of this processor;  make costs: its costs'
 	@echo 'make qemu           QEMU 10.0 with the unit inside; make check-guest boots Linux on it'
 	@echo 'make check-vm       softpmu vm with that QEMU; make bare-metal: the driver without a system'
 	@echo 'make unicorn        the unit in the Unicorn emulator, as an example;  make check-unicorn'

@@ -35,3 +35,11 @@ bench-machine: $(B)/softpmu
 .PHONY: bench-threads
 bench-threads: $(B)/softpmu
 	@bench/threads.py --softpmu $(B)/softpmu --folder $(B)/bench
+
+# How far the clocks of the machine model are from those of the processor at hand (docs/accuracy.md).
+.PHONY: accuracy
+accuracy: all $(B)/accuracy/kernels
+	@bench/accuracy.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels
+$(B)/accuracy/kernels: tests/accuracy/kernels.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O1 $(WARN) -mavx -fno-pie -no-pie -o $@ $<

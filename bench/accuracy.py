@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the clocks of the machine model with measured time, for `make accuracy`.
+
+Each kernel of tests/accuracy/kernels.c runs natively, pinned to one processor, and under
+`softpmu stat --machine`.  The kernel `clock` tells how many ticks of the time-stamp counter a core
+clock has.  It runs before and after each kernel, and the least time counts.  The model's clocks of a turn
+are the difference of two runs with different numbers of turns.  Prints a table with all errors.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+CLOCKS_OF_CLOCK = 8  # a turn of the kernel `clock`
+MACHINES = {("AuthenticAMD", 25, 17): "zen4", ("AuthenticAMD", 25, 97): "zen4"}
+
+
+def processor():
+    info = {}
+    for line in open("/proc/cpuinfo"):
+        name, _, value = line.partition(":")
+        info.setdefault(name.strip(), value.strip())
+    return info["vendor_id"], int(info["cpu family"]), int(info["model"])
+
+
+def ticks(kernels, name, turns):
+    out = subprocess.run([kernels, "time", name, str(turns)], check=True, capture_output=True, text=True).stdout
+    return float(out)
+
+
+def measure(kernels, name, turns):
+    """Returns the core clocks of a turn."""
+    clock = [ticks(kernels, "clock", turns)]
+    times = []
+    for _ in range(3):
+        times.append(ticks(kernels, name, turns))
+        clock.append(ticks(kernels, "clock", turns))
+    return min(times) / (min(clock) / CLOCKS_OF_CLOCK)
+
+
+def count(softpmu, machine, kernels, name, turns):
+    command = [softpmu, "stat", "-M", "skylake", f"--machine={machine}", "-x,", "-e", "cycles:u", "--", kernels, "run",
+               name, str(turns)]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    return int(next(line for line in out.splitlines() if "cycles" in line).split(",")[0])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--softpmu", required=True)
+    parser.add_argument("--kernels", required=True)
+    parser.add_argument("--machine", help="default: that of the processor at hand")
+    parser.add_argument("--only", nargs="*", help="names of kernels")
+    options = parser.parse_args()
+    vendor, family, model = processor()
+    machine = options.machine or MACHINES.get((vendor, family, model))
+    if not machine:
+        sys.exit(f"accuracy: no machine is known for {vendor} family {family} model {model}; use --machine")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    names = options.only or subprocess.run([options.kernels, "list"], check=True, capture_output=True,
+                                           text=True).stdout.split()
+    print(f"CPUID: {vendor} family {family} model {model}; machine: {machine}\n")
+    print("| kernel | measured | model | error |\n|---|---|---|---|")
+    errors = []
+    for name in names:
+        if name == "clock":
+            continue
+        measured = measure(options.kernels, name, 5000 if name.startswith("chase") else 50000)
+        # Enough that the rest of the program does not matter.
+        few, many = 1000, 1000 + max(2000, int(200000 / measured))
+        predicted = (count(options.softpmu, machine, options.kernels, name, many) -
+                     count(options.softpmu, machine, options.kernels, name, few)) / (many - few)
+        error = 100 * (predicted - measured) / measured
+        errors.append(abs(error))
+        print(f"| {name} | {measured:.2f} | {predicted:.2f} | {error:+.0f} % |", flush=True)
+    errors.sort()
+    print(f"\n{len(errors)} kernels: mean of the absolute errors {sum(errors) / len(errors):.1f} %, "
+          f"median {errors[len(errors) // 2]:.1f} %, largest {errors[-1]:.0f} %")
+
+
+main()

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernels.c: small loops whose time bench/accuracy.py compares with the model's.
+ *
+ * kernels list			prints their names
+ * kernels run NAME TURNS	runs one
+ * kernels time NAME TURNS	prints ticks of the time-stamp counter for each turn
+ *
+ * `clock` is a chain of additions of one clock each: it tells how many ticks a clock has.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+
+/* Many short runs: some of them nobody interrupts. */
+#define RUNS	40
+#define ARENA	(64u << 20)
+#define STREAM	(8u << 20)
+#define TOUCHED (64u << 10) /* by loops */
+
+static uint8_t *arena;
+
+/* A loop whose body is `body`.  RSI and RBX have the arena's address, RCX is 3, and RDI counts. */
+#define LOOP(name, body)                                                                           \
+	static void name(uint64_t turns)                                                           \
+	{                                                                                          \
+		__asm__ volatile("mov %1, %%rsi\n\tmov %1, %%rbx\n\tmov $3, %%ecx\n\t"             \
+				 "xor %%eax, %%eax\n\txor %%edx, %%edx\n\t"                        \
+				 "vzeroall\n\t.p2align 6\n1:\n\t" body "\n\tdec %0\n\tjnz 1b\n\t"  \
+				 "vzeroupper\n\tfninit"                                            \
+				 : "+D"(turns)                                                     \
+				 : "r"(arena)                                                      \
+				 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11",    \
+				   "r12", "r13", "r14", "r15", "cc", "memory");                    \
+	}
+#define X2(body) body "\n\t" body "\n\t"
+#define X4(body) X2(body) X2(body)
+#define X8(body) X4(body) X4(body)
+
+LOOP(clock_, X8("add $1, %%rax"))
+LOOP(add_4, "add $1, %%rax\n\tadd $1, %%r8\n\tadd $1, %%r9\n\tadd $1, %%r10")
+LOOP(add_8, "add $1, %%rax\n\tadd $1, %%r8\n\tadd $1, %%r9\n\tadd $1, %%r10\n\tadd $1, %%r11\n\t"
+	    "add $1, %%r12\n\tadd $1, %%r13\n\tadd $1, %%r14")
+LOOP(nops, X8(X2("nop")))
+LOOP(moves, X4("mov %%rax, %%r8\n\tmov %%r8, %%rax"))
+LOOP(zeros, X8("xor %%eax, %%eax\n\tadd $1, %%rax"))
+LOOP(imul_chain, X4("imul %%rcx, %%rax"))
+LOOP(imul_many, "imul %%rcx, %%rax\n\timul %%rcx, %%r8\n\timul %%rcx, %%r9\n\timul %%rcx, %%r10")
+LOOP(mul_wide, X4("mov %%rcx, %%rax\n\tmul %%rcx"))
+LOOP(adc_chain, X4("adc %%rcx, %%rax\n\tadc %%rcx, %%r8"))
+LOOP(lea_simple, X4("lea (%%rax,%%rcx), %%rax"))
+LOOP(lea_scaled, X4("lea 3(%%rax,%%rcx,4), %%rax"))
+LOOP(shifts, X4("shl $3, %%rax\n\tshr $1, %%r8\n\tror $5, %%r9"))
+LOOP(shift_cl, X4("shl %%cl, %%rax"))
+LOOP(cmov_chain, X4("cmp %%rcx, %%rax\n\tcmovb %%rcx, %%rax"))
+LOOP(popcnt_many, "popcnt %%rcx, %%rax\n\tpopcnt %%rcx, %%r8\n\tpopcnt %%rcx, %%r9\n\t"
+		  "popcnt %%rcx, %%r10")
+LOOP(bsf_tzcnt, "tzcnt %%rcx, %%rax\n\ttzcnt %%rcx, %%r8\n\tbswap %%r9\n\tbswap %%r10")
+LOOP(div_64, "mov $1000, %%eax\n\txor %%edx, %%edx\n\tdiv %%rcx")
+LOOP(div_chain, "or $64, %%eax\n\txor %%edx, %%edx\n\tdiv %%ecx\n\tor $64, %%eax")
+LOOP(loads_6, "mov (%%rsi), %%rax\n\tmov 8(%%rsi), %%r8\n\tmov 16(%%rsi), %%r9\n\t"
+	      "mov 24(%%rsi), %%r10\n\tmov 32(%%rsi), %%r11\n\tmov 40(%%rsi), %%r12")
+LOOP(load_add, "add (%%rsi), %%rax\n\tadd 8(%%rsi), %%r8\n\tadd 16(%%rsi), %%r9\n\t"
+	       "add 24(%%rsi), %%r10")
+LOOP(load_chain, "movq %%rsi, (%%rsi)\n\t" X8("mov (%%rbx), %%rbx"))
+LOOP(stores_4, "mov %%rax, (%%rsi)\n\tmov %%rax, 64(%%rsi)\n\tmov %%rax, 128(%%rsi)\n\t"
+	       "mov %%rax, 192(%%rsi)")
+LOOP(copies, "mov (%%rsi), %%rax\n\tmov %%rax, 4096(%%rsi)\n\tmov 8(%%rsi), %%r8\n\t"
+	     "mov %%r8, 4104(%%rsi)")
+LOOP(forwarding, X2("mov %%rax, (%%rsi)\n\tmov (%%rsi), %%rax\n\tadd $1, %%rax"))
+LOOP(memory_add, "add %%rcx, (%%rsi)\n\tadd %%rcx, 64(%%rsi)")
+LOOP(locked_add, "lock addq $1, (%%rsi)")
+LOOP(addsd_chain, X4("addsd %%xmm1, %%xmm0"))
+LOOP(addsd_4, "addsd %%xmm1, %%xmm0\n\taddsd %%xmm1, %%xmm2\n\taddsd %%xmm1, %%xmm3\n\t"
+	      "addsd %%xmm1, %%xmm4")
+LOOP(mulsd_chain, X4("mulsd %%xmm1, %%xmm0"))
+LOOP(divsd_chain, "divsd %%xmm1, %%xmm0")
+LOOP(sqrtsd_chain, "sqrtsd %%xmm0, %%xmm0")
+LOOP(fma_chain, X4("vfmadd231sd %%xmm1, %%xmm2, %%xmm0"))
+LOOP(fma_many, "vfmadd231ps %%ymm1, %%ymm2, %%ymm0\n\tvfmadd231ps %%ymm1, %%ymm2, %%ymm3\n\t"
+	       "vfmadd231ps %%ymm1, %%ymm2, %%ymm4\n\tvfmadd231ps %%ymm1, %%ymm2, %%ymm5\n\t"
+	       "vfmadd231ps %%ymm1, %%ymm2, %%ymm6\n\tvfmadd231ps %%ymm1, %%ymm2, %%ymm7\n\t"
+	       "vfmadd231ps %%ymm1, %%ymm2, %%ymm8\n\tvfmadd231ps %%ymm1, %%ymm2, %%ymm9")
+LOOP(paddd_many, "vpaddd %%ymm1, %%ymm2, %%ymm0\n\tvpaddd %%ymm1, %%ymm2, %%ymm3\n\t"
+		 "vpaddd %%ymm1, %%ymm2, %%ymm4\n\tvpaddd %%ymm1, %%ymm2, %%ymm5")
+LOOP(shuffles, "vpshufb %%xmm1, %%xmm2, %%xmm0\n\tvpshufd $1, %%xmm2, %%xmm3\n\t"
+	       "vpunpcklbw %%xmm1, %%xmm2, %%xmm4\n\tvpshufd $2, %%xmm2, %%xmm5")
+LOOP(pmulld_chain, X4("pmulld %%xmm1, %%xmm0"))
+LOOP(gpr_to_vector, "movq %%rax, %%xmm0\n\tmovq %%xmm0, %%rax")
+LOOP(convert, "cvtsi2sd %%rax, %%xmm0\n\tcvttsd2si %%xmm0, %%rax")
+LOOP(crc32_chain, X4("crc32q %%rcx, %%rax"))
+LOOP(aes_chain, X4("aesenc %%xmm1, %%xmm0"))
+LOOP(vector_loads, "vmovups (%%rsi), %%ymm0\n\tvmovups 32(%%rsi), %%ymm1\n\t"
+		   "vmovups 64(%%rsi), %%ymm2\n\tvmovups 96(%%rsi), %%ymm3")
+LOOP(x87_chain, "fld1\n\tfadd %%st, %%st(0)\n\tfstp %%st(0)")
+LOOP(two_jumps, "test %%rcx, %%rcx\n\tjz 2f\n\tadd $1, %%rax\n2:\tcmp $7, %%ecx\n\tje 3f\n\t"
+		"add $1, %%r8\n3:")
+LOOP(taken_jumps, "jmp 2f\n\tnop\n2:\tjmp 3f\n\tnop\n3:\tjmp 4f\n\tnop\n4:")
+LOOP(pushes, "push %%rax\n\tpush %%rcx\n\tpop %%r8\n\tpop %%r9")
+LOOP(calls, "call 2f\n\tjmp 3f\n2:\tret\n3:")
+LOOP(mixed, "mov (%%rsi), %%rax\n\timul %%rcx, %%rax\n\tadd %%rax, %%r8\n\txor %%r8, %%r9\n\t"
+	    "shr $3, %%r9\n\tmov %%r9, 4096(%%rsi)\n\tlea 1(%%r10), %%r10\n\tcmp %%r10, %%rcx")
+LOOP(dot_product, "vmovupd (%%rsi), %%ymm1\n\tvfmadd231pd 4096(%%rsi), %%ymm1, %%ymm0\n\t"
+		  "vmovupd 32(%%rsi), %%ymm2\n\tvfmadd231pd 4128(%%rsi), %%ymm2, %%ymm3")
+LOOP(hash_step, "mov %%rax, %%rdx\n\tshr $33, %%rdx\n\txor %%rdx, %%rax\n\timul %%rcx, %%rax\n\t"
+		"add $17, %%rax")
+
+/* Each turn follows a pointer through some bytes in random order, a line at a time. */
+static void **chased;
+
+static void chase(uint64_t turns)
+{
+	__asm__ volatile(".p2align 6\n1:\tmov (%0), %0\n\tdec %1\n\tjnz 1b"
+			 : "+r"(chased), "+r"(turns)::"cc");
+}
+
+static void prepare_chase(size_t bytes)
+{
+	size_t lines = bytes / 64;
+	uint32_t *next = malloc(lines * sizeof(*next));
+	uint64_t seed = 88172645463325252u;
+
+	if (!next)
+		exit(1);
+	for (size_t i = 0; i < lines; i++)
+		next[i] = (uint32_t)i;
+	/* Sattolo's algorithm: one cycle through all. */
+	for (size_t i = lines - 1; i; i--) {
+		uint32_t swapped = next[i];
+		size_t j;
+
+		seed ^= seed << 13;
+		seed ^= seed >> 7;
+		seed ^= seed << 17;
+		j = seed % i;
+		next[i] = next[j];
+		next[j] = swapped;
+	}
+	for (size_t i = 0; i < lines; i++)
+		*(void **)(arena + i * 64) = arena + (size_t)next[i] * 64;
+	free(next);
+	chased = (void **)arena;
+	chase(2 * lines);
+}
+
+/* Adds up 8 MB in order, a line in each turn. */
+static void stream(uint64_t turns)
+{
+	const uint8_t *at = arena, *end = arena + STREAM;
+	__asm__ volatile(".p2align 6\n1:\tadd (%0), %%rax\n\tadd $64, %0\n\tcmp %3, %0\n\t"
+			 "cmovae %2, %0\n\tdec %1\n\tjnz 1b"
+			 : "+r"(at), "+r"(turns)
+			 : "r"(arena), "r"(end)
+			 : "rax", "cc");
+}
+
+/* A branch that is taken or not by chance.  No run repeats the outcomes of another one. */
+static void random_jump(uint64_t turns)
+{
+	static uint64_t seed = 88172645463325252u;
+
+	__asm__ volatile(".p2align 6\n1:\tmov %1, %%rax\n\tshl $13, %%rax\n\txor %%rax, %1\n\t"
+			 "mov %1, %%rax\n\tshr $7, %%rax\n\txor %%rax, %1\n\tmov %1, %%rax\n\t"
+			 "shl $17, %%rax\n\txor %%rax, %1\n\ttest $1, %b1\n\tjz 2f\n\t"
+			 "add $1, %%rdx\n2:\tdec %0\n\tjnz 1b"
+			 : "+r"(turns), "+r"(seed)
+			 :
+			 : "rax", "rdx", "cc");
+}
+
+/* The same, without the branch. */
+static void random_alone(uint64_t turns)
+{
+	uint64_t seed = 88172645463325252u;
+
+	__asm__ volatile(".p2align 6\n1:\tmov %1, %%rax\n\tshl $13, %%rax\n\txor %%rax, %1\n\t"
+			 "mov %1, %%rax\n\tshr $7, %%rax\n\txor %%rax, %1\n\tmov %1, %%rax\n\t"
+			 "shl $17, %%rax\n\txor %%rax, %1\n\tdec %0\n\tjnz 1b"
+			 : "+r"(turns), "+r"(seed)
+			 :
+			 : "rax", "cc");
+}
+
+/* An inner loop of six turns. */
+static void inner_loop(uint64_t turns)
+{
+	__asm__ volatile(
+		".p2align 6\n1:\tmov $6, %%ecx\n2:\tadd %%rcx, %%rax\n\tdec %%ecx\n\tjnz 2b\n\t"
+		"dec %0\n\tjnz 1b"
+		: "+r"(turns)
+		:
+		: "rax", "rcx", "cc");
+}
+
+static const struct kernel {
+	const char *name;
+	void (*run)(uint64_t turns);
+	size_t chases; /* bytes */
+} kernels[] = {
+#define K(name)	       {#name, name, 0},
+#define CHASE(name, n) {#name, chase, n},
+	{"clock", clock_, 0},
+	K(add_4) K(add_8) K(nops) K(moves) K(zeros) K(imul_chain) K(imul_many) K(mul_wide) K(
+		adc_chain) K(lea_simple) K(lea_scaled) K(shifts) K(shift_cl) K(cmov_chain)
+		K(popcnt_many) K(bsf_tzcnt) K(div_64) K(div_chain) K(loads_6) K(load_add) K(
+			load_chain) K(stores_4) K(copies) K(forwarding) K(memory_add) K(locked_add)
+			K(addsd_chain) K(addsd_4) K(mulsd_chain) K(divsd_chain) K(sqrtsd_chain) K(
+				fma_chain) K(fma_many) K(paddd_many) K(shuffles) K(pmulld_chain)
+				K(gpr_to_vector) K(convert) K(crc32_chain) K(aes_chain) K(
+					vector_loads) K(x87_chain) K(two_jumps) K(taken_jumps)
+					K(pushes) K(calls) K(mixed) K(dot_product) K(
+						hash_step) CHASE(chase_16k, 16 << 10)
+						CHASE(chase_256k, 256 << 10) CHASE(
+							chase_4m, 4 << 20) CHASE(chase_64m, ARENA)
+							K(stream) K(random_jump) K(random_alone)
+								K(inner_loop)};
+#define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
+
+/* Prints the ticks of a turn.  The time of one turn is subtracted. */
+static void print_time(const struct kernel *k, uint64_t turns)
+{
+	double least = 1e30;
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		uint64_t start = __rdtsc(), middle, end;
+
+		k->run(1);
+		middle = __rdtsc();
+		k->run(turns + 1);
+		end = __rdtsc();
+		if ((double)(end - middle) - (double)(middle - start) < least && i)
+			least = (double)(end - middle) - (double)(middle - start);
+	}
+	printf("%.4f\n", least / (double)turns);
+}
+
+int main(int argc, char **argv)
+{
+	arena = aligned_alloc(4096, ARENA);
+	if (!arena)
+		return 1;
+	memset(arena, 0, TOUCHED);
+	for (size_t i = 0; argc == 2 && i < KERNELS; i++)
+		puts(kernels[i].name);
+	for (size_t i = 0; argc == 4 && i < KERNELS; i++)
+		if (!strcmp(kernels[i].name, argv[2])) {
+			uint64_t turns = strtoull(argv[3], NULL, 10);
+
+			if (kernels[i].run == stream)
+				memset(arena, 0, STREAM);
+			if (kernels[i].chases)
+				prepare_chase(kernels[i].chases);
+			if (!strcmp(argv[1], "time"))
+				print_time(&kernels[i], turns);
+			else
+				kernels[i].run(turns);
+		}
+	return 0;
+}
