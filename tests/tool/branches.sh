@@ -65,6 +65,25 @@ has_line "branches of the event" "$out" "# Branches: 322 of event 'instructions:
 run report -b --percent-limit 50 -i lbr.data
 same "percent limit" 1 "$(grep -cE '^ +[0-9.]+%' <<<"$out")"
 
+# (perf 6.1 crashes with most others.)
+for keys in mispredict cycles dso_to,comm; do
+	perf_quiet "perf report by $keys" report --stdio -i lbr.data -b -n -s "$keys"
+	want=$(grep -E '^ +[0-9.]+%' <<<"$out" | sed -E 's/^ +//; s/ +/ /g; s/ $//' | sort)
+	run report -b -n -i lbr.data -s "$keys"
+	succeeds "branches by $keys"
+	same "branches by $keys are perf's" "$want" "$(grep -E '^ +[0-9.]+%' <<<"$out" | sed -E 's/^ +//; s/ +/ /g' | sort)"
+done
+run report -b -n -i lbr.data -s symbol_from,symbol_to,mispredict
+same "branches by function and prediction" "0.31% 1 [.] label [.] warm Y 0.31% 1 [.] warm [.] hot N 99.38% 320 [.] hot [.] label N" \
+	"$(grep -E '^ +[0-9.]+%' <<<"$out" | sort | xargs)"
+run report -b -n -i lbr.data -s cycles,addr_from,addr_to,srcline_to
+has_line "branches by cycles and address" "$out" \
+	" +0\.31% +1  7 +$(printf '0x%x +0x%x' $((warm + 1)) "$hot") +hot\.S:[0-9]+"
+run report -i lbr.data -s mispredict
+refuses "a key of branches without -b" 129 "add -b"
+run report -b -g -i lbr.data
+refuses "branches and a call graph" 129 "-b and -g cannot be combined"
+
 # Rows with equal counts and functions are in the order of their commands, in every run.
 {
 	echo "branches $ANY"
@@ -131,9 +150,19 @@ succeeds "annotate of a trace"
 has "annotate shows where branches are from" "$out" "call"
 run report -b -i stack.data
 has "a call stack has no branches" "$out" "# The file has call chains, not branches"
-run report -g -i stack.data
-same "callers of a call stack, caller first" "100.00% label warm 100.00% warm hot" \
-	"$(awk '/%/ { for (i = 1; i <= NF; i++) if ($i ~ /%$/ || $i ~ /^(hot|warm|label)$/ && i > 3) printf "%s ", $i }' <<<"$out" | xargs)"
+# graph TEXT: prints the rows and the call graphs of a report, without the width of its columns.
+graph() {
+	grep -vE '^#|^$' <<<"$1" | sed -E 's/ +$//; /%  /s/ +/ /g'
+}
+for options in "" "-g callee" "--no-children" "-G --no-children"; do
+	# shellcheck disable=SC2086 # words
+	perf_quiet "perf report $options" report --stdio --no-inline -i stack.data $options
+	want=$(graph "$out")
+	# shellcheck disable=SC2086
+	run report -i stack.data $options
+	succeeds "call stack, $options"
+	same "the graph of a call stack is perf's, $options" "$want" "$(graph "$out")"
+done
 {
 	echo "event instructions:u"
 	echo "comm 10 10 1 1 prog"

@@ -4,17 +4,19 @@
  * readers.  strtoull() reads the numbers.  These lines describe the events, and come first:
  *
  *	branches TYPE		Samples have branch stacks.  TYPE is a PERF_SAMPLE_BRANCH_ number.
+ *	chains 1		Samples have call chains, of their address and their callers.
  *	event NAME		The file has an event.
  *	bts NAME		The file has an intel_bts event.
  *
  * Each other line writes one record:
  *
+ *	fork PID TID PPID TIME	A process has a new thread, or a new process if PID is not PPID.
  *	comm PID TID TIME EXEC NAME
  *				A thread has this name.  EXEC is 1 if it executed a program.
  *	mmap PID TIME START LENGTH OFFSET BUILD-ID PATH
  *				A process maps a file.  "-" means no build ID.
- *	sample EVENT PID TID TIME PERIOD IP [FROM:TO:FLAGS ...]
- *				A sample, with its branch stack.
+ *	sample EVENT PID TID TIME PERIOD IP [FROM:TO:FLAGS ...] [@CALLER ...]
+ *				A sample, with its branch stack, and its callers, innermost first.
  *	trace PID TID TIME [FROM:TO ...]
  *				A part of a branch trace.
  */
@@ -32,7 +34,7 @@
 static struct perfdata_event events[EVENTS_MAX];
 static size_t event_count;
 static uint64_t branch_type;
-static bool trace_begun;
+static bool has_chains, trace_begun;
 
 static void die(const char *what)
 {
@@ -75,7 +77,7 @@ static void add_event(const char *name, bool trace)
 		events[number_of_event].attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		events[number_of_event].attr.branch_sample_type = branch_type;
 	}
-	if (branch_type & PERF_SAMPLE_BRANCH_CALL_STACK)
+	if (has_chains || branch_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		events[number_of_event].attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (trace) {
 		events[number_of_event].attr.type = PERFDATA_TYPE_INTEL_BTS;
@@ -106,7 +108,7 @@ static uint8_t hex(const char *digits)
 static bool add_sample(struct perfdata_writer *writer, char *const word[], size_t words)
 {
 	struct perfdata_branch branches[WORDS_MAX];
-	struct perfdata_address chain[] = {{PERF_CONTEXT_USER}, {number(word[6])}};
+	struct perfdata_address chain[WORDS_MAX] = {{PERF_CONTEXT_USER}, {number(word[6])}};
 	struct perfdata_sample sample = {.event = number(word[1]),
 					 .misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP,
 					 .pid = (uint32_t)number(word[2]),
@@ -121,6 +123,10 @@ static bool add_sample(struct perfdata_writer *writer, char *const word[], size_
 	for (size_t i = 7; i < words; i++) {
 		uint64_t value[3];
 
+		if (word[i][0] == '@') {
+			chain[sample.chain_count++].ip = number(word[i] + 1);
+			continue;
+		}
 		numbers(word[i], value);
 		branches[sample.branch_count++] =
 			(struct perfdata_branch){value[0], value[1], value[2]};
@@ -158,6 +164,15 @@ static bool add(struct perfdata_writer *writer, char *const word[], size_t words
 					     .comm = word[5]};
 
 		return perfdata_add_comm(writer, &comm);
+	}
+	if (!strcmp(word[0], "fork") && words == 5) {
+		struct perfdata_task task = {.pid = (uint32_t)number(word[1]),
+					     .tid = (uint32_t)number(word[2]),
+					     .ppid = (uint32_t)number(word[3]),
+					     .ptid = (uint32_t)number(word[3]),
+					     .time_ns = number(word[4])};
+
+		return perfdata_add_fork(writer, &task);
 	}
 	if (!strcmp(word[0], "mmap") && words == 8) {
 		struct perfdata_mmap map = {.pid = (uint32_t)number(word[1]),
@@ -205,7 +220,9 @@ int main(int argc, char **argv)
 		while (words < WORDS_MAX && rest)
 			word[words++] = strsep(&rest, " ");
 		if (words == 2 && !writer) {
-			if (!strcmp(word[0], "branches"))
+			if (!strcmp(word[0], "chains"))
+				has_chains = number(word[1]);
+			else if (!strcmp(word[0], "branches"))
 				branch_type = number(word[1]);
 			else
 				add_event(word[1], !strcmp(word[0], "bts"));

@@ -23,7 +23,7 @@ _softpmu_options() {
 			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort -b --branch-stack -g --call-graph -n --show-nr-samples --percent-limit --header --no-demangle --symfs --stdio \
+		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --no-demangle --symfs --stdio \
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
@@ -171,7 +171,8 @@ _softpmu() {
 		return
 		;;
 	-s | --sort)
-		mapfile -t COMPREPLY < <(compgen -W "comm dso sym comm,dso,sym" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "comm pid tid tgid cpu dso sym srcline addr dso_from dso_to symbol_from symbol_to \
+			srcline_from srcline_to addr_from addr_to mispredict cycles comm,dso,sym" -- "$current")
 		return
 		;;
 	-t | --threads)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c: `softpmu report`: the hot functions, branches or callers of a perf.data. */
+/* report.c: `softpmu report`: the hot functions, call graphs or branches of a perf.data. */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <stdlib.h>
@@ -11,116 +11,159 @@
 #include "tools/softpmu/formats/format.h"
 #include "tools/softpmu/symbols/demangle.h"
 
+/* perf's default: branches of a call graph with a smaller share are left out. */
+#define GRAPH_PERCENT 0.5
+
 static void help(void)
 {
 	puts("Usage: softpmu report [OPTIONS]\n\n"
 	     "Shows the hot functions of a perf.data.\n\n"
 	     "  -i, --input FILE            the file (default perf.data)\n"
-	     "  -s, --sort KEY[,KEY...]     what a line is about: comm, dso, sym\n"
-	     "                              (default comm,dso,sym)\n"
+	     "  -s, --sort KEY[,KEY...]     what a line is about (default comm,dso,sym): comm, "
+	     "pid, "
+	     "tid,\n"
+	     "                              tgid, cpu, dso, sym, srcline, addr; with -b also "
+	     "dso_from,\n"
+	     "                              dso_to, symbol_from, symbol_to, srcline_from, "
+	     "srcline_to,\n"
+	     "                              addr_from, addr_to, mispredict, cycles\n"
+	     "      --children              a function's line also has the samples in what it "
+	     "called\n"
+	     "                              (the default if the samples have call chains)\n"
+	     "      --no-children           only those in the function itself\n"
+	     "  -g, --call-graph [WORD,...] the call graph of each line: caller (from the "
+	     "outermost\n"
+	     "                              function down) or callee (from the function up), a "
+	     "number\n"
+	     "                              (leave out branches below N percent; default 0.5), or "
+	     "none\n"
+	     "  -G, --inverted              the same as -g caller\n"
 	     "  -b, --branch-stack          show the branches in samples or traces, from function "
 	     "to\n"
 	     "                              function, instead of the samples\n"
-	     "  -g, --call-graph            show which function called which, for samples with "
-	     "call\n"
-	     "                              chains\n"
 	     "  -n, --show-nr-samples       also show the number of samples\n"
-	     "      --percent-limit N       leave out lines below N percent\n"
+	     "      --percent-limit N       leave out lines, and branches of call graphs, below N "
+	     "percent\n"
 	     "      --header                begin with what was recorded, where and how\n"
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"
 	     "      --stdio                 has no effect; accepted because perf has it");
 }
 
-/* Takes "comm,dso,sym".  Returns NULL, or the word that is wrong, to free(). */
-static char *parse_sort(struct format_options *options, const char *text)
+/* Takes "graph,0.5,caller".  Returns NULL, or the word that is wrong, to free(). */
+static char *parse_graph(struct format_options *options, const char *text)
 {
-	static const char *const names[ROWS_KEYS][2] = {
-		[ROWS_BY_COMM] = {"comm", "comm"},
-		[ROWS_BY_OBJECT] = {"dso", "dso"},
-		[ROWS_BY_SYMBOL] = {"sym", "symbol"},
-	};
 	char *copy = tool_copy(text), *word, *rest = copy, *wrong = NULL;
-	bool given[ROWS_KEYS] = {false};
 
-	options->key_count = 0;
+	options->graph = FORMAT_YES;
 	while (!wrong && (word = strsep(&rest, ",")) != NULL) {
-		int key = 0;
-
-		while (key < ROWS_KEYS && strcmp(word, names[key][0]) &&
-		       strcmp(word, names[key][1]))
-			key++;
-		if (key == ROWS_KEYS || given[key]) {
+		if (!strcmp(word, "none"))
+			options->graph = FORMAT_NO;
+		else if (!strcmp(word, "caller"))
+			options->order = ROWS_CALLEES;
+		else if (!strcmp(word, "callee"))
+			options->order = ROWS_CALLERS;
+		else if (strcmp(word, "graph") && strcmp(word, "function") &&
+			 strcmp(word, "percent") && !tool_percent(word, &options->graph_percent))
 			wrong = tool_copy(word);
-		} else {
-			options->keys[options->key_count++] = (enum rows_key)key;
-			given[key] = true;
-		}
 	}
 	free(copy);
 	return wrong;
 }
 
-int cmd_report(int argc, char **argv)
+/* Returns the argument of -g, which can be a word of its own, or NULL. */
+static const char *graph_argument(int argc, char **argv)
 {
-	enum { OPTION_LIMIT = 256, OPTION_HEADER, OPTION_STDIO, OPTION_SYMFS, OPTION_NO_DEMANGLE };
-	static const struct option options[] = {
-		{"input", required_argument, NULL, 'i'},
-		{"sort", required_argument, NULL, 's'},
-		{"branch-stack", no_argument, NULL, 'b'},
-		{"call-graph", no_argument, NULL, 'g'},
-		{"show-nr-samples", no_argument, NULL, 'n'},
-		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
-		{"header", no_argument, NULL, OPTION_HEADER},
-		{"stdio", no_argument, NULL, OPTION_STDIO},
-		{"symfs", required_argument, NULL, OPTION_SYMFS},
-		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
-		{"help", no_argument, NULL, 'h'},
-		{0}};
-	const char *input = "perf.data", *root = NULL;
-	struct format_options shown = {.keys = {ROWS_BY_COMM, ROWS_BY_OBJECT, ROWS_BY_SYMBOL},
-				       .key_count = ROWS_KEYS};
-	bool branches = false, callers = false;
-	struct profile *profile;
+	if (optarg || optind >= argc || argv[optind][0] == '-')
+		return optarg;
+	return argv[optind++];
+}
+
+enum {
+	OPTION_LIMIT = 256,
+	OPTION_HEADER,
+	OPTION_STDIO,
+	OPTION_SYMFS,
+	OPTION_NO_DEMANGLE,
+	OPTION_CHILDREN,
+	OPTION_NO_CHILDREN
+};
+
+static const struct option options[] = {{"input", required_argument, NULL, 'i'},
+					{"sort", required_argument, NULL, 's'},
+					{"children", no_argument, NULL, OPTION_CHILDREN},
+					{"no-children", no_argument, NULL, OPTION_NO_CHILDREN},
+					{"call-graph", optional_argument, NULL, 'g'},
+					{"inverted", no_argument, NULL, 'G'},
+					{"branch-stack", no_argument, NULL, 'b'},
+					{"show-nr-samples", no_argument, NULL, 'n'},
+					{"percent-limit", required_argument, NULL, OPTION_LIMIT},
+					{"header", no_argument, NULL, OPTION_HEADER},
+					{"stdio", no_argument, NULL, OPTION_STDIO},
+					{"symfs", required_argument, NULL, OPTION_SYMFS},
+					{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
+					{"help", no_argument, NULL, 'h'},
+					{0}};
+
+/* The command line. */
+struct request {
+	const char *input, *root, *sort;
+	struct format_options shown;
+};
+
+/* Reads the options.  Returns a status, or -1 to go on. */
+static int read_options(struct request *request, int argc, char **argv)
+{
+	struct format_options *shown = &request->shown;
+	const char *graph;
 	char *wrong;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":i:s:bgnh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:s:bg::Gnh", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
-			input = optarg;
+			request->input = optarg;
 			break;
 		case 's':
-			wrong = parse_sort(&shown, optarg);
+			request->sort = optarg;
+			break;
+		case 'b':
+			shown->view = FORMAT_BRANCHES;
+			break;
+		case 'g':
+		case 'G':
+			graph = option == 'G' ? "caller" : graph_argument(argc, argv);
+			wrong = parse_graph(shown, graph ? graph : "graph");
 			if (wrong) {
 				status = tool_usage_error("report",
-							  "cannot sort by '%s': keys are comm, dso "
-							  "and sym, each once",
+							  "-g takes caller, callee, none or a "
+							  "number of percent, not '%s'",
 							  wrong);
 				free(wrong);
 				return status;
 			}
 			break;
-		case 'b':
-			branches = true;
-			break;
-		case 'g':
-			callers = true;
-			break;
 		case 'n':
-			shown.show_count = true;
+			shown->show_count = true;
+			break;
+		case OPTION_CHILDREN:
+			shown->children = FORMAT_YES;
+			break;
+		case OPTION_NO_CHILDREN:
+			shown->children = FORMAT_NO;
 			break;
 		case OPTION_LIMIT:
-			if (!tool_percent(optarg, &shown.percent_limit))
+			if (!tool_percent(optarg, &shown->percent_limit))
 				return tool_usage_error(
 					"report", "--percent-limit must be 0 to 100, not '%s'",
 					optarg);
+			shown->graph_percent = shown->percent_limit;
 			break;
 		case OPTION_SYMFS:
-			root = optarg;
+			request->root = optarg;
 			break;
 		case OPTION_HEADER:
-			shown.header = true;
+			shown->header = true;
 			break;
 		case OPTION_NO_DEMANGLE:
 			demangle_switch_off();
@@ -134,19 +177,47 @@ int cmd_report(int argc, char **argv)
 			return tool_bad_option("report", option, argv);
 		}
 	}
-	if (branches && callers)
-		return tool_usage_error("report", "-b and -g cannot be combined");
 	if (optind < argc)
 		return tool_usage_error("report", "unexpected argument '%s'; name the file with -i",
 					argv[optind]);
-	profile = profile_open(input, root);
+	return -1;
+}
+
+/* Checks options that depend on each other.  Returns a status, or -1 to go on. */
+static int check_options(struct request *request)
+{
+	struct format_options *shown = &request->shown;
+	bool branches = shown->view == FORMAT_BRANCHES;
+	const char *sort = request->sort;
+	char *wrong;
+	int status;
+
+	if (branches && shown->graph == FORMAT_YES)
+		return tool_usage_error("report", "-b and -g cannot be combined");
+	if (!sort)
+		sort = branches ? keys_of_branches : keys_of_samples;
+	wrong = keys_parse(&shown->keys, sort, branches);
+	if (!wrong)
+		return -1;
+	status = tool_usage_error("report", "%s", wrong);
+	free(wrong);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct request request = {.input = "perf.data", .shown = {.graph_percent = GRAPH_PERCENT}};
+	int status = read_options(&request, argc, argv);
+	struct profile *profile;
+
+	if (status < 0)
+		status = check_options(&request);
+	if (status >= 0)
+		return status;
+	profile = profile_open(request.input, request.root);
 	if (!profile)
 		return 1;
-	if (branches)
-		shown.view = FORMAT_BRANCHES;
-	if (callers)
-		shown.view = FORMAT_CALLERS;
-	format_write(format_find("text"), profile, &shown, stdout);
+	format_write(format_find("text"), profile, &request.shown, stdout);
 	status = profile->incomplete ? 1 : 0;
 	profile_close(profile);
 	return output_finish("report", status);

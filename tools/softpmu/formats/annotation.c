@@ -279,11 +279,11 @@ static int show(struct annotation *annotation)
 	bool first = true;
 
 	annotation->totals = tool_alloc(events * sizeof(*annotation->totals));
-	profile_each(annotation->profile, count_function, annotation);
+	profile_each(annotation->profile, 0, count_function, annotation);
 	if (choose(annotation) == 0) {
 		status = nothing(annotation);
 	} else {
-		profile_each(annotation->profile, count_instruction, annotation);
+		profile_each(annotation->profile, 0, count_instruction, annotation);
 		qsort(annotation->functions, annotation->count, sizeof(*annotation->functions),
 		      hotter);
 	}

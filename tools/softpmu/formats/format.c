@@ -19,36 +19,47 @@ const struct format *format_find(const char *name)
 	return *format;
 }
 
-/* What each view needs of the samples. */
-static const unsigned parts_of[] = {
-	[FORMAT_FUNCTIONS] = AGGREGATION_SAMPLES,
-	[FORMAT_BRANCHES] = AGGREGATION_BRANCHES,
-	[FORMAT_CALLERS] = AGGREGATION_SAMPLES | AGGREGATION_CALLS,
-};
+static bool choose(enum format_choice choice, bool chains)
+{
+	return choice == FORMAT_YES || (choice == FORMAT_IF_CHAINS && chains);
+}
+
+static bool wants_chains(const struct format_options *options)
+{
+	return options->view == FORMAT_SAMPLES &&
+	       (options->children != FORMAT_NO || options->graph != FORMAT_NO);
+}
+
+static unsigned parts_of(const struct format_options *options)
+{
+	unsigned parts = keys_needs(&options->keys);
+
+	if (options->view == FORMAT_BRANCHES)
+		return parts | AGGREGATION_BRANCHES;
+	return parts | AGGREGATION_SAMPLES | (wants_chains(options) ? AGGREGATION_CALLERS : 0);
+}
 
 static bool is_shown(const struct aggregation_event *event, enum format_view view)
 {
-	if (view == FORMAT_FUNCTIONS)
-		return event->samples;
-	return event->edges && event->call_chains == (view == FORMAT_CALLERS);
+	return view == FORMAT_BRANCHES ? event->branch_total : event->samples;
 }
 
 static struct rows make_rows(const struct format_output *output, size_t event)
 {
 	const struct format_options *options = output->options;
-	unsigned by = 0;
+	bool chains = output->aggregation->events[event].call_chains;
+	unsigned how = 0;
 
-	switch (options->view) {
-	case FORMAT_BRANCHES:
-		return rows_of_branches(output->aggregation, event);
-	case FORMAT_CALLERS:
-		return rows_of_callers(output->aggregation, event);
-	case FORMAT_FUNCTIONS:
-	default:
-		for (size_t i = 0; i < options->key_count; i++)
-			by |= 1u << options->keys[i];
-		return rows_of_functions(output->aggregation, event, by);
+	if (options->view == FORMAT_BRANCHES)
+		return rows_of_branches(output->aggregation, event, &options->keys);
+	if (choose(options->children, chains))
+		how |= ROWS_CHILDREN;
+	if (choose(options->graph, chains)) {
+		unsigned usual = how & ROWS_CHILDREN ? ROWS_CALLEES : ROWS_CALLERS;
+
+		how |= options->order ? options->order : usual;
 	}
+	return rows_of_samples(output->aggregation, event, &options->keys, how);
 }
 
 static void write_rows(const struct format *format, const struct format_output *output,
@@ -57,20 +68,9 @@ static void write_rows(const struct format *format, const struct format_output *
 	size_t shown = 0;
 
 	while (shown < rows->count &&
-	       rows_percent(rows, &rows->rows[shown]) >= output->options->percent_limit)
+	       rows_percent(rows, rows->rows[shown].total) >= output->options->percent_limit)
 		shown++;
-	switch (output->options->view) {
-	case FORMAT_BRANCHES:
-		format->branches(output, event, rows, shown);
-		break;
-	case FORMAT_CALLERS:
-		format->callers(output, event, rows, shown);
-		break;
-	case FORMAT_FUNCTIONS:
-	default:
-		format->functions(output, event, rows, shown);
-		break;
-	}
+	format->rows(output, event, rows, shown);
 }
 
 /* Names the files that would have given names to at least one sample in a hundred. */
@@ -80,8 +80,8 @@ static void complain(const struct rows *rows)
 		const struct row *row = &rows->rows[i];
 		size_t j = 0;
 
-		if (!row->file || row->from.symbol || !row->from.level ||
-		    rows_percent(rows, row) < 1)
+		if (!row->file || row->key.from.symbol || !row->key.from.level ||
+		    rows_percent(rows, row->total) < 1)
 			continue;
 		while (j < i && rows->rows[j].file != row->file)
 			j++;
@@ -93,14 +93,13 @@ static void complain(const struct rows *rows)
 void format_write(const struct format *format, struct profile *profile,
 		  const struct format_options *options, FILE *to)
 {
-	struct aggregation *aggregation = aggregation_new(profile, parts_of[options->view]);
+	struct aggregation *aggregation = aggregation_new(profile, parts_of(options));
 	struct format_output output = {to, profile, aggregation, options};
 	struct rows *rows = tool_alloc(aggregation->event_count * sizeof(*rows));
-	bool some = false, other = false;
+	bool some = false;
 
 	format->begin(&output);
 	for (size_t i = 0; i < aggregation->event_count; i++) {
-		other |= aggregation->events[i].edges != 0;
 		if (!is_shown(&aggregation->events[i], options->view))
 			continue;
 		some = true;
@@ -108,11 +107,10 @@ void format_write(const struct format *format, struct profile *profile,
 		write_rows(format, &output, i, &rows[i]);
 	}
 	if (!some)
-		format->nothing(&output, other);
+		format->nothing(&output);
 	fflush(to);
 	for (size_t i = 0; i < aggregation->event_count; i++) {
-		if (options->view == FORMAT_FUNCTIONS)
-			complain(&rows[i]);
+		complain(&rows[i]);
 		rows_free(&rows[i]);
 	}
 	free(rows);

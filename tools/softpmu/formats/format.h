@@ -13,15 +13,19 @@
 
 #include "tools/softpmu/profile/rows.h"
 
-enum format_view { FORMAT_FUNCTIONS, FORMAT_BRANCHES, FORMAT_CALLERS };
+enum format_view { FORMAT_SAMPLES, FORMAT_BRANCHES };
+enum format_choice { FORMAT_IF_CHAINS, FORMAT_NO, FORMAT_YES };
 
 struct format_options {
 	enum format_view view;
-	enum rows_key keys[ROWS_KEYS]; /* columns of functions, each once */
-	size_t key_count;
-	bool show_count;      /* samples or branches, next to the percentage */
-	bool header;	      /* begin with what was recorded, where and how */
-	double percent_limit; /* leave out rows below */
+	struct keys keys;	     /* columns */
+	enum format_choice children; /* a caller's rows also have the samples of its callees */
+	enum format_choice graph;    /* show a call graph for each row */
+	unsigned order;		     /* ROWS_CALLERS or ROWS_CALLEES; 0: by `children` */
+	double graph_percent;	     /* leave out branches of the call graph below */
+	bool show_count;	     /* samples or branches, next to the percentage */
+	bool header;		     /* begin with what was recorded, where and how */
+	double percent_limit;	     /* leave out rows below */
 };
 
 /* What operations are given. */
@@ -37,15 +41,10 @@ struct format {
 	/* Begins the output. */
 	void (*begin)(const struct format_output *output);
 	/* Writes an event: `shown` of the rows reach the percentage that was asked for. */
-	void (*functions)(const struct format_output *output, size_t event, const struct rows *rows,
-			  size_t shown);
-	void (*branches)(const struct format_output *output, size_t event, const struct rows *rows,
-			 size_t shown);
-	void (*callers)(const struct format_output *output, size_t event, const struct rows *rows,
-			size_t shown);
-	/* Says that no event has what the view shows.  `other`: branches instead of call chains
-	 * or the other way round. */
-	void (*nothing)(const struct format_output *output, bool other);
+	void (*rows)(const struct format_output *output, size_t event, const struct rows *rows,
+		     size_t shown);
+	/* Says that no event has what the view shows. */
+	void (*nothing)(const struct format_output *output);
 };
 
 /* Returns NULL if there is no format of that name. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* aggregation.c: adds up the samples of a profile by event, command, place and chain of calls. */
+/* aggregation.c: adds up the samples of a profile by event, thread, place and chain of callers. */
 #include "tools/softpmu/profile/aggregation.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+
+/* --- places and frames -------------------------------------------------------------------- */
 
 static bool same_place(const void *places, uint32_t number, const void *thing)
 {
@@ -14,7 +15,27 @@ static bool same_place(const void *places, uint32_t number, const void *thing)
 	const struct aggregation_place *b = thing;
 
 	return a->object == b->object && a->symbol == b->symbol && a->address == b->address &&
-	       a->level == b->level;
+	       a->ip == b->ip && a->level == b->level;
+}
+
+/* Returns the number of the place, and adds it if it is new. */
+static uint32_t number_place(struct aggregation *aggregation, const struct aggregation_place *place)
+{
+	uint64_t hash =
+		numbering_mix(numbering_mix(0, (uintptr_t)place->object), (uintptr_t)place->symbol);
+	uint32_t number;
+
+	hash = numbering_mix(hash, place->address + place->ip);
+	number = numbering_find(&aggregation->place_numbers, hash, same_place, aggregation->places,
+				place);
+	if (number == aggregation->place_count) {
+		aggregation->places =
+			tool_room(aggregation->places, &aggregation->place_room,
+				  aggregation->place_count, sizeof(*aggregation->places));
+		aggregation->places[aggregation->place_count++] = *place;
+		aggregation->places[number].function = number;
+	}
+	return number;
 }
 
 static uint32_t place_number(struct aggregation *aggregation, const struct profile_place *from)
@@ -24,64 +45,96 @@ static uint32_t place_number(struct aggregation *aggregation, const struct profi
 					  .symbol = from->symbol,
 					  .address = from->symbol ? 0 : from->address,
 					  .level = from->level};
-	uint64_t hash = numbering_mix(numbering_mix(0, (uintptr_t)place.object),
-				      (uintptr_t)place.symbol + place.address);
-	uint32_t number = numbering_find(&aggregation->place_numbers, hash, same_place,
-					 aggregation->places, &place);
+	uint32_t function, number;
 
-	if (number < aggregation->place_count)
-		return number;
-	aggregation->places = tool_room(aggregation->places, &aggregation->place_room,
-					aggregation->place_count, sizeof(*aggregation->places));
-	aggregation->places[aggregation->place_count++] = place;
+	function = number_place(aggregation, &place);
+	if (!(aggregation->parts & AGGREGATION_ADDRESSES))
+		return function;
+	place.address = from->address;
+	place.ip = from->ip;
+	number = number_place(aggregation, &place);
+	aggregation->places[number].function = function;
 	return number;
 }
 
-/* --- stacks ------------------------------------------------------------------------------ */
+static bool same_frame(const void *frames, uint32_t number, const void *thing)
+{
+	const struct aggregation_frame *a = (const struct aggregation_frame *)frames + number;
+	const struct aggregation_frame *b = thing;
+
+	return a->place == b->place && a->caller == b->caller;
+}
+
+static uint32_t frame_number(struct aggregation *aggregation, uint32_t caller,
+			     const struct profile_place *place)
+{
+	struct aggregation_frame frame = {place_number(aggregation, place), caller};
+	uint32_t number = numbering_find(&aggregation->frame_numbers,
+					 numbering_mix(0, (uint64_t)caller << 32 | frame.place),
+					 same_frame, aggregation->frames, &frame);
+
+	if (number == aggregation->frame_count) {
+		aggregation->frames =
+			tool_room(aggregation->frames, &aggregation->frame_room,
+				  aggregation->frame_count, sizeof(*aggregation->frames));
+		aggregation->frames[aggregation->frame_count++] = frame;
+	}
+	return number;
+}
+
+/* --- threads ------------------------------------------------------------------------------ */
+
+static struct aggregation_thread thread_of(const struct aggregation *aggregation,
+					   const struct profile_sample *sample)
+{
+	struct aggregation_thread thread = {.comm = sample->comm};
+
+	if (aggregation->parts & AGGREGATION_THREADS) {
+		thread.pid = sample->pid;
+		thread.tid = sample->tid;
+	}
+	if (aggregation->parts & AGGREGATION_CPUS)
+		thread.cpu = sample->cpu;
+	return thread;
+}
+
+static bool same_thread(const struct aggregation_thread *a, const struct aggregation_thread *b)
+{
+	return a->comm == b->comm && a->pid == b->pid && a->tid == b->tid && a->cpu == b->cpu;
+}
+
+static uint64_t hash_of_thread(const struct aggregation_thread *thread)
+{
+	return numbering_mix((uintptr_t)thread->comm, (uint64_t)thread->tid << 32 | thread->cpu);
+}
+
+/* --- stacks ------------------------------------------------------------------------------- */
 
 static bool same_stack(const void *stacks, uint32_t number, const void *thing)
 {
 	const struct aggregation_stack *a = (const struct aggregation_stack *)stacks + number;
 	const struct aggregation_stack *b = thing;
 
-	return a->comm == b->comm && a->place == b->place && a->call_count == b->call_count &&
-	       (!a->call_count || !memcmp(a->calls, b->calls, a->call_count * sizeof(*a->calls)));
-}
-
-static struct aggregation_edge *edges_of(struct aggregation *aggregation,
-					 const struct profile_sample *sample)
-{
-	struct aggregation_edge *edges = tool_alloc(sample->branch_count * sizeof(*edges));
-
-	for (size_t i = 0; i < sample->branch_count; i++) {
-		edges[i].from = place_number(aggregation, &sample->branches[i].from);
-		edges[i].to = place_number(aggregation, &sample->branches[i].to);
-	}
-	return edges;
+	return a->frame == b->frame && same_thread(&a->thread, &b->thread);
 }
 
 static void add_stack(struct aggregation *aggregation, struct aggregation_event *event,
 		      const struct profile_sample *sample)
 {
-	struct aggregation_edge *calls = NULL;
-	struct aggregation_stack stack = {.comm = sample->comm,
-					  .place = place_number(aggregation, &sample->at)};
-	uint64_t hash = numbering_mix(stack.place, (uintptr_t)stack.comm);
+	struct aggregation_stack stack = {.thread = thread_of(aggregation, sample),
+					  .frame = AGGREGATION_NONE};
 	uint32_t number;
 
-	if (event->call_chains && aggregation->parts & AGGREGATION_CALLS) {
-		stack.calls = calls = edges_of(aggregation, sample);
-		stack.call_count = (uint32_t)sample->branch_count;
-	}
-	for (size_t i = 0; i < stack.call_count; i++)
-		hash = numbering_mix(hash, (uint64_t)calls[i].from << 32 | calls[i].to);
-	number = numbering_find(&event->stack_numbers, hash, same_stack, event->stacks, &stack);
+	for (size_t i = sample->caller_count; i-- > 0;)
+		stack.frame = frame_number(aggregation, stack.frame, &sample->callers[i]);
+	stack.frame = frame_number(aggregation, stack.frame, &sample->at);
+	number = numbering_find(&event->stack_numbers,
+				numbering_mix(hash_of_thread(&stack.thread), stack.frame),
+				same_stack, event->stacks, &stack);
 	if (number == event->stack_count) {
 		event->stacks = tool_room(event->stacks, &event->stack_room, event->stack_count,
 					  sizeof(*event->stacks));
 		event->stacks[event->stack_count++] = stack;
-	} else {
-		free(calls);
 	}
 	event->stacks[number].samples++;
 	event->stacks[number].period += sample->period;
@@ -94,20 +147,24 @@ static bool same_branch(const void *branches, uint32_t number, const void *thing
 	const struct aggregation_branch *a = (const struct aggregation_branch *)branches + number;
 	const struct aggregation_branch *b = thing;
 
-	return a->comm == b->comm && a->edge.from == b->edge.from && a->edge.to == b->edge.to;
+	return a->from == b->from && a->to == b->to && a->flags == b->flags &&
+	       same_thread(&a->thread, &b->thread);
 }
 
 static void add_branch(struct aggregation *aggregation, struct aggregation_event *event,
-		       const char *comm, const struct profile_branch *from)
+		       const struct profile_sample *sample, const struct profile_branch *from)
 {
-	struct aggregation_branch branch = {.comm = comm,
-					    .edge = {place_number(aggregation, &from->from),
-						     place_number(aggregation, &from->to)}};
-	uint64_t hash =
-		numbering_mix((uint64_t)branch.edge.from << 32 | branch.edge.to, (uintptr_t)comm);
-	uint32_t number =
-		numbering_find(&event->branch_numbers, hash, same_branch, event->branches, &branch);
+	struct aggregation_branch branch = {.thread = thread_of(aggregation, sample),
+					    .from = place_number(aggregation, &from->from),
+					    .to = place_number(aggregation, &from->to)};
+	uint64_t hash = hash_of_thread(&branch.thread);
+	uint32_t number;
 
+	if (aggregation->parts & AGGREGATION_FLAGS)
+		branch.flags = from->flags;
+	hash = numbering_mix(hash, (uint64_t)branch.from << 32 | branch.to);
+	number = numbering_find(&event->branch_numbers, numbering_mix(hash, branch.flags),
+				same_branch, event->branches, &branch);
 	if (number == event->branch_count) {
 		event->branches = tool_room(event->branches, &event->branch_room,
 					    event->branch_count, sizeof(*event->branches));
@@ -123,19 +180,23 @@ static void add_sample(void *opaque, const struct profile_sample *sample)
 
 	event->samples++;
 	event->period += sample->period;
-	event->edges += sample->branch_count;
 	if (aggregation->parts & AGGREGATION_SAMPLES)
 		add_stack(aggregation, event, sample);
-	if (event->call_chains || !(aggregation->parts & AGGREGATION_BRANCHES))
+	if (event->call_stack)
+		return;
+	event->branch_total += sample->branch_count;
+	if (!(aggregation->parts & AGGREGATION_BRANCHES))
 		return;
 	for (size_t i = 0; i < sample->branch_count; i++)
-		add_branch(aggregation, event, sample->comm, &sample->branches[i]);
+		add_branch(aggregation, event, sample, &sample->branches[i]);
 }
 
 struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 {
 	struct aggregation *aggregation = tool_alloc(sizeof(*aggregation));
+	unsigned wanted = 0;
 
+	aggregation->profile = profile;
 	aggregation->parts = parts;
 	aggregation->event_count = perfdata_event_count(profile->reader);
 	aggregation->events = tool_alloc(aggregation->event_count * sizeof(*aggregation->events));
@@ -143,13 +204,14 @@ struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 		const struct perfdata_event *event = perfdata_event_at(profile->reader, i);
 
 		aggregation->events[i].name = event->name;
-		aggregation->events[i].call_chains =
-			event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+		aggregation->events[i].call_chains = profile_has_callers(event);
+		aggregation->events[i].call_stack = profile_has_call_stack(event);
 	}
-	if (parts & (AGGREGATION_CALLS | AGGREGATION_BRANCHES))
-		profile_each_with_branches(profile, add_sample, aggregation);
-	else
-		profile_each(profile, add_sample, aggregation);
+	if (parts & AGGREGATION_CALLERS)
+		wanted |= PROFILE_CALLERS;
+	if (parts & AGGREGATION_BRANCHES)
+		wanted |= PROFILE_BRANCHES;
+	profile_each(profile, wanted, add_sample, aggregation);
 	return aggregation;
 }
 
@@ -158,15 +220,15 @@ void aggregation_free(struct aggregation *aggregation)
 	for (size_t i = 0; i < aggregation->event_count; i++) {
 		struct aggregation_event *event = &aggregation->events[i];
 
-		for (size_t j = 0; j < event->stack_count; j++)
-			free((struct aggregation_edge *)event->stacks[j].calls);
 		free(event->stacks);
 		free(event->branches);
 		numbering_free(&event->stack_numbers);
 		numbering_free(&event->branch_numbers);
 	}
 	numbering_free(&aggregation->place_numbers);
+	numbering_free(&aggregation->frame_numbers);
 	free(aggregation->places);
+	free(aggregation->frames);
 	free(aggregation->events);
 	free(aggregation);
 }

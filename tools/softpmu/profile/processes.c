@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/softpmu/base/numbering.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/symbols/address_spaces.h"
 #include "tools/softpmu/symbols/jit.h"
@@ -31,35 +32,37 @@ struct thread_name {
 	const char *comm;
 };
 
-struct text {
-	struct text *next;
-	char text[];
-};
-
 struct processes {
 	struct perfdata_reader *reader;
 	struct symbols *symbols;
 	struct address_spaces *spaces;
 	struct thread_name *comms;
 	struct jit_file *jits;
-	struct text *texts;
+	char **texts;
+	size_t text_count, text_room;
+	struct numbering text_numbers;
 	const char *unknown, *kernel;
 };
 
+static bool same_text(const void *texts, uint32_t number, const void *text)
+{
+	return !strcmp(((char *const *)texts)[number], text);
+}
+
 const char *processes_intern(struct processes *processes, const char *text)
 {
-	struct text *entry;
-	size_t bytes = strlen(text) + 1;
+	uint64_t hash = 0;
+	uint32_t number;
 
-	for (entry = processes->texts; entry; entry = entry->next) {
-		if (!strcmp(entry->text, text))
-			return entry->text;
+	for (const char *at = text; *at; at++)
+		hash = numbering_mix(hash, (unsigned char)*at);
+	number = numbering_find(&processes->text_numbers, hash, same_text, processes->texts, text);
+	if (number == processes->text_count) {
+		processes->texts = tool_room(processes->texts, &processes->text_room,
+					     processes->text_count, sizeof(*processes->texts));
+		processes->texts[processes->text_count++] = tool_copy(text);
 	}
-	entry = tool_alloc(sizeof(*entry) + bytes);
-	memcpy(entry->text, text, bytes);
-	entry->next = processes->texts;
-	processes->texts = entry;
-	return entry->text;
+	return processes->texts[number];
 }
 
 struct processes *processes_new(struct perfdata_reader *reader, const char *root)
@@ -97,7 +100,6 @@ void processes_rewind(struct processes *processes)
 void processes_free(struct processes *processes)
 {
 	struct jit_file *jit;
-	struct text *text;
 
 	if (!processes)
 		return;
@@ -109,10 +111,10 @@ void processes_free(struct processes *processes)
 		jit_close(jit->jit);
 		free(jit);
 	}
-	while ((text = processes->texts) != NULL) {
-		processes->texts = text->next;
-		free(text);
-	}
+	for (size_t i = 0; i < processes->text_count; i++)
+		free(processes->texts[i]);
+	free(processes->texts);
+	numbering_free(&processes->text_numbers);
 	free(processes);
 }
 

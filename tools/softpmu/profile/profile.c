@@ -23,8 +23,9 @@ struct profile_entry {
 		struct {
 			uint64_t ip, period;
 			const struct perfdata_branch *branches;
-			uint32_t event;
-			uint16_t misc, branch_count;
+			const struct perfdata_address *chain;
+			uint32_t event, cpu;
+			uint16_t misc, branch_count, chain_count;
 		} sample;
 		struct {
 			const struct perfdata_bts *records;
@@ -77,8 +78,11 @@ static bool keep(struct profile *profile, const struct perfdata_record *record,
 		/* A sample without a period counts as one occurrence. */
 		entry->sample.period = record->sample.period ? record->sample.period : 1;
 		entry->sample.event = (uint32_t)record->sample.event;
+		entry->sample.cpu = record->sample.cpu;
 		entry->sample.misc = record->sample.misc;
-		/* A record has less than 2^16 bytes, so the number fits. */
+		entry->sample.chain = record->sample.chain;
+		/* A record has less than 2^16 bytes, so the numbers fit. */
+		entry->sample.chain_count = (uint16_t)record->sample.chain_count;
 		entry->sample.branches = record->sample.branches;
 		entry->sample.branch_count = (uint16_t)record->sample.branch_count;
 		return true;
@@ -197,11 +201,99 @@ struct visit {
 	struct profile *profile;
 	profile_visitor *each;
 	void *opaque;
-	bool with_branches;
+	unsigned parts;
 	struct profile_branch *branches; /* of the current sample */
-	size_t room;
+	struct profile_place *callers;	 /* of the current sample */
+	size_t branch_room, caller_room;
 	struct found *found;
 };
+
+bool profile_has_call_stack(const struct perfdata_event *event)
+{
+	return event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+bool profile_has_callers(const struct perfdata_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_CALLCHAIN || profile_has_call_stack(event);
+}
+
+static void add_caller(struct visit *visit, struct profile_sample *sample,
+		       const struct profile_place *caller)
+{
+	visit->callers = tool_room(visit->callers, &visit->caller_room, sample->caller_count,
+				   sizeof(*visit->callers));
+	visit->callers[sample->caller_count++] = *caller;
+}
+
+/* Takes the callers from last branch records in call-stack mode: these are the addresses of the
+ * call instructions. */
+static void callers_of_branches(struct visit *visit, const struct profile_entry *entry,
+				const struct processes_when *when, struct profile_sample *sample)
+{
+	for (size_t i = 0; i < entry->sample.branch_count; i++) {
+		uint64_t ip = entry->sample.branches[i].from;
+		struct profile_place caller =
+			processes_place(visit->profile->processes, when, ip, ip >> 63);
+
+		add_caller(visit, sample, &caller);
+	}
+}
+
+/* Takes the callers from the chain of the kernel.  Its first address is the sample's own.  The
+ * others are return addresses, and the call is before them: it can be a function's last
+ * instruction. */
+static void callers_of_chain(struct visit *visit, const struct profile_entry *entry,
+			     const struct processes_when *when, struct profile_sample *sample)
+{
+	bool kernel = false, first = true;
+
+	for (size_t i = 0; i < entry->sample.chain_count; i++) {
+		uint64_t ip = entry->sample.chain[i].ip;
+		struct profile_place caller;
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			kernel = ip == PERF_CONTEXT_KERNEL;
+			continue;
+		}
+		if (!first) {
+			caller = processes_place(visit->profile->processes, when, ip - 1, kernel);
+			add_caller(visit, sample, &caller);
+		}
+		first = false;
+	}
+}
+
+static void find_callers(struct visit *visit, const struct profile_entry *entry,
+			 const struct processes_when *when, struct profile_sample *sample)
+{
+	if (profile_has_call_stack(perfdata_event_at(visit->profile->reader, sample->event)))
+		callers_of_branches(visit, entry, when, sample);
+	else
+		callers_of_chain(visit, entry, when, sample);
+	sample->callers = visit->callers;
+}
+
+static void find_branches(struct visit *visit, const struct profile_entry *entry,
+			  const struct processes_when *when, struct profile_sample *sample)
+{
+	struct processes *processes = visit->profile->processes;
+
+	if (sample->branch_count > visit->branch_room) {
+		visit->branch_room = sample->branch_count;
+		visit->branches =
+			tool_grow(visit->branches, visit->branch_room * sizeof(*visit->branches));
+	}
+	sample->branches = visit->branches;
+	for (size_t i = 0; i < sample->branch_count; i++) {
+		const struct perfdata_branch *branch = &entry->sample.branches[i];
+
+		visit->branches[i] = (struct profile_branch){
+			.from = processes_place(processes, when, branch->from, branch->from >> 63),
+			.to = processes_place(processes, when, branch->to, branch->to >> 63),
+			.flags = branch->flags};
+	}
+}
 
 static void visit_sample(struct visit *visit, const struct profile_entry *entry)
 {
@@ -211,27 +303,18 @@ static void visit_sample(struct visit *visit, const struct profile_entry *entry)
 	struct profile_sample sample = {
 		.event = entry->sample.event,
 		.period = entry->sample.period,
+		.pid = entry->pid,
+		.tid = entry->tid,
+		.cpu = entry->sample.cpu,
 		.comm = processes_comm_of(processes, entry->pid, entry->tid),
 		.at = processes_place(processes, &when, entry->sample.ip,
-				      mode == PERF_RECORD_MISC_KERNEL)};
+				      mode == PERF_RECORD_MISC_KERNEL),
+		.branch_count = entry->sample.branch_count};
 
-	if (visit->with_branches) {
-		sample.branch_count = entry->sample.branch_count;
-		if (sample.branch_count > visit->room) {
-			visit->room = sample.branch_count;
-			visit->branches =
-				tool_grow(visit->branches, visit->room * sizeof(*visit->branches));
-		}
-		sample.branches = visit->branches;
-		for (size_t i = 0; i < sample.branch_count; i++) {
-			const struct perfdata_branch *branch = &entry->sample.branches[i];
-
-			visit->branches[i].from =
-				processes_place(processes, &when, branch->from, branch->from >> 63);
-			visit->branches[i].to =
-				processes_place(processes, &when, branch->to, branch->to >> 63);
-		}
-	}
+	if (visit->parts & PROFILE_BRANCHES)
+		find_branches(visit, entry, &when, &sample);
+	if (visit->parts & PROFILE_CALLERS)
+		find_callers(visit, entry, &when, &sample);
 	visit->each(visit->opaque, &sample);
 }
 
@@ -254,6 +337,13 @@ static const struct profile_place *find_place(struct processes *processes, struc
 	return &found->place;
 }
 
+/* Returns the flags of struct perf_branch_entry.  Bit 1 is "predicted".  Only NetBurst's records have
+ * a prediction, so a clear bit says nothing. */
+static uint64_t branch_flags(const struct perfdata_bts *bts)
+{
+	return bts->misc >> 4 & 1 ? 2 : 0;
+}
+
 /* Visits each branch of a stretch of the trace as a sample of period 1 at its source. */
 static void visit_trace(struct visit *visit, const struct profile_entry *entry)
 {
@@ -262,21 +352,23 @@ static void visit_trace(struct visit *visit, const struct profile_entry *entry)
 	struct profile_branch branch;
 	struct profile_sample sample = {.event = entry->trace.event,
 					.period = 1,
-					.comm = processes_comm_of(processes, when.pid, entry->tid)};
+					.pid = when.pid,
+					.tid = entry->tid,
+					.comm = processes_comm_of(processes, when.pid, entry->tid),
+					.branch_count = 1};
 
-	if (visit->with_branches) {
+	if (visit->parts & PROFILE_BRANCHES)
 		sample.branches = &branch;
-		sample.branch_count = 1;
-	}
 	/* Mappings may have changed since the last stretch. */
 	memset(visit->found, 0, FOUND_PLACES * sizeof(*visit->found));
 	for (uint64_t i = 0; i < entry->trace.count; i++) {
 		const struct perfdata_bts *bts = &entry->trace.records[i];
 
 		sample.at = *find_place(processes, visit->found, &when, bts->from);
-		if (visit->with_branches) {
+		if (visit->parts & PROFILE_BRANCHES) {
 			branch.from = sample.at;
 			branch.to = *find_place(processes, visit->found, &when, bts->to);
+			branch.flags = branch_flags(bts);
 		}
 		visit->each(visit->opaque, &sample);
 	}
@@ -312,15 +404,11 @@ static void visit_all(struct visit *visit)
 	}
 	free(visit->found);
 	free(visit->branches);
+	free(visit->callers);
 }
 
-void profile_each(struct profile *profile, profile_visitor *visit, void *opaque)
-{
-	visit_all(&(struct visit){.profile = profile, .each = visit, .opaque = opaque});
-}
-
-void profile_each_with_branches(struct profile *profile, profile_visitor *visit, void *opaque)
+void profile_each(struct profile *profile, unsigned parts, profile_visitor *visit, void *opaque)
 {
 	visit_all(&(struct visit){
-		.profile = profile, .each = visit, .opaque = opaque, .with_branches = true});
+		.profile = profile, .each = visit, .opaque = opaque, .parts = parts});
 }

@@ -31,15 +31,19 @@ struct profile_place {
 
 struct profile_branch {
 	struct profile_place from, to;
+	uint64_t flags; /* as in struct perf_branch_entry */
 };
 
 struct profile_sample {
 	size_t event;
 	uint64_t period;
+	uint32_t pid, tid, cpu;
 	const char *comm;
 	struct profile_place at;
-	const struct profile_branch *branches; /* the newest first; NULL unless asked for */
-	size_t branch_count;
+	/* What was not asked for is NULL, but the numbers are those of the file. */
+	const struct profile_branch *branches; /* the newest first */
+	const struct profile_place *callers;   /* calls that had not returned, innermost first */
+	size_t branch_count, caller_count;
 };
 
 /*
@@ -49,12 +53,20 @@ struct profile_sample {
 struct profile *profile_open(const char *path, const char *root);
 void profile_close(struct profile *profile);
 
-/* Is called for each sample, in order of time.  A branch of a trace is a sample at its source. */
-typedef void profile_visitor(void *opaque, const struct profile_sample *sample);
-void profile_each(struct profile *profile, profile_visitor *visit, void *opaque);
+/* What a visitor asks for besides the sample itself. */
+enum profile_parts { PROFILE_BRANCHES = 1, PROFILE_CALLERS = 2 };
 
-/* The same, with the branches that each sample holds.  A branch of a trace holds itself. */
-void profile_each_with_branches(struct profile *profile, profile_visitor *visit, void *opaque);
+/* Is called for each sample, in order of time.  A branch of a trace is a sample at its source, and
+ * holds itself as its only branch. */
+typedef void profile_visitor(void *opaque, const struct profile_sample *sample);
+void profile_each(struct profile *profile, unsigned parts, profile_visitor *visit, void *opaque);
+
+/* Returns true if samples of the event have call chains. */
+bool profile_has_callers(const struct perfdata_event *event);
+
+/* Returns true if the branches of its samples are not branches to show, but calls that had not
+ * returned. */
+bool profile_has_call_stack(const struct perfdata_event *event);
 
 /* Returns the last component of a path, as lists show it. */
 const char *profile_short(const char *object);

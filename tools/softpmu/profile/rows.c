@@ -1,67 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c: groups the entries of an aggregation into rows, and sorts these. */
+#define _GNU_SOURCE
 #include "tools/softpmu/profile/rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
-#include "tools/softpmu/symbols/demangle.h"
 
-static bool same_end(const struct rows_end *a, const struct rows_end *b)
+static bool same_row(const void *rows, uint32_t number, const void *key)
 {
-	return a->symbol == b->symbol && a->address == b->address && a->level == b->level;
+	return !memcmp(&((const struct row *)rows)[number].key, key, sizeof(struct row_key));
 }
 
-static bool same_row(const void *rows, uint32_t number, const void *thing)
+/* Returns the row of that key, and adds it if there is none. */
+static struct row *find_row(struct rows *rows, const struct row_key *key)
 {
-	const struct row *a = (const struct row *)rows + number, *b = thing;
-
-	return a->comm == b->comm && a->object == b->object && same_end(&a->from, &b->from) &&
-	       same_end(&a->to, &b->to);
-}
-
-/* Returns the row that is equal to `like`, and adds it if there is none. */
-static struct row *find_row(struct rows *rows, const struct row *like)
-{
-	uint64_t hash =
-		numbering_mix(numbering_mix(0, (uintptr_t)like->comm), (uintptr_t)like->object);
+	uint64_t words[sizeof(*key) / sizeof(uint64_t)], hash = 0;
 	uint32_t number;
 
-	hash = numbering_mix(hash, (uintptr_t)like->from.symbol + like->from.address);
-	hash = numbering_mix(hash, (uintptr_t)like->to.symbol + like->to.address);
-	number = numbering_find(&rows->numbers, hash, same_row, rows->rows, like);
+	memcpy(words, key, sizeof(*key));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		hash = numbering_mix(hash, words[i]);
+	number = numbering_find(&rows->numbers, hash, same_row, rows->rows, key);
 	if (number == rows->count) {
 		rows->rows = tool_room(rows->rows, &rows->room, rows->count, sizeof(*rows->rows));
-		rows->rows[rows->count++] = *like;
+		rows->rows[rows->count++] =
+			(struct row){.key = *key,
+				     .root = rows->how & (ROWS_CALLERS | ROWS_CALLEES)
+						     ? call_graph_root(&rows->graph)
+						     : CALL_GRAPH_NONE};
 	}
 	return &rows->rows[number];
 }
 
-void rows_end_text(const struct rows_end *end, char *text, size_t bytes)
+static struct row *row_of(struct rows *rows, const struct key_source *source)
 {
-	if (end->symbol)
-		snprintf(text, bytes, "[%c] %s", end->level, demangle_name(end->symbol->name));
-	else
-		snprintf(text, bytes, "[%c] 0x%016" PRIx64, end->level, end->address);
-}
+	struct row_key key;
 
-static int by_end(const struct rows_end *a, const struct rows_end *b)
-{
-	char a_text[256], b_text[256];
-
-	if (!a->level)
-		return 0;
-	rows_end_text(a, a_text, sizeof(a_text));
-	rows_end_text(b, b_text, sizeof(b_text));
-	return strcmp(a_text, b_text);
-}
-
-static int by_text(const char *a, const char *b)
-{
-	return a ? strcmp(a, b) : 0;
+	memset(&key, 0, sizeof(key));
+	for (size_t i = 0; i < rows->keys->count; i++)
+		rows->keys->list[i]->take(&key, source);
+	return find_row(rows, &key);
 }
 
 static int by_number(uint64_t a, uint64_t b)
@@ -69,109 +49,159 @@ static int by_number(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Puts the heaviest row first.  Rows of equal weight are sorted by their text, so that the same
- * file always gives the same report. */
-static int heavier(const void *one, const void *other)
+/* Puts the heaviest row first, and of equal ones the caller, which has the longer chains.  Other
+ * equal rows are sorted by their text, so that the same file always gives the same report. */
+static int heavier(const void *one, const void *other, void *opaque)
 {
 	const struct row *a = one, *b = other;
-	int order = by_number(b->weight, a->weight);
+	const struct rows *rows = opaque;
+	int order = by_number(b->total, a->total);
 
+	if (!order && rows->how & ROWS_CHILDREN)
+		order = rows->how & ROWS_CALLEES ? by_number(b->depth, a->depth)
+						 : by_number(a->depth, b->depth);
 	if (!order)
-		order = by_end(&a->from, &b->from);
+		order = by_number(b->self, a->self);
 	if (!order)
-		order = by_end(&a->to, &b->to);
-	if (!order && a->object)
-		order = by_text(profile_short(a->object), profile_short(b->object));
-	if (!order)
-		order = by_text(a->comm, b->comm);
-	if (!order)
-		order = by_text(a->object, b->object);
+		order = keys_compare(rows->keys, &a->key, &b->key);
 	/* A file can have several functions of one name. */
-	if (!order && a->from.symbol && b->from.symbol)
-		order = by_number(a->from.symbol->start, b->from.symbol->start);
-	if (!order && a->to.symbol && b->to.symbol)
-		order = by_number(a->to.symbol->start, b->to.symbol->start);
+	if (!order && a->key.from.symbol && b->key.from.symbol)
+		order = by_number(a->key.from.symbol->start, b->key.from.symbol->start);
+	if (!order && a->key.to.symbol && b->key.to.symbol)
+		order = by_number(a->key.to.symbol->start, b->key.to.symbol->start);
 	return order;
 }
 
 static void sort(struct rows *rows)
 {
 	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), heavier);
+		qsort_r(rows->rows, rows->count, sizeof(*rows->rows), heavier, rows);
 }
 
-static struct rows_end end_of(const struct aggregation_place *place)
+/* --- samples ------------------------------------------------------------------------------ */
+
+/* A call chain, from the sample's own frame to the outermost caller. */
+struct chain {
+	const struct aggregation *aggregation;
+	const struct aggregation_stack *stack;
+	size_t number; /* of the stack, plus 1 */
+	uint32_t *frames;
+	size_t count, room;
+};
+
+static void read_chain(struct chain *chain)
 {
-	return (struct rows_end){place->symbol, place->address, place->level};
+	const struct aggregation *aggregation = chain->aggregation;
+
+	chain->count = 0;
+	for (uint32_t frame = chain->stack->frame; frame != AGGREGATION_NONE;
+	     frame = aggregation->frames[frame].caller) {
+		chain->frames = tool_room(chain->frames, &chain->room, chain->count,
+					  sizeof(*chain->frames));
+		chain->frames[chain->count++] = frame;
+	}
 }
 
-struct rows rows_of_functions(const struct aggregation *aggregation, size_t event, unsigned by)
+static const struct aggregation_place *place_at(const struct chain *chain, size_t frame)
+{
+	return &chain->aggregation->places[chain->aggregation->frames[chain->frames[frame]].place];
+}
+
+/* Adds frames `from` to `to`, which may be in descending order, to a tree. */
+static void add_path(struct rows *rows, const struct chain *chain, uint32_t node, size_t from,
+		     size_t to)
+{
+	size_t i = from;
+
+	rows->graph.nodes[node].total += chain->stack->period;
+	for (;;) {
+		node = call_graph_child(&rows->graph, node, place_at(chain, i)->function);
+		rows->graph.nodes[node].total += chain->stack->period;
+		if (i == to)
+			break;
+		i = from < to ? i + 1 : i - 1;
+	}
+	rows->graph.nodes[node].own += chain->stack->period;
+}
+
+/* Counts the sample for the row of one of its frames.  A row is counted once for each sample: for
+ * its own frame, otherwise for the frame that comes first in the order of the call graph. */
+static struct row *count_frame(struct rows *rows, const struct chain *chain, size_t frame)
+{
+	const struct key_source source = {.aggregation = chain->aggregation,
+					  .thread = &chain->stack->thread,
+					  .from = place_at(chain, frame)};
+	struct row *row = row_of(rows, &source);
+	size_t last = chain->count - 1;
+
+	if (row->last_stack == chain->number)
+		return NULL;
+	row->last_stack = chain->number;
+	row->file = source.from->file;
+	row->total += chain->stack->period;
+	if (rows->how & ROWS_CALLERS) {
+		add_path(rows, chain, row->root, frame, last);
+		if (row->depth < last - frame + 1)
+			row->depth = last - frame + 1;
+	} else if (rows->how & ROWS_CALLEES) {
+		size_t outermost = frame ? frame : last;
+
+		add_path(rows, chain, row->root, outermost, 0);
+		if (row->depth < outermost + 1)
+			row->depth = outermost + 1;
+	}
+	return row;
+}
+
+static void count_stack(struct rows *rows, const struct chain *chain)
+{
+	struct row *row = count_frame(rows, chain, 0);
+
+	row->samples += chain->stack->samples;
+	row->self += chain->stack->period;
+	if (!(rows->how & ROWS_CHILDREN))
+		return;
+	for (size_t i = 1; i < chain->count; i++)
+		count_frame(rows, chain, rows->how & ROWS_CALLEES ? chain->count - i : i);
+}
+
+struct rows rows_of_samples(const struct aggregation *aggregation, size_t event,
+			    const struct keys *keys, unsigned how)
 {
 	const struct aggregation_event *from = &aggregation->events[event];
-	struct rows rows = {.whole = from->period};
+	struct rows rows = {.whole = from->period, .keys = keys, .how = how};
+	struct chain chain = {.aggregation = aggregation};
 
 	for (size_t i = 0; i < from->stack_count; i++) {
-		const struct aggregation_stack *stack = &from->stacks[i];
-		const struct aggregation_place *place = &aggregation->places[stack->place];
-		struct row like = {.file = place->file}, *row;
-
-		if (by >> ROWS_BY_COMM & 1)
-			like.comm = stack->comm;
-		if (by >> ROWS_BY_OBJECT & 1)
-			like.object = place->object;
-		if (by >> ROWS_BY_SYMBOL & 1)
-			like.from = end_of(place);
-		row = find_row(&rows, &like);
-		row->samples += stack->samples;
-		row->weight += stack->period;
+		chain.stack = &from->stacks[i];
+		chain.number = i + 1;
+		read_chain(&chain);
+		count_stack(&rows, &chain);
 	}
+	free(chain.frames);
 	sort(&rows);
 	return rows;
 }
 
-static struct row edge_row(const struct aggregation *aggregation, const char *comm,
-			   const struct aggregation_edge *edge)
-{
-	const struct aggregation_place *from = &aggregation->places[edge->from];
+/* --- branches ----------------------------------------------------------------------------- */
 
-	return (struct row){.comm = comm,
-			    .object = from->object,
-			    .from = end_of(from),
-			    .to = end_of(&aggregation->places[edge->to])};
-}
-
-struct rows rows_of_branches(const struct aggregation *aggregation, size_t event)
+struct rows rows_of_branches(const struct aggregation *aggregation, size_t event,
+			     const struct keys *keys)
 {
 	const struct aggregation_event *from = &aggregation->events[event];
-	struct rows rows = {.whole = from->edges};
+	struct rows rows = {.whole = from->branch_total, .keys = keys};
 
 	for (size_t i = 0; i < from->branch_count; i++) {
 		const struct aggregation_branch *branch = &from->branches[i];
-		struct row like = edge_row(aggregation, branch->comm, &branch->edge);
+		const struct key_source source = {.aggregation = aggregation,
+						  .thread = &branch->thread,
+						  .from = &aggregation->places[branch->from],
+						  .to = &aggregation->places[branch->to],
+						  .flags = branch->flags};
+		struct row *row = row_of(&rows, &source);
 
-		find_row(&rows, &like)->weight += branch->count;
-	}
-	sort(&rows);
-	return rows;
-}
-
-struct rows rows_of_callers(const struct aggregation *aggregation, size_t event)
-{
-	const struct aggregation_event *from = &aggregation->events[event];
-	struct rows rows = {.whole = from->period};
-
-	for (size_t i = 0; i < from->stack_count; i++) {
-		const struct aggregation_stack *stack = &from->stacks[i];
-
-		for (size_t j = 0; j < stack->call_count; j++) {
-			struct row like = edge_row(aggregation, stack->comm, &stack->calls[j]);
-			struct row *row = find_row(&rows, &like);
-
-			if (row->last_stack == i + 1)
-				continue;
-			row->last_stack = i + 1;
-			row->weight += stack->period;
-		}
+		row->self += branch->count;
+		row->total += branch->count;
 	}
 	sort(&rows);
 	return rows;
@@ -180,10 +210,11 @@ struct rows rows_of_callers(const struct aggregation *aggregation, size_t event)
 void rows_free(struct rows *rows)
 {
 	numbering_free(&rows->numbers);
+	call_graph_free(&rows->graph);
 	free(rows->rows);
 }
 
-double rows_percent(const struct rows *rows, const struct row *row)
+double rows_percent(const struct rows *rows, uint64_t weight)
 {
-	return rows->whole ? 100.0 * (double)row->weight / (double)rows->whole : 0;
+	return rows->whole ? 100.0 * (double)weight / (double)rows->whole : 0;
 }

@@ -1,52 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h: the rows that a format shows of an event: functions, branches between functions, or
- * callers of functions, those with the most first.
+ * rows.h: the rows that a format shows of an event: samples or branches by sort keys, those with the
+ * most first.
  */
 #ifndef SOFTPMU_TOOL_ROWS_H
 #define SOFTPMU_TOOL_ROWS_H
 
-#include "tools/softpmu/profile/aggregation.h"
+#include "tools/softpmu/profile/call_graph.h"
+#include "tools/softpmu/profile/keys.h"
 
-/* What tells rows of functions apart. */
-enum rows_key { ROWS_BY_COMM, ROWS_BY_OBJECT, ROWS_BY_SYMBOL, ROWS_KEYS };
-
-/* A function or, when that is unknown, an address in the object. */
-struct rows_end {
-	const struct symbol *symbol;
-	uint64_t address;
-	char level; /* 0: functions do not tell the rows apart */
-};
-
-/* Of a branch, the object is that of its source. */
 struct row {
-	const char *comm, *object; /* NULL: they do not tell the rows apart */
-	struct symbol_file *file;  /* of a function */
-	struct rows_end from, to;  /* a function has no `to` */
-	uint64_t samples;	   /* of a function */
-	uint64_t weight;	   /* period of the samples, or number of branches */
-	size_t last_stack;	   /* the last that it was counted for, plus 1 */
+	struct row_key key;
+	struct symbol_file *file; /* of the samples, or NULL */
+	uint64_t samples;	  /* in the row itself */
+	uint64_t self;	   /* period of the samples in the row itself, or number of branches */
+	uint64_t total;	   /* the same; with ROWS_CHILDREN also of the samples that it called */
+	size_t depth;	   /* of its longest call chain */
+	size_t last_stack; /* the last that it was counted for, plus 1 */
+	uint32_t root;	   /* of its tree in the call graph */
 };
 
 struct rows {
 	struct row *rows;
 	size_t count, room;
 	uint64_t whole; /* the weight that is 100 % */
+	const struct keys *keys;
+	unsigned how; /* enum rows_how */
 	struct numbering numbers;
+	struct call_graph graph;
 };
 
-/* `by`: bit n is enum rows_key n. */
-struct rows rows_of_functions(const struct aggregation *aggregation, size_t event, unsigned by);
-struct rows rows_of_branches(const struct aggregation *aggregation, size_t event);
+enum rows_how {
+	ROWS_CHILDREN = 1, /* a sample also counts for its callers, once for each row */
+	ROWS_CALLERS = 2,  /* the call graph has the callers of a row */
+	ROWS_CALLEES = 4,  /* the call graph has what a row called, and what called a sample */
+};
 
-/* A caller and a function it called, with the period of each sample that has that pair in its chain
- * (once, however often the functions call each other). */
-struct rows rows_of_callers(const struct aggregation *aggregation, size_t event);
+/* The keys live longer than the rows. */
+struct rows rows_of_samples(const struct aggregation *aggregation, size_t event,
+			    const struct keys *keys, unsigned how);
+struct rows rows_of_branches(const struct aggregation *aggregation, size_t event,
+			     const struct keys *keys);
 void rows_free(struct rows *rows);
 
-double rows_percent(const struct rows *rows, const struct row *row);
-
-/* Writes "[.] main" or "[.] 0x0000000000001234". */
-void rows_end_text(const struct rows_end *end, char *text, size_t bytes);
+double rows_percent(const struct rows *rows, uint64_t weight);
 
 #endif

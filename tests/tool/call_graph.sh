@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# call_graph.sh: `softpmu report` on samples with call chains that are known, compared with perf's own report.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/profile.bash"
+cd "$SCRATCH" || exit 1
+
+hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label) cold=$(address hot cold)
+{
+	echo "chains 1"
+	echo "event instructions:u"
+	echo "event branches:u"
+	echo "comm 10 10 1 1 prog"
+	echo "comm 10 11 1 0 worker"
+	echo "comm 20 20 1 1 longer"
+	map 10 2 "$SCRATCH/hot" 0
+	map 20 2 "$SCRATCH/hot" 0
+	echo "sample 0 10 10 100 600 $((hot + 7)) @$((warm + 1)) @$((label + 1))"
+	echo "sample 0 10 10 101 100 $((hot + 7)) @$((label + 1))"
+	echo "sample 0 10 10 102 200 $((warm + 1)) @$((label + 1))"
+	# recursion
+	echo "sample 0 10 10 103 50 $((hot + 1)) @$((hot + 2)) @$((hot + 3)) @$((warm + 1)) @$((label + 1))"
+	echo "sample 0 10 11 104 2 $cold @$((hot + 2)) @$((warm + 1)) @$((label + 1))"
+	# a chain that ends where others go on
+	echo "sample 0 10 10 105 30 $label"
+	echo "sample 0 20 20 106 70 $hot @$((warm + 2)) @$((warm + 1))"
+	# an address outside of every file
+	echo "sample 0 20 20 107 80 $((0x7000000)) @$((warm + 2)) @$((warm + 1))"
+	echo "sample 1 10 10 108 30 $label @$((hot + 2))"
+} | make_perfdata perf.data
+
+# lines TEXT: prints the rows and the call graphs of a report, without the width of its columns.
+lines() {
+	grep -vE '^#|^$' <<<"$1" | sed -E 's/ +$//; /%  /s/ +/ /g'
+}
+perf_report() {
+	perf report --stdio --no-inline -i perf.data "$@" 2>/dev/null
+}
+while read -ra options; do
+	want=$(lines "$(perf_report "${options[@]}")")
+	run report "${options[@]}"
+	succeeds "report ${options[*]}"
+	has "perf reports something, ${options[*]}" "$want" "%"
+	same "perf says the same, ${options[*]}" "$want" "$(lines "$out")"
+done <<'EOF'
+
+-n
+--children -g callee
+--children -g caller,10
+--no-children
+--no-children -G
+--no-children -g caller
+--no-children -g graph,5,callee
+-g none
+-g none --no-children
+-s sym
+-s sym --no-children
+-s dso,sym -n
+-s comm
+-s pid,sym
+-s cpu,comm -g none
+-s srcline --no-children -g none --percent-limit 8
+-s addr,sym --no-children -g none
+--percent-limit 20
+--no-children --percent-limit 20
+EOF
+
+# The same, computed from the chains: the shares of a function with and without what it called.
+run report -g none -s sym
+has_line "shares of label" "$out" " +86\.75% +2\.65%  \[\.\] label"
+has_line "shares of hot" "$out" " +72\.61% +72\.44%  \[\.\] hot"
+run report -g
+has "callers come first with --children" "$out" "---label"
+run report -g --no-children
+has "the function comes first with --no-children" "$out" "---hot"
+
+run report -g flat
+refuses "a form of the graph that we do not have" 129 "not 'flat'"
+run report -s comm,comm
+refuses "a key twice" 129 "'comm' twice"
+finish
