@@ -26,6 +26,7 @@ static const struct command {
 	{"trace", cmd_trace, "show all calls or taken branches of a program"},
 	{"report", cmd_report, "show the hot functions of a perf.data"},
 	{"annotate", cmd_annotate, "show the hot instructions and source lines of a perf.data"},
+	{"export", cmd_export, "write a perf.data for flame graphs, pprof, KCachegrind and others"},
 	{"list", cmd_list, "list the events of a model, and how far each can be trusted"},
 	{"models", cmd_models, "list the available processors, and what each one has"},
 	{"explain", cmd_explain, "draw a register value or the CPUID leaves"},

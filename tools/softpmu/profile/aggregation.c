@@ -2,10 +2,13 @@
 /* aggregation.c: adds up the samples of a profile by event, thread, place and chain of callers. */
 #include "tools/softpmu/profile/aggregation.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/symbols/demangle.h"
 
 /* --- places and frames -------------------------------------------------------------------- */
 
@@ -82,6 +85,25 @@ static uint32_t frame_number(struct aggregation *aggregation, uint32_t caller,
 	return number;
 }
 
+uint32_t aggregation_frame(struct aggregation *aggregation, const struct profile_sample *sample)
+{
+	uint32_t frame = AGGREGATION_NONE;
+
+	for (size_t i = sample->caller_count; i-- > 0;)
+		frame = frame_number(aggregation, frame, &sample->callers[i]);
+	return frame_number(aggregation, frame, &sample->at);
+}
+
+void aggregation_name(const struct aggregation_place *place, char *text, size_t bytes)
+{
+	if (place->symbol)
+		snprintf(text, bytes, "%s", demangle_name(place->symbol->name));
+	else if (place->object[0] == '/')
+		snprintf(text, bytes, "%s+%#" PRIx64, profile_short(place->object), place->address);
+	else
+		snprintf(text, bytes, "%#" PRIx64, place->address);
+}
+
 /* --- threads ------------------------------------------------------------------------------ */
 
 static struct aggregation_thread thread_of(const struct aggregation *aggregation,
@@ -122,12 +144,9 @@ static void add_stack(struct aggregation *aggregation, struct aggregation_event 
 		      const struct profile_sample *sample)
 {
 	struct aggregation_stack stack = {.thread = thread_of(aggregation, sample),
-					  .frame = AGGREGATION_NONE};
+					  .frame = aggregation_frame(aggregation, sample)};
 	uint32_t number;
 
-	for (size_t i = sample->caller_count; i-- > 0;)
-		stack.frame = frame_number(aggregation, stack.frame, &sample->callers[i]);
-	stack.frame = frame_number(aggregation, stack.frame, &sample->at);
 	number = numbering_find(&event->stack_numbers,
 				numbering_mix(hash_of_thread(&stack.thread), stack.frame),
 				same_stack, event->stacks, &stack);

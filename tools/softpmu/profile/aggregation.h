@@ -90,6 +90,13 @@ enum aggregation_parts {
 
 /* Reads all samples of the profile.  The aggregation lives no longer than the profile. */
 struct aggregation *aggregation_new(struct profile *profile, unsigned parts);
+/* Returns the frame of a sample with its callers.  In a second visit of the same samples the frames
+ * are those of the aggregation. */
+uint32_t aggregation_frame(struct aggregation *aggregation, const struct profile_sample *sample);
+
+/* Writes the name of a function: "main", "lib.so+0x1234" or "0x1234". */
+void aggregation_name(const struct aggregation_place *place, char *text, size_t bytes);
+
 void aggregation_free(struct aggregation *aggregation);
 
 #endif

@@ -303,6 +303,7 @@ static void visit_sample(struct visit *visit, const struct profile_entry *entry)
 	struct profile_sample sample = {
 		.event = entry->sample.event,
 		.period = entry->sample.period,
+		.time_ns = entry->time_ns,
 		.pid = entry->pid,
 		.tid = entry->tid,
 		.cpu = entry->sample.cpu,
@@ -352,6 +353,7 @@ static void visit_trace(struct visit *visit, const struct profile_entry *entry)
 	struct profile_branch branch;
 	struct profile_sample sample = {.event = entry->trace.event,
 					.period = 1,
+					.time_ns = entry->time_ns,
 					.pid = when.pid,
 					.tid = entry->tid,
 					.comm = processes_comm_of(processes, when.pid, entry->tid),

@@ -36,7 +36,7 @@ struct profile_branch {
 
 struct profile_sample {
 	size_t event;
-	uint64_t period;
+	uint64_t period, time_ns;
 	uint32_t pid, tid, cpu;
 	const char *comm;
 	struct profile_place at;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.h: files for other programs that show profiles: a struct exporter for each.
+ *
+ * An exporter writes the samples of one event.  A new one is a file with a struct exporter and a row
+ * in the list of export.c.
+ */
+#ifndef SOFTPMU_TOOL_EXPORT_H
+#define SOFTPMU_TOOL_EXPORT_H
+
+#include <stdio.h>
+
+#include "tools/softpmu/profile/aggregation.h"
+
+/* What an exporter is given. */
+struct export_input {
+	struct profile *profile;
+	struct aggregation *aggregation; /* with threads and call chains */
+	size_t event;
+};
+
+struct exporter {
+	const char *name;
+	unsigned parts; /* of the aggregation, besides threads and call chains */
+	bool binary;	/* not to be written to a terminal */
+	void (*write)(const struct export_input *input, FILE *to);
+};
+
+extern const struct exporter export_folded, export_speedscope, export_pprof, export_callgrind,
+	export_chrome;
+
+/* Returns NULL if there is no format of that name. */
+const struct exporter *export_find(const char *name);
+
+/* Returns the names of all formats, as "folded, speedscope". */
+const char *export_names(void);
+
+/* --- for exporters ------------------------------------------------------------------------ */
+
+/* Writes the name of a place's function as a JSON string. */
+void export_json_name(FILE *to, const struct aggregation_place *place);
+
+/* Finds the source line of a function, or of a place with an address.  Returns false if it is not
+ * known. */
+bool export_line(const struct aggregation_place *place, const char **source, int *line);
+
+/* The threads of the event, each once, in the order of their first stack. */
+struct export_threads {
+	struct aggregation_thread *list;
+	size_t count;
+};
+
+struct export_threads export_threads(const struct export_input *input);
+
+#endif
