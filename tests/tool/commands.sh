@@ -22,7 +22,6 @@ answered top "softpmu record, then softpmu report"
 answered mem "softpmu record -d"
 answered script "perf script reads"
 answered c2c "caches are not modelled"
-answered diff "softpmu stat --baseline"
 answered kvm "softpmu vm"
 answered /bin/true "'/bin/true' is a program; put a command before it, as in 'softpmu stat -- /bin/true'"
 for command in stat record trace; do
@@ -45,7 +44,7 @@ done
 same "nothing has run" no "$([[ -e has-run ]] && echo yes || echo no)"
 timeout "$LIMIT" "$SOFTPMU" stat -e instructions:u true 2>/dev/full
 same "counts that cannot be written" 125 $?
-for command in "" stat record trace report annotate export list models explain; do
+for command in "" stat record trace report annotate diff export list models explain; do
 	# shellcheck disable=SC2086 # no word, or one
 	timeout "$LIMIT" "$SOFTPMU" $command --help >/dev/full 2>"$SCRATCH/err"
 	same "$command --help that cannot be written" "1 1" "$? $(grep -c 'cannot write the output' "$SCRATCH/err")"

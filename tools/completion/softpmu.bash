@@ -27,6 +27,7 @@ _softpmu_options() {
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
+	diff) echo "-s --sort --children --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
@@ -98,7 +99,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate export list models explain vm \
+		mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate diff export list models explain vm \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -196,7 +197,7 @@ _softpmu() {
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate export list models explain vm" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record trace report annotate diff export list models explain vm" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)

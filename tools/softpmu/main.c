@@ -26,6 +26,7 @@ static const struct command {
 	{"trace", cmd_trace, "show all calls or taken branches of a program"},
 	{"report", cmd_report, "show the hot functions of a perf.data"},
 	{"annotate", cmd_annotate, "show the hot instructions and source lines of a perf.data"},
+	{"diff", cmd_diff, "show what changed between two perf.data"},
 	{"export", cmd_export, "write a perf.data for flame graphs, pprof, KCachegrind and others"},
 	{"list", cmd_list, "list the events of a model, and how far each can be trusted"},
 	{"models", cmd_models, "list the available processors, and what each one has"},
@@ -56,7 +57,6 @@ static const struct {
 	{"mem", "softpmu record -d -e mem_inst_retired.all_loads:upp samples data addresses, and "
 		"perf script -F ip,addr shows them"},
 	{"c2c", "softpmu record -d samples data addresses; caches are not modelled"},
-	{"diff", "softpmu stat --baseline compares counts; perf diff compares two perf.data"},
 	{"evlist",
 	 "perf evlist reads what softpmu record wrote; softpmu report --header tells the command"},
 	{"test", "make check, in the source, tests softpmu"},
