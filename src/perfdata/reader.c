@@ -17,6 +17,9 @@
 
 #include <src/perfdata/reader.h>
 
+/* Memory of records is given back in parts of this size. */
+#define RELEASED_BYTES (UINT64_C(16) << 20)
+
 /* --- opening ------------------------------------------------------------------------------ */
 
 static const char *map_file(struct perfdata_reader *reader)
@@ -310,6 +313,20 @@ static int damaged(const struct perfdata_reader *reader, const char *what, char 
 	return -1;
 }
 
+/*
+ * Gives back the memory of records that have been read. Files can be larger than the memory. What is
+ * read again comes from the file again.
+ */
+static void release(struct perfdata_reader *reader)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = (reader->released + page - 1) & ~(page - 1), to = reader->at & ~(page - 1);
+
+	if (from < to)
+		madvise(reader->file + from, to - from, MADV_DONTNEED);
+	reader->released = reader->at;
+}
+
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error)
 {
 	struct perf_event_header header;
@@ -317,6 +334,8 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record
 
 	*error = NULL;
 	memset(record, 0, sizeof(*record));
+	if (reader->at - reader->released > RELEASED_BYTES)
+		release(reader);
 	if (reader->at == reader->end)
 		return 0;
 	if (reader->end - reader->at < sizeof(header))
@@ -342,5 +361,16 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record
 
 void perfdata_rewind(struct perfdata_reader *reader)
 {
-	reader->at = reader->header.data.offset;
+	perfdata_seek(reader, reader->header.data.offset);
+}
+
+uint64_t perfdata_offset(const struct perfdata_reader *reader)
+{
+	return reader->at;
+}
+
+void perfdata_seek(struct perfdata_reader *reader, uint64_t offset)
+{
+	reader->at = offset;
+	reader->released = offset;
 }

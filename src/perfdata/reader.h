@@ -23,6 +23,7 @@ struct perfdata_reader {
 	struct trace_info trace; /* from AUXTRACE_INFO */
 	char *command;		 /* its words, joined */
 	uint64_t at, end;	 /* where the records are */
+	uint64_t released;	 /* records before it have no memory, unless they are read again */
 };
 
 /* Returns true if the file has all of these bytes. */

@@ -91,6 +91,38 @@ same "mappings" "50.00% 10 first moved [.] hot
 same "perf says the same of mappings" "$(rows "$(perf_report -i maps.data)" | grep -v third | sort)" \
 	"$(rows "$out" | grep -v third | sort)"
 
+# Records that are not in order of time: the mapping that a sample is in was recorded after it.
+{
+	echo "event instructions:u"
+	echo "comm 10 10 1 1 prog"
+	samples 2 0 10 300 10 "$warm"
+	samples 3 0 10 100 10 "$((warm + 0x1000000))"
+	map 10 200 "$SCRATCH/hot" 0
+	map 10 50 "$SCRATCH/hot" $((0x1000000))
+} | make_perfdata unordered.data
+run report -n -i unordered.data
+succeeds "records in another order"
+same "records in another order" "100.00% 5 prog hot [.] warm" "$(rows "$out")"
+
+# A long file needs hardly more memory than a short one.
+{
+	echo "event instructions:u"
+	echo "comm 10 10 1 1 prog"
+	map 10 2 "$SCRATCH/hot" 0
+	awk -v hot="$hot" 'BEGIN { for (i = 0; i < 600000; i++) print "sample 0 10 10 " 100 + i " 1000 " hot + i % 20 }'
+} | make_perfdata long.data
+peak() { # prints the most memory that a run of the tool needed, in KB
+	python3 -c "import os, resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)" "$SOFTPMU" "$@"
+}
+short_kb=$(peak report -i perf.data) long_kb=$(peak report -i long.data)
+if ((long_kb - short_kb < 20000)); then
+	pass "memory for a file of 34 MB"
+else
+	fail "memory for a file of 34 MB" "$long_kb KB instead of $short_kb KB"
+fi
+
 # A stripped file has no names, unless its debug file is below --symfs.
 mkdir -p symfs/bin
 build_hot "$SCRATCH/symfs/bin/stripped" -static -no-pie

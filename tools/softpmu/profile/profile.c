@@ -3,6 +3,8 @@
  * profile.c: reads the records of a perf.data and visits the samples in order of time.
  *
  * Records without a time come first, as in perf.  processes.c finds the place of each sample.
+ * Records are not kept in memory: each visit reads the file.  If its records are not in order, the
+ * place of each is kept.
  */
 #include "tools/softpmu/profile/profile.h"
 
@@ -14,37 +16,10 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/profile/processes.h"
 
-/* A record, as it is kept until all have been read. */
+/* Where a record is. */
 struct profile_entry {
 	uint64_t time_ns;
-	size_t order; /* in the file */
-	uint32_t type, pid, tid;
-	union {
-		struct {
-			uint64_t ip, period;
-			const struct perfdata_branch *branches;
-			const struct perfdata_address *chain;
-			uint32_t event, cpu;
-			uint16_t misc, branch_count, chain_count;
-		} sample;
-		struct {
-			const struct perfdata_bts *records;
-			uint64_t count;
-			uint32_t event;
-		} trace;
-		const struct perfdata_mmap *mmap;
-		struct {
-			const char *comm;
-			bool exec;
-		} comm;
-		uint32_t parent;
-	};
-};
-
-/* A copy of a mapping record. */
-struct profile_copy {
-	struct profile_copy *next;
-	struct perfdata_mmap mmap;
+	uint64_t offset; /* in the file */
 };
 
 const char *profile_short(const char *object)
@@ -62,64 +37,31 @@ void profile_complain(const struct symbol_file *file)
 		fprintf(stderr, "softpmu: no symbols of %s: %s\n", path, symbol_file_trouble(file));
 }
 
-/* Makes an entry of a record.  Returns false for types that are not used. */
-static bool keep(struct profile *profile, const struct perfdata_record *record,
-		 struct profile_entry *entry)
+/* Returns the time of a record, 0 if it has none or is of a type that is not used. */
+static uint64_t time_of(const struct perfdata_record *record)
 {
-	struct profile_copy *copy;
-
-	entry->type = record->type;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		entry->time_ns = record->sample.time_ns;
-		entry->pid = record->sample.pid;
-		entry->tid = record->sample.tid;
-		entry->sample.ip = record->sample.ip;
-		/* A sample without a period counts as one occurrence. */
-		entry->sample.period = record->sample.period ? record->sample.period : 1;
-		entry->sample.event = (uint32_t)record->sample.event;
-		entry->sample.cpu = record->sample.cpu;
-		entry->sample.misc = record->sample.misc;
-		entry->sample.chain = record->sample.chain;
-		/* A record has less than 2^16 bytes, so the numbers fit. */
-		entry->sample.chain_count = (uint16_t)record->sample.chain_count;
-		entry->sample.branches = record->sample.branches;
-		entry->sample.branch_count = (uint16_t)record->sample.branch_count;
-		return true;
+		return record->sample.time_ns;
 	case PERFDATA_RECORD_AUXTRACE:
-		entry->time_ns = record->trace.time_ns;
-		entry->tid = record->trace.tid;
-		entry->trace.records = record->trace.records;
-		entry->trace.count = record->trace.count;
-		entry->trace.event = (uint32_t)record->trace.event;
-		return true;
+		return record->trace.time_ns;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		copy = tool_alloc(sizeof(*copy));
-		copy->mmap = record->mmap;
-		copy->next = profile->copies;
-		profile->copies = copy;
-		entry->time_ns = record->mmap.time_ns;
-		entry->pid = record->mmap.pid;
-		entry->tid = record->mmap.tid;
-		entry->mmap = &copy->mmap;
-		return true;
+		return record->mmap.time_ns;
 	case PERF_RECORD_COMM:
-		entry->time_ns = record->comm.time_ns;
-		entry->pid = record->comm.pid;
-		entry->tid = record->comm.tid;
-		entry->comm.comm = processes_intern(profile->processes, record->comm.comm);
-		entry->comm.exec = record->comm.exec;
-		return true;
+		return record->comm.time_ns;
 	case PERF_RECORD_FORK:
-		entry->time_ns = record->task.time_ns;
-		entry->pid = record->task.pid;
-		entry->tid = record->task.tid;
-		entry->parent = record->task.ppid;
-		return true;
+		return record->task.time_ns;
 	default:
-		return false;
+		return 0;
 	}
+}
+
+static bool is_used(const struct perfdata_record *record)
+{
+	return record->type == PERF_RECORD_SAMPLE || record->type == PERFDATA_RECORD_AUXTRACE ||
+	       record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2 ||
+	       record->type == PERF_RECORD_COMM || record->type == PERF_RECORD_FORK;
 }
 
 static int by_time(const void *one, const void *other)
@@ -128,34 +70,52 @@ static int by_time(const void *one, const void *other)
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static void read_records(struct profile *profile)
+/* Reads the whole file.  Returns false if its records are not in order of time. */
+static bool check_records(struct profile *profile)
 {
 	struct perfdata_record record;
+	uint64_t last_ns = 0;
 	bool sorted = true;
 	char *error = NULL;
 	int more;
 
 	while ((more = perfdata_next(profile->reader, &record, &error)) > 0) {
-		struct profile_entry entry = {.order = profile->count};
-
-		if (!keep(profile, &record, &entry))
+		if (!is_used(&record))
 			continue;
-		profile->entries = tool_room(profile->entries, &profile->room, profile->count,
-					     sizeof(*profile->entries));
-		if (profile->count && profile->entries[profile->count - 1].time_ns > entry.time_ns)
-			sorted = false;
-		profile->entries[profile->count++] = entry;
+		sorted &= time_of(&record) >= last_ns;
+		last_ns = time_of(&record);
 	}
 	if (more < 0) {
 		tool_error("%s; the records before that are used", error);
 		free(error);
 		profile->incomplete = true;
 	}
-	if (!sorted)
-		qsort(profile->entries, profile->count, sizeof(*profile->entries), by_time);
+	return sorted;
+}
+
+static void sort_records(struct profile *profile)
+{
+	struct perfdata_record record;
+	uint64_t offset;
+	char *error = NULL;
+
+	perfdata_rewind(profile->reader);
+	for (;;) {
+		offset = perfdata_offset(profile->reader);
+		if (perfdata_next(profile->reader, &record, &error) <= 0)
+			break;
+		if (!is_used(&record))
+			continue;
+		profile->entries = tool_room(profile->entries, &profile->room, profile->count,
+					     sizeof(*profile->entries));
+		profile->entries[profile->count++] =
+			(struct profile_entry){time_of(&record), offset};
+	}
+	free(error); /* check_records() has reported it */
+	qsort(profile->entries, profile->count, sizeof(*profile->entries), by_time);
 }
 
 struct profile *profile_open(const char *path, const char *root)
@@ -174,20 +134,15 @@ struct profile *profile_open(const char *path, const char *root)
 	profile->reader = reader;
 	profile->path = tool_copy(path);
 	profile->processes = processes_new(reader, root);
-	read_records(profile);
+	if (!check_records(profile))
+		sort_records(profile);
 	return profile;
 }
 
 void profile_close(struct profile *profile)
 {
-	struct profile_copy *copy;
-
 	if (!profile)
 		return;
-	while ((copy = profile->copies) != NULL) {
-		profile->copies = copy->next;
-		free(copy);
-	}
 	processes_free(profile->processes);
 	perfdata_close(profile->reader);
 	free(profile->entries);
@@ -228,11 +183,11 @@ static void add_caller(struct visit *visit, struct profile_sample *sample,
 
 /* Takes the callers from last branch records in call-stack mode: these are the addresses of the
  * call instructions. */
-static void callers_of_branches(struct visit *visit, const struct profile_entry *entry,
+static void callers_of_branches(struct visit *visit, const struct perfdata_sample *from,
 				const struct processes_when *when, struct profile_sample *sample)
 {
-	for (size_t i = 0; i < entry->sample.branch_count; i++) {
-		uint64_t ip = entry->sample.branches[i].from;
+	for (size_t i = 0; i < from->branch_count; i++) {
+		uint64_t ip = from->branches[i].from;
 		struct profile_place caller =
 			processes_place(visit->profile->processes, when, ip, ip >> 63);
 
@@ -243,13 +198,13 @@ static void callers_of_branches(struct visit *visit, const struct profile_entry 
 /* Takes the callers from the chain of the kernel.  Its first address is the sample's own.  The
  * others are return addresses, and the call is before them: it can be a function's last
  * instruction. */
-static void callers_of_chain(struct visit *visit, const struct profile_entry *entry,
+static void callers_of_chain(struct visit *visit, const struct perfdata_sample *from,
 			     const struct processes_when *when, struct profile_sample *sample)
 {
 	bool kernel = false, first = true;
 
-	for (size_t i = 0; i < entry->sample.chain_count; i++) {
-		uint64_t ip = entry->sample.chain[i].ip;
+	for (size_t i = 0; i < from->chain_count; i++) {
+		uint64_t ip = from->chain[i].ip;
 		struct profile_place caller;
 
 		if (ip >= PERF_CONTEXT_MAX) {
@@ -264,17 +219,17 @@ static void callers_of_chain(struct visit *visit, const struct profile_entry *en
 	}
 }
 
-static void find_callers(struct visit *visit, const struct profile_entry *entry,
+static void find_callers(struct visit *visit, const struct perfdata_sample *from,
 			 const struct processes_when *when, struct profile_sample *sample)
 {
 	if (profile_has_call_stack(perfdata_event_at(visit->profile->reader, sample->event)))
-		callers_of_branches(visit, entry, when, sample);
+		callers_of_branches(visit, from, when, sample);
 	else
-		callers_of_chain(visit, entry, when, sample);
+		callers_of_chain(visit, from, when, sample);
 	sample->callers = visit->callers;
 }
 
-static void find_branches(struct visit *visit, const struct profile_entry *entry,
+static void find_branches(struct visit *visit, const struct perfdata_sample *from,
 			  const struct processes_when *when, struct profile_sample *sample)
 {
 	struct processes *processes = visit->profile->processes;
@@ -286,7 +241,7 @@ static void find_branches(struct visit *visit, const struct profile_entry *entry
 	}
 	sample->branches = visit->branches;
 	for (size_t i = 0; i < sample->branch_count; i++) {
-		const struct perfdata_branch *branch = &entry->sample.branches[i];
+		const struct perfdata_branch *branch = &from->branches[i];
 
 		visit->branches[i] = (struct profile_branch){
 			.from = processes_place(processes, when, branch->from, branch->from >> 63),
@@ -295,27 +250,27 @@ static void find_branches(struct visit *visit, const struct profile_entry *entry
 	}
 }
 
-static void visit_sample(struct visit *visit, const struct profile_entry *entry)
+static void visit_sample(struct visit *visit, const struct perfdata_sample *from)
 {
 	struct processes *processes = visit->profile->processes;
-	const struct processes_when when = {entry->pid, entry->time_ns};
-	uint16_t mode = entry->sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	const struct processes_when when = {from->pid, from->time_ns};
+	uint16_t mode = from->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct profile_sample sample = {
-		.event = entry->sample.event,
-		.period = entry->sample.period,
-		.time_ns = entry->time_ns,
-		.pid = entry->pid,
-		.tid = entry->tid,
-		.cpu = entry->sample.cpu,
-		.comm = processes_comm_of(processes, entry->pid, entry->tid),
-		.at = processes_place(processes, &when, entry->sample.ip,
-				      mode == PERF_RECORD_MISC_KERNEL),
-		.branch_count = entry->sample.branch_count};
+		.event = from->event,
+		/* A sample without a period counts as one occurrence. */
+		.period = from->period ? from->period : 1,
+		.time_ns = from->time_ns,
+		.pid = from->pid,
+		.tid = from->tid,
+		.cpu = from->cpu,
+		.comm = processes_comm_of(processes, from->pid, from->tid),
+		.at = processes_place(processes, &when, from->ip, mode == PERF_RECORD_MISC_KERNEL),
+		.branch_count = from->branch_count};
 
 	if (visit->parts & PROFILE_BRANCHES)
-		find_branches(visit, entry, &when, &sample);
+		find_branches(visit, from, &when, &sample);
 	if (visit->parts & PROFILE_CALLERS)
-		find_callers(visit, entry, &when, &sample);
+		find_callers(visit, from, &when, &sample);
 	visit->each(visit->opaque, &sample);
 }
 
@@ -338,7 +293,7 @@ static const struct profile_place *find_place(struct processes *processes, struc
 	return &found->place;
 }
 
-/* Returns the flags of struct perf_branch_entry.  Bit 1 is "predicted".  Only NetBurst's records have
+/* Returns the flags of struct perf_branch_from.  Bit 1 is "predicted".  Only NetBurst's records have
  * a prediction, so a clear bit says nothing. */
 static uint64_t branch_flags(const struct perfdata_bts *bts)
 {
@@ -346,25 +301,25 @@ static uint64_t branch_flags(const struct perfdata_bts *bts)
 }
 
 /* Visits each branch of a stretch of the trace as a sample of period 1 at its source. */
-static void visit_trace(struct visit *visit, const struct profile_entry *entry)
+static void visit_trace(struct visit *visit, const struct perfdata_trace *from)
 {
 	struct processes *processes = visit->profile->processes;
-	struct processes_when when = {processes_of_thread(processes, entry->tid), entry->time_ns};
+	struct processes_when when = {processes_of_thread(processes, from->tid), from->time_ns};
 	struct profile_branch branch;
-	struct profile_sample sample = {.event = entry->trace.event,
+	struct profile_sample sample = {.event = from->event,
 					.period = 1,
-					.time_ns = entry->time_ns,
+					.time_ns = from->time_ns,
 					.pid = when.pid,
-					.tid = entry->tid,
-					.comm = processes_comm_of(processes, when.pid, entry->tid),
+					.tid = from->tid,
+					.comm = processes_comm_of(processes, when.pid, from->tid),
 					.branch_count = 1};
 
 	if (visit->parts & PROFILE_BRANCHES)
 		sample.branches = &branch;
 	/* Mappings may have changed since the last stretch. */
 	memset(visit->found, 0, FOUND_PLACES * sizeof(*visit->found));
-	for (uint64_t i = 0; i < entry->trace.count; i++) {
-		const struct perfdata_bts *bts = &entry->trace.records[i];
+	for (uint64_t i = 0; i < from->count; i++) {
+		const struct perfdata_bts *bts = &from->records[i];
 
 		sample.at = *find_place(processes, visit->found, &when, bts->from);
 		if (visit->parts & PROFILE_BRANCHES) {
@@ -376,34 +331,54 @@ static void visit_trace(struct visit *visit, const struct profile_entry *entry)
 	}
 }
 
-static void visit_all(struct visit *visit)
+static void visit_record(struct visit *visit, const struct perfdata_record *record)
 {
 	struct processes *processes = visit->profile->processes;
 
-	visit->found = tool_alloc(FOUND_PLACES * sizeof(*visit->found));
-	processes_rewind(processes);
-	for (size_t i = 0; i < visit->profile->count; i++) {
-		const struct profile_entry *entry = &visit->profile->entries[i];
-
-		switch (entry->type) {
-		case PERF_RECORD_SAMPLE:
-			visit_sample(visit, entry);
-			break;
-		case PERFDATA_RECORD_AUXTRACE:
-			visit_trace(visit, entry);
-			break;
-		case PERF_RECORD_COMM:
-			processes_comm(processes, entry->pid, entry->tid, entry->comm.comm,
-				       entry->comm.exec);
-			break;
-		case PERF_RECORD_FORK:
-			processes_fork(processes, entry->pid, entry->tid, entry->parent);
-			break;
-		default:
-			processes_mmap(processes, entry->mmap);
-			break;
-		}
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		visit_sample(visit, &record->sample);
+		break;
+	case PERFDATA_RECORD_AUXTRACE:
+		visit_trace(visit, &record->trace);
+		break;
+	case PERF_RECORD_COMM:
+		processes_comm(processes, record->comm.pid, record->comm.tid, record->comm.comm,
+			       record->comm.exec);
+		break;
+	case PERF_RECORD_FORK:
+		processes_fork(processes, record->task.pid, record->task.tid, record->task.ppid);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		processes_mmap(processes, &record->mmap);
+		break;
+	default:
+		break;
 	}
+}
+
+/* Errors have been reported when the file was opened, and end the records again. */
+static void visit_all(struct visit *visit)
+{
+	struct perfdata_reader *reader = visit->profile->reader;
+	struct perfdata_record record;
+	char *error = NULL;
+
+	visit->found = tool_alloc(FOUND_PLACES * sizeof(*visit->found));
+	processes_rewind(visit->profile->processes);
+	if (visit->profile->count) {
+		for (size_t i = 0; i < visit->profile->count; i++) {
+			perfdata_seek(reader, visit->profile->entries[i].offset);
+			if (perfdata_next(reader, &record, &error) > 0)
+				visit_record(visit, &record);
+		}
+	} else {
+		perfdata_rewind(reader);
+		while (perfdata_next(reader, &record, &error) > 0)
+			visit_record(visit, &record);
+	}
+	free(error);
 	free(visit->found);
 	free(visit->branches);
 	free(visit->callers);

@@ -13,9 +13,9 @@ struct profile {
 	char *path;
 	bool incomplete; /* the file could not be read to its end */
 
-	struct profile_entry *entries; /* the records, in order of time */
+	/* Of a file whose records are not in order of time: where they are, in that order. */
+	struct profile_entry *entries;
 	size_t count, room;
-	struct profile_copy *copies;
 	struct processes *processes; /* what is mapped where: processes.h */
 };
 
