@@ -537,8 +537,8 @@ static inline unsigned expected_rip_offset(const struct expected *e)
 	return i->raw.disp.size == 32 ? i->raw.disp.offset : 0;
 }
 
-/* Returns true for a near branch whose operand size is 16 bits.  Of that, Zydis knows only the shorter
- * displacement. */
+/* Returns true for a near branch whose operand size is 16 bits.  Of that, Zydis knows only the
+ * shorter displacement. */
 static inline bool expected_is_narrow(const struct expected *e)
 {
 	enum insn_kind kind = expected_kind(e);

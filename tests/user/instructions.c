@@ -563,7 +563,7 @@ static void reserved(void)
 	}
 }
 
-/* --- operands in GS, and relative to RIP where a copy of the instruction does not reach them --- */
+/* --- operands in GS, and relative to RIP out of reach of a copy --- */
 
 #define GS_DISTANCE 64
 

@@ -343,8 +343,8 @@ static bool may_be_engines(uint64_t address)
 	       address - (CODE_LOW - NEAR) >= 2 * NEAR && address - (SCRATCH_AT - NEAR) >= 2 * NEAR;
 }
 
-/* A #GP of a branch to a non-canonical address.  The translator reports it at the target, unless the
- * target is in GS. */
+/* A #GP of a branch to a non-canonical address.  The translator reports it at the target, unless
+ * the target is in GS. */
 static bool is_wild_branch(const struct form *f)
 {
 	bool in_gs = false;

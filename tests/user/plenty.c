@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plenty.c: much code of a file beside another thread.  Each piece has a branch that goes both ways.
+ * plenty.c: much code of a file beside another thread.  Each piece has a branch that goes both
+ * ways.
  *
  *	plenty half	runs the second half of the pieces
  *	plenty all	runs all of them

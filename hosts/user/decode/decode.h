@@ -125,9 +125,9 @@ uint64_t insn_access_address(const struct insn_access *access, const uint64_t gp
 			     uint64_t fs_base);
 
 /*
- * Whether 66H gives near branches a 16-bit operand size, as on AMD's processors.  Such a branch has a
- * 16-bit displacement (unless that is of 8 bits), cuts RIP to 16 bits, and pops or pushes 2 bytes.
- * Intel's processors ignore 66H there.
+ * Whether 66H gives near branches a 16-bit operand size, as on AMD's processors.  Such a branch
+ * has a 16-bit displacement (unless that is of 8 bits), cuts RIP to 16 bits, and pops or pushes 2
+ * bytes.  Intel's processors ignore 66H there.
  */
 extern bool insn_near_16;
 

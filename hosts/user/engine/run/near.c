@@ -2,9 +2,9 @@
 /*
  * near.c: near branches that the engine runs itself.
  *
- * They are JMP and CALL through memory in GS, because GS is the engine's, and those whose address has
- * 16 bits (insn_near_16).  A branch that faults runs unchanged: it faults before it has changed
- * anything.
+ * They are JMP and CALL through memory in GS, because GS is the engine's, and those whose
+ * address has 16 bits (insn_near_16).  A branch that faults runs unchanged: it faults before it
+ * has changed anything.
  */
 #include "engine/run/near.h"
 
