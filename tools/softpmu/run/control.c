@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c: the arguments of -D and --control, in perf's syntax.  -D takes a number of milliseconds
- * or ranges FROM-TO[,FROM-TO]...; --control takes fd:COMMANDS[,ACKNOWLEDGEMENTS] or
+ * control.c: the arguments of -D and --control, in perf's syntax.  -D takes a number of
+ * milliseconds or ranges FROM-TO[,FROM-TO]...; --control takes fd:COMMANDS[,ACKNOWLEDGEMENTS] or
  * fifo:COMMANDS[,ACKNOWLEDGEMENTS].
  */
 #include "tools/softpmu/run/control.h"
