@@ -63,12 +63,14 @@ struct insn {
 	uint8_t segment;       /* 64H, 65H or 0 */
 	uint8_t lock;
 	uint8_t uses_gs; /* memory operand in GS */
+	uint8_t address32;
 	uint8_t near_16; /* pops, pushes or reads an address of 2 bytes: insn_near_16 */
+	/* Fields that are stored together must not be in one word with fields that are loaded
+	 * together: a load that needs two stores waits for both.  So the next word begins here. */
 	/* The memory operand, for the data address.  base and index: 0-15, INSN_NO_REG; base 16
 	 * is RIP.  memory_kind tells about implicit operands. */
 	uint8_t memory_kind; /* enum insn_memory */
 	uint8_t base, index, scale_shift;
-	uint8_t address32;
 	int64_t displacement; /* for RIP-relative: relative to the next instruction */
 	uint32_t immediate;   /* of RET imm16, INT imm8 */
 	uint64_t target;      /* of direct branches, absolute */

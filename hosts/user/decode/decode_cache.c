@@ -122,7 +122,7 @@ static inline void tell(const struct head *head, const uint8_t *rest, uint64_t a
 
 static bool is_same(const struct insn *a, const struct insn *b)
 {
-	return !memcmp(a, b, offsetof(struct insn, address32) + 1) &&
+	return !memcmp(a, b, offsetof(struct insn, scale_shift) + 1) &&
 	       a->displacement == b->displacement && a->immediate == b->immediate &&
 	       a->target == b->target && a->signals == b->signals;
 }
