@@ -21,6 +21,10 @@
 #define PREFIXES_IN_PLACE 4
 #define PADDED_BYTES	  48
 
+/* Decoding is a large part of a translation.  So its parts are inlined where they are used,
+ * although decode_accesses_of() uses some of them, too. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 bool insn_near_16;
 
 /* An instruction while it is being decoded. */
@@ -194,7 +198,7 @@ static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
 }
 
 /* Reads the opcode's map.  Afterwards `at` is on the opcode byte. */
-static bool parse_escape(struct parse *p, const struct insn *insn)
+static ALWAYS_INLINE bool parse_escape(struct parse *p, const struct insn *insn)
 {
 	const uint8_t *code = p->code + p->at;
 	uint8_t class = byte_class[code[0]];
@@ -442,7 +446,7 @@ static bool decode_rest(struct parse *p, size_t available, uint64_t address, str
 }
 
 /* Reads the prefixes, if there are any.  Returns false if there are too many. */
-static bool parse_start(struct parse *p, struct insn *insn)
+static ALWAYS_INLINE bool parse_start(struct parse *p, struct insn *insn)
 {
 	if (byte_class[p->code[0]] != BYTE_REX || is_prefix(p->code[1]))
 		return parse_prefixes(p, insn);
@@ -451,8 +455,8 @@ static bool parse_start(struct parse *p, struct insn *insn)
 	return true;
 }
 
-static inline bool decode(const uint8_t *code, size_t available, uint64_t address, bool lenient,
-			  struct insn *insn)
+static bool decode(const uint8_t *code, size_t available, uint64_t address, bool lenient,
+		   struct insn *insn)
 {
 	struct parse p = {.code = code, .lenient = lenient};
 	uint8_t padded[PADDED_BYTES];
