@@ -17,6 +17,7 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 #include "engine/translate/sections.h"
+#include "engine/x86/operands.h"
 
 #define PEEK_INSNS	6
 #define TURNS_INSNS_MAX 32 /* of a loop that is copied several times */
@@ -96,6 +97,7 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bo
 	bool goes_on = true;
 	unsigned length;
 
+	p->constants = 0;
 	for (p->n = 0; goes_on && p->n < limit && pc < end; pc += length, p->n++) {
 		struct insn *insn = &p->insn[p->n];
 		bool needs_engine;
@@ -119,6 +121,7 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bo
 		if (p->n && needs_engine)
 			break;
 		p->pc[p->n] = pc;
+		p->constants |= (uint64_t)operand_may_be_constant(insn) << p->n;
 		goes_on = is_straight(insn) && !needs_engine;
 	}
 	p->pc[p->n] = pc;

@@ -18,6 +18,7 @@ struct path {
 		 /* Pc[n]: the address after the last instruction, not the target of its branch. */
 		 1];
 	unsigned n;
+	uint64_t constants; /* of a simple block: a bit for each that may load a constant */
 };
 
 /* How many bytes the decoder may look at. */

@@ -224,7 +224,7 @@ static bool may_be_descriptor(uint64_t at, uint64_t pc)
 	       at - pc + IMAGE_MAX < 2 * IMAGE_MAX;
 }
 
-static bool is_named(const struct insn *insn, uint64_t pc)
+bool sections_named(const struct insn *insn, uint64_t pc)
 {
 	uint64_t at;
 	uint32_t signature;
@@ -238,9 +238,4 @@ static bool is_named(const struct insn *insn, uint64_t pc)
 		return false;
 	sections_add(&cs);
 	return true;
-}
-
-bool sections_named(const struct insn *insn, uint64_t pc)
-{
-	return operand_may_be_constant(insn) && is_named(insn, pc);
 }

@@ -23,8 +23,8 @@ bool sections_will_hold(uint64_t pc);
 bool sections_begin(uint64_t pc);
 
 /*
- * Returns whether the instruction at pc loads the address of a descriptor: such code arms a
- * section soon.  Notes the section.  The lock is held.
+ * Returns whether the instruction at pc, for which operand_may_be_constant() is true, loads the
+ * address of a descriptor: such code arms a section soon.  Notes the section.  The lock is held.
  */
 bool sections_named(const struct insn *insn, uint64_t pc);
 /* Notes the section of this descriptor.  The lock is held. */

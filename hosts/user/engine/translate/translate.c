@@ -22,6 +22,7 @@
 #include "engine/watch/watch.h"
 #include "engine/x86/emit.h"
 #include "engine/x86/keys.h"
+#include "engine/x86/operands.h"
 
 /* Under the lock. */
 static struct path d;		 /* of the block being translated */
@@ -70,12 +71,23 @@ static bool path_spans(bool trace)
 	return spans;
 }
 
-/* The descriptors that it names become known. */
+/* The descriptors that the block names become known. */
 static void look_for_names(void)
 {
 	names = false;
-	for (unsigned i = 0; i < d.n; i++)
+	for (uint64_t left = d.constants; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(left);
+
 		names |= sections_named(&d.insn[i], d.pc[i]);
+	}
+}
+
+/* The same for a trace. */
+static void look_for_names_on_path(void)
+{
+	names = false;
+	for (unsigned i = 0; i < d.n; i++)
+		names |= operand_may_be_constant(&d.insn[i]) && sections_named(&d.insn[i], d.pc[i]);
 }
 
 static void translate_path(bool trace, const struct copy_how *how)
@@ -231,7 +243,7 @@ bool translate_recorded(const uint64_t *pcs, unsigned n)
 	if (current->list->meters > CHARGED_METERS_MAX || !path_of_record(&d, pcs, n) ||
 	    watch_path())
 		return false;
-	look_for_names();
+	look_for_names_on_path();
 	begin(false);
 	e.at = cache_at;
 	emit_line(&e);

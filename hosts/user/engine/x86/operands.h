@@ -12,10 +12,14 @@
 #define MOV_REG 0xb8 /* to 0xbf: r = immediate */
 #define MOV_IMM 0xc7 /* r/m = immediate of 32 bits */
 
-/* Returns whether operand_constant() may return a constant. */
+/* Returns whether operand_constant() may return a constant.  Without branches: the processor could
+ * not predict them. */
 static inline bool operand_may_be_constant(const struct insn *insn)
 {
-	return insn->opcode == LEA || insn->opcode == MOV_IMM || (insn->opcode & 0xf8) == MOV_REG;
+	unsigned opcode = insn->opcode;
+
+	return ((opcode == LEA) & (insn->rip_offset != 0)) | (opcode == MOV_IMM) |
+	       ((opcode & 0xf8) == MOV_REG);
 }
 
 /* For these instructions: the address that LEA computes from RIP, or the immediate of a MOV; 0: the
