@@ -100,13 +100,17 @@ static uint64_t nowhere(bool of_return)
 	return (uint64_t)emit_trampoline(of_return ? EXIT_RETURN : EXIT_INDIRECT);
 }
 
+/* One instruction is several times as fast as a loop of stores. */
+static void fill(uint32_t *to, uint32_t word, size_t n)
+{
+	__asm__ volatile("rep stosl" : "+D"(to), "+c"(n) : "a"(word) : "memory");
+}
+
 static void targets_clear(uint32_t *t)
 {
-	const uint64_t trampoline[2] = {nowhere(false), nowhere(true)};
-
 	heap_populate(t, TARGETS_BYTES / 2);
-	for (unsigned i = 0; i < 2 * TARGETS; i++)
-		t[i] = (uint32_t)trampoline[i / TARGETS];
+	fill(t, (uint32_t)nowhere(false), TARGETS);
+	fill(t + TARGETS, (uint32_t)nowhere(true), TARGETS);
 }
 
 void lookup_place(uint32_t *targets, uint32_t *others)
