@@ -39,7 +39,10 @@ bool shards_all_unchecked(void);
 #define SHARDS_QUANTUM_MIN (INT64_C(1) << 16)
 #define SHARDS_QUANTUM_MAX (INT64_C(1) << 22)
 extern int64_t shards_quantum;
-unsigned shard_of(uint32_t block);
+static inline unsigned shard_of(uint32_t block)
+{
+	return block & (current->list->shards - 1);
+}
 /* Returns what these signals produce on meter m.  Few bits are ever set. */
 static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 {

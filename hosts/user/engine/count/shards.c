@@ -102,11 +102,6 @@ static bool is_frequent(uint64_t signals)
 	       !(~signals & SPMU_SIGSET_BRANCHES);
 }
 
-unsigned shard_of(uint32_t block)
-{
-	return block & (current->list->shards - 1);
-}
-
 bool shards_is_unchecked(unsigned m)
 {
 	return current->list->unchecked && is_frequent(current->list->signals[m]);

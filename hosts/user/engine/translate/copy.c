@@ -53,6 +53,7 @@ struct side {
 /* The block being translated. */
 struct copy {
 	const struct path *path;
+	const struct meter_list *list; /* the thread's, which does not change meanwhile */
 	const struct fresh *fresh;
 	const struct activity_block *activity; /* what it logs; NULL: nothing */
 	uint64_t after;
@@ -71,14 +72,14 @@ static unsigned shard_offset(struct copy *copy, unsigned m)
 
 /* --- the log of taken branches --- */
 
-static bool is_logged(uint64_t kind)
+static bool is_logged(const struct copy *copy, uint64_t kind)
 {
-	return (current->list->branch_signals & kind) != 0;
+	return (copy->list->branch_signals & kind) != 0;
 }
 
-static uint32_t log_kind(uint64_t kind)
+static uint32_t log_kind(const struct copy *copy, uint64_t kind)
 {
-	return current->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
+	return copy->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
 }
 
 /* Logs that branch i of the path was taken. */
@@ -88,8 +89,8 @@ static void log_taken(struct copy *copy, struct emit *e, unsigned i)
 	uint64_t kind = path_is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
 						  : insn->signals & SPMU_SIGSET_TAKEN;
 
-	if (is_logged(kind))
-		emit_log(e, copy->path->pc[i], insn->target, log_kind(kind));
+	if (is_logged(copy, kind))
+		emit_log(e, copy->path->pc[i], insn->target, log_kind(copy, kind));
 }
 
 /* --- charging --- */
@@ -121,7 +122,7 @@ static uint64_t headroom_exit(struct copy *copy, unsigned i, bool flags_kept)
 /* Returns what the whole path produces on meter m.  All its instructions except the last retire. */
 static unsigned charge_of(struct copy *copy, unsigned m)
 {
-	unsigned n = 0, i = current->list->signals[m] == SPMU_SIGBIT(INSTRUCTIONS)
+	unsigned n = 0, i = copy->list->signals[m] == SPMU_SIGBIT(INSTRUCTIONS)
 				    ? n = copy->path->n - 1
 				    : 0;
 
@@ -136,7 +137,7 @@ static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, con
 	bool any_checked = !copy->forward || !shards_all_unchecked();
 	unsigned done = 0;
 
-	for (unsigned m = 0; m < current->list->meters; m++) {
+	for (unsigned m = 0; m < copy->list->meters; m++) {
 		struct charge c = {(uint16_t)shard_offset(copy, m), (uint16_t)charge_of(copy, m)};
 		const uint8_t *check = e->at;
 
@@ -167,9 +168,9 @@ static int edge_balance(struct copy *copy, unsigned i, bool taken, unsigned m)
 		uint64_t followed = SPMU_SIGBIT(COND_TAKEN) ^ SPMU_SIGBIT(COND_NTAKEN) ^ outcome;
 
 		if (i + 1 == copy->path->n)
-			return (current->list->signals[m] & COND_SIGNALS) == outcome;
-		n = ((current->list->signals[m] & outcome) != 0) -
-		    ((current->list->signals[m] & followed) != 0);
+			return (copy->list->signals[m] & COND_SIGNALS) == outcome;
+		n = ((copy->list->signals[m] & outcome) != 0) -
+		    ((copy->list->signals[m] & followed) != 0);
 	}
 	while (++i < copy->path->n)
 		n -= (int)path_occurrences(copy->path, i, m);
@@ -185,20 +186,20 @@ static void balance_edge(struct copy *copy, struct emit *e, unsigned i, bool tak
 	bool any = false, keep;
 	uint32_t stub = 0;
 
-	for (unsigned m = 0; m < current->list->meters; m++)
+	for (unsigned m = 0; m < copy->list->meters; m++)
 		any |= edge_balance(copy, i, taken, m) != 0;
 	if (!any)
 		return;
 	keep = !path_flags_dead_at(pc);
 	if (keep)
 		emit_flags_save(e);
-	for (unsigned m = 0; m < current->list->meters; m++) {
+	for (unsigned m = 0; m < copy->list->meters; m++) {
 		int n = edge_balance(copy, i, taken, m);
 
 		if (n < 0)
 			emit_refund(e, shard_offset(copy, m), (unsigned)-n);
 	}
-	for (unsigned m = 0; m < current->list->meters; m++) {
+	for (unsigned m = 0; m < copy->list->meters; m++) {
 		int n = edge_balance(copy, i, taken, m);
 
 		if (n <= 0)
@@ -248,7 +249,7 @@ static uint64_t jump_target(struct copy *copy, uint64_t pc, uint64_t rel32)
 		 code = fresh_code(copy->fresh, key);
 
 	persist_jump(rel32, key);
-	return code ? code : exit_stub_new(key, rel32, current->list->variant);
+	return code ? code : exit_stub_new(key, rel32, copy->list->variant);
 }
 
 static void emit_goto(struct copy *copy, struct emit *e, uint64_t pc)
@@ -284,9 +285,9 @@ static void emit_outcome(struct copy *copy, struct emit *e, unsigned i, bool tak
 
 static bool edge_is_free(struct copy *copy, unsigned i, bool taken)
 {
-	if (taken && is_logged(SPMU_SIGBIT(COND_TAKEN)))
+	if (taken && is_logged(copy, SPMU_SIGBIT(COND_TAKEN)))
 		return false;
-	for (unsigned m = 0; m < current->list->meters; m++)
+	for (unsigned m = 0; m < copy->list->meters; m++)
 		if (edge_balance(copy, i, taken, m))
 			return false;
 	return true;
@@ -327,7 +328,7 @@ static void emit_indirect(struct copy *copy, struct emit *e, unsigned i)
 	const struct insn *insn = &copy->path->insn[i];
 	uint64_t kind = insn->signals & SPMU_SIGSET_TAKEN, expected = 0;
 
-	if (!is_logged(kind))
+	if (!is_logged(copy, kind))
 		expected = plt_cache_target(insn, copy->path->pc[i]);
 	emit_indirect_target(e, insn, copy->path->pc[i]);
 	if (expected) {
@@ -336,8 +337,8 @@ static void emit_indirect(struct copy *copy, struct emit *e, unsigned i)
 		emit_goto(copy, e, expected);
 		return;
 	}
-	if (is_logged(kind))
-		emit_log_indirect(e, copy->path->pc[i], log_kind(kind));
+	if (is_logged(copy, kind))
+		emit_log_indirect(e, copy->path->pc[i], log_kind(copy, kind));
 	emit_indirect_end(copy, e, insn);
 }
 
@@ -402,9 +403,9 @@ static void emit_inner(struct copy *copy, struct emit *e, unsigned i)
 		emit_indirect_target(e, insn, copy->path->pc[i]);
 		copy->side[copy->sides++] =
 			(struct side){emit_expect(e, copy->path->pc[i + 1]), (uint8_t)i, true};
-		if (is_logged(insn->signals & SPMU_SIGSET_TAKEN))
+		if (is_logged(copy, insn->signals & SPMU_SIGSET_TAKEN))
 			emit_log(e, copy->path->pc[i], copy->path->pc[i + 1],
-				 log_kind(insn->signals & SPMU_SIGSET_TAKEN));
+				 log_kind(copy, insn->signals & SPMU_SIGSET_TAKEN));
 		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)copy->path->pc[i], copy->path->pc[i]);
@@ -417,8 +418,8 @@ static void emit_unexpected(struct copy *copy, struct emit *e, unsigned i)
 	uint64_t kind = copy->path->insn[i].signals & SPMU_SIGSET_TAKEN;
 
 	balance_edge(copy, e, i, true, 0);
-	if (is_logged(kind))
-		emit_log_indirect(e, copy->path->pc[i], log_kind(kind));
+	if (is_logged(copy, kind))
+		emit_log_indirect(e, copy->path->pc[i], log_kind(copy, kind));
 	emit_indirect_end(copy, e, &copy->path->insn[i]);
 }
 
@@ -520,6 +521,7 @@ void copy_block(struct emit *e, struct block *b, const struct copy_how *how)
 
 	path_forget_flags();
 	copy->path = how->path;
+	copy->list = current->list;
 	copy->fresh = how->fresh;
 	copy->activity = describe_path(how->path);
 	copy->after = how->after;
