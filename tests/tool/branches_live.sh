@@ -108,17 +108,17 @@ for model in haswell skylake icelake; do
 		"$(perf script -i graph.data -F ip,sym 2>/dev/null | awk '/^$/ { n++ } n == 5 && NF { print $2 }' | xargs)"
 done
 
-# report shows the callers of call chains, with perf's shares, and the branches of branch stacks.
+# report shows the tree of call chains, with perf's shares, and the branches of branch stacks.
 run report -g -i graph.data
-same "callers" "_start one
-one two
-two three" "$(awk '/^ +[0-9.]+%/ { print $5, $7 }' <<<"$out" | sort)"
-same "their share" "$(perf report -i graph.data --stdio --children -g none -s sym 2>/dev/null | awk '$4 == "two" || $5 == "two" { print $1; exit }')" \
-	"$(awk '$5 == "two" { print $1 }' <<<"$out")"
+same "callers" "_start one two three" \
+	"$(awk '/---/ { on = 1; sub(/.*---/, "") } on && !NF { exit } on { print $1 }' <<<"$out" | xargs)"
+same "their share" "$(perf report -i graph.data --stdio --children -g none -s sym 2>/dev/null | awk '$4 == "two" { print $1; exit }')" \
+	"$(awk '$6 == "two" { print $1; exit }' <<<"$out")"
 run report -b -i graph.data
 has "callers are no branches" "$out" "# The file has call chains, not branches: see softpmu report -g."
 run report -g -i lbr.data
-has "branches are no callers" "$out" "# The file has branches, not call chains: see softpmu report -b."
+has "branches are no callers" "$out" "# The samples have no call chains: see softpmu record --call-graph."
+same "no graph without them" "" "$(grep -e --- <<<"$out")"
 run report -b -g -i lbr.data
 refuses "both" 129 "-b and -g cannot be combined"
 

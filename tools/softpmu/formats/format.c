@@ -19,11 +19,6 @@ const struct format *format_find(const char *name)
 	return *format;
 }
 
-static bool choose(enum format_choice choice, bool chains)
-{
-	return choice == FORMAT_YES || (choice == FORMAT_IF_CHAINS && chains);
-}
-
 static bool wants_chains(const struct format_options *options)
 {
 	return options->view == FORMAT_SAMPLES &&
@@ -52,9 +47,9 @@ static struct rows make_rows(const struct format_output *output, size_t event)
 
 	if (options->view == FORMAT_BRANCHES)
 		return rows_of_branches(output->aggregation, event, &options->keys);
-	if (choose(options->children, chains))
+	if (options->children == FORMAT_YES || (options->children == FORMAT_IF_CHAINS && chains))
 		how |= ROWS_CHILDREN;
-	if (choose(options->graph, chains)) {
+	if (options->graph != FORMAT_NO && chains) {
 		unsigned usual = how & ROWS_CHILDREN ? ROWS_CALLEES : ROWS_CALLERS;
 
 		how |= options->order ? options->order : usual;

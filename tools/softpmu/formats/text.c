@@ -150,6 +150,9 @@ static void rows_of_event(const struct format_output *output, size_t event, cons
 		fprintf(output->to,
 			"# Samples: %s of event '%s'\n# Event count (approx.): %" PRIu64 "\n#\n",
 			number, of->name, of->period);
+	if (output->options->graph == FORMAT_YES && !of->call_chains)
+		fputs("# The samples have no call chains: see softpmu record --call-graph.\n#\n",
+		      output->to);
 	print_table(output, rows, shown);
 }
 
