@@ -371,7 +371,7 @@ static void counts_the_same_by_shortcut(void)
 {
 	const struct spmu_machine *machine;
 
-	for (unsigned properties = 0; properties < 16; properties += 3)
+	for (unsigned properties = 0; properties < 128; properties += 31)
 		for (size_t i = 0; (machine = spmu_machine_at(i)); i++) {
 			struct spmu_machine m = *machine;
 			struct uarch_host quick, slow;
@@ -435,10 +435,10 @@ static struct spmu_uarch_block drawn_block(uint64_t *state, struct spmu_uarch_bl
 
 /* Reports a block line by line and access by access. */
 static void report_apart(struct uarch_host *h, unsigned thread, const struct spmu_uarch_block *b,
-			 const uint64_t *word, uint64_t segment_base)
+			 const uint64_t *word, uint64_t segment_base, unsigned line)
 {
 	for (uint64_t at = b->linear, end = at + b->bytes, next; at < end; at = next) {
-		next = (at / LINE + 1) * LINE < end ? (at / LINE + 1) * LINE : end;
+		next = (at / line + 1) * line < end ? (at / line + 1) * line : end;
 		(void)spmu_uarch_fetch(h->model, thread, at, (uint32_t)(next - at));
 	}
 	for (unsigned i = 0; i < b->accesses; i++) {
@@ -468,7 +468,7 @@ static void check_blocks(const struct spmu_machine *machine)
 
 		for (unsigned again = 0; again < 2; again++) {
 			spmu_uarch_run(quick.model, thread, &b, word, 0x123456);
-			report_apart(&slow, thread, &b, word, 0x123456);
+			report_apart(&slow, thread, &b, word, 0x123456, machine->l1i.line_bytes);
 		}
 	}
 	for (unsigned thread = 0; thread < 2; thread++)
@@ -479,22 +479,30 @@ static void check_blocks(const struct spmu_machine *machine)
 	free(slow.memory);
 }
 
-/* The same for blocks, with first levels of all policies and with many ways. */
+/* The same for blocks, on every machine. */
 static void counts_the_same_by_blocks(void)
 {
 	const struct spmu_machine *machine;
 
-	for (size_t i = 0; (machine = spmu_machine_at(i)); i++) {
-		struct spmu_machine m = *machine;
+	for (size_t i = 0; (machine = spmu_machine_at(i)); i++)
+		check_blocks(machine);
+}
 
-		check_blocks(&m);
+/* The same with first levels of all policies and with many ways. */
+static void counts_the_same_with_all_policies(void)
+{
+	static const char *const names[] = {"cachegrind", "haswell", "skylake"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct spmu_machine m = *spmu_machine_find(names[i]);
+
 		for (uint8_t policy = 0; policy <= SPMU_REPLACE_QLRU; policy++) {
 			m.l1i.replacement.policy = m.l1d.replacement.policy = policy;
 			check_blocks(&m);
 		}
 		m.l1i = m.l1d = (struct spmu_cache_shape){48 * 1024, 12, LINE, {0}};
 		check_blocks(&m);
-		m = *machine;
+		m = *spmu_machine_find(names[i]);
 		m.inclusion = SPMU_VICTIM;
 		m.l2.bytes = 0;
 		check_blocks(&m);
@@ -569,6 +577,7 @@ int main(void)
 	RUN(refuses_wrong_machines());
 	RUN(counts_the_same_by_shortcut());
 	RUN(counts_the_same_by_blocks());
+	RUN(counts_the_same_with_all_policies());
 	RUN(supplies_signals_and_tallies());
 	RUN(knows_its_machines());
 	return test_summary();
