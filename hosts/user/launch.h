@@ -13,8 +13,8 @@
 #include <softpmu/uarch_time.h>
 
 /* The signals that hosts/user supplies: everything that follows from execution.  After
- * launch_use_machine() also what a model of the machine counts, with clocks if the machine has a core
- * in softpmu/uarch_time.h. */
+ * launch_use_machine() also what a model of the machine counts.  Clocks are among that if the
+ * machine has a core in softpmu/uarch_time.h. */
 extern struct spmu_supply launch_supply;
 void launch_use_machine(const struct spmu_machine *machine);
 

@@ -9,8 +9,9 @@
  * A machine is a structure that a program can fill in.  The library has the shapes of real machines
  * (spmu_machine_find()), and each names the source of its numbers.
  *
- * Simplified: accesses happen one after the other, so nothing is in flight.  Addresses are linear addresses, in place of physical ones.  All threads
- * of a model share the last level and have the other levels to themselves, as on separate cores.
+ * Simplified: accesses happen one after the other, so nothing is in flight.  Addresses are linear
+ * addresses, in place of physical ones.  All threads of a model share the last level and have the
+ * other levels to themselves, as on separate cores.
  *
  * Example: examples/uarch.c.
  */

@@ -187,8 +187,8 @@ struct spmu_block_bounds {
 };
 
 /*
- * Computes the bounds of a block.  `memory`: as for spmu_timeline_create(), which it uses.  The cost
- * is that of some thousand instructions.
+ * Computes the bounds of a block.  `memory`: as for spmu_timeline_create(), which it uses.  The
+ * cost is that of some thousand instructions.
  */
 SPMU_API struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_timed_block *block,
 							  const struct spmu_core_shape *core,

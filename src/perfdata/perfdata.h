@@ -219,8 +219,8 @@ struct perfdata_record {
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record, char **error);
 void perfdata_rewind(struct perfdata_reader *reader);
 
-/* Returns where the next record is, in bytes from the beginning of the file; goes to a place that was
- * returned before. */
+/* Returns where the next record is, in bytes from the beginning of the file.  The second function
+ * goes to a place that was returned before. */
 uint64_t perfdata_offset(const struct perfdata_reader *reader);
 void perfdata_seek(struct perfdata_reader *reader, uint64_t offset);
 

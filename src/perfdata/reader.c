@@ -314,8 +314,8 @@ static int damaged(const struct perfdata_reader *reader, const char *what, char 
 }
 
 /*
- * Gives back the memory of records that have been read. Files can be larger than the memory. What is
- * read again comes from the file again.
+ * Gives back the memory of records that have been read. Files can be larger than the memory. What
+ * is read again comes from the file again.
  */
 static void release(struct perfdata_reader *reader)
 {

@@ -7,8 +7,8 @@
  * 4 KB, forward or backward.  A stream gets up to two lines at a request, and runs at most 20 lines
  * ahead.  It does not leave the page.
  *
- * Not documented, and a guess: a stream is found at its third request in one direction.  Simplified:
- * what is asked for arrives at once, and always in the second level.
+ * Not documented, and a guess: a stream is found at its third request in one direction.
+ * Simplified: what is asked for arrives at once, and always in the second level.
  */
 #include "src/uarch/streamer.h"
 

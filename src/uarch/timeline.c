@@ -359,6 +359,15 @@ static void add_demand(struct demand *d, uint64_t ports, unsigned clocks)
 	d->clocks[i] += clocks;
 }
 
+static uint32_t ports_in(uint64_t set)
+{
+	uint32_t n = 0;
+
+	for (; set; set &= set - 1)
+		n++;
+	return n;
+}
+
 /*
  * Returns the bound of the best choice of ports.  By Hall's theorem it is the largest of: what must
  * go to some ports, divided by their number, over all unions of sets.
@@ -376,7 +385,7 @@ static uint32_t bound_of_demand(struct demand *d)
 
 		for (unsigned j = 0; j < sets; j++)
 			clocks += d->ports[j] & ~d->ports[i] ? 0 : d->clocks[j];
-		here = clocks * 1000 / (uint32_t)__builtin_popcountll(d->ports[i]);
+		here = clocks * 1000 / ports_in(d->ports[i]);
 		bound = here > bound ? here : bound;
 	}
 	return bound;

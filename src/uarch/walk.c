@@ -5,8 +5,8 @@
  *
  * A walk reads an entry of 8 bytes for each level of the tables, from the top: PML4E, PDPTE, PDE,
  * PTE.  It ends at the entry that maps a page of 1 GB, 2 MB or 4 KB.  A paging-structure cache has
- * entries of one level that refer to a table.  A walk begins after the lowest entry that it finds in
- * one.
+ * entries of one level that refer to a table.  A walk begins after the lowest entry that one of
+ * these caches has.
  *
  * Simplified: the tables of a level are one array, in addresses that no program has.  So neighbours
  * in linear addresses are neighbours in the tables.  Walks do not set accessed and dirty flags, and

@@ -189,8 +189,9 @@ struct loop_row {
 	}
 
 /*
- * Skylake dispatches 4 micro-operations in a clock.  DEC and JNZ are one, on ports 0 and 6.  ADD has
- * ports 0, 1, 5 and 6, IMUL port 1 and 3 clocks, a load ports 2 and 3 and 4 clocks, a store port 4.
+ * Skylake dispatches 4 micro-operations in a clock.  DEC and JNZ are one, on ports 0 and 6.  ADD
+ * has ports 0, 1, 5 and 6.  IMUL has port 1 and takes 3 clocks.  A load has ports 2 and 3 and takes
+ * 4 clocks, a store has port 4.
  */
 static const struct loop_row loops[] = {
 	ROW("skylake", 2000, 2000, 2000, 1000, ADD_RAX, ADD_RBX, ADD_RCX, ADD_RDX, ADD_R8, ADD_R9,

@@ -251,7 +251,7 @@ refuses() {
 	same "$1: message" 1 "$(grep -c -- "$2" said.err)"
 }
 refuses "a delay that is none" "-D takes a number of milliseconds, ranges .* not 'x'" stat -D x
-for ranges in 20-10 10-20,15-30 10-20,30 10- -5 10-20, 10-10; do
+for ranges in 20-10 10-20,15-30 10-20,30 10- -5 '10-20,' 10-10; do
 	refuses "-D $ranges" "-D takes a number of milliseconds, ranges .* not '$ranges'" record -D "$ranges"
 done
 refuses "a channel of another kind" "--control is fd:N\[,N\] or fifo:FILE" stat --control pipe:3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* protobuf.c: the encoding of Protocol Buffers: a field is its number, its wire type and its value. */
+/* protobuf.c: the encoding of Protocol Buffers: a field is a number, a type and a value. */
 #include "tools/softpmu/base/protobuf.h"
 
 #include <stdlib.h>

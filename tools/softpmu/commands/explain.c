@@ -9,7 +9,7 @@
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
-#include "tools/softpmu/machine/draw_machine.h"
+#include "tools/softpmu/machine/machine_draw.h"
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/registers/explain.h"
 
@@ -88,10 +88,11 @@ static int explain_machine(const struct explain *explain, const char *name)
 	const struct spmu_machine *machine;
 
 	if (name && !strcmp(name, "all")) {
-		machine_list();
+		machine_draw_list();
 		return 0;
 	}
-	machine = name ? machine_find("explain", name) : spmu_machine_of_model(explain->info.name);
+	machine = name ? machine_options_find("explain", name)
+		       : spmu_machine_of_model(explain->info.name);
 	if (!machine)
 		return 1;
 	machine_draw(machine, explain->style.ascii);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* difference.c: adds up the rows of two profiles by the texts of their keys, and lists the changes. */
+/* difference.c: adds up the rows of two profiles by the texts of their keys, and lists changes. */
 #include "tools/softpmu/formats/difference.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /*
  * export.h: files for other programs that show profiles: a struct exporter for each.
  *
- * An exporter writes the samples of one event.  A new one is a file with a struct exporter and a row
- * in the list of export.c.
+ * An exporter writes the samples of one event.  A new one is a file with a struct exporter and a
+ * row in the list of export.c.
  */
 #ifndef SOFTPMU_TOOL_EXPORT_H
 #define SOFTPMU_TOOL_EXPORT_H

@@ -2,9 +2,9 @@
 /*
  * export_callgrind.c: callgrind's profile format, for KCachegrind and callgrind_annotate.
  *
- * Costs are those of the samples: of lines, and of calls with what they led to.  A profile of samples
- * does not know how often a function was called; as the number of calls the file has the number of
- * samples in them.
+ * Costs are those of the samples: of lines, and of calls with what they led to.  A profile of
+ * samples does not know how often a function was called.  As the number of calls the file has the
+ * number of samples in them.
  */
 #include "tools/softpmu/formats/export.h"
 

@@ -53,7 +53,7 @@ static char *take_line(struct spmu_machine *machine, char *line, bool *empty)
 	key = trim(key);
 	*empty = false;
 	if (strcmp(key, "base") != 0)
-		return machine_set(machine, key, trim(value));
+		return parameter_set(machine, key, trim(value));
 	if (!first)
 		return tool_copy("base must come before all other keys");
 	return set_base(machine, trim(value));
@@ -74,7 +74,7 @@ bool machine_file_read(struct spmu_machine *machine, const char *path)
 	memset(machine, 0, sizeof(*machine));
 	machine->size = sizeof(*machine);
 	machine->name = path;
-	free(machine_set(machine, "line", "64"));
+	free(parameter_set(machine, "line", "64"));
 	while (!message && getline(&line, &room, file) >= 0) {
 		number++;
 		message = take_line(machine, line, &empty);

@@ -38,7 +38,7 @@ void machine_options_free(struct machine_options *options)
 	free(options->change);
 }
 
-const struct spmu_machine *machine_find(const char *command, const char *name)
+const struct spmu_machine *machine_options_find(const char *command, const char *name)
 {
 	const struct spmu_machine *machine = spmu_machine_find(name);
 	const struct spmu_model *model = spmu_model_find(name);
@@ -66,7 +66,7 @@ static char *set(struct spmu_machine *machine, const char *text)
 	if (!value)
 		return tool_print("a parameter is KEY=VALUE, such as l2.ways=8, not '%s'", text);
 	key = tool_print("%.*s", (int)(value - text), text);
-	message = machine_set(machine, key, value + 1);
+	message = parameter_set(machine, key, value + 1);
 	free(key);
 	return message;
 }
@@ -90,7 +90,7 @@ static int change_all(const struct machine_options *options, const char *command
 
 		if (!message)
 			message =
-				cache ? machine_set_cache(machine, c->text) : set(machine, c->text);
+				cache ? machine_cache_set(machine, c->text) : set(machine, c->text);
 		if (message) {
 			tool_usage_error(command, "%s: %s", cache ? "--cache" : "--set", message);
 			free(message);
@@ -113,8 +113,9 @@ int machine_options_make(const struct machine_options *options, const char *comm
 		if (!machine_file_read(machine, options->file))
 			return EXIT_TOOL;
 	} else {
-		base = options->name && *options->name ? machine_find(command, options->name)
-						       : spmu_machine_of_model(model);
+		base = options->name && *options->name
+			       ? machine_options_find(command, options->name)
+			       : spmu_machine_of_model(model);
 		if (!base)
 			return EXIT_BAD_USAGE;
 		*machine = *base;

@@ -6,7 +6,7 @@
 #include <getopt.h>
 #include <softpmu/unit.h>
 
-#include "tools/softpmu/machine/keys.h"
+#include "tools/softpmu/machine/parameter.h"
 
 /* A change that an option asks for. */
 struct machine_change {
@@ -56,7 +56,7 @@ void machine_options_free(struct machine_options *options);
  * Finds a machine by its own name, or that of its model.  Without one, prints which there are and
  * returns NULL.
  */
-const struct spmu_machine *machine_find(const char *command, const char *name);
+const struct spmu_machine *machine_options_find(const char *command, const char *name);
 
 /* machine_file.c: Reads a file of lines KEY = VALUE.  Returns false after a message. */
 bool machine_file_read(struct spmu_machine *machine, const char *path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/machine/values.h"
 
 static char *add(struct sweep *sweep, const struct spmu_machine *machine, const char *value)
 {
@@ -15,7 +16,7 @@ static char *add(struct sweep *sweep, const struct spmu_machine *machine, const 
 	if (sweep->count == SWEEP_MAX)
 		return tool_print("%s: more than %d values", sweep->key, SWEEP_MAX);
 	*made = *machine;
-	message = machine_set(made, sweep->key, value);
+	message = parameter_set(made, sweep->key, value);
 	if (!message)
 		message = machine_check(made);
 	if (message)
@@ -30,15 +31,15 @@ static char *add_range(struct sweep *sweep, const struct spmu_machine *machine, 
 	uint64_t first, last;
 	char *message = NULL;
 
-	if (!machine_key_is_size(sweep->key) && !machine_key_is_number(sweep->key))
+	if (!parameter_is_size(sweep->key) && !parameter_is_number(sweep->key))
 		return tool_print("%s has words as values: write them as %s=A,B", sweep->key,
 				  sweep->key);
-	if (!machine_size_read(from, &first) || !machine_size_read(to, &last) || !first ||
+	if (!values_size_read(from, &first) || !values_size_read(to, &last) || !first ||
 	    first > last)
 		return tool_print("%s: a range is FROM..TO, such as 256K..4M, not '%s..%s'",
 				  sweep->key, from, to);
 	for (uint64_t n = first; !message && n <= last; n *= 2) {
-		char *value = machine_size_text(n);
+		char *value = values_size_text(n);
 
 		message = add(sweep, machine, value);
 		free(value);
@@ -54,12 +55,12 @@ char *sweep_make(struct sweep *sweep, const struct spmu_machine *machine, const 
 	if (!equals || equals == text)
 		return tool_print("a sweep is KEY=FROM..TO or KEY=VALUE,VALUE..., not '%s'", text);
 	sweep->key = tool_print("%.*s", (int)(equals - text), text);
-	/* An unknown key gets the message of machine_set(). */
-	now = machine_value(machine, sweep->key);
+	/* An unknown key gets the message of parameter_set(). */
+	now = parameter_value(machine, sweep->key);
 	if (!now) {
 		struct spmu_machine copy = *machine;
 
-		return machine_set(&copy, sweep->key, equals + 1);
+		return parameter_set(&copy, sweep->key, equals + 1);
 	}
 	free(now);
 	rest = values = tool_copy(equals + 1);

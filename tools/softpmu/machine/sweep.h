@@ -3,7 +3,7 @@
 #ifndef SOFTPMU_TOOL_MACHINE_SWEEP_H
 #define SOFTPMU_TOOL_MACHINE_SWEEP_H
 
-#include "tools/softpmu/machine/keys.h"
+#include "tools/softpmu/machine/parameter.h"
 
 #define SWEEP_MAX 64
 
@@ -15,7 +15,8 @@ struct sweep {
 };
 
 /*
- * Reads KEY=FROM..TO, which doubles each time, or KEY=VALUE,VALUE...  Makes a machine for each value.
+ * Reads KEY=FROM..TO, which doubles each time, or KEY=VALUE,VALUE...  Makes a machine for each
+ * value.
  * Returns a message, to free(), or NULL if all are valid.
  */
 char *sweep_make(struct sweep *sweep, const struct spmu_machine *machine, const char *text);

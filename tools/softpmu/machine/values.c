@@ -9,17 +9,17 @@
 #include <strings.h>
 
 #include "tools/softpmu/base/tool.h"
-#include "tools/softpmu/machine/keys.h"
+#include "tools/softpmu/machine/parameter.h"
 
-const char *const machine_conditional_words[] = {
+const char *const values_conditional_words[] = {
 	[SPMU_PREDICT_NONE] = "none",	    [SPMU_PREDICT_BIMODAL] = "bimodal",
 	[SPMU_PREDICT_GSELECT] = "gselect", [SPMU_PREDICT_GSHARE] = "gshare",
 	[SPMU_PREDICT_TAGE] = "tage",	    NULL};
-const char *const machine_inclusion_words[] = {[SPMU_NONINCLUSIVE] = "noninclusive",
-					       [SPMU_INCLUSIVE] = "inclusive",
-					       [SPMU_VICTIM] = "victim",
-					       NULL};
-const char *const machine_switch_words[] = {"off", "on", NULL};
+const char *const values_inclusion_words[] = {[SPMU_NONINCLUSIVE] = "noninclusive",
+					      [SPMU_INCLUSIVE] = "inclusive",
+					      [SPMU_VICTIM] = "victim",
+					      NULL};
+const char *const values_switch_words[] = {"off", "on", NULL};
 
 static const char *const policy_words[] = {[SPMU_REPLACE_LRU] = "lru",
 					   [SPMU_REPLACE_FIFO] = "fifo",
@@ -29,7 +29,7 @@ static const char *const policy_words[] = {[SPMU_REPLACE_LRU] = "lru",
 
 /* --- words ------------------------------------------------------------------------------ */
 
-int machine_word_find(const char *const *words, const char *text)
+int values_word_find(const char *const *words, const char *text)
 {
 	for (int i = 0; words[i]; i++)
 		if (!strcasecmp(words[i], text))
@@ -37,7 +37,7 @@ int machine_word_find(const char *const *words, const char *text)
 	return -1;
 }
 
-char *machine_words_text(const char *const *words)
+char *values_words_text(const char *const *words)
 {
 	char *text = tool_copy(words[0]);
 
@@ -52,7 +52,7 @@ char *machine_words_text(const char *const *words)
 
 /* --- sizes ------------------------------------------------------------------------------ */
 
-bool machine_size_read(const char *text, uint64_t *bytes)
+bool values_size_read(const char *text, uint64_t *bytes)
 {
 	static const char suffixes[] = "KMG";
 	const char *suffix;
@@ -72,7 +72,7 @@ bool machine_size_read(const char *text, uint64_t *bytes)
 				       bytes);
 }
 
-char *machine_size_text(uint64_t bytes)
+char *values_size_text(uint64_t bytes)
 {
 	unsigned shift = 0;
 
@@ -96,10 +96,10 @@ static bool digit_of(const char **at, const char *before, uint8_t *value, uint8_
 	return *value <= most;
 }
 
-bool machine_policy_read(const char *text, struct spmu_replacement *policy)
+bool values_policy_read(const char *text, struct spmu_replacement *policy)
 {
 	struct spmu_replacement made = {.policy = SPMU_REPLACE_QLRU};
-	int word = machine_word_find(policy_words, text);
+	int word = values_word_find(policy_words, text);
 
 	if (word >= 0) {
 		*policy = (struct spmu_replacement){.policy = (uint8_t)word};
@@ -116,7 +116,7 @@ bool machine_policy_read(const char *text, struct spmu_replacement *policy)
 	return true;
 }
 
-char *machine_policy_text(const struct spmu_replacement *policy)
+char *values_policy_text(const struct spmu_replacement *policy)
 {
 	if (policy->policy != SPMU_REPLACE_QLRU)
 		return tool_copy(policy_words[policy->policy]);
@@ -127,7 +127,7 @@ char *machine_policy_text(const struct spmu_replacement *policy)
 
 /* --- sizes of pages ------------------------------------------------------------------------- */
 
-bool machine_pages_read(const char *text, uint32_t *shifts)
+bool values_pages_read(const char *text, uint32_t *shifts)
 {
 	static const struct {
 		char name[3];
@@ -153,7 +153,7 @@ bool machine_pages_read(const char *text, uint32_t *shifts)
 	return true;
 }
 
-char *machine_pages_text(uint32_t shifts)
+char *values_pages_text(uint32_t shifts)
 {
 	char *text = tool_print("%s%s%s", shifts & 1u << 12 ? "+4K" : "",
 				shifts & 1u << 21 ? "+2M" : "", shifts & 1u << 30 ? "+1G" : "");

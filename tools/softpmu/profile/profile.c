@@ -293,8 +293,8 @@ static const struct profile_place *find_place(struct processes *processes, struc
 	return &found->place;
 }
 
-/* Returns the flags of struct perf_branch_from.  Bit 1 is "predicted".  Only NetBurst's records have
- * a prediction, so a clear bit says nothing. */
+/* Returns the flags of struct perf_branch_from.  Bit 1 is "predicted".  Only NetBurst's records
+ * have a prediction, so a clear bit says nothing. */
 static uint64_t branch_flags(const struct perfdata_bts *bts)
 {
 	return bts->misc >> 4 & 1 ? 2 : 0;

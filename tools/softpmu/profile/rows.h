@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h: the rows that a format shows of an event: samples or branches by sort keys, those with the
- * most first.
+ * rows.h: the rows that a format shows of an event: samples or branches by sort keys, those with
+ * the most first.
  */
 #ifndef SOFTPMU_TOOL_ROWS_H
 #define SOFTPMU_TOOL_ROWS_H

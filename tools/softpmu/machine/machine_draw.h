@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_machine.h: a machine as boxes: caches, TLBs, predictors, prefetchers. */
+/* machine_draw.h: a machine as boxes: caches, TLBs, predictors, prefetchers. */
 #ifndef SOFTPMU_TOOL_MACHINE_DRAW_H
 #define SOFTPMU_TOOL_MACHINE_DRAW_H
 
@@ -9,6 +9,6 @@
 void machine_draw(const struct spmu_machine *machine, bool ascii);
 
 /* Lists the names and sources of all machines. */
-void machine_list(void);
+void machine_draw_list(void);
 
 #endif

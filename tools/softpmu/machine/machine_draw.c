@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* draw_machine.c: a machine as boxes, the first level above, memory below. */
-#include "tools/softpmu/machine/draw_machine.h"
+/* machine_draw.c: a machine as boxes, the first level above, memory below. */
+#include "tools/softpmu/machine/machine_draw.h"
 
 #include <softpmu/unit.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
-#include "tools/softpmu/machine/keys.h"
+#include "tools/softpmu/machine/parameter.h"
 #include "tools/softpmu/machine/values.h"
 
 #define WIDTH 78 /* of a drawing */
@@ -29,6 +29,16 @@ static void add(struct box *box, char *line)
 
 /* --- boxes ------------------------------------------------------------------------------ */
 
+/* Returns the corner at the right of a box. */
+static const char *corner(bool last, bool top, bool ascii)
+{
+	if (ascii)
+		return "+";
+	if (last)
+		return top ? "┐" : "┘";
+	return top ? "┬" : "┴";
+}
+
 static void draw_edge(unsigned columns, bool ascii, bool top)
 {
 	unsigned width = (WIDTH - columns - 1) / columns;
@@ -37,7 +47,7 @@ static void draw_edge(unsigned columns, bool ascii, bool top)
 	for (unsigned c = 0; c < columns; c++) {
 		for (unsigned i = 0; i < width; i++)
 			printf("%s", ascii ? "-" : "─");
-		printf("%s", ascii ? "+" : c + 1 == columns ? (top ? "┐" : "┘") : top ? "┬" : "┴");
+		printf("%s", corner(c + 1 == columns, top, ascii));
 	}
 	printf("\n");
 }
@@ -70,7 +80,7 @@ static void draw_boxes(struct box *box, unsigned columns, bool ascii)
 
 static void add_cache(struct box *box, const char *name, const struct spmu_cache_shape *c)
 {
-	char *size = machine_size_text(c->bytes), *policy = machine_policy_text(&c->replacement);
+	char *size = values_size_text(c->bytes), *policy = values_policy_text(&c->replacement);
 
 	add(box, tool_print("%s: %s, %u ways, %u sets", name, size, c->ways,
 			    c->bytes / c->ways / c->line_bytes));
@@ -83,7 +93,7 @@ static void add_tlbs(struct box *box, const char *name, const struct spmu_tlb_sh
 		     unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		char *pages = machine_pages_text(tlb[i].page_shifts);
+		char *pages = values_pages_text(tlb[i].page_shifts);
 
 		if (tlb[i].entries)
 			add(box, tool_print("%s%u: %u entries, %u ways, %s", name, i,
@@ -94,7 +104,7 @@ static void add_tlbs(struct box *box, const char *name, const struct spmu_tlb_sh
 
 static void add_predictor(struct box *box, const struct spmu_predictor_shape *p)
 {
-	const char *name = machine_conditional_words[p->conditional];
+	const char *name = values_conditional_words[p->conditional];
 
 	if (p->conditional == SPMU_PREDICT_TAGE)
 		add(box, tool_print("conditional branches: tage, %u tables of %u entries, history "
@@ -122,12 +132,12 @@ static void add_prefetchers(struct box *box, const struct spmu_machine *m)
 {
 	const char *key;
 
-	for (size_t i = 0; (key = machine_key_at(i)); i++) {
+	for (size_t i = 0; (key = parameter_at(i)); i++) {
 		char *value;
 
 		if (strncmp(key, "prefetch.", 9) != 0)
 			continue;
-		value = machine_value(m, key);
+		value = parameter_value(m, key);
 		add(box, tool_print("%s: %s", key, value));
 		free(value);
 	}
@@ -161,7 +171,7 @@ static void draw_shared(const struct spmu_machine *m, bool ascii)
 	if (!m->llc.bytes)
 		return;
 	add_cache(&last, "LLC", &m->llc);
-	add(&last, tool_print("  %s", machine_inclusion_words[m->inclusion]));
+	add(&last, tool_print("  %s", values_inclusion_words[m->inclusion]));
 	draw_boxes(&last, 1, ascii);
 }
 
@@ -205,8 +215,8 @@ static void print_file(const struct spmu_machine *m)
 	const char *key;
 
 	printf("\n# as a file for --machine-file, and keys for --set and --sweep\n");
-	for (size_t i = 0; (key = machine_key_at(i)); i++) {
-		char *value = machine_value(m, key), *unset = machine_value(&empty, key);
+	for (size_t i = 0; (key = parameter_at(i)); i++) {
+		char *value = parameter_value(m, key), *unset = parameter_value(&empty, key);
 
 		printf("%s%s = %s\n", strcmp(value, unset) ? "" : "# ", key, value);
 		free(value);
@@ -231,7 +241,7 @@ void machine_draw(const struct spmu_machine *machine, bool ascii)
 	print_file(machine);
 }
 
-void machine_list(void)
+void machine_draw_list(void)
 {
 	const struct spmu_machine *machine;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* keys.c: the parameters of a machine by name: one table, which reads and writes them. */
-#include "tools/softpmu/machine/keys.h"
+/* parameter.c: the parameters of a machine by name: one table, which reads and writes them. */
+#include "tools/softpmu/machine/parameter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static const struct key keys[] = {
 	CACHE_KEYS("l2", l2),
 	CACHE_KEYS("llc", llc),
 	{"line", LINE, AT(l1d.line_bytes), 8, 4096, NULL},
-	{"inclusion", WORD, AT(inclusion), 0, 0, machine_inclusion_words},
+	{"inclusion", WORD, AT(inclusion), 0, 0, values_inclusion_words},
 	TLB_KEYS("itlb0", itlb[0]),
 	TLB_KEYS("itlb1", itlb[1]),
 	TLB_KEYS("dtlb0", dtlb[0]),
@@ -65,7 +65,7 @@ static const struct key keys[] = {
 	{"paging.pdpte", NUMBER16, AT(paging[1]), 0, 256, NULL},
 	{"paging.pml4e", NUMBER16, AT(paging[2]), 0, 256, NULL},
 	{"stlb_for_data", SWITCH, 0, SPMU_MACHINE_STLB_FOR_DATA, 0, NULL},
-	{"predictor.conditional", WORD, AT(predictor.conditional), 0, 0, machine_conditional_words},
+	{"predictor.conditional", WORD, AT(predictor.conditional), 0, 0, values_conditional_words},
 	PREDICTOR_KEY(address_bits, NUMBER8, 0, 20),
 	PREDICTOR_KEY(history_bits, NUMBER16, 0, 256),
 	PREDICTOR_KEY(tables, NUMBER8, 0, 12),
@@ -118,7 +118,7 @@ static char *set_size(const struct key *key, void *at, const char *value)
 {
 	uint64_t bytes;
 
-	if (!machine_size_read(value, &bytes) || bytes > key->most)
+	if (!values_size_read(value, &bytes) || bytes > key->most)
 		return tool_print("%s is a size such as 256K or 4M, at most %uM, not '%s'",
 				  key->name, key->most >> 20, value);
 	*(uint32_t *)at = (uint32_t)bytes;
@@ -129,7 +129,7 @@ static char *set_number(const struct key *key, void *at, const char *value)
 {
 	uint64_t n;
 
-	if (!machine_size_read(value, &n) || n < key->least || n > key->most)
+	if (!values_size_read(value, &n) || n < key->least || n > key->most)
 		return tool_print("%s is a number from %u to %u, not '%s'", key->name, key->least,
 				  key->most, value);
 	if (key->kind == NUMBER8)
@@ -143,12 +143,12 @@ static char *set_number(const struct key *key, void *at, const char *value)
 static int read_word(const struct key *key, const char *const *words, const char *value,
 		     char **message)
 {
-	int word = machine_word_find(words, value);
+	int word = values_word_find(words, value);
 	char *list;
 
 	if (word >= 0)
 		return word;
-	list = machine_words_text(words);
+	list = values_words_text(words);
 	*message = tool_print("%s is %s, not '%s'", key->name, list, value);
 	free(list);
 	return -1;
@@ -157,14 +157,14 @@ static int read_word(const struct key *key, const char *const *words, const char
 static char *set_switch(struct spmu_machine *m, const struct key *key, const char *value)
 {
 	char *message = NULL;
-	int word = read_word(key, machine_switch_words, value, &message);
+	int word = read_word(key, values_switch_words, value, &message);
 
 	if (word >= 0)
 		m->properties = (m->properties & ~key->least) | (word ? key->least : 0);
 	return message;
 }
 
-char *machine_set(struct spmu_machine *machine, const char *name, const char *value)
+char *parameter_set(struct spmu_machine *machine, const char *name, const char *value)
 {
 	const struct key *key = find(name);
 	char *message = NULL;
@@ -179,7 +179,7 @@ char *machine_set(struct spmu_machine *machine, const char *name, const char *va
 	case SIZE:
 		return set_size(key, at, value);
 	case LINE:
-		if (!machine_size_read(value, &bytes) || bytes < key->least || bytes > key->most ||
+		if (!values_size_read(value, &bytes) || bytes < key->least || bytes > key->most ||
 		    bytes & (bytes - 1))
 			return tool_print("%s is a power of two from %u to %u, not '%s'", key->name,
 					  key->least, key->most, value);
@@ -189,11 +189,11 @@ char *machine_set(struct spmu_machine *machine, const char *name, const char *va
 	case NUMBER16:
 		return set_number(key, at, value);
 	case POLICY:
-		if (!machine_policy_read(value, at))
+		if (!values_policy_read(value, at))
 			return tool_print("%s is " MACHINE_POLICIES ", not '%s'", key->name, value);
 		return NULL;
 	case PAGES:
-		if (!machine_pages_read(value, at))
+		if (!values_pages_read(value, at))
 			return tool_print("%s is " MACHINE_PAGES ", not '%s'", key->name, value);
 		return NULL;
 	case WORD:
@@ -209,7 +209,7 @@ char *machine_set(struct spmu_machine *machine, const char *name, const char *va
 
 /* --- writing ---------------------------------------------------------------------------- */
 
-char *machine_value(const struct spmu_machine *machine, const char *name)
+char *parameter_value(const struct spmu_machine *machine, const char *name)
 {
 	const struct key *key = find(name);
 	const void *at;
@@ -219,37 +219,37 @@ char *machine_value(const struct spmu_machine *machine, const char *name)
 	at = (const uint8_t *)machine + key->offset;
 	switch (key->kind) {
 	case SIZE:
-		return machine_size_text(*(const uint32_t *)at);
+		return values_size_text(*(const uint32_t *)at);
 	case LINE:
 	case NUMBER16:
 		return tool_print("%u", *(const uint16_t *)at);
 	case NUMBER8:
 		return tool_print("%u", *(const uint8_t *)at);
 	case POLICY:
-		return machine_policy_text(at);
+		return values_policy_text(at);
 	case PAGES:
-		return machine_pages_text(*(const uint32_t *)at);
+		return values_pages_text(*(const uint32_t *)at);
 	case WORD:
 		return tool_copy(key->words[*(const uint8_t *)at]);
 	case SWITCH:
-		return tool_copy(machine_switch_words[(machine->properties & key->least) != 0]);
+		return tool_copy(values_switch_words[(machine->properties & key->least) != 0]);
 	}
 	return NULL;
 }
 
-const char *machine_key_at(size_t index)
+const char *parameter_at(size_t index)
 {
 	return index < KEYS ? keys[index].name : NULL;
 }
 
-bool machine_key_is_size(const char *name)
+bool parameter_is_size(const char *name)
 {
 	const struct key *key = find(name);
 
 	return key && (key->kind == SIZE || key->kind == LINE);
 }
 
-bool machine_key_is_number(const char *name)
+bool parameter_is_number(const char *name)
 {
 	const struct key *key = find(name);
 
