@@ -496,8 +496,9 @@ static void counts_the_same_with_all_policies(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct spmu_machine m = *spmu_machine_find(names[i]);
 
-		for (uint8_t policy = 0; policy <= SPMU_REPLACE_QLRU; policy++) {
-			m.l1i.replacement.policy = m.l1d.replacement.policy = policy;
+		for (unsigned policy = 0; policy <= SPMU_REPLACE_QLRU; policy++) {
+			m.l1i.replacement.policy = (uint8_t)policy;
+			m.l1d.replacement.policy = (uint8_t)policy;
 			check_blocks(&m);
 		}
 		m.l1i = m.l1d = (struct spmu_cache_shape){48 * 1024, 12, LINE, {0}};

@@ -9,6 +9,11 @@
 #define FORWARD "mov %%rax, -64(%%rsp)\n\tmov -64(%%rsp), %%rax"
 #define REPEAT	"lea -64(%%rsp), %%rdi\n\tmov $1, %%ecx\n\trep stosb"
 
+#ifndef SUBJECT
+#define SUBJECT CHAIN
+#define TURNS	1
+#endif
+
 void _start(void)
 {
 	unsigned long turns = TURNS;

@@ -155,8 +155,8 @@ static void add_register(struct listed *f, const ZydisDecodedOperand *o, ZydisMn
 		    o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN)
 			f->properties |= FORM_STACK;
 		else if (kind == FORM_GPR) {
-			f->gpr_reads |= (unsigned)reads << number;
-			f->gpr_writes |= (unsigned)writes << number;
+			f->gpr_reads |= reads ? 1u << number : 0;
+			f->gpr_writes |= writes ? 1u << number : 0;
 		}
 		return;
 	}

@@ -85,13 +85,13 @@ static int export(const struct request *request)
 {
 	struct profile *profile = profile_open(request->input, request->root);
 	struct export_input input = {.profile = profile};
+	unsigned parts = request->exporter->parts; /* NOLINT: check_request() has found it */
 	int status = 1;
 
 	if (!profile)
 		return 1;
-	input.aggregation =
-		aggregation_new(profile, AGGREGATION_SAMPLES | AGGREGATION_CALLERS |
-						 AGGREGATION_THREADS | request->exporter->parts);
+	input.aggregation = aggregation_new(profile, AGGREGATION_SAMPLES | AGGREGATION_CALLERS |
+							     AGGREGATION_THREADS | parts);
 	if (find_event(request, input.aggregation, &input.event))
 		status = write_output(request, &input) || profile->incomplete;
 	aggregation_free(input.aggregation);

@@ -156,10 +156,10 @@ static void print(struct changes *changes, const char *event, double percent_lim
 	for (size_t c = 0; c < keys->count; c++) {
 		widths[c] = (int)strlen(keys->list[c]->title);
 		for (size_t i = 0; i < shown; i++) {
-			int width = (int)strlen(changes->list[i].texts[c]);
+			const char *text = changes->list[i].texts[c]; /* NOLINT: i < count */
+			int width = (int)strlen(text);
 
-			if (width > widths[c])
-				widths[c] = width;
+			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
 	fputs("#       Before           After          Change     Percent", to);

@@ -104,7 +104,9 @@ static void read_chain(struct chain *chain)
 
 static const struct aggregation_place *place_at(const struct chain *chain, size_t frame)
 {
-	return &chain->aggregation->places[chain->aggregation->frames[chain->frames[frame]].place];
+	uint32_t number = chain->frames[frame]; /* NOLINT: a chain has a frame */
+
+	return &chain->aggregation->places[chain->aggregation->frames[number].place];
 }
 
 /* Adds frames `from` to `to`, which may be in descending order, to a tree. */
