@@ -37,6 +37,33 @@ show_batch() {
 	grep -h '^softpmu:' soft.err listed.err | head -n 1
 }
 
+# batch_again BATCH: runs a batch on both sides again, three times.  Succeeds if they always agree.
+batch_again() {
+	local batch=$1 turn
+	for turn in 1 2 3; do
+		run again-native "$BUILT/opcodes" native again-skips "$SEED" "$batch" "$BATCH"
+		run again "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/opcodes" again again-skips "$SEED" "$batch" "$BATCH"
+		cmp -s again-native.out again.out || return
+		echo "forms from $batch, turn $turn: $(<again.out)"
+	done
+}
+
+# A virtual machine can disturb either side, for example lose the bit of a single step in DR6. So a
+# few differences must be seen again. One that is not is printed with both results.
+compare_forms() {
+	local first=$1 batch batches
+	batches=$(diff native.out soft.out | sed -n 's/^[<>] \([0-9]*\) .*/\1/p' | sort -nu)
+	for batch in $batches; do
+		if (($(wc -w <<<"$batches") > 2)) || ! batch_again "$batch" >turns; then
+			fail "forms from $first: as natively" "$(show_batch "$batch")"
+			return
+		fi
+		echo "seen once: natively $(grep "^$batch " native.out), here $(grep "^$batch " soft.out)"
+		cat turns
+	done
+	pass "forms from $first: as natively"
+}
+
 # forms FIRST COUNT
 forms() {
 	local first=$1 count=$2 lines=$((($2 + BATCH - 1) / BATCH)) native
@@ -51,11 +78,7 @@ forms() {
 	fi
 	run soft "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/opcodes" again skips "$SEED" "$first" "$count"
 	same "forms from $first: status" "$native" "$status"
-	if cmp -s native.out soft.out; then
-		pass "forms from $first: as natively"
-	else
-		fail "forms from $first: as natively" "$(show_batch "$(diff native.out soft.out | sed -n 's/^< \([0-9]*\) .*/\1/p' | head -n 1)")"
-	fi
+	compare_forms "$first"
 }
 
 # A million at a time, so that a failure is reported soon.
