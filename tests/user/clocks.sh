@@ -56,4 +56,17 @@ same "absent on cachegrind's machine" "<not supported>" "$(counts cachegrind cyc
 same "absent with a threshold" "<not supported>" "$(counts skylake cpu_clk_unhalted.thread_p:c=2:u "$BUILT/CHAIN-1000")"
 run text "$SOFTPMU" stat -M skylake --machine -o text -e cycles:u,instructions:u -- "$BUILT/CHAIN-1000"
 expect "instructions per cycle" grep -qE 'instructions:u.*# +0\.[0-9]+ +insn per cycle' text
+
+# Misses are shown as shares of what could miss, as perf shows them.
+run text "$SOFTPMU" stat -M skylake --machine -o text -e branches:u,branch-misses:u,cache-references:u,cache-misses:u -- seq 2000
+shares() { # "share in the text, share of the counts" of events 1 and 2
+	awk -v of="$1" -v whole="$2" '{ n = $1; gsub(",", "", n) }
+		$2 == of { part = n; shown = $5 } $2 == whole { all = n }
+		END { printf "%s %.3f", shown, 100 * part / all }' text
+}
+for pair in "branch-misses:u branches:u" "cache-misses:u cache-references:u"; do
+	read -r shown counted <<<"$(shares ${pair% *} ${pair#* })"
+	same "share of ${pair% *}" "$counted" "$shown"
+done
+expect "what the shares are of" test "$(grep -cE '% of all (branches|cache refs)' text)" = 2
 finish

@@ -131,36 +131,52 @@ static int find_base(const struct stat_table *table, uint64_t signals, enum spmu
 	return -1;
 }
 
+/* Sets *value to a count as a multiple of another one, times `factor`.  Returns false if the other
+ * one is not counted. */
+static bool relative_to(const struct stat_table *table, size_t index, uint64_t signals,
+			enum spmu_fidelity fidelity, double factor, double *value)
+{
+	int base = find_base(table, signals, fidelity);
+
+	if (base < 0)
+		return false;
+	*value = factor * stat_table_value(table, index) / stat_table_value(table, (size_t)base);
+	return true;
+}
+
+static bool metric_of_modelled(const struct stat_table *table, size_t index, uint64_t signals,
+			       double *value, const char **unit)
+{
+	if (signals == SPMU_SIGBIT(BRANCH_MISS)) {
+		*unit = "% of all branches";
+		return relative_to(table, index, SPMU_SIGSET_BRANCHES, SPMU_EXACT, 100, value);
+	}
+	if (signals == SPMU_SIGBIT(LLC_MISS)) {
+		*unit = "% of all cache refs";
+		return relative_to(table, index, SPMU_SIGBIT(LLC_REFERENCE), SPMU_MODELLED, 100,
+				   value);
+	}
+	return false;
+}
+
 bool stat_table_metric(const struct stat_table *table, size_t index, double *value,
 		       const char **unit)
 {
 	const struct event *event = &table->events.event[index];
 	uint64_t signals = event->row ? event->row->signals : 0;
-	int base;
 
-	if (stat_table_no_number(table, index) || event->fidelity != SPMU_EXACT)
+	if (stat_table_no_number(table, index))
 		return false;
-	if (!(signals & ~SPMU_SIGSET_BRANCHES) && signals != SPMU_SIGSET_BRANCHES) {
-		base = find_base(table, SPMU_SIGSET_BRANCHES, SPMU_EXACT);
-		if (base >= 0) {
-			*value = 100 * stat_table_value(table, index) /
-				 stat_table_value(table, (size_t)base);
-			*unit = "% of all branches";
-			return true;
-		}
-	}
+	if (event->fidelity == SPMU_MODELLED)
+		return metric_of_modelled(table, index, signals, value, unit);
 	if (signals == SPMU_SIGBIT(INSTRUCTIONS)) {
-		base = find_base(table, SPMU_SIGBIT(CYCLES), SPMU_MODELLED);
-		if (base < 0)
-			return false;
-		*value = stat_table_value(table, index) / stat_table_value(table, (size_t)base);
 		*unit = "insn per cycle";
-		return true;
+		return relative_to(table, index, SPMU_SIGBIT(CYCLES), SPMU_MODELLED, 1, value);
 	}
-	base = find_base(table, SPMU_SIGBIT(INSTRUCTIONS), SPMU_EXACT);
-	if (base < 0)
-		return false;
-	*value = stat_table_value(table, index) / stat_table_value(table, (size_t)base);
+	*unit = "% of all branches";
+	if (!(signals & ~SPMU_SIGSET_BRANCHES) && signals != SPMU_SIGSET_BRANCHES &&
+	    relative_to(table, index, SPMU_SIGSET_BRANCHES, SPMU_EXACT, 100, value))
+		return true;
 	*unit = "per instruction";
-	return true;
+	return relative_to(table, index, SPMU_SIGBIT(INSTRUCTIONS), SPMU_EXACT, 1, value);
 }
