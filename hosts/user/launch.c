@@ -33,10 +33,10 @@ extern const uint64_t engine_image_sum;
 
 struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
-void launch_use_machine(const struct spmu_machine *machine)
+void launch_use_machine(const struct spmu_machine *machine, bool clocks)
 {
 	spmu_uarch_supplies(&launch_supply);
-	if (spmu_core_shape_find(machine->name))
+	if (clocks && spmu_core_shape_find(machine->name))
 		spmu_timeline_supplies(&launch_supply);
 }
 
@@ -148,7 +148,8 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->version = LINK_VERSION;
 	snprintf(link->model, sizeof(link->model), "%s", request->model);
 	if (request->machine) {
-		const struct spmu_core_shape *core = spmu_core_shape_find(request->machine->name);
+		const struct spmu_core_shape *core =
+			request->clocks ? spmu_core_shape_find(request->machine->name) : NULL;
 
 		link->machine = *request->machine;
 		snprintf(link->core, sizeof(link->core), "%s", core ? core->name : "");

@@ -13,10 +13,10 @@
 #include <softpmu/uarch_time.h>
 
 /* The signals that hosts/user supplies: everything that follows from execution.  After
- * launch_use_machine() also what a model of the machine counts.  Clocks are among that if the
- * machine has a core in softpmu/uarch_time.h. */
+ * launch_use_machine() also what a model of the machine counts.  Clocks are among that if they are
+ * wanted and the machine has a core in softpmu/uarch_time.h. */
 extern struct spmu_supply launch_supply;
-void launch_use_machine(const struct spmu_machine *machine);
+void launch_use_machine(const struct spmu_machine *machine, bool clocks);
 
 /*
  * Is called with each record of the ring and the record's time in nanoseconds of CLOCK_MONOTONIC,
@@ -40,6 +40,7 @@ struct launch_control {
 struct launch_request {
 	const char *model;
 	const struct spmu_machine *machine; /* that counts modelled events; NULL: none */
+	bool clocks; /* the machine's core gives it clocks; no event is sampled */
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;

@@ -89,7 +89,7 @@ fi
 
 # What is absent without a model, and what is wrong.
 run absent "$SOFTPMU" stat -e cache-misses:u true
-same "without --machine: why it is absent" 1 "$(grep -c 'stat --machine' absent.err)"
+same "without --machine: why it is absent" 1 "$(grep -c 'with --machine' absent.err)"
 run wrong "$SOFTPMU" stat --machine=nothing true
 same "an unknown machine" "129 1" "$status $(grep -c "no machine 'nothing'; there are: cachegrind, " wrong.err)"
 

@@ -49,7 +49,7 @@ tools/softpmu/counts/*    $base tools/softpmu/@(events|counts)/* $launch
 tools/softpmu/symbols/*   $base tools/softpmu/symbols/* $launch
 tools/softpmu/profile/*   $base tools/softpmu/@(symbols|profile)/* src/perfdata/*
 tools/softpmu/formats/*   $base tools/softpmu/@(symbols|disasm|profile|formats)/* src/perfdata/*
-tools/softpmu/run/*       $base tools/softpmu/@(events|symbols|run)/* src/perfdata/* $launch
+tools/softpmu/run/*       $base tools/softpmu/@(events|machine|symbols|run)/* src/perfdata/* $launch
 tools/softpmu/trace/*     $base tools/softpmu/@(symbols|trace)/* $launch
 tools/softpmu/vm/*        $base tools/softpmu/vm/*
 tools/softpmu/main.c      $base tools/softpmu/commands/*

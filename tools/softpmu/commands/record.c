@@ -17,6 +17,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/events/event_resolve.h"
+#include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/record.h"
 
 #define DEFAULT_EVENT "instructions:upp"
@@ -49,6 +50,15 @@ static void print_help(void)
 	       "  -d, --data          record data addresses\n"
 	       "  -I, --intr-regs[=R] record registers: all, or a list such as ax,r8 ('?' names "
 	       "them)\n"
+	       "      --machine[=NAME]\n"
+	       "                      also sample events of caches, TLBs and branch prediction, by "
+	       "a\n"
+	       "                      model of this machine (default: the processor's)\n"
+	       "      --machine-file FILE\n"
+	       "                      the same, by a machine that FILE describes\n"
+	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
+	       "                      with another cache: L1I, L1D, L2 or LLC\n"
+	       "      --set KEY=VALUE with another parameter (keys: softpmu explain machine)\n"
 	       "  -i, --no-inherit    do not sample the processes that the program starts\n"
 	       "  -D, --delay MS      switch the events on after MS milliseconds, or during "
 	       "ranges\n"
@@ -154,6 +164,7 @@ static const struct option options[] = {
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
 	{"after", required_argument, NULL, OPTION_AFTER},
+	MACHINE_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
 	{"branch-any", no_argument, NULL, 'b'},
 	{"branch-filter", required_argument, NULL, 'j'},
@@ -218,6 +229,8 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 	case 'g':
 		return tool_usage_error("record", "-g is not supported; use --call-graph lbr");
 	default:
+		if (machine_options_take(&record->machine_options, option, optarg))
+			return -1;
 		return run_options_take(&record->run, "record", option, argv);
 	}
 }
@@ -267,6 +280,9 @@ static int parse_options(struct record *record, int argc, char **argv)
 		status = tool_usage_error("record", "no program to run");
 	if (status < 0)
 		status = find_model(record);
+	if (status < 0)
+		status = run_use_machine(&record->machine_options, "record", record->model, false,
+					 &record->machine);
 	if (next == lists)
 		*next = status < 0 && !instructions_precise(record) ? without_pebs : default_event;
 	if (status < 0)
@@ -283,6 +299,7 @@ static void run(struct record *record, const struct launch_program *program,
 	struct link_event events[LINK_EVENTS_MAX];
 	struct launch_request request = {
 		.model = spmu_model_describe(record->model).name,
+		.machine = record->machine.size ? &record->machine : NULL,
 		.threads = RUN_THREADS,
 		.event = events,
 		.events = record->counted,
@@ -386,6 +403,7 @@ out:
 	free(record.files);
 	code_free(record.code);
 	events_free(&record.after);
+	machine_options_free(&record.machine_options);
 	events_free(&record.events);
 	return status;
 }

@@ -214,7 +214,7 @@ static int make_machines(struct stat_options *stat, const struct spmu_model *mod
 		free(message);
 	}
 	if (status < 0)
-		launch_use_machine(&stat->machine);
+		launch_use_machine(&stat->machine, true);
 	return status;
 }
 
@@ -347,6 +347,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 	struct launch_request request = {
 		.model = spmu_model_describe(table->model).name,
 		.machine = machine,
+		.clocks = true,
 		.threads = RUN_THREADS,
 		.event = events,
 		.want = stat->run.want,

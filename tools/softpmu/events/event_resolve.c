@@ -16,7 +16,6 @@ static bool is_modified(const struct event *event)
 	return event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK | SELECT_ANY);
 }
 
-/* Returns why the event is absent, or NULL if it is not. */
 /* Returns whether a row counts branches by their kind and by their prediction. */
 static bool is_judged(const struct spmu_event *row)
 {
@@ -24,16 +23,23 @@ static bool is_judged(const struct spmu_event *row)
 	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
 }
 
-/* Returns whether stat --machine can count it. */
-static bool machine_counts(const struct spmu_event *row)
+/* Returns why nothing supplies what a row counts. */
+static const char *reason_of_supply(const struct spmu_event *row)
 {
 	struct spmu_supply with = launch_supply;
+	bool machine = launch_supply.modelled;
 
 	spmu_uarch_supplies(&with);
+	if (!is_judged(row) && spmu_event_fidelity(row, &with) != SPMU_ABSENT)
+		return "with --machine a model counts it";
 	spmu_timeline_supplies(&with);
-	return spmu_event_fidelity(row, &with) != SPMU_ABSENT && !is_judged(row);
+	if (is_judged(row) || spmu_event_fidelity(row, &with) == SPMU_ABSENT)
+		return "nothing here supplies what it counts";
+	return machine ? "only stat counts clocks, on a machine whose core is modelled"
+		       : "stat --machine counts it, by a model";
 }
 
+/* Returns why the event is absent, or NULL if it is not. */
 static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
 				     const struct event_code *code,
 				     const struct modifiers *modifiers)
@@ -53,8 +59,7 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 	if (!event->row)
 		return "the model's table does not list it";
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
-		return machine_counts(event->row) ? "stat --machine counts it, by a model"
-						  : "nothing here supplies what it counts";
+		return reason_of_supply(event->row);
 	if (event->row->signals & SPMU_SIGSET_CLOCKS &&
 	    event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK))
 		return "a threshold needs each clock, and the model of time has sums";

@@ -5,6 +5,7 @@
 
 #include <src/perfdata/perfdata.h>
 
+#include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/branches.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
@@ -15,6 +16,8 @@
 struct record {
 	struct run_options run;
 	const char *output, *after_name;
+	struct machine_options machine_options;
+	struct spmu_machine machine;	 /* size 0: none */
 	struct event_list events, after; /* --after: none or one */
 	uint64_t period, frequency;	 /* -c, -F; 0: not given */
 	uint64_t regs_mask;

@@ -48,6 +48,19 @@ struct link_event run_count(const struct event *event)
 	return link;
 }
 
+int run_use_machine(const struct machine_options *options, const char *command,
+		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine)
+{
+	int status;
+
+	if (!machine_options_given(options))
+		return -1;
+	status = machine_options_make(options, command, spmu_model_describe(model).name, machine);
+	if (status < 0)
+		launch_use_machine(machine, clocks);
+	return status;
+}
+
 struct link_event run_sample(const struct event *event)
 {
 	return (struct link_event){

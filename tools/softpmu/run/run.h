@@ -8,6 +8,7 @@
 #include <hosts/user/launch.h>
 
 #include "tools/softpmu/events/events.h"
+#include "tools/softpmu/machine/machine_options.h"
 
 /* The unit of a core with one thread has all counters of the model. */
 #define RUN_THREADS 1
@@ -22,6 +23,13 @@ int run_parse_events(struct event_list *events, const struct spmu_model *model, 
 /* Return an event for the engine, to count (precise letters are ignored) or to sample. */
 struct link_event run_count(const struct event *event);
 struct link_event run_sample(const struct event *event);
+
+/*
+ * Makes the machine if any of the options was given, and adds what it counts to launch_supply, with
+ * clocks if the command counts them.  Returns -1, or the status to exit with after a message.
+ */
+int run_use_machine(const struct machine_options *options, const char *command,
+		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine);
 
 /* Says how the program ended if it did not simply exit. */
 void run_say_end(const struct launch_result *result);

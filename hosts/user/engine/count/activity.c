@@ -16,6 +16,7 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <softpmu/lbr.h>
 #include <softpmu/uarch.h>
 
 #include "engine/count/count.h"
@@ -32,6 +33,8 @@
 #define FETCH_LINE   64u
 #define BATCH	     256u
 #define UNIT	     64u /* of the memory for descriptions: a line of caches */
+
+#define VERDICTS 64u /* a power of two, more than last branch records */
 
 #define MODELLED_SIGNALS                                                                           \
 	(SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS))
@@ -61,7 +64,15 @@ struct activity {
 		unsigned accesses;
 		uint64_t repeats; /* RCX before a repeated string instruction */
 		bool rep, address32;
+		bool reported; /* the model knows it */
 	} step;
+	struct spmu_tally tally[SPMU_TALLIES]; /* of the instruction that retires */
+	/* The newest taken branches of the kinds that the list logs, as a ring. */
+	struct verdict {
+		uint64_t from, to;
+		bool missed;
+	} verdict[VERDICTS];
+	unsigned verdicts; /* how many there have been */
 };
 
 /* --- descriptions of blocks --- */
@@ -259,6 +270,7 @@ void activity_begin_again(void)
 		return;
 	current->activity = a->log;
 	a->branched = NULL;
+	a->verdicts = 0;
 	flush(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
 		a->signals[s] = counted(a, s);
@@ -276,10 +288,67 @@ unsigned activity_wanted(const struct spmu_meter *meter)
 		what |= ACTIVITY_ACCESSES;
 	if (is_of_clocks(meter))
 		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
-	return what;
+	return what ? what | ACTIVITY_METERS : 0;
+}
+
+unsigned activity_of_branches(uint64_t signals)
+{
+	bool wanted = engine_link->machine.size && engine_link->want & LINK_WANT_LBR &&
+		      !(engine_link->lbr_select & SPMU_LBR_CALL_STACK);
+
+	return wanted && signals ? ACTIVITY_BRANCHES : 0;
+}
+
+/* Returns how many occurrences of a meter that the model counts an instruction of bulk code can
+ * have at most: two loads (CMPS), each in two pages; a fetch from two lines. */
+static int64_t most_each(const struct spmu_meter *meter)
+{
+	int64_t n = 0;
+
+	if (meter->signals & SPMU_SIGBIT(BRANCH_MISS))
+		n += 1;
+	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
+		n += 2 + 2 * INSN_ACCESSES_MAX;
+	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
+		if (spmu_tally_set_has(meter->tallies, t))
+			n += t == SPMU_TALLY_LOAD_STLB_MISSES || t == SPMU_TALLY_STORE_STLB_MISSES
+				     ? 4
+				     : 2;
+	return n;
+}
+
+int64_t activity_window(const struct spmu_meter *meter)
+{
+	return meter->headroom < 0 ? 0 : meter->headroom / most_each(meter);
 }
 
 /* --- what ran --- */
+
+/* Returns the signal of a taken branch. */
+static enum spmu_signal signal_of(uint8_t kind)
+{
+	switch (kind) {
+	case SPMU_BRANCH_CONDITIONAL:
+		return SPMU_SIG_COND_TAKEN;
+	case SPMU_BRANCH_INDIRECT:
+		return SPMU_SIG_JMP_IND;
+	case SPMU_BRANCH_CALL:
+		return SPMU_SIG_CALL_REL;
+	case SPMU_BRANCH_INDIRECT_CALL:
+		return SPMU_SIG_CALL_IND;
+	case SPMU_BRANCH_RETURN:
+		return SPMU_SIG_RET_NEAR;
+	default:
+		return SPMU_SIG_JMP_REL;
+	}
+}
+
+static void note_verdict(struct activity *a, const struct spmu_executed_branch *branch, bool missed)
+{
+	if (branch->taken && current->list->branch_signals >> signal_of(branch->kind) & 1)
+		a->verdict[a->verdicts++ % VERDICTS] =
+			(struct verdict){branch->from, branch->to, missed};
+}
 
 static void report_branch(struct activity *a, const struct activity_code *b, uint64_t to)
 {
@@ -290,8 +359,10 @@ static void report_branch(struct activity *a, const struct activity_code *b, uin
 		.kind = b->branch,
 		.taken = b->branch != SPMU_BRANCH_CONDITIONAL || to == b->target,
 	};
+	bool missed = spmu_uarch_branch(a->model, 0, &branch);
 
-	if (spmu_uarch_branch(a->model, 0, &branch) && wants(ACTIVITY_CLOCKS))
+	note_verdict(a, &branch, missed);
+	if (missed && wants(ACTIVITY_CLOCKS))
 		spmu_timeline_mispredict(a->timing.timeline);
 }
 
@@ -318,6 +389,22 @@ void activity_reach(uint64_t pc)
 {
 	if (current->list->activity)
 		reach(mine(), pc);
+}
+
+bool activity_missed(uint64_t from, uint64_t to, unsigned *newest)
+{
+	const struct activity *a = mine();
+	unsigned most = a && a->verdicts < VERDICTS ? a->verdicts : VERDICTS;
+
+	for (unsigned n = *newest; a && n < most; n++) {
+		const struct verdict *v = &a->verdict[(a->verdicts - 1 - n) % VERDICTS];
+
+		if (v->from != from || v->to != to)
+			continue;
+		*newest = n + 1;
+		return v->missed;
+	}
+	return false;
 }
 
 _Static_assert(SPMU_ACCESS_LOAD == SPMU_UARCH_LOAD && SPMU_ACCESS_STORE == SPMU_UARCH_STORE,
@@ -495,6 +582,7 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		.bytes = insn->length,
 		.branch = activity_branch_kind(insn),
 	};
+	a->step.reported = false;
 	a->step.rep = insn->rep;
 	a->step.address32 = insn->address32;
 	a->step.repeats = current->gpr[1];
@@ -526,23 +614,66 @@ static void report_elements(struct activity *a)
 		timing_repeat(&a->timing, n * a->step.access[0].bytes);
 }
 
-void activity_after_step(uint64_t next)
+/* Tells the model what an instruction has fetched and accessed. */
+static void report_step(struct activity *a)
+{
+	reach(a, a->step.code.pc);
+	flush(a);
+	charge(a); /* what came before */
+	a->step.reported = true;
+	if (!wants(ACTIVITY_ACCESSES))
+		return;
+	report_fetch(a, a->step.code.pc, a->step.code.bytes);
+	if (a->step.rep)
+		report_elements(a);
+	for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
+		report(a, a->step.access[i].address, a->step.access[i].bytes,
+		       a->step.access[i].kind, 0);
+	if (wants(ACTIVITY_CLOCKS))
+		timing_run_one(&a->timing, a->step.code.pc, a->step.code.bytes);
+}
+
+void activity_leave_step(void)
+{
+	struct activity *a = mine();
+
+	if (a->step.reported)
+		return;
+	report_step(a);
+	charge(a);
+}
+
+/* Sets the occurrences of the instruction: what the model has counted since the last charge. */
+static void read_outcome(struct activity *a, struct activity_outcome *outcome)
+{
+	for (uint64_t set = MODELLED_SIGNALS; set; set &= set - 1) {
+		unsigned s = (unsigned)__builtin_ctzll(set);
+
+		outcome->times[s] =
+			(uint32_t)new_of(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
+		outcome->signals |= outcome->times[s] ? UINT64_C(1) << s : 0;
+	}
+	for (unsigned t = 1; t < SPMU_TALLIES; t++) {
+		uint64_t n = new_of(&a->tallies[t], spmu_uarch_tally(a->model, 0, t));
+
+		if (n)
+			a->tally[outcome->tallies++] =
+				(struct spmu_tally){(uint16_t)t, (uint32_t)n};
+	}
+	outcome->tally = a->tally;
+}
+
+void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcome)
 {
 	struct activity *a = mine();
 	const struct activity_code *b = &a->step.code;
 
-	reach(a, b->pc);
-	if (wants(ACTIVITY_ACCESSES)) {
-		report_fetch(a, b->pc, b->bytes);
-		if (a->step.rep)
-			report_elements(a);
-		for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
-			report(a, a->step.access[i].address, a->step.access[i].bytes,
-			       a->step.access[i].kind, 0);
-	}
-	if (wants(ACTIVITY_CLOCKS))
-		timing_run_one(&a->timing, b->pc, b->bytes);
+	if (a->step.reported || b->pc != ip)
+		return;
+	report_step(a);
 	if (b->branch != ACTIVITY_NO_BRANCH && wants(ACTIVITY_BRANCHES))
 		report_branch(a, b, next);
-	charge(a);
+	flush(a);
+	read_outcome(a, outcome);
+	charge(a); /* the clocks, which no instruction has */
 }

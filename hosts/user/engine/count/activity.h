@@ -7,6 +7,7 @@
 #define SOFTPMU_ENGINE_ACTIVITY_H
 
 #include <hosts/user/decode/decode.h>
+#include <softpmu/signals.h>
 #include <softpmu/uarch.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #define ACTIVITY_BRANCHES 1u
 #define ACTIVITY_ACCESSES 2u /* and instruction fetches */
 #define ACTIVITY_CLOCKS	  4u /* with both others */
+#define ACTIVITY_METERS	  8u /* a meter is counted by the model */
 
 /* Some instructions that run one after the other, and the branch at their end. */
 struct activity_code {
@@ -53,6 +55,8 @@ int32_t activity_number(const struct activity_block *block);
 /* Returns what a meter wants of the log; 0: code counts it. */
 struct spmu_meter;
 unsigned activity_wanted(const struct spmu_meter *meter);
+/* Returns what the log of these taken branches wants: whether they were predicted. */
+unsigned activity_of_branches(uint64_t signals);
 /* The thread's list begins to want activity. */
 void activity_prepare(void);
 /* The units have been reset: what is in the log does not count. */
@@ -71,9 +75,27 @@ const struct activity_block *activity_running(void);
 /* Its first `insns` instructions have retired; the others do not run now. */
 void activity_leave(unsigned insns);
 
-/* Precise steps.  An instruction is about to run.  The second function: it has retired, and
- * execution continues at `next`. */
+/* Returns whether a taken branch, which the log of branches has, was mispredicted.  The caller asks
+ * for the newest first and keeps *newest, 0 at first, for the next one. */
+bool activity_missed(uint64_t from, uint64_t to, unsigned *newest);
+
+/* Returns how many instructions of bulk code cannot have more occurrences of a meter that the model
+ * counts than its headroom. */
+int64_t activity_window(const struct spmu_meter *meter);
+
+/* What the model has counted for one instruction. */
+struct activity_outcome {
+	uint64_t signals;
+	uint32_t times[SPMU_SIGNALS]; /* how often each of them */
+	const struct spmu_tally *tally;
+	uint16_t tallies;
+};
+
+/* Precise steps.  An instruction is about to run. */
 void activity_before_step(const struct insn *insn, uint64_t pc);
-void activity_after_step(uint64_t next);
+/* It has retired, and execution continues at `next`.  *outcome is 0 at first. */
+void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcome);
+/* It has been left before its end: the elements of a string instruction that are done count. */
+void activity_leave_step(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/units.h"
@@ -33,6 +34,7 @@
 #define OWN_BYTES   49152u /* whole pages and whole records */
 #define OWN_RECORDS (OWN_BYTES / LOG_RECORD_BYTES)
 #define BATCH	    256u
+#define KIND_MISSED (UINT64_C(1) << 63)
 /* The driver leaves 64 records between the threshold and the end of the BTS buffer.  At the
  * threshold end the pages that the unit may write. */
 #define BTS_BYTES    (LINK_TRACE_BYTES + 64 * LOG_RECORD_BYTES)
@@ -105,11 +107,26 @@ void branches_resume(void)
 	current->log = b->log_begin;
 }
 
-static void hand_over(const struct record *record, uint64_t records)
+/* Notes which of the newest records were mispredicted, as far as a model of the machine knows, in
+ * the highest bit of their kinds. */
+static void judge(struct record *record, uint64_t records)
+{
+	unsigned newest = 0;
+
+	if (!activity_of_branches(current->list->branch_signals))
+		return;
+	activity_reach(current->pc);
+	for (uint64_t i = records; i-- && records - i <= SPMU_LBR_DEPTH_MAX;)
+		if (activity_missed(record[i].from, record[i].to, &newest))
+			record[i].kind |= KIND_MISSED;
+}
+
+static void hand_over(struct record *record, uint64_t records)
 {
 	struct branches *b = current->branches;
 	struct spmu_branch branch[BATCH];
 
+	judge(record, records);
 	while (records) {
 		unsigned n = records < BATCH ? (unsigned)records : BATCH;
 
@@ -120,6 +137,8 @@ static void hand_over(const struct record *record, uint64_t records)
 				.signal = (uint8_t)record[i].kind,
 				.cpl = 3,
 				.next_cpl = 3,
+				.flags =
+					record[i].kind & KIND_MISSED ? SPMU_BRANCH_MISPREDICTED : 0,
 			};
 		for (unsigned c = 0; c < b->cores; c++)
 			spmu_branches(b->core[c], 0, branch, n);
@@ -141,7 +160,7 @@ void branches_take(void)
 	} else {
 		if (b->tap->keep_last && records > b->tap->keep_last)
 			first = records - b->tap->keep_last;
-		hand_over((const struct record *)b->log_begin + first, records - first);
+		hand_over((struct record *)b->log_begin + first, records - first);
 	}
 	current->log = b->log_begin; /* no record is taken twice */
 	interrupts_service();

@@ -2,6 +2,7 @@
 /*
  * counting.c: retires single instructions exactly, and reports the counts to the tool.
  */
+#include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/follow.h"
@@ -37,11 +38,45 @@ static unsigned list_accesses(uint64_t signals, const struct insn_addresses *at,
 	return 2;
 }
 
+static void retire_in_units(const struct spmu_insn *insn)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned u = 0; u < c->set.units; u++)
+		spmu_retire(c->unit[u].core, 0, insn);
+}
+
+/*
+ * Adds what a model of the machine counts for the instruction.  An instruction has a signal at most
+ * once, so further occurrences go first, as instructions that have nothing else.
+ */
+static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activity_outcome *outcome)
+{
+	activity_retire(insn->ip, next_ip, outcome);
+	insn->tallies = outcome->tally;
+	insn->tally_count = outcome->tallies;
+	for (uint64_t set = outcome->signals; set; set &= set - 1) {
+		struct spmu_insn again = {
+			.ip = insn->ip,
+			.next_ip = next_ip,
+			.signals = set & -set,
+			.accesses = insn->accesses,
+			.access_count = insn->access_count,
+			.cpl = insn->cpl,
+		};
+
+		for (uint32_t n = outcome->times[__builtin_ctzll(set)]; n > 1; n--)
+			retire_in_units(&again);
+	}
+	insn->signals |= outcome->signals;
+}
+
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 		     const struct insn_addresses *at)
 {
 	struct counting *c = current->counting;
 	struct spmu_memory_access accesses[2];
+	struct activity_outcome outcome = {0};
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
@@ -53,8 +88,9 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 	};
 
 	c->now_next_ip = next_ip;
-	for (unsigned u = 0; u < c->set.units; u++)
-		spmu_retire(c->unit[u].core, 0, &insn);
+	if (current->list->activity)
+		add_activity(&insn, next_ip, &outcome);
+	retire_in_units(&insn);
 	interrupts_service();
 }
 

@@ -36,6 +36,8 @@
  * two pay only while all overflows are far away. */
 #define CHECKED_SHARDS 2
 
+#define WINDOW_SIGNALS SPMU_SIGBIT(INSTRUCTIONS)
+
 int64_t shards_quantum = SHARDS_QUANTUM_MIN;
 
 /*
@@ -203,6 +205,31 @@ bool shards_quantum_over(void)
 
 /* --- the list --- */
 
+/*
+ * What a model of the machine counts is known after the code has run.  So bulk code runs only as
+ * many instructions as cannot use up the headroom of a meter that the model counts, even if each of
+ * them has as many occurrences as it can.  This window is a meter of instructions.
+ * It is set in precise mode.  While nothing is sampled, no overflow is near, and there is none.
+ */
+static void set_window(void)
+{
+	struct counting *c = current->counting;
+	int64_t room = INT64_MAX;
+
+	if (!c->samples)
+		return;
+	for (unsigned u = 0; u < c->set.units; u++)
+		for (unsigned i = 0; i < c->unit[u].meters.count; i++) {
+			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
+
+			if (!(m->rings & SPMU_RING_USER) || !activity_wanted(m))
+				continue;
+			if (activity_window(m) < room)
+				room = activity_window(m);
+		}
+	c->window.headroom = room;
+}
+
 /* In precise mode: returns whether the meters (or only those that may be unchecked) have what
  * bulk code keeps back.  The service routine may have changed the lists. */
 static bool has_reserves(bool all, bool unchecked)
@@ -217,7 +244,24 @@ static bool has_reserves(bool all, bool unchecked)
 			    m->headroom < reserve_of(m->signals, COUNTING_BULK, unchecked))
 				return false;
 		}
-	return true;
+	set_window();
+	return !c->samples ||
+	       c->window.headroom >= reserve_of(WINDOW_SIGNALS, COUNTING_BULK, unchecked);
+}
+
+/* Adds the window to the list, as its last meter. */
+static void add_window(struct meter_list *list)
+{
+	struct counting *c = current->counting;
+	unsigned n = list->meters;
+
+	if (!c->samples || !(list->activity & ACTIVITY_METERS))
+		return;
+	list->signals[n] = WINDOW_SIGNALS;
+	list->meters++;
+	c->meter[n].modelled = false;
+	c->meter[n].reserve = 0;
+	c->meter[n].unit = &c->window;
 }
 
 /* Notes where the units' meters are, and what they are in *list.  Returns true if that is the list
@@ -243,10 +287,12 @@ static bool read_units(struct meter_list *list)
 			c->meter[n++].unit = m;
 		}
 	list->meters = n;
+	add_window(list);
 	branches_wanted(&list->branch_signals, &list->branch_kinds);
+	list->activity |= activity_of_branches(list->branch_signals);
 	if (list->activity)
 		activity_prepare();
-	return same && n == own->meters && list->activity == own->activity &&
+	return same && list->meters == own->meters && list->activity == own->activity &&
 	       list->branch_signals == own->branch_signals &&
 	       list->branch_kinds == own->branch_kinds;
 }
@@ -298,6 +344,7 @@ void shards_set_mode(enum counting_mode to)
 	if (from == COUNTING_PRECISE) {
 		shards_follow_units();
 		branches_resume();
+		set_window();
 	}
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		int64_t headroom = c->meter[m].reserve;

@@ -22,6 +22,10 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
+/* Periods to which a rate of samples may lead. */
+#define PERIOD_LEAST	      16
+#define PERIOD_LEAST_MODELLED 1000
+
 static bool wants_address;
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
 static const struct spmu_model *model;
@@ -57,18 +61,29 @@ static void adapt_period(unsigned e, uint64_t tsc)
 	if (next < period / 8)
 		next = period / 8;
 	next = (period + next) / 2;
-	if (next < 16)
-		next = 16;
+	if (next < c->event[e].least)
+		next = c->event[e].least;
 	if (next > UINT64_C(1) << 40)
 		next = UINT64_C(1) << 40;
 	if (event_set_period(&c->set, c->event[e].number, next) == SPMU_OK)
 		c->event[e].period = next;
 }
 
-/* It is not known whether a branch was predicted, so neither flag is set. */
+/* Returns whether last branch records say how a branch was predicted. */
+static bool tells_prediction(void)
+{
+	const struct spmu_lbr_layout *layout = spmu_model_lbr_layout(model);
+
+	return layout && layout->format >= SPMU_LBR_FLAGS && activity_of_branches(1);
+}
+
+/* Without a model of the machine it is not known whether a branch was predicted, so neither flag is
+ * set. */
 static uint64_t branch_flags(const struct spmu_branch *branch)
 {
-	return (branch->flags & SPMU_BRANCH_MISPREDICTED ? 1u : 0) |
+	bool missed = branch->flags & SPMU_BRANCH_MISPREDICTED;
+
+	return (missed ? 1u : 0) | (!missed && tells_prediction() ? 1u << 1 : 0) |
 	       (branch->flags & SPMU_BRANCH_IN_TX ? 1u << 2 : 0) |
 	       (branch->flags & SPMU_BRANCH_ABORT ? 1u << 3 : 0) | (branch->cycles & 0xffffu) << 4;
 }
@@ -206,6 +221,17 @@ static const char *why_not(const struct link_event *asked, enum spmu_status stat
 				     : "no counter of the model can count the event";
 }
 
+/* Returns the shortest period that a rate may lead to.  Before each sample of an event that a model
+ * counts, many instructions run one by one. */
+static uint64_t least_period(const struct link_event *asked)
+{
+	const struct spmu_event *event = spmu_event_by_code(model, asked->code);
+	struct spmu_meter meter = {.signals = event ? event->signals : 0};
+
+	return (event && event->tally) || activity_wanted(&meter) ? PERIOD_LEAST_MODELLED
+								  : PERIOD_LEAST;
+}
+
 static void add_event(struct counting *c, unsigned e)
 {
 	const struct link_event *asked = &engine_link->event[e];
@@ -234,6 +260,9 @@ static void add_event(struct counting *c, unsigned e)
 	enum spmu_status status;
 	unsigned number = 0;
 
+	c->event[e].least = least_period(asked);
+	if (asked->frequency && c->event[e].least > PERIOD_LEAST)
+		request.period = starter.period = c->event[e].least;
 	c->event[e].period = request.period;
 	request.period = cascade ? 0 : request.period;
 	status = event_set_add(&c->set, &request, cascade ? &starter : NULL, &number);
@@ -286,6 +315,7 @@ static void make_units(void)
 		if (engine_link->event[e].frequency)
 			records_per_interrupt = 1; /* the period changes with each sample */
 		wants_address |= tells_address(&engine_link->event[e]);
+		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
 	c->mode = COUNTING_PRECISE;
 	(void)event_set_create(&c->set, unit_new, c); /* unit_new() ends the run if it fails */

@@ -30,13 +30,17 @@ struct counting {
 	enum counting_mode mode;
 	uint64_t on;	      /* which events the set counts, as in link.events_on */
 	uint64_t now_next_ip; /* of the instruction that is being retired */
-	int64_t handed_out;   /* headroom used since the last quantum */
+	/* Instructions that may run in bulk until a meter that a model of the machine counts can
+	 * use up its headroom.  No unit has this meter. */
+	struct spmu_meter window;
+	bool samples;	    /* some event of the run is sampled */
+	int64_t handed_out; /* headroom used since the last quantum */
 	uint64_t start_tsc, start_ns;
 	struct {
 		uint8_t number; /* in the set */
 		bool added;
 		uint64_t last_tsc;
-		uint64_t period;
+		uint64_t period, least;
 		uint64_t published; /* the part of its count that the tool knows */
 	} event[LINK_EVENTS_MAX];
 	struct unit unit[UNITS_MAX];

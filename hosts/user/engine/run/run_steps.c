@@ -221,8 +221,6 @@ static void run_step_of(const struct step *s)
 	if (current->list->activity)
 		activity_before_step(&insn, s->pc);
 	if (is_call(s, &insn)) {
-		if (current->list->activity)
-			activity_after_step(s->pc + s->insn[0].bytes);
 		hot_end(); /* it may not return */
 		step_syscall(s);
 		return;
@@ -237,8 +235,8 @@ static void run_step_of(const struct step *s)
 		step_rdpmc(s);
 	else
 		step_plain(s, &at);
-	if (current->list->activity && (!current->run.step_left || insn.rep))
-		activity_after_step(current->pc);
+	if (current->list->activity && insn.rep)
+		activity_leave_step();
 }
 
 void run_step(void)
