@@ -35,7 +35,7 @@ struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
 void launch_use_machine(const struct spmu_machine *machine, bool clocks)
 {
-	spmu_uarch_supplies(&launch_supply);
+	spmu_machine_supplies(machine, &launch_supply);
 	if (clocks && spmu_core_shape_find(machine->name))
 		spmu_timeline_supplies(&launch_supply);
 }
@@ -161,6 +161,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->threads = request->threads;
 	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
 	link->lbr_select = request->lbr_select;
+	link->load_threshold = request->load_threshold;
 	/* With a machine, code names descriptions of blocks, which are not saved. */
 	if (!(request->want & LINK_WANT_COLD) && !request->machine &&
 	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))

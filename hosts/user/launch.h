@@ -44,9 +44,10 @@ struct launch_request {
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;
-	uint32_t want;	     /* LINK_WANT_ */
-	uint64_t lbr_select; /* MSR_LBR_SELECT */
-	launch_sink *sink;   /* NULL: no records are needed */
+	uint32_t want;		 /* LINK_WANT_ */
+	uint64_t lbr_select;	 /* MSR_LBR_SELECT */
+	uint64_t load_threshold; /* MSR_PEBS_LD_LAT; 0: no event needs it */
+	launch_sink *sink;	 /* NULL: no records are needed */
 	void *opaque;
 	const struct launch_control *control; /* NULL: all events count all the time */
 };

@@ -65,6 +65,7 @@ struct link_event {
 #define LINK_WANT_CONTROL 512u /* the tool switches events while the program runs */
 
 #define LINK_WANT_PER_THREAD 1024u /* LINK_REC_COUNTS records */
+#define LINK_WANT_DATA_MAPS  2048u /* LINK_REC_MMAP records of mappings without code, too */
 
 /* The signal by which the tool asks a thread to look at `changes`: its number is SIGTRAP, its code
  * SI_QUEUE, its value this. */
@@ -117,6 +118,7 @@ struct link {
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];
 	uint64_t lbr_select;		  /* MSR_LBR_SELECT */
+	uint64_t load_threshold;	  /* MSR_PEBS_LD_LAT, for events of load latency */
 	uint32_t want;			  /* LINK_WANT_ */
 	char cache_folder[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
 	uint64_t image_sum;		  /* of the engine's image that wrote them */
@@ -247,6 +249,8 @@ struct link_sample {
 	uint64_t ip;
 	uint64_t period;
 	uint64_t data_address;
+	/* Of a PEBS record: core clocks of the load, and where its data came from. */
+	uint32_t latency, data_source;
 	/* Then, as requested: rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15 with
 	 * the values after the instruction; and branches. */
 };

@@ -91,7 +91,8 @@ struct spmu_pebs_record {
 	struct spmu_branch branch[SPMU_LBR_DEPTH_MAX];
 };
 
-/* Bits of data_source of a precise store (18.9.4.3).  The unit sets SPMU_STORE_LOCKED only. */
+/* Bits of data_source of a precise store (18.9.4.3).  The unit sets SPMU_STORE_LOCKED, a host the
+ * others. */
 #define SPMU_STORE_L1D_HIT   (1u << 0)
 #define SPMU_STORE_STLB_MISS (1u << 4)
 #define SPMU_STORE_LOCKED    (1u << 5)

@@ -57,7 +57,9 @@ extern "C" {
 	  "load that finds its line in a fill buffer")                                             \
 	X(L1D_PENDING, 0, SPMU_ACCESS_DATA,                                                        \
 	  "first-level data cache miss that is outstanding, once for each clock")                  \
-	X(SLOTS, 0, 0, "issue slot of the pipeline")
+	X(SLOTS, 0, 0, "issue slot of the pipeline")                                               \
+	X(LOAD_LATENCY, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
+	  "load that takes at least as many clocks as a threshold")
 
 enum spmu_tally_kind {
 	SPMU_TALLY_NONE = 0,

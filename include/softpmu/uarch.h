@@ -131,6 +131,8 @@ enum spmu_inclusion {
  *		own, and the second level, which both use, unless it is for data alone.
  * paging	Entries of the paging-structure caches, fully associative, at most 256: for PDEs,
  *		PDPTEs and PML4Es.  They shorten walks with SPMU_MACHINE_WALK_READS.
+ * load_clocks	How many core clocks a load takes whose data is at each place (enum
+ *		spmu_uarch_level); all 0: not known.
  */
 struct spmu_machine {
 	size_t size;
@@ -143,7 +145,7 @@ struct spmu_machine {
 	uint8_t inclusion;   /* enum spmu_inclusion */
 	uint8_t reserved[3]; /* 0 */
 	uint16_t paging[3];
-	uint16_t more_reserved; /* 0 */
+	uint16_t load_clocks[5];
 };
 
 /*
@@ -212,6 +214,8 @@ struct spmu_uarch; /* opaque */
  * threads	How many threads execute, 1 to 64.
  * page_shift	Returns the page size of a linear address as a power of two (12, 21, 30); NULL: all
  *		pages have 4 KB.  It gets `opaque`.
+ * load_threshold
+ *		The tally LOAD_LATENCY counts loads that take at least as many core clocks.
  */
 struct spmu_uarch_config {
 	size_t size;
@@ -219,6 +223,8 @@ struct spmu_uarch_config {
 	unsigned threads;
 	unsigned (*page_shift)(void *opaque, uint64_t linear);
 	void *opaque;
+	uint32_t load_threshold;
+	uint32_t reserved; /* 0 */
 };
 
 #define SPMU_UARCH_THREADS_MAX 64
@@ -398,6 +404,9 @@ SPMU_API uint64_t spmu_uarch_signal(const struct spmu_uarch *model, unsigned thr
 				    enum spmu_signal signal);
 SPMU_API uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 				   enum spmu_tally_kind tally);
+
+/* Adds what spmu_uarch_supplies() adds, and LOAD_LATENCY if the machine knows its load_clocks. */
+SPMU_API void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_supply *supply);
 
 /* Returns what a count means, or NULL for a number out of range. */
 SPMU_API const char *spmu_uarch_meaning(unsigned count);

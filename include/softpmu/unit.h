@@ -264,7 +264,8 @@ SPMU_API bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t s
  *		known.
  * cpl		The privilege level at ip.
  * next_cpl	The privilege level at next_ip; used for FAR only.
- * reserved	0.
+ * store_source	What is known of its first store, as SPMU_STORE_ bits (ds.h), for records of
+ *		events that count stores; 0: nothing.
  */
 struct spmu_insn {
 	uint64_t ip;
@@ -279,7 +280,7 @@ struct spmu_insn {
 	uint8_t cpl;
 	uint8_t next_cpl;
 	uint8_t data_source;
-	uint8_t reserved;
+	uint8_t store_source;
 };
 
 /* The `cycles` of hosts without a model of time: each instruction has a clock of its own. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <src/perfdata/writer.h>
 
@@ -120,6 +121,8 @@ bool perfdata_add_mmap(struct perfdata_writer *writer, const struct perfdata_mma
 	uint16_t misc = PERF_RECORD_MISC_USER;
 	struct cursor cursor;
 
+	if (!(map->protection & PROT_EXEC))
+		misc |= PERF_RECORD_MISC_MMAP_DATA;
 	if (map->build_id_bytes) {
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		remember_file(&writer->about, map);

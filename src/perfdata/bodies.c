@@ -160,7 +160,8 @@ static void registers(struct cursor *cursor, uint64_t mask, struct perfdata_samp
 	}
 }
 
-/* The parts between the period and the registers. Only call chain and branches are written. */
+/* The parts between the period and the registers. Only call chain, branches,
+ * weight and data source are written. */
 static void middle(struct cursor *cursor, const struct perf_event_attr *attr,
 		   struct perfdata_sample *sample)
 {
@@ -182,9 +183,9 @@ static void middle(struct cursor *cursor, const struct perf_event_attr *attr,
 	if (type & PERF_SAMPLE_STACK_USER)
 		skip_stack(cursor);
 	if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
-		cursor_skip(cursor, 8);
+		cursor_u64(cursor, &sample->weight);
 	if (type & PERF_SAMPLE_DATA_SRC)
-		cursor_skip(cursor, 8);
+		cursor_u64(cursor, &sample->data_source);
 	if (type & PERF_SAMPLE_TRANSACTION)
 		cursor_skip(cursor, 8);
 }
@@ -198,7 +199,8 @@ size_t body_sample_bytes(const struct perf_event_attr *attr, const struct perfda
 {
 	static const uint64_t words = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+				      PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
 	uint64_t type = attr->sample_type;
 	size_t count = count_of(type, words);
 

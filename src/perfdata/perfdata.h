@@ -72,7 +72,9 @@ struct perfdata_sample {
 	uint32_t pid, tid, cpu;
 	uint64_t time_ns;
 	uint64_t ip, address, period;
-	uint64_t regs_mask; /* the registers that regs[] has */
+	uint64_t weight;      /* core clocks of a load; 0: not known */
+	uint64_t data_source; /* union perf_mem_data_src */
+	uint64_t regs_mask;   /* the registers that regs[] has */
 	uint64_t regs[PERFDATA_REGS];
 	const struct perfdata_address *chain;	/* the callers, innermost first */
 	const struct perfdata_branch *branches; /* newest first */

@@ -170,7 +170,7 @@ static uint64_t address_of(const struct spmu_insn *insn, bool of_store)
 
 /*
  * Sets the fields of the first counter that has them. The status of a precise store says whether it
- * was locked. Whether it hit the caches is unknown and reads 0 (18.9.4.3).
+ * was locked; the host may know whether it hit the caches (18.9.4.3).
  */
 static void fill_address(const struct thread *thread, const struct spmu_insn *insn,
 			 uint32_t counters, struct spmu_pebs_record *record)
@@ -179,10 +179,10 @@ static void fill_address(const struct thread *thread, const struct spmu_insn *in
 	const struct counter *counter = &thread->counter[take_lowest(&addressed)];
 
 	record->data_address = address_of(insn, counter->of_store);
-	record->latency = insn->latency;
-	record->data_source = insn->data_source;
+	record->latency = counter->of_store ? 0 : insn->latency;
+	record->data_source = counter->of_store ? insn->store_source : insn->data_source;
 	if (counter->store_status && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
-		record->data_source = SPMU_STORE_LOCKED;
+		record->data_source |= SPMU_STORE_LOCKED;
 }
 
 static void fill(struct spmu_core *core, unsigned lp, const struct spmu_ds_layout *layout,

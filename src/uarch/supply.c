@@ -18,6 +18,32 @@ void spmu_uarch_supplies(struct spmu_supply *supply)
 		spmu_tally_set_add(&supply->modelled_tallies, tallies[i]);
 }
 
+void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_supply *supply)
+{
+	spmu_uarch_supplies(supply);
+	if (machine->load_clocks[SPMU_LEVEL_MEMORY])
+		spmu_tally_set_add(&supply->modelled_tallies, SPMU_TALLY_LOAD_LATENCY);
+}
+
+/* Returns how many loads took at least the threshold.  Simplified: a load takes as long as the
+ * level that has its data, and neither its page walk nor a busy cache adds to that. */
+static uint64_t slow_loads(const struct spmu_uarch *model, unsigned thread)
+{
+	static const struct {
+		uint8_t level;
+		uint16_t tally;
+	} places[] = {{SPMU_LEVEL_L1, SPMU_TALLY_LOAD_L1_HITS},
+		      {SPMU_LEVEL_L2, SPMU_TALLY_LOAD_L2_HITS},
+		      {SPMU_LEVEL_LLC, SPMU_TALLY_LOAD_L3_HITS},
+		      {SPMU_LEVEL_MEMORY, SPMU_TALLY_LOAD_L3_MISSES}};
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (model->machine.load_clocks[places[i].level] >= model->config.load_threshold)
+			n += spmu_uarch_tally(model, thread, places[i].tally);
+	return n;
+}
+
 uint64_t spmu_uarch_signal(const struct spmu_uarch *model, unsigned thread, enum spmu_signal signal)
 {
 	const uint64_t *n = spmu_uarch_counts(model, thread);
@@ -73,6 +99,8 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 		return second_misses(model, n) - n[SPMU_UARCH_LOAD_LLC_MISSES];
 	case SPMU_TALLY_LOAD_L3_MISSES:
 		return n[SPMU_UARCH_LOAD_LLC_MISSES];
+	case SPMU_TALLY_LOAD_LATENCY:
+		return slow_loads(model, thread);
 	default:
 		return 0;
 	}

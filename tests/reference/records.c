@@ -5,8 +5,8 @@
  *
  * Vol. 3B 17.4.9 (DS save area), 18.4.4 and 18.8.1.1 (formats 0 and 1), 18.6.1.1
  * and 18.11.2 (format 2), 18.13.1 (format 3), adaptive PEBS of the 10th
- * generation Core (format 4).  Data source, latency and transactions are 0, but a precise store
- * says whether it was locked (18.9.4.3).
+ * generation Core (format 4).  Data source and latency are what the host tells. Transactions are
+ * 0. A precise store says whether it was locked (18.9.4.3).
  */
 #include "reference.h"
 
@@ -112,24 +112,30 @@ static uint64_t data_address(const struct reference *unit, unsigned lp,
 	return *wanted ? linear(unit, lp, (*wanted)->linear) : 0;
 }
 
-/* Returns what is known of the load, in records that have an address. */
+/* Returns how long the load took, in records that have its address. */
 static uint64_t latency(const struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			uint64_t applicable)
 {
-	return with_address(unit, lp, applicable) && unit->defect != REFERENCE_LATENCY_LOST
-		       ? insn->latency
-		       : 0;
+	const struct spmu_event *event = with_address(unit, lp, applicable);
+
+	if (!event || of_stores(event) || unit->defect == REFERENCE_LATENCY_LOST)
+		return 0;
+	return insn->latency;
 }
 
-/* Returns what the host tells of the load, or the table of 18.9.4.3 without its cache results. */
+/* Returns what the host tells of the load, or of the store, with the lock bit of 18.9.4.3. */
 static uint64_t data_source(const struct reference *unit, unsigned lp, const struct spmu_insn *insn,
 			    uint64_t applicable)
 {
 	const struct spmu_event *event = with_address(unit, lp, applicable);
 
+	uint64_t source = 0;
+
+	if (event && unit->defect != REFERENCE_LATENCY_LOST)
+		source = of_stores(event) ? insn->store_source : insn->data_source;
 	if (event && event->code == PRECISE_STORE && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
-		return STORE_LOCKED;
-	return event && unit->defect != REFERENCE_LATENCY_LOST ? insn->data_source : 0;
+		source |= STORE_LOCKED;
+	return source;
 }
 
 /*

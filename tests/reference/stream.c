@@ -63,6 +63,7 @@ static void put_tallies(struct spmu_insn *insn, unsigned at, uint64_t bits)
 
 	insn->latency = bits >> 2 & 255;
 	insn->data_source = bits >> 10 & 15;
+	insn->store_source = bits >> 14 & 31;
 	for (unsigned i = 0; i < count; i++) {
 		bits >>= 14;
 		list[i] = (struct spmu_tally){

@@ -48,6 +48,7 @@ static void print_help(void)
 	       "      --call-graph lbr\n"
 	       "                      record call chains, from the last branch records\n"
 	       "  -d, --data          record data addresses\n"
+	       "  -W, --weight        record the latency of loads (--machine)\n"
 	       "  -I, --intr-regs[=R] record registers: all, or a list such as ax,r8 ('?' names "
 	       "them)\n"
 	       "      --machine[=NAME]\n"
@@ -152,6 +153,7 @@ static const struct option options[] = {
 	{"count", required_argument, NULL, 'c'},
 	{"freq", required_argument, NULL, 'F'},
 	{"data", no_argument, NULL, 'd'},
+	{"weight", no_argument, NULL, 'W'},
 	{"intr-regs", optional_argument, NULL, 'I'},
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"delay", required_argument, NULL, 'D'},
@@ -195,6 +197,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return parse_rate("period", optarg, &record->period) ? -1 : EXIT_BAD_USAGE;
 	case 'F':
 		return parse_rate("frequency", optarg, &record->frequency) ? -1 : EXIT_BAD_USAGE;
+	case 'W':
+		record->weights = true;
+		return -1;
 	case 'd':
 		record->addresses = true;
 		return -1;
@@ -267,7 +272,7 @@ static int parse_options(struct record *record, int argc, char **argv)
 
 	opterr = 0;
 	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:c:F:dI::iD:o:M:qvhgbj:", options, NULL)) !=
+	       (option = getopt_long(argc, argv, "+:e:c:F:dWI::iD:o:M:qvhgbj:", options, NULL)) !=
 		       -1)
 		status = take_option(record, option, argv, &next);
 	if (status < 0 && record->period && record->frequency)
@@ -305,8 +310,10 @@ static void run(struct record *record, const struct launch_program *program,
 		.events = record->counted,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
 			(record->traces ? LINK_WANT_BTS : 0) |
-			(record->regs_mask ? LINK_WANT_REGS : 0) | record->run.want,
+			(record->regs_mask ? LINK_WANT_REGS : 0) |
+			(record_tells_source(record) ? LINK_WANT_DATA_MAPS : 0) | record->run.want,
 		.lbr_select = record->branches.select,
+		.load_threshold = record->load_threshold,
 		.sink = record_file_take,
 		.opaque = record,
 	};

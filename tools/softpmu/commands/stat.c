@@ -53,7 +53,7 @@ struct stat_options {
 	const char *sweep_text; /* NULL: no sweep */
 	struct sweep sweep;
 	bool json, append, per_thread;
-	uint64_t runs;
+	uint64_t runs, load_threshold;
 };
 
 static void print_help(void)
@@ -276,6 +276,8 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 	}
 	if (status < 0)
 		status = parse_events(table->model, lists, &table->events);
+	if (status < 0)
+		status = run_load_threshold(&table->events, &stat->load_threshold);
 	if (status < 0 && table->events.count > LINK_EVENTS_MAX)
 		status = tool_error("too many events: at most %d", LINK_EVENTS_MAX);
 	free(lists);
@@ -361,6 +363,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 		stat->run.control.name[request.events] = table->events.event[i].name;
 		events[request.events++] = run_count(&table->events.event[i]);
 	}
+	request.load_threshold = stat->load_threshold;
 	request.control = control_request(&stat->run.control);
 	launch_run(program, &request, result);
 	run_say_end(result);

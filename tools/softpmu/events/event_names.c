@@ -176,6 +176,41 @@ static bool find_in_model(const struct spmu_model *model, const char *name, stru
 	return false;
 }
 
+/* Takes the row that counts these signals or this tally alone and has data addresses. */
+static bool find_addressed(const struct spmu_model *model, uint64_t signals, uint16_t tally,
+			   struct event_code *code)
+{
+	for (size_t i = 0; i < spmu_event_count(model); i++) {
+		const struct spmu_event *row = spmu_event_at(model, i);
+
+		if (row->signals != signals || row->tally != tally || !row->data_address)
+			continue;
+		event_names_raw(model, row->code, code);
+		code->row = row;
+		return true;
+	}
+	return false;
+}
+
+/* Finds the events by which perf mem samples loads and stores, and Intel's names of load latency
+ * with a threshold. */
+static bool find_memory(const struct spmu_model *model, const char *name, struct event_code *code)
+{
+	static const char latency[] = "mem_trans_retired.load_latency_gt_";
+	uint64_t threshold = 0;
+
+	if (!strcasecmp(name, "mem-stores"))
+		return find_addressed(model, SPMU_SIGBIT(STORES), 0, code);
+	if (strcasecmp(name, "mem-loads") &&
+	    (strncasecmp(name, latency, sizeof(latency) - 1) ||
+	     !tool_number(name + sizeof(latency) - 1, &threshold) || threshold > UINT16_MAX))
+		return false;
+	if (!find_addressed(model, 0, SPMU_TALLY_LOAD_LATENCY, code))
+		return false;
+	code->load_threshold = threshold;
+	return true;
+}
+
 /* --- libpfm4 -------------------------------------------------------------- */
 
 /* Makes libpfm4 encode for other processors than the machine's own.  It asks the environment for
@@ -234,8 +269,8 @@ bool event_names_find(const struct spmu_model *model, const char *name, struct e
 	else if (strstr(name, "::"))
 		return false;
 	return find_generic(model, name, code) || find_raw(model, name, code) ||
-	       find_in_model(model, name, code) || event_legacy_find(model, name, code) ||
-	       find_in_libpfm(model, name, code);
+	       find_in_model(model, name, code) || find_memory(model, name, code) ||
+	       event_legacy_find(model, name, code) || find_in_libpfm(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */

@@ -27,7 +27,8 @@ struct event_code {
 	bool fixed_only;	      /* no general counter counts it */
 	uint32_t perf_type;
 	uint64_t perf_config;
-	bool extra; /* it needs a further MSR (off-core response, front end) */
+	uint64_t load_threshold; /* from a name such as LOAD_LATENCY_GT_32; 0: none */
+	bool extra;		 /* it needs a further MSR (off-core response, front end) */
 };
 
 /*

@@ -24,16 +24,19 @@ static bool is_judged(const struct spmu_event *row)
 }
 
 /* Returns why nothing supplies what a row counts. */
-static const char *reason_of_supply(const struct spmu_event *row)
+static const char *reason_of_supply(const struct spmu_model *model, const struct spmu_event *row)
 {
 	struct spmu_supply with = launch_supply;
 	bool machine = launch_supply.modelled;
 
-	spmu_uarch_supplies(&with);
-	if (!is_judged(row) && spmu_event_fidelity(row, &with) != SPMU_ABSENT)
-		return "with --machine a model counts it";
+	if (is_judged(row))
+		return "nothing here supplies what it counts";
+	spmu_machine_supplies(spmu_machine_of_model(spmu_model_describe(model).name), &with);
+	if (spmu_event_fidelity(row, &with) != SPMU_ABSENT)
+		return machine ? "this machine's latencies are not known"
+			       : "with --machine a model counts it";
 	spmu_timeline_supplies(&with);
-	if (is_judged(row) || spmu_event_fidelity(row, &with) == SPMU_ABSENT)
+	if (spmu_event_fidelity(row, &with) == SPMU_ABSENT)
 		return "nothing here supplies what it counts";
 	return machine ? "only stat counts clocks, on a machine whose core is modelled"
 		       : "stat --machine counts it, by a model";
@@ -59,7 +62,7 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 	if (!event->row)
 		return "the model's table does not list it";
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
-		return reason_of_supply(event->row);
+		return reason_of_supply(model, event->row);
 	if (event->row->signals & SPMU_SIGSET_CLOCKS &&
 	    event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK))
 		return "a threshold needs each clock, and the model of time has sums";
@@ -138,6 +141,16 @@ static uint32_t distributed(const struct event *event, const struct spmu_model *
 	return set ? set : event->counters;
 }
 
+/* Returns the threshold of an event of load latency.  Like Linux's, it is at least 3. */
+static uint64_t threshold_of(const struct event_code *code, const struct modifiers *modifiers)
+{
+	const uint64_t least = 3;
+	uint64_t given =
+		modifiers->load_threshold ? modifiers->load_threshold : code->load_threshold;
+
+	return given < least ? least : given;
+}
+
 void event_resolve(struct event *event, const struct spmu_model *model,
 		   const struct event_code *code, const struct modifiers *modifiers)
 {
@@ -147,6 +160,8 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 	event->precise = modifiers->precise;
 	event->period = modifiers->period;
 	event->frequency = modifiers->frequency;
+	if (event->row && event->row->tally == SPMU_TALLY_LOAD_LATENCY)
+		event->load_threshold = threshold_of(code, modifiers);
 	event->exclude_user = levels && !modifiers->user;
 	event->exclude_kernel = !modifiers->kernel;
 	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;

@@ -15,8 +15,9 @@ struct modifiers {
 	unsigned precise;			    /* the number of letters p */
 	uint64_t select;			    /* EDGE, ANY, INV, CMASK */
 	uint64_t period, frequency;
-	char *name; /* name= */
-	char *tag;  /* tag= */
+	uint64_t load_threshold; /* ldlat=; 0: not given */
+	char *name;		 /* name= */
+	char *tag;		 /* tag= */
 };
 
 /* Fills in all of the event but its name and group. */

@@ -21,6 +21,7 @@
  *	- config=N sets all bits of the event select.
  *	- cmask=N, inv, edge and any set single fields of the event select.
  *	- period=N and freq=N say when a sample is taken.
+ *	- ldlat=N is the threshold of an event of load latency, in core clocks.
  *	- name=TEXT replaces the name in the output.
  *	- NAME names an event.
  *
@@ -279,6 +280,8 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 		terms->select = value;
 		terms->fields = false;
 		terms->coded = true;
+	} else if (take_value(term, "ldlat", &value) && value && value <= UINT16_MAX) {
+		modifiers->load_threshold = value;
 	} else if (take_value(term, "period", &value) && value) {
 		modifiers->period = value;
 		modifiers->frequency = 0;

@@ -21,7 +21,8 @@ struct record {
 	struct event_list events, after; /* --after: none or one */
 	uint64_t period, frequency;	 /* -c, -F; 0: not given */
 	uint64_t regs_mask;
-	bool addresses, quiet;
+	bool addresses, weights, quiet;
+	uint64_t load_threshold; /* of all events of load latency; 0: there is none */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */
@@ -45,6 +46,12 @@ struct record {
 /* Checks each event, gives it its period and counts what the engine is to sample.  Returns -1 to go
  * on, otherwise the status to end with, after a message. */
 int record_events_check(struct record *record);
+
+/* Returns whether samples tell where loads got their data: with addresses, by a model. */
+static inline bool record_tells_source(const struct record *record)
+{
+	return record->machine.size && record->addresses;
+}
 
 /* Checks --after.  Returns -1 to go on, otherwise the status to exit with, after a message. */
 int record_after(struct record *record);

@@ -91,6 +91,8 @@ int record_events_check(struct record *record)
 				(unsigned long long)event->period,
 				(unsigned long long)longest_period(record));
 	}
-	status = record_after(record);
+	status = run_load_threshold(&record->events, &record->load_threshold);
+	if (status < 0)
+		status = record_after(record);
 	return status < 0 ? settle_branches(record) : status;
 }

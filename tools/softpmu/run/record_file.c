@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,6 +63,13 @@ static struct perf_event_attr make_attr(const struct record *record, const struc
 		attr.sample_period = event->period;
 	if (record->addresses)
 		attr.sample_type |= PERF_SAMPLE_ADDR;
+	if (record_tells_source(record)) {
+		attr.sample_type |= PERF_SAMPLE_DATA_SRC;
+		attr.mmap_data = first;
+	}
+	if (record->weights)
+		attr.sample_type |= PERF_SAMPLE_WEIGHT;
+	attr.config1 = event->load_threshold;
 	if (record->regs_mask) {
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = record->regs_mask;
@@ -158,7 +166,7 @@ static void add_mmap(struct record *record, const struct link_mmap *link, uint64
 
 	memcpy(map.build_id, file->build_id, sizeof(map.build_id));
 	perfdata_add_mmap(record->writer, &map);
-	if (record->code)
+	if (record->code && link->protection & PROT_EXEC)
 		code_map(record->code, link);
 }
 
@@ -196,6 +204,44 @@ static void add_task(struct record *record, const struct link_task *link, uint64
 		code_fork(record->code, link->pid, link->ppid);
 }
 
+/* Returns whether the event's records are about stores. */
+static bool counts_stores(const struct spmu_event *row)
+{
+	return row->tally == SPMU_TALLY_STORE_SPLITS ||
+	       row->tally == SPMU_TALLY_STORE_STLB_MISSES ||
+	       (!row->tally && row->signals == SPMU_SIGBIT(STORES));
+}
+
+/* The cache level of perf's union perf_mem_data_src. */
+#define LEVEL(hit, name, number)                                                                   \
+	(PERF_MEM_S(LVL, hit) | PERF_MEM_S(LVL, name) | PERF_MEM_S(LVLNUM, number))
+
+/* Converts the source of a PEBS record (18.8.1.2) to perf's.  0: not known. */
+static uint64_t data_source(const struct spmu_event *row, uint32_t source)
+{
+	static const uint64_t places[16] = {
+		[0x1] = LEVEL(HIT, L1, L1) | PERF_MEM_S(SNOOP, NONE),
+		[0x3] = LEVEL(HIT, L2, L2) | PERF_MEM_S(SNOOP, NONE),
+		[0x4] = LEVEL(HIT, L3, L3) | PERF_MEM_S(SNOOP, NONE),
+		[0x6] = LEVEL(HIT, L3, L3) | PERF_MEM_S(SNOOP, HITM),
+		[0xc] = LEVEL(HIT, LOC_RAM, RAM) | PERF_MEM_S(SNOOP, MISS),
+	};
+	const uint64_t none = PERF_MEM_S(LVL, NA) | PERF_MEM_S(LVLNUM, NA) | PERF_MEM_S(SNOOP, NA) |
+			      PERF_MEM_S(TLB, NA) | PERF_MEM_S(LOCK, NA);
+	uint64_t tlb = source & 0x10
+			       ? PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2)
+			       : PERF_MEM_S(TLB, HIT) | PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, L2);
+
+	if (!row || !row->data_address)
+		return PERF_MEM_S(OP, NA) | none;
+	if (counts_stores(row))
+		return PERF_MEM_S(OP, STORE) | tlb |
+		       (source & 1 ? LEVEL(HIT, L1, L1) : LEVEL(MISS, L1, L1));
+	if (!places[source & 15])
+		return PERF_MEM_S(OP, LOAD) | none;
+	return PERF_MEM_S(OP, LOAD) | places[source & 15] | tlb;
+}
+
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
 {
 	const uint64_t *registers = (const uint64_t *)(link + 1);
@@ -212,6 +258,7 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 		.ip = link->ip,
 		.address = link->data_address,
 		.period = link->period,
+		.weight = link->latency,
 		.branches = kept,
 		.chain = chain,
 		.chain_count = 2,
@@ -220,6 +267,7 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 	if (link->event >= record->counted)
 		return;
 	sample.event = record->event_of[link->event];
+	sample.data_source = data_source(record->events.event[sample.event].row, link->data_source);
 	if (record->code)
 		code_enter(record->code, link->pid);
 	if (record->branches.type)

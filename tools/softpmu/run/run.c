@@ -61,6 +61,23 @@ int run_use_machine(const struct machine_options *options, const char *command,
 	return status;
 }
 
+int run_load_threshold(const struct event_list *events, uint64_t *threshold)
+{
+	*threshold = 0;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct event *event = &events->event[i];
+
+		if (!event->load_threshold)
+			continue;
+		if (*threshold && event->load_threshold != *threshold)
+			return tool_error("event '%s' needs another load latency (ldlat) than an "
+					  "earlier event; use one of them at a time",
+					  event->name);
+		*threshold = event->load_threshold;
+	}
+	return -1;
+}
+
 struct link_event run_sample(const struct event *event)
 {
 	return (struct link_event){

@@ -31,6 +31,10 @@ struct link_event run_sample(const struct event *event);
 int run_use_machine(const struct machine_options *options, const char *command,
 		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine);
 
+/* Finds the threshold of the events of load latency; 0: there is none.  Returns -1, or after a
+ * message the status to exit with: the processor has one register, so all have the same. */
+int run_load_threshold(const struct event_list *events, uint64_t *threshold);
+
 /* Says how the program ended if it did not simply exit. */
 void run_say_end(const struct launch_result *result);
 

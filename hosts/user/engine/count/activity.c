@@ -16,6 +16,7 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <softpmu/ds.h>
 #include <softpmu/lbr.h>
 #include <softpmu/uarch.h>
 
@@ -65,6 +66,11 @@ struct activity {
 		uint64_t repeats; /* RCX before a repeated string instruction */
 		bool rep, address32;
 		bool reported; /* the model knows it */
+		/* Where the first load and the first store found their data: level, page walk. */
+		struct place {
+			bool known, walked;
+			enum spmu_uarch_level level;
+		} load, store;
 	} step;
 	struct spmu_tally tally[SPMU_TALLIES]; /* of the instruction that retires */
 	/* The newest taken branches of the kinds that the list logs, as a ring. */
@@ -159,6 +165,7 @@ static void make_model(struct activity *a)
 		.size = sizeof(struct spmu_uarch_config),
 		.machine = &engine_link->machine,
 		.threads = 1,
+		.load_threshold = (uint32_t)engine_link->load_threshold,
 	};
 	void *memory = a->model;
 
@@ -320,6 +327,11 @@ static int64_t most_each(const struct spmu_meter *meter)
 int64_t activity_window(const struct spmu_meter *meter)
 {
 	return meter->headroom < 0 ? 0 : meter->headroom / most_each(meter);
+}
+
+unsigned activity_of_records(void)
+{
+	return engine_link->want & LINK_WANT_DATA_MAPS ? ACTIVITY_ACCESSES : 0;
 }
 
 /* --- what ran --- */
@@ -583,6 +595,7 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		.branch = activity_branch_kind(insn),
 	};
 	a->step.reported = false;
+	a->step.load = a->step.store = (struct place){0};
 	a->step.rep = insn->rep;
 	a->step.address32 = insn->address32;
 	a->step.repeats = current->gpr[1];
@@ -614,6 +627,32 @@ static void report_elements(struct activity *a)
 		timing_repeat(&a->timing, n * a->step.access[0].bytes);
 }
 
+static enum spmu_uarch_level access_model(struct activity *a, const struct step_access *access)
+{
+	if (wants(ACTIVITY_CLOCKS))
+		return timing_access(&a->timing, access->address, access->bytes, access->kind, 0);
+	return spmu_uarch_access(a->model, 0, access->address, access->bytes, access->kind);
+}
+
+/* Tells the model of an access, and notes where the first load and the first store found their
+ * data. */
+static void report_access(struct activity *a, const struct step_access *access)
+{
+	bool loads = access->kind & SPMU_UARCH_LOAD;
+	struct place *place = loads ? &a->step.load : &a->step.store;
+	unsigned walks = loads ? SPMU_UARCH_DTLB_LOAD_WALKS : SPMU_UARCH_DTLB_STORE_WALKS;
+	const uint64_t *counts = spmu_uarch_counts(a->model, 0);
+	uint64_t before = counts[walks];
+	enum spmu_uarch_level level = access_model(a, access);
+
+	if (place->known || access->kind & SPMU_UARCH_PREFETCH)
+		return;
+	*place = (struct place){true, counts[walks] != before, level};
+	/* What an instruction loads and then stores is in the first level. */
+	if (access->kind == (SPMU_UARCH_LOAD | SPMU_UARCH_STORE) && !a->step.store.known)
+		a->step.store = (struct place){true, false, SPMU_LEVEL_L1};
+}
+
 /* Tells the model what an instruction has fetched and accessed. */
 static void report_step(struct activity *a)
 {
@@ -626,11 +665,32 @@ static void report_step(struct activity *a)
 	report_fetch(a, a->step.code.pc, a->step.code.bytes);
 	if (a->step.rep)
 		report_elements(a);
+	flush(a);
 	for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
-		report(a, a->step.access[i].address, a->step.access[i].bytes,
-		       a->step.access[i].kind, 0);
+		report_access(a, &a->step.access[i]);
 	if (wants(ACTIVITY_CLOCKS))
 		timing_run_one(&a->timing, a->step.code.pc, a->step.code.bytes);
+}
+
+/* Returns the field of a PEBS record that says where a load got its data (18.8.1.2, 18.9.4.2): bits
+ * 3:0 the place, bit 4 that its page was in no TLB. */
+static uint8_t load_source(const struct place *load)
+{
+	static const uint8_t of[] = {[SPMU_LEVEL_L1] = 0x1,
+				     [SPMU_LEVEL_L2] = 0x3,
+				     [SPMU_LEVEL_LLC] = 0x4,
+				     [SPMU_LEVEL_OTHER] = 0x6,
+				     [SPMU_LEVEL_MEMORY] = 0xc};
+
+	return load->known ? (uint8_t)(of[load->level] | (load->walked ? 0x10 : 0)) : 0;
+}
+
+static uint8_t store_source(const struct place *store)
+{
+	if (!store->known)
+		return 0;
+	return (uint8_t)((store->level == SPMU_LEVEL_L1 ? SPMU_STORE_L1D_HIT : 0) |
+			 (store->walked ? SPMU_STORE_STLB_MISS : 0));
 }
 
 void activity_leave_step(void)
@@ -661,6 +721,10 @@ static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 				(struct spmu_tally){(uint16_t)t, (uint32_t)n};
 	}
 	outcome->tally = a->tally;
+	outcome->data_source = load_source(&a->step.load);
+	outcome->store_source = store_source(&a->step.store);
+	if (a->step.load.known)
+		outcome->latency = engine_link->machine.load_clocks[a->step.load.level];
 }
 
 void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcome)

@@ -57,6 +57,8 @@ struct spmu_meter;
 unsigned activity_wanted(const struct spmu_meter *meter);
 /* Returns what the log of these taken branches wants: whether they were predicted. */
 unsigned activity_of_branches(uint64_t signals);
+/* Returns what records want that say where an access found its data. */
+unsigned activity_of_records(void);
 /* The thread's list begins to want activity. */
 void activity_prepare(void);
 /* The units have been reset: what is in the log does not count. */
@@ -89,6 +91,8 @@ struct activity_outcome {
 	uint32_t times[SPMU_SIGNALS]; /* how often each of them */
 	const struct spmu_tally *tally;
 	uint16_t tallies;
+	uint32_t latency;		   /* as in struct spmu_insn */
+	uint8_t data_source, store_source; /* the same */
 };
 
 /* Precise steps.  An instruction is about to run. */

@@ -55,6 +55,9 @@ static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activi
 	activity_retire(insn->ip, next_ip, outcome);
 	insn->tallies = outcome->tally;
 	insn->tally_count = outcome->tallies;
+	insn->latency = outcome->latency;
+	insn->data_source = outcome->data_source;
+	insn->store_source = outcome->store_source;
 	for (uint64_t set = outcome->signals; set; set &= set - 1) {
 		struct spmu_insn again = {
 			.ip = insn->ip,
@@ -62,6 +65,9 @@ static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activi
 			.signals = set & -set,
 			.accesses = insn->accesses,
 			.access_count = insn->access_count,
+			.latency = insn->latency,
+			.data_source = insn->data_source,
+			.store_source = insn->store_source,
 			.cpl = insn->cpl,
 		};
 

@@ -289,7 +289,7 @@ static bool read_units(struct meter_list *list)
 	list->meters = n;
 	add_window(list);
 	branches_wanted(&list->branch_signals, &list->branch_kinds);
-	list->activity |= activity_of_branches(list->branch_signals);
+	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
 	if (list->activity)
 		activity_prepare();
 	return same && list->meters == own->meters && list->activity == own->activity &&

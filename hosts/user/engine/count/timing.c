@@ -36,7 +36,8 @@ void timing_fetch(struct timing *t, uint64_t linear, uint32_t bytes)
 		t->fetched = level;
 }
 
-void timing_access(struct timing *t, uint64_t linear, uint32_t bytes, uint32_t kind, unsigned insn)
+enum spmu_uarch_level timing_access(struct timing *t, uint64_t linear, uint32_t bytes,
+				    uint32_t kind, unsigned insn)
 {
 	const uint64_t *n = spmu_uarch_counts(t->model, 0);
 	uint64_t walks = n[SPMU_UARCH_DTLB_LOAD_WALKS] + n[SPMU_UARCH_DTLB_STORE_WALKS];
@@ -44,12 +45,13 @@ void timing_access(struct timing *t, uint64_t linear, uint32_t bytes, uint32_t k
 
 	walks -= n[SPMU_UARCH_DTLB_LOAD_WALKS] + n[SPMU_UARCH_DTLB_STORE_WALKS];
 	if (t->accesses == TIMED_ACCESSES_MAX)
-		return;
+		return level;
 	t->access[t->accesses++] = (struct spmu_timed_access){.linear = linear,
 							      .insn = (uint8_t)insn,
 							      .kind = (uint8_t)kind,
 							      .level = (uint8_t)level,
 							      .walk = walks != 0};
+	return level;
 }
 
 void timing_run(struct timing *t, const struct spmu_timed_block *block, unsigned insns)

@@ -24,9 +24,11 @@ const struct spmu_core_shape *timing_core(void);
 /* Makes a thread's time, or begins it again.  The machine has a core. */
 void timing_begin(struct timing *t, struct spmu_uarch *model);
 
-/* Tells the model of a fetch or an access of instruction `insn` of what runs next. */
+/* Tells the model of a fetch or an access of instruction `insn` of what runs next.  The second
+ * function returns where the data was. */
 void timing_fetch(struct timing *t, uint64_t linear, uint32_t bytes);
-void timing_access(struct timing *t, uint64_t linear, uint32_t bytes, uint32_t kind, unsigned insn);
+enum spmu_uarch_level timing_access(struct timing *t, uint64_t linear, uint32_t bytes,
+				    uint32_t kind, unsigned insn);
 
 /* Runs the first `insns` instructions of a block, with what the model was told of. */
 void timing_run(struct timing *t, const struct spmu_timed_block *block, unsigned insns);

@@ -166,7 +166,7 @@ struct spmu_host unit_host(struct unit *u)
 	};
 
 	if (engine_link->machine.size)
-		spmu_uarch_supplies(&host.supply);
+		spmu_machine_supplies(&engine_link->machine, &host.supply);
 	if (timing_core())
 		spmu_timeline_supplies(&host.supply);
 	if (spmu_model_describe(u->model).programming == SPMU_PROGRAM_CESR)

@@ -26,6 +26,8 @@
 #define PERIOD_LEAST	      16
 #define PERIOD_LEAST_MODELLED 1000
 
+#define MSR_PEBS_LD_LAT 0x3f6u
+
 static bool wants_address;
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
 static const struct spmu_model *model;
@@ -109,6 +111,8 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.ip = sample->ip,
 		.period = sample->period,
 		.data_address = r->data_address,
+		.latency = (uint32_t)r->latency,
+		.data_source = (uint32_t)r->data_source,
 	};
 	if (engine_link->want & LINK_WANT_REGS) {
 		_Static_assert(sizeof(r->regs) == 8 * LINK_REGISTERS, "in the same order");
@@ -195,6 +199,9 @@ static struct spmu_driver *unit_new(void *counting, unsigned number)
 	    spmu_driver_detect(&u->driver, sizeof(u->driver), &port, model) != SPMU_OK)
 		engine_fail(125, "the unit cannot be created");
 	spmu_set_ia32e(u->core, 0, true);
+	if (engine_link->load_threshold &&
+	    spmu_write_msr(u->core, 0, MSR_PEBS_LD_LAT, engine_link->load_threshold) != SPMU_DONE)
+		engine_fail(125, "the model has no threshold for the latency of loads");
 	if (number == 0 && engine_link->want & LINK_WANT_BTS) {
 		area.bts_linear = branches_buffer(narrow_area(), &area.bts_bytes);
 		area.bts_memory = (void *)area.bts_linear;

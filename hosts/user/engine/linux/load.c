@@ -139,9 +139,9 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 	mappings_add(start, whole, asked);
 	if (s->p_filesz && asked & PROT_EXEC && !(asked & PROT_WRITE))
 		persist_mapped(start, bytes, image->fd, s->p_offset & -PAGE);
-	if (asked & PROT_EXEC)
-		record_mmap(start, in_pages(bytes), s->p_offset & -PAGE, asked, MAP_PRIVATE,
-			    image->fd, NULL);
+	if (asked & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS))
+		record_mmap(start, asked & PROT_EXEC ? in_pages(bytes) : whole, s->p_offset & -PAGE,
+			    asked, MAP_PRIVATE, image->fd, NULL);
 }
 
 /* Returns the place of the first page of a position-independent image. */

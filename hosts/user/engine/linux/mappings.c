@@ -129,7 +129,7 @@ static long do_mmap(struct syscall_arguments *c)
 	if (protection & PROT_EXEC && !(protection & PROT_WRITE) &&
 	    !(flags & (MAP_ANONYMOUS | MAP_SHARED)))
 		persist_mapped((uint64_t)at, c->a[1], (int)c->a[4], c->a[5]);
-	if (protection & PROT_EXEC)
+	if (protection & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS))
 		record_mmap((uint64_t)at, in_pages(c->a[1]), c->a[5], (int)protection, (int)flags,
 			    flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],
 			    flags & MAP_ANONYMOUS ? "//anon" : NULL);
