@@ -59,7 +59,11 @@ extern "C" {
 	  "first-level data cache miss that is outstanding, once for each clock")                  \
 	X(SLOTS, 0, 0, "issue slot of the pipeline")                                               \
 	X(LOAD_LATENCY, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
-	  "load that takes at least as many clocks as a threshold")
+	  "load that takes at least as many clocks as a threshold")                                \
+	X(L1D_REPLACEMENTS, 0, SPMU_ACCESS_DATA,                                                   \
+	  "access that brings a line into the first-level data cache")                             \
+	X(CODE_L1_MISSES, 0, 0, "fetch that misses the first-level instruction cache")             \
+	X(CODE_STLB_MISSES, 0, 0, "fetch whose page needs a page walk")
 
 enum spmu_tally_kind {
 	SPMU_TALLY_NONE = 0,

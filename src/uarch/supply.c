@@ -10,6 +10,8 @@ void spmu_uarch_supplies(struct spmu_supply *supply)
 		SPMU_TALLY_LOAD_L1_HITS,     SPMU_TALLY_LOAD_L1_MISSES,
 		SPMU_TALLY_LOAD_L2_HITS,     SPMU_TALLY_LOAD_L2_MISSES,
 		SPMU_TALLY_LOAD_L3_HITS,     SPMU_TALLY_LOAD_L3_MISSES,
+		SPMU_TALLY_L1D_REPLACEMENTS, SPMU_TALLY_CODE_L1_MISSES,
+		SPMU_TALLY_CODE_STLB_MISSES,
 	};
 
 	supply->modelled |=
@@ -99,6 +101,12 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 		return second_misses(model, n) - n[SPMU_UARCH_LOAD_LLC_MISSES];
 	case SPMU_TALLY_LOAD_L3_MISSES:
 		return n[SPMU_UARCH_LOAD_LLC_MISSES];
+	case SPMU_TALLY_L1D_REPLACEMENTS:
+		return n[SPMU_UARCH_LOAD_L1_MISSES] + n[SPMU_UARCH_STORE_L1_MISSES];
+	case SPMU_TALLY_CODE_L1_MISSES:
+		return n[SPMU_UARCH_FETCH_L1_MISSES];
+	case SPMU_TALLY_CODE_STLB_MISSES:
+		return n[SPMU_UARCH_ITLB_WALKS];
 	case SPMU_TALLY_LOAD_LATENCY:
 		return slow_loads(model, thread);
 	default:

@@ -194,4 +194,6 @@ has "a full disk is reported" "$err" "cannot write the output: No space left on 
 has "a full disk is a failure" "$err" "status 1"
 quiet=$( (trap '' PIPE; { sleep 0.2; "$SOFTPMU" list; } 2>&1 >&3 | cat) 3> >(exec true))
 same "a closed pipe is not" "" "$quiet"
+same "with a machine" "absent modelled" \
+	"$(for option in "" --machine; do "$SOFTPMU" list $option -j cache-misses | sed 's/.*"fidelity": "\([a-z]*\)".*/\1/'; done | xargs)"
 finish

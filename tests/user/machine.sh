@@ -40,6 +40,18 @@ else
 	not_run "as cachegrind" "valgrind is not installed"
 fi
 
+# perf's names of cache events, by Linux's table of Skylake.
+if have valgrind; then
+	valgrind -q --tool=cachegrind --cache-sim=yes "${SHAPE[@]}" --cachegrind-out-file=theirs "$BUILT/chase" >/dev/null 2>&1
+	run counted "$SOFTPMU" stat --machine=cachegrind -x, -o counts \
+		-e L1-dcache-load-misses:u,L1-icache-load-misses:u,l1d.replacement:u -- "$BUILT/chase"
+	same "L1-dcache-load-misses and L1-icache-load-misses" \
+		"$(awk '/^events:/ { for (i = 2; i <= NF; i++) at[$i] = i } /^summary:/ { print $at["D1mr"] + $at["D1mw"], $at["I1mr"], $at["D1mr"] + $at["D1mw"] }' theirs)" \
+		"$(sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//')"
+fi
+read -r walks loads < <(MODEL=skylake modelled skylake dTLB-load-misses:u,mem_inst_retired.stlb_miss_loads:u "$BUILT/chase")
+same "page walks of loads" "$loads" "$walks"
+
 # What code counts is the same.
 for subject in "${subjects[@]}"; do
 	run plain "$SOFTPMU" stat -x, -o plain -e instructions:u,branches:u -- "$BUILT/$subject"

@@ -29,7 +29,7 @@ _softpmu_options() {
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
 	diff) echo "-s --sort --children --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
-	list) echo "-M --model -j --json -h --help" ;;
+	list) echo "-M --model --machine -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
 	vm)

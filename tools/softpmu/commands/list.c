@@ -23,6 +23,8 @@
 #include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/events/event_resolve.h"
 #include "tools/softpmu/events/events.h"
+#include "tools/softpmu/machine/machine_options.h"
+#include "tools/softpmu/run/run.h"
 
 enum group { GROUP_GENERIC, GROUP_MODEL, GROUP_LIBPFM, GROUPS };
 
@@ -51,13 +53,16 @@ struct list {
 
 static void help(void)
 {
-	puts("Usage: softpmu list [-M MODEL] [-j] [PATTERN ...]\n\n"
+	puts("Usage: softpmu list [-M MODEL] [--machine[=NAME]] [-j] [PATTERN ...]\n\n"
 	     "Lists the events of a model: perf's generic names, the model's table, and further\n"
 	     "events that libpfm4 knows.  A PATTERN is a part of a name or code, or a glob; case\n"
 	     "does not matter.\n\n"
 	     "The fidelity of a count is exact (it follows from what the program executes),\n"
 	     "modelled (it comes from a model of the hardware) or absent (there is no count).\n\n"
 	     "  -M, --model MODEL      the processor (default " DEFAULT_MODEL ")\n"
+	     "      --machine[=NAME]   as stat with that option: by a model of this machine\n"
+	     "                         (default: the processor's); record samples all of them but\n"
+	     "                         clocks\n"
 	     "  -j, --json             print a JSON object on each line");
 }
 
@@ -374,19 +379,26 @@ static int list_events(struct list *list, bool json)
 
 int cmd_list(int argc, char **argv)
 {
-	static const struct option options[] = {{"model", required_argument, NULL, 'M'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"model", required_argument, NULL, 'M'},
+		{"machine", optional_argument, NULL, MACHINE_OPTION_NAME},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0}};
+	struct machine_options machine_options = {0};
+	struct spmu_machine machine;
 	const char *model = NULL;
 	struct list list = {0};
 	bool json = false;
-	int option;
+	int option, status;
 
 	while ((option = getopt_long(argc, argv, ":M:jh", options, NULL)) != -1) {
 		switch (option) {
 		case 'M':
 			model = optarg;
+			break;
+		case MACHINE_OPTION_NAME:
+			(void)machine_options_take(&machine_options, option, optarg);
 			break;
 		case 'j':
 			json = true;
@@ -401,6 +413,9 @@ int cmd_list(int argc, char **argv)
 	list.model = tool_model(model);
 	if (!list.model)
 		return 1;
+	status = run_use_machine(&machine_options, "list", list.model, true, &machine);
+	if (status >= 0)
+		return status;
 	list.patterns = argv + optind;
 	list.pattern_count = (size_t)(argc - optind);
 	return output_finish("list", list_events(&list, json));

@@ -53,7 +53,8 @@ const char *event_foreign_kind(const char *name)
 {
 	static const char software[] = "is the kernel's, not the processor's: perf counts it "
 				       "anywhere";
-	static const char cache[] = "tells of caches, which are not modelled";
+	static const char cache[] = "is not in this model's table; list --machine shows the "
+				    "events of caches";
 	static const struct foreign names[] = {
 		{"cpu-clock", software},
 		{"task-clock", software},

@@ -211,6 +211,44 @@ static bool find_memory(const struct spmu_model *model, const char *name, struct
 	return true;
 }
 
+/*
+ * Finds perf's names of cache events: the events of Skylake that Linux counts for them.  Those that
+ * need an off-core response are not among them.
+ */
+static bool find_cache(const struct spmu_model *model, const char *name, struct event_code *code)
+{
+#define CACHE(cache, operation, result)                                                            \
+	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                   \
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+	static const struct {
+		const char *name, *event;
+		uint32_t config;
+	} caches[] = {
+		{"L1-dcache-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(L1D, READ, ACCESS)},
+		{"L1-dcache-load-misses", "L1D.REPLACEMENT", CACHE(L1D, READ, MISS)},
+		{"L1-dcache-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(L1D, WRITE, ACCESS)},
+		{"L1-icache-load-misses", "ICACHE_64B.IFTAG_MISS", CACHE(L1I, READ, MISS)},
+		{"dTLB-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(DTLB, READ, ACCESS)},
+		{"dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED", CACHE(DTLB, READ, MISS)},
+		{"dTLB-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(DTLB, WRITE, ACCESS)},
+		{"dTLB-store-misses", "DTLB_STORE_MISSES.WALK_COMPLETED", CACHE(DTLB, WRITE, MISS)},
+		{"iTLB-load-misses", "ITLB_MISSES.WALK_COMPLETED", CACHE(ITLB, READ, MISS)},
+		{"branch-loads", "BR_INST_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, ACCESS)},
+		{"branch-load-misses", "BR_MISP_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, MISS)},
+	};
+#undef CACHE
+
+	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
+		if (strcasecmp(caches[i].name, name) ||
+		    !find_in_model(model, caches[i].event, code))
+			continue;
+		code->perf_type = PERF_TYPE_HW_CACHE;
+		code->perf_config = caches[i].config;
+		return true;
+	}
+	return false;
+}
+
 /* --- libpfm4 -------------------------------------------------------------- */
 
 /* Makes libpfm4 encode for other processors than the machine's own.  It asks the environment for
@@ -270,7 +308,8 @@ bool event_names_find(const struct spmu_model *model, const char *name, struct e
 		return false;
 	return find_generic(model, name, code) || find_raw(model, name, code) ||
 	       find_in_model(model, name, code) || find_memory(model, name, code) ||
-	       event_legacy_find(model, name, code) || find_in_libpfm(model, name, code);
+	       find_cache(model, name, code) || event_legacy_find(model, name, code) ||
+	       find_in_libpfm(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */

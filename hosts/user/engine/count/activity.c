@@ -318,9 +318,7 @@ static int64_t most_each(const struct spmu_meter *meter)
 		n += 2 + 2 * INSN_ACCESSES_MAX;
 	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
 		if (spmu_tally_set_has(meter->tallies, t))
-			n += t == SPMU_TALLY_LOAD_STLB_MISSES || t == SPMU_TALLY_STORE_STLB_MISSES
-				     ? 4
-				     : 2;
+			n += t >= SPMU_TALLY_LOAD_L1_HITS && t <= SPMU_TALLY_LOAD_L3_MISSES ? 2 : 4;
 	return n;
 }
 
