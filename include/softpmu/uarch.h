@@ -215,7 +215,8 @@ struct spmu_uarch; /* opaque */
  * page_shift	Returns the page size of a linear address as a power of two (12, 21, 30); NULL: all
  *		pages have 4 KB.  It gets `opaque`.
  * load_threshold
- *		The tally LOAD_LATENCY counts loads that take at least as many core clocks.
+ *		The tally LOAD_LATENCY counts loads that take at least as many core clocks;
+ *		0: none.
  */
 struct spmu_uarch_config {
 	size_t size;

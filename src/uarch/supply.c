@@ -40,6 +40,8 @@ static uint64_t slow_loads(const struct spmu_uarch *model, unsigned thread)
 		      {SPMU_LEVEL_MEMORY, SPMU_TALLY_LOAD_L3_MISSES}};
 	uint64_t n = 0;
 
+	if (!model->config.load_threshold)
+		return 0;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (model->machine.load_clocks[places[i].level] >= model->config.load_threshold)
 			n += spmu_uarch_tally(model, thread, places[i].tally);

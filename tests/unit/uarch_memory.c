@@ -543,6 +543,18 @@ static void supplies_signals_and_tallies(void)
 	free(h.memory);
 }
 
+/* Checks which machines supply load latency. */
+static void supplies_load_latency(void)
+{
+	struct spmu_supply known = {0}, unknown = {0};
+
+	spmu_machine_supplies(spmu_machine_find("skylake"), &known);
+	spmu_machine_supplies(spmu_machine_find("cachegrind"), &unknown);
+	CHECK(spmu_tally_set_has(&known.modelled_tallies, SPMU_TALLY_LOAD_LATENCY));
+	CHECK(!spmu_tally_set_has(&unknown.modelled_tallies, SPMU_TALLY_LOAD_LATENCY));
+	CHECK_EQ(known.modelled, unknown.modelled);
+}
+
 static void knows_its_machines(void)
 {
 	const struct spmu_machine *machine;
@@ -580,6 +592,7 @@ int main(void)
 	RUN(counts_the_same_by_blocks());
 	RUN(counts_the_same_with_all_policies());
 	RUN(supplies_signals_and_tallies());
+	RUN(supplies_load_latency());
 	RUN(knows_its_machines());
 	return test_summary();
 }
