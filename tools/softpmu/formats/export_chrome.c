@@ -3,8 +3,8 @@
  * export_chrome.c: JSON in Chrome's trace event format, with the samples in the order of time.
  *
  * Each thread is a profile as V8's profiler writes it: call chains as a tree of nodes, and for each
- * sample a node and the microseconds since the sample before.  Chrome, Perfetto and speedscope read
- * it.  The format has no place for periods.
+ * sample a node and the microseconds since the sample before.  speedscope reads it.  The format has
+ * no place for periods.
  */
 #include <inttypes.h>
 #include <stdlib.h>
