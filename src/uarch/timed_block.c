@@ -66,8 +66,8 @@ static void add_fields(struct register_list *to, const struct instruction *insn,
 			continue;
 		switch (FORM_KIND(insn->operands->kinds, field)) {
 		case FORM_GPR8:
-			n &= !insn->has_rex && n >= 4 && n < 8 ? 3 : 15;
-			/* fall through */
+			add(to, n & (!insn->has_rex && n >= 4 && n < 8 ? 3 : 15));
+			break;
 		case FORM_GPR:
 			add(to, n & 15);
 			break;

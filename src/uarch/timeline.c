@@ -381,11 +381,11 @@ static uint32_t bound_of_demand(struct demand *d)
 		for (unsigned j = 0; j < sets && d->count < 256; j++)
 			add_demand(d, d->ports[i] | d->ports[j], 0);
 	for (unsigned i = 0; i < d->count; i++) {
-		uint32_t clocks = 0, here;
+		uint32_t ports = ports_in(d->ports[i]), clocks = 0, here;
 
 		for (unsigned j = 0; j < sets; j++)
 			clocks += d->ports[j] & ~d->ports[i] ? 0 : d->clocks[j];
-		here = clocks * 1000 / ports_in(d->ports[i]);
+		here = ports ? clocks * 1000 / ports : 0;
 		bound = here > bound ? here : bound;
 	}
 	return bound;

@@ -324,7 +324,9 @@ static int64_t most_each(const struct spmu_meter *meter)
 
 int64_t activity_window(const struct spmu_meter *meter)
 {
-	return meter->headroom < 0 ? 0 : meter->headroom / most_each(meter);
+	int64_t most = most_each(meter);
+
+	return meter->headroom > 0 && most ? meter->headroom / most : 0;
 }
 
 unsigned activity_of_records(void)
