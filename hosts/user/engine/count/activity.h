@@ -18,6 +18,10 @@
 #define ACTIVITY_CLOCKS	  4u /* with both others */
 #define ACTIVITY_METERS	  8u /* a meter is counted by the model */
 
+/* The signals that only the model counts, except clocks. */
+#define ACTIVITY_SIGNALS                                                                           \
+	(SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS))
+
 /* Some instructions that run one after the other, and the branch at their end. */
 struct activity_code {
 	uint64_t pc, target; /* target: of a direct branch */
@@ -55,6 +59,9 @@ int32_t activity_number(const struct activity_block *block);
 /* Returns what a meter wants of the log; 0: code counts it. */
 struct spmu_meter;
 unsigned activity_wanted(const struct spmu_meter *meter);
+/* Returns how often a meter counts what the model has counted: signals and tallies by number. */
+uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *signals,
+			      const uint64_t *tallies);
 /* Returns what the log of these taken branches wants: whether they were predicted. */
 unsigned activity_of_branches(uint64_t signals);
 /* Returns what records want that say where an access found its data. */

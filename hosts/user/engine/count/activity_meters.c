@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * activity_meters.c: what meters want of the log of activity, and how often what the model has
+ * counted occurs in them.
+ */
+#include <softpmu/lbr.h>
+#include <softpmu/tallies.h>
+#include <softpmu/unit.h>
+
+#include "engine/count/activity.h"
+#include "engine/rt/engine.h"
+
+#define CLOCKS SPMU_SIGSET_CLOCKS
+
+/* Returns whether a meter counts clocks and nothing else.  A meter that also counts instructions
+ * looks at each clock, and its clocks are those of precise steps. */
+static bool is_of_clocks(const struct spmu_meter *meter)
+{
+	return meter->signals & CLOCKS && !(meter->signals & ~CLOCKS) && !meter->tallies;
+}
+
+uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *signals,
+			      const uint64_t *tallies)
+{
+	uint64_t signals_of = meter->signals & (is_of_clocks(meter) ? CLOCKS : ACTIVITY_SIGNALS);
+	uint64_t n = 0;
+
+	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+		if (signals_of & UINT64_C(1) << s)
+			n += signals[s];
+	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
+		if (spmu_tally_set_has(meter->tallies, t))
+			n += tallies[t];
+	return n;
+}
+
+unsigned activity_wanted(const struct spmu_meter *meter)
+{
+	unsigned what = 0;
+
+	if (meter->signals & SPMU_SIGBIT(BRANCH_MISS))
+		what |= ACTIVITY_BRANCHES;
+	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)) || meter->tallies)
+		what |= ACTIVITY_ACCESSES;
+	if (is_of_clocks(meter))
+		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
+	return what ? what | ACTIVITY_METERS : 0;
+}
+
+unsigned activity_of_branches(uint64_t signals)
+{
+	bool wanted = engine_link->machine.size && engine_link->want & LINK_WANT_LBR &&
+		      !(engine_link->lbr_select & SPMU_LBR_CALL_STACK);
+
+	return wanted && signals ? ACTIVITY_BRANCHES : 0;
+}
+
+/* Returns how many occurrences of a meter that the model counts an instruction of bulk code can
+ * have at most: two loads (CMPS), each in two pages; a fetch from two lines. */
+static int64_t most_each(const struct spmu_meter *meter)
+{
+	int64_t n = 0;
+
+	if (meter->signals & SPMU_SIGBIT(BRANCH_MISS))
+		n += 1;
+	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
+		n += 2 + 2 * INSN_ACCESSES_MAX;
+	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
+		if (spmu_tally_set_has(meter->tallies, t))
+			n += t >= SPMU_TALLY_LOAD_L1_HITS && t <= SPMU_TALLY_LOAD_L3_MISSES ? 2 : 4;
+	return n;
+}
+
+int64_t activity_window(const struct spmu_meter *meter)
+{
+	int64_t most = most_each(meter);
+
+	return meter->headroom > 0 && most ? meter->headroom / most : 0;
+}
+
+unsigned activity_of_records(void)
+{
+	return engine_link->want & LINK_WANT_DATA_MAPS ? ACTIVITY_ACCESSES : 0;
+}
