@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_sets-program: sections with known counts between commands to whoever runs it.
+ * event_sets-program: runs sections with known counts, and sends commands between them to its caller.
  *
  *	event_sets-program COMMANDS ACKNOWLEDGEMENTS [SECTION...]
  *

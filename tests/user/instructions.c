@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instructions.c: instructions that the engine handles itself: loads of segment registers, far
- * transfers, system calls by INT 80H, RFLAGS.TF and RFLAGS.AC, instructions that reach into a page
- * without execute permission, undefined ones, those with fields that some processors ignore, and
- * operands that a copy of the instruction does not reach.  Prints what happened.
+ * instructions.c: runs instructions that the engine handles itself, and prints what happened:
+ *
+ * - loads of segment registers, far transfers, and system calls by INT 80H
+ * - instructions under RFLAGS.TF and RFLAGS.AC
+ * - instructions that reach into a page without execute permission
+ * - undefined instructions, and those with fields that some processors ignore
+ * - operands that a copy of the instruction does not reach
  */
 #define _GNU_SOURCE
 #include <asm/ldt.h>

@@ -10,9 +10,13 @@
  *	f	forks a process, which turns the loop and ends, and waits for it
  *	x	the same, but the process first executes this program again
  *	q	ends the process
- * From the return of the read to the next read there are these instructions, and conditional branches but for
- * the loop's: w 9 and 200,000; 0.  With s, f and x what the program starts runs 200,006, 200,006 and 200,013
- * instructions, and 100,001, 100,001 and 100,002 conditional branches.
+ * Section w runs 9 instructions and the 200,000 of the loop, from the return of one read to the next read.
+ * Its only conditional branches are those of the loop.  Sections s, f and x start a thread or process:
+ *
+ *	section	instructions	conditional branches
+ *	s	200,006		100,001
+ *	f	200,006		100,001
+ *	x	200,013		100,002
  */
 	.equ STACK, 4096
 	.equ TURNS, 100000
