@@ -31,11 +31,12 @@ enum spmu_lbr_format {
 /* The registers of a stack by address; 0 for registers that the model does not have. */
 struct spmu_lbr_layout {
 	uint8_t depth;		 /* a power of two */
-	uint8_t format;		 /* enum spmu_lbr_format */
+	uint8_t format;		 /* enum spmu_lbr_format: what entries hold */
 	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
 	bool select_shared;	 /* both threads of a core share LBR_SELECT (17.8) */
 	bool freeze_clears_tr;	 /* the legacy freeze also clears IA32_DEBUGCTL.TR (17.5) */
 	bool sleep_clears;	 /* deep C-states clear the records (17.6, 17.10.3) */
+	bool reports_lip;	 /* IA32_PERF_CAPABILITIES reports SPMU_LBR_LIP (Knights Landing) */
 	uint32_t from, to, info; /* those of entry 0; add n for entry n */
 	uint32_t tos, select;
 	uint32_t ler_from, ler_to, ler_info; /* the last exception record */

@@ -129,6 +129,12 @@ static bool is_sandybridge(uint32_t signature, bool ivybridge)
 	return false;
 }
 
+/* The format that IA32_PERF_CAPABILITIES reports for a layout. */
+static uint8_t reported_format(const struct spmu_lbr_layout *layout)
+{
+	return layout->reports_lip ? SPMU_LBR_LIP : layout->format;
+}
+
 /* The driver cannot read a format or an area that is not the model's. */
 static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilities *f)
 {
@@ -146,8 +152,8 @@ static bool detect_debug_store(struct spmu_driver *driver, struct spmu_facilitie
 	driver->lbr_layout = spmu_model_lbr_layout(driver->model);
 	if (!detect_capabilities(driver, f))
 		return false;
-	f->lbr = driver->lbr_layout &&
-		 ((!f->perfmon_version && !f->pdcm) || f->lbr_format == driver->lbr_layout->format);
+	f->lbr = driver->lbr_layout && ((!f->perfmon_version && !f->pdcm) ||
+					f->lbr_format == reported_format(driver->lbr_layout));
 	if (!f->ds || !layout)
 		return true;
 	if (!drv_read(driver, DRV_IA32_MISC_ENABLE, &value))

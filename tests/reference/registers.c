@@ -150,9 +150,13 @@ static enum spmu_outcome read_branches(const struct reference *unit,
  */
 static uint64_t capabilities(const struct family *f)
 {
+	unsigned format = 0;
+
 	if (!f->version)
 		return f->capabilities;
-	return (f->lbr ? f->lbr->format : 0) |
+	if (f->lbr)
+		format = f->lbr->reports_lip ? 1 : f->lbr->format;
+	return format |
 	       (f->pebs_format > 0 ? (uint64_t)f->pebs_format << 8 : 0) |
 	       (uint64_t)(f->debugctl >> 14 & 1) << 12 | (uint64_t)f->full_width << 13 |
 	       (uint64_t)f->adaptive << 14;

@@ -98,6 +98,7 @@ MEANS = {
     "MEM_UOPS_RETIRED": {
         "ALL_LOADS": ["loads"], "ALL_STORES": ["stores"], "LOCK_LOADS": ["locks"],
         "ALL": ["loads", "stores"]},
+    "RECYCLEQ": {"LOCK": ["locks"]},
     "MEM_TRANS_RETIRED": {"PRECISE_STORE": ["stores"]},
     "FP_ARITH_INST_RETIRED": {
         "SCALAR_DOUBLE": ["sd"], "SCALAR_SINGLE": ["ss"], "128B_PACKED_DOUBLE": ["pd"],

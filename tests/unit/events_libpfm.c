@@ -16,7 +16,7 @@ static struct {
 	bool used;
 } spellings[] = {
 	/* Fixed counters have no names of their own in libpfm4; code 0300H has one. */
-	{"core atom slm glm nhm wsm snb ivb hsw bdw skl skx clx", "INST_RETIRED.ANY", NULL,
+	{"core atom slm knl glm nhm wsm snb ivb hsw bdw skl skx clx", "INST_RETIRED.ANY", NULL,
 	 false}, /* means 01C0H */
 	{NULL, "CPU_CLK_UNHALTED.THREAD", NULL, false},
 	{"core atom slm", "CPU_CLK_UNHALTED.CORE", NULL, false},
@@ -49,6 +49,10 @@ static struct {
 	{"slm", "MEM_UOPS_RETIRED.ALL_STORES", "MEM_UOP_RETIRED:ANY_ST", false},
 	{"slm", "UOPS_RETIRED.ALL", "UOPS_RETIRED:ANY", false},
 	{"slm", "CYCLES_DIV_BUSY.ALL", "CYCLES_DIV_BUSY:ANY", false},
+	{"knl", "RS_FULL_STALL.ALL", "RS_FULL_STALL:ANY", false},
+	{"knl", "MS_DECODED.MS_ENTRY", "MS_DECODED:ENTRY", false},
+	{"knl", "CPU_CLK_UNHALTED.REF", NULL, false}, /* its BUS is 023CH */
+	{"knl", "L2_PREFETCHER.ALLOC_XQ", NULL, false},
 	{"nhm", "INSTRUCTION_RETIRED", "INST_RETIRED:ANY_P", false},
 	{"nhm wsm", "BRANCH_INSTRUCTIONS_RETIRED", "BR_INST_RETIRED:ALL_BRANCHES", false},
 	{"wsm", "OFFCORE_REQUESTS_OUTSTANDING.DEMAND.READ_DATA",

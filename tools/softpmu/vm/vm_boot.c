@@ -49,6 +49,7 @@ static const struct base {
 	{"bonnell", "Conroe", 64},
 	{"silvermont", "Westmere", 64},
 	{"airmont", "Westmere", 64},
+	{"knightslanding", "Haswell", 64},
 	{"goldmont", "Denverton", 64},
 	{"goldmont-plus", "Denverton", 64},
 	{"nehalem", "Nehalem", 64},
