@@ -42,6 +42,7 @@ struct link_event {
 	uint64_t period;    /* 0: only count */
 	uint64_t frequency; /* samples for each second; not 0: the engine adapts the period */
 	uint32_t precise;   /* sample with PEBS */
+	uint32_t jitter;    /* each period is a random one, at most a quarter away from `period` */
 	/* Sampled by a cascade: the event whose occurrences the period counts.  No counters:
 	 * none. */
 	uint32_t after_counters;

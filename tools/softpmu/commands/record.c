@@ -42,6 +42,8 @@ static void print_help(void)
 	       "                      intel_bts// traces every taken branch\n"
 	       "  -c, --count N       occurrences between samples (K, M, G: powers of 1000)\n"
 	       "  -F, --freq N        about N samples in a second (default: %d)\n"
+	       "      --jitter        with -c: vary the period at random, by a quarter at most;\n"
+	       "                      -F does that unless --no-jitter is given\n"
 	       "  -b, --branch-any    record the last branches before each sample\n"
 	       "  -j, --branch-filter LIST\n"
 	       "                      the same for these kinds: %s\n"
@@ -146,12 +148,16 @@ static bool parse_rate(const char *what, const char *text, uint64_t *value)
 enum {
 	OPTION_CALL_GRAPH = RUN_OPTIONS_END,
 	OPTION_AFTER,
+	OPTION_JITTER,
+	OPTION_NO_JITTER,
 };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"count", required_argument, NULL, 'c'},
 	{"freq", required_argument, NULL, 'F'},
+	{"jitter", no_argument, NULL, OPTION_JITTER},
+	{"no-jitter", no_argument, NULL, OPTION_NO_JITTER},
 	{"data", no_argument, NULL, 'd'},
 	{"weight", no_argument, NULL, 'W'},
 	{"intr-regs", optional_argument, NULL, 'I'},
@@ -214,6 +220,10 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 		return -1;
 	case 'q':
 		record->quiet = true;
+		return -1;
+	case OPTION_JITTER:
+	case OPTION_NO_JITTER:
+		record->jitter = option == OPTION_JITTER ? JITTER_ON : JITTER_OFF;
 		return -1;
 	case OPTION_AFTER:
 		record->after_name = optarg;
@@ -321,6 +331,8 @@ static void run(struct record *record, const struct launch_program *program,
 	for (size_t i = 0; i < record->counted; i++) {
 		events[i] = run_sample(&record->events.event[record->event_of[i]]);
 		record_after_start(record, &events[i]);
+		events[i].jitter =
+			record_varies_period(record, &record->events.event[record->event_of[i]]);
 		record->run.control.name[i] = record->events.event[record->event_of[i]].name;
 	}
 	request.control = control_request(&record->run.control);

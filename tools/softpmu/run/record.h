@@ -17,9 +17,10 @@ struct record {
 	struct run_options run;
 	const char *output, *after_name;
 	struct machine_options machine_options;
-	struct spmu_machine machine;	 /* size 0: none */
-	struct event_list events, after; /* --after: none or one */
-	uint64_t period, frequency;	 /* -c, -F; 0: not given */
+	struct spmu_machine machine;			       /* size 0: none */
+	struct event_list events, after;		       /* --after: none or one */
+	uint64_t period, frequency;			       /* -c, -F; 0: not given */
+	enum { JITTER_BY_RATE, JITTER_ON, JITTER_OFF } jitter; /* by rate: with -F */
 	uint64_t regs_mask;
 	bool addresses, weights, quiet;
 	uint64_t load_threshold; /* of all events of load latency; 0: there is none */
@@ -51,6 +52,13 @@ int record_events_check(struct record *record);
 static inline bool record_tells_source(const struct record *record)
 {
 	return record->machine.size && record->addresses;
+}
+
+/* Returns whether the event's periods vary (--jitter). */
+static inline bool record_varies_period(const struct record *record, const struct event *event)
+{
+	return record->jitter == JITTER_BY_RATE ? event->frequency != 0
+						: record->jitter == JITTER_ON;
 }
 
 /* Checks --after.  Returns -1 to go on, otherwise the status to exit with, after a message. */

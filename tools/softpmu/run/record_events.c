@@ -16,16 +16,20 @@ static int not_precise(const struct record *record, const struct event *event)
 			  twin ? twin->name : "", twin ? " counts the same and can" : "");
 }
 
-/* Returns the longest period.  A counter starts at the period below its overflow, but not at 0. */
-static uint64_t longest_period(const struct record *record)
+/* Returns the longest period.  A counter starts at the period below its overflow, but not at 0.
+ * With jitter, a period can be a quarter longer. */
+static uint64_t longest_period(const struct record *record, const struct event *event)
 {
 	struct spmu_model_info info = spmu_model_describe(record->model);
+	uint64_t longest;
 
 	if (info.perfmon_version)
-		return (UINT64_C(1) << info.counter_bits) - 1;
-	/* These counters report an overflow by their sign; P6's are written with 32 bits. */
-	return UINT64_C(1) << (info.programming == SPMU_PROGRAM_PERFEVTSEL ? 31
-									   : info.counter_bits - 1);
+		longest = (UINT64_C(1) << info.counter_bits) - 1;
+	else /* These report an overflow by their sign; P6's are written with 32 bits. */
+		longest = UINT64_C(1)
+			  << (info.programming == SPMU_PROGRAM_PERFEVTSEL ? 31
+									  : info.counter_bits - 1);
+	return record_varies_period(record, event) ? longest / 5 * 4 : longest;
 }
 
 static int settle_branches(struct record *record)
@@ -85,11 +89,11 @@ int record_events_check(struct record *record)
 				event->frequency =
 					record->frequency ? record->frequency : DEFAULT_FREQUENCY;
 		}
-		if (event->period > longest_period(record))
+		if (event->period > longest_period(record, event))
 			return tool_usage_error(
 				"record", "a period of %llu does not fit a counter; at most %llu",
 				(unsigned long long)event->period,
-				(unsigned long long)longest_period(record));
+				(unsigned long long)longest_period(record, event));
 	}
 	status = run_load_threshold(&record->events, &record->load_threshold);
 	if (status < 0)

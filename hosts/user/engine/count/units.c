@@ -44,9 +44,41 @@ static uint64_t now_ns(void)
 
 /* --- samples --- */
 
-/* Adapts the period to a rate of samples for each second, by the time since the last sample.  It
- * changes by a factor of eight at most, because the first periods are guesses. */
-static void adapt_period(unsigned e, uint64_t tsc)
+/* Returns the next random number of a sequence that is the same in each run (splitmix64). */
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t n = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
+	return n ^ n >> 31;
+}
+
+/* Returns the period of the event or, with jitter, a random one at most a quarter away.  Periods of
+ * one length would always sample the same instructions of a loop whose length divides them. */
+static uint64_t next_period(unsigned e)
+{
+	struct counting *c = current->counting;
+	uint64_t quarter = c->event[e].period / 4, random;
+
+	if (!engine_link->event[e].jitter)
+		return c->event[e].period;
+	random = random_next(&c->event[e].random);
+	return c->event[e].period - quarter +
+	       (uint64_t)((unsigned __int128)random * (2 * quarter + 1) >> 64);
+}
+
+static void begin_period(unsigned e)
+{
+	struct counting *c = current->counting;
+
+	(void)event_set_period(&c->set, c->event[e].number, next_period(e));
+}
+
+/* Adapts the period to a rate of samples for each second, by the time since the last sample, which
+ * was `passed` occurrences ago.  It changes by a factor of eight at most, because the first periods
+ * are guesses. */
+static void adapt_period(unsigned e, uint64_t tsc, uint64_t passed)
 {
 	struct counting *c = current->counting;
 	uint64_t elapsed = tsc - c->event[e].last_tsc, ticks = tsc - c->start_tsc;
@@ -57,7 +89,7 @@ static void adapt_period(unsigned e, uint64_t tsc)
 		return;
 	wanted = (uint64_t)((unsigned __int128)ticks * 1000000000u / ns /
 			    engine_link->event[e].frequency);
-	next = (uint64_t)((unsigned __int128)period * wanted / elapsed);
+	next = (uint64_t)((unsigned __int128)passed * wanted / elapsed);
 	if (next > period * 8)
 		next = period * 8;
 	if (next < period / 8)
@@ -67,8 +99,7 @@ static void adapt_period(unsigned e, uint64_t tsc)
 		next = c->event[e].least;
 	if (next > UINT64_C(1) << 40)
 		next = UINT64_C(1) << 40;
-	if (event_set_period(&c->set, c->event[e].number, next) == SPMU_OK)
-		c->event[e].period = next;
+	c->event[e].period = next;
 }
 
 /* Returns whether last branch records say how a branch was predicted. */
@@ -88,6 +119,11 @@ static uint64_t branch_flags(const struct spmu_branch *branch)
 	return (missed ? 1u : 0) | (!missed && tells_prediction() ? 1u << 1 : 0) |
 	       (branch->flags & SPMU_BRANCH_IN_TX ? 1u << 2 : 0) |
 	       (branch->flags & SPMU_BRANCH_ABORT ? 1u << 3 : 0) | (branch->cycles & 0xffffu) << 4;
+}
+
+static bool periods_change(unsigned e)
+{
+	return engine_link->event[e].frequency || engine_link->event[e].jitter;
 }
 
 static void take_sample(void *opaque, const struct spmu_sample *sample)
@@ -129,7 +165,9 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	(void)opaque;
 	ring_write(&out.s.header);
 	if (engine_link->event[sample->tag].frequency)
-		adapt_period(sample->tag, sample->tsc);
+		adapt_period(sample->tag, sample->tsc, sample->period);
+	if (periods_change(sample->tag))
+		begin_period(sample->tag);
 }
 bool units_want_address(uint64_t signals)
 {
@@ -269,8 +307,11 @@ static void add_event(struct counting *c, unsigned e)
 
 	c->event[e].least = least_period(asked);
 	if (asked->frequency && c->event[e].least > PERIOD_LEAST)
-		request.period = starter.period = c->event[e].least;
+		request.period = c->event[e].least;
 	c->event[e].period = request.period;
+	if (periods_change(e))
+		request.period = next_period(e);
+	starter.period = request.period;
 	request.period = cascade ? 0 : request.period;
 	status = event_set_add(&c->set, &request, cascade ? &starter : NULL, &number);
 	if (status != SPMU_OK)
@@ -319,8 +360,8 @@ static void make_units(void)
 	if (!model)
 		engine_fail(125, "no such model");
 	for (unsigned e = 0; e < engine_link->events; e++) {
-		if (engine_link->event[e].frequency)
-			records_per_interrupt = 1; /* the period changes with each sample */
+		if (periods_change(e))
+			records_per_interrupt = 1;
 		wants_address |= tells_address(&engine_link->event[e]);
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}

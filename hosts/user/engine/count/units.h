@@ -40,8 +40,9 @@ struct counting {
 		uint8_t number; /* in the set */
 		bool added;
 		uint64_t last_tsc;
-		uint64_t period, least;
-		uint64_t published; /* the part of its count that the tool knows */
+		uint64_t period, least; /* without jitter */
+		uint64_t random;	/* state of the sequence of jitter */
+		uint64_t published;	/* the part of its count that the tool knows */
 	} event[LINK_EVENTS_MAX];
 	struct unit unit[UNITS_MAX];
 	/* In bulk mode a unit's headroom is in the shards. */
