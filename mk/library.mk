@@ -1,5 +1,5 @@
 # libsoftpmu: static, shared with a versioned soname, and its pkg-config file.
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/lib/%.o) $(UARCH_SRC:%.c=$(B)/lib/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/lib/%.o) $(UNCORE_SRC:%.c=$(B)/lib/%.o) $(UARCH_SRC:%.c=$(B)/lib/%.o)
 
 $(B)/lib/%.o: %.c
 	@mkdir -p $(@D)

@@ -1,5 +1,7 @@
 # What is compiled into what.  A new file in one of these folders is picked up.
 LIB_SRC := $(wildcard src/pmu/*.c src/ds/*.c src/lbr/*.c src/driver/*.c)
+# The units outside the cores.
+UNCORE_SRC := $(wildcard src/uncore/*.c)
 # The model of machines.
 UARCH_SRC := $(wildcard src/uarch/*.c)
 DECODE_SRC := $(addprefix hosts/user/decode/,decode.c decode_cache.c decode_operands.c)

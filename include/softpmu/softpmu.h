@@ -14,6 +14,7 @@
 #include <softpmu/state.h>
 #include <softpmu/tallies.h>
 #include <softpmu/uarch.h>
+#include <softpmu/uncore.h>
 #include <softpmu/unit.h>
 
 #endif

@@ -21,6 +21,7 @@ src/pmu/*                 softpmu/* data/* src/abi.h src/pmu/* $free
 src/lbr/*                 softpmu/* data/* src/lbr/* $free
 src/ds/*                  softpmu/* data/* src/ds/* $free
 src/driver/*              softpmu/* data/* src/abi.h src/driver/* $free
+src/uncore/*              softpmu/* data/* src/abi.h src/uncore/* $free
 src/uarch/*               softpmu/* data/uarch/* src/abi.h src/uarch/* $free
 src/perfdata/*            softpmu/* src/perfdata/* <*>
 hosts/user/engine/rt/*        $engine $e/rt/*
