@@ -84,6 +84,8 @@ struct counter_layout {
 	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
 				   (18.7.1.2) */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
+	uint32_t offcore_memory; /* bits of MSR_OFFCORE_RSP_x that select local memory as the supplier;
+				    0: off-core events are absent */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */
 	bool pebs_outside;	/* an index outside the buffer drops the record (18.7.1.3) */

@@ -63,7 +63,35 @@ extern "C" {
 	X(L1D_REPLACEMENTS, 0, SPMU_ACCESS_DATA,                                                   \
 	  "access that brings a line into the first-level data cache")                             \
 	X(CODE_L1_MISSES, 0, 0, "fetch that misses the first-level instruction cache")             \
-	X(CODE_STLB_MISSES, 0, 0, "fetch whose page needs a page walk")
+	X(CODE_STLB_MISSES, 0, 0, "fetch whose page needs a page walk")                            \
+	X(OFFCORE, 0, SPMU_ACCESS_DATA,                                                            \
+	  "off-core request that a register selects: stands for those below in an event's row")    \
+	X(OFFCORE_DATA_L3, 0, SPMU_ACCESS_DATA,                                                    \
+	  "data read off the core that the last-level cache answers alone")                        \
+	X(OFFCORE_DATA_SHARED, 0, SPMU_ACCESS_DATA,                                                \
+	  "data read off the core of a line that another core has, unchanged")                     \
+	X(OFFCORE_DATA_MODIFIED, 0, SPMU_ACCESS_DATA,                                              \
+	  "data read off the core of a line that another core has changed")                        \
+	X(OFFCORE_DATA_MEMORY, 0, SPMU_ACCESS_DATA, "data read off the core, from memory")         \
+	X(OFFCORE_OWN_L3, 0, SPMU_ACCESS_DATA,                                                     \
+	  "read for ownership that the last-level cache answers alone")                            \
+	X(OFFCORE_OWN_SHARED, 0, SPMU_ACCESS_DATA,                                                 \
+	  "read for ownership of a line that another core has, unchanged")                         \
+	X(OFFCORE_OWN_MODIFIED, 0, SPMU_ACCESS_DATA,                                               \
+	  "read for ownership of a line that another core has changed")                            \
+	X(OFFCORE_OWN_MEMORY, 0, SPMU_ACCESS_DATA, "read for ownership, from memory")              \
+	X(OFFCORE_CODE_L3, 0, 0, "code read off the core that the last-level cache answers alone") \
+	X(OFFCORE_CODE_SHARED, 0, 0,                                                               \
+	  "code read off the core of a line that another core has, unchanged")                     \
+	X(OFFCORE_CODE_MODIFIED, 0, 0,                                                             \
+	  "code read off the core of a line that another core has changed")                        \
+	X(OFFCORE_CODE_MEMORY, 0, 0, "code read off the core, from memory")                        \
+	X(LOAD_XSNP_NONE, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                      \
+	  "load that hits the last-level cache, of a line that no other core has")                 \
+	X(LOAD_XSNP_HIT, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                       \
+	  "load that hits the last-level cache, of a line that another core has, unchanged")       \
+	X(LOAD_XSNP_HITM, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                      \
+	  "load of a line that another core has changed")
 
 enum spmu_tally_kind {
 	SPMU_TALLY_NONE = 0,

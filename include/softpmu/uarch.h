@@ -10,8 +10,8 @@
  * (spmu_machine_find()), and each names the source of its numbers.
  *
  * Simplified: accesses happen one after the other, so nothing is in flight.  Addresses are linear
- * addresses, in place of physical ones.  All threads of a model share the last level and have the
- * other levels to themselves, as on separate cores.
+ * addresses, in place of physical ones, unless the program knows both.  All threads of a model
+ * share the last level and have the other levels to themselves, as on separate cores.
  *
  * Example: examples/uarch.c.
  */
@@ -186,7 +186,13 @@ struct spmu_machine {
 	X(WALK_READS, "entries of page tables that page walks read")                               \
 	X(WALK_L1_MISSES, "those reads that missed the first-level data cache")                    \
 	X(WALK_L2_MISSES, "those reads that missed the second level, too")                         \
-	X(WALK_LLC_MISSES, "those reads that missed every cache")
+	X(WALK_LLC_MISSES, "those reads that missed every cache")                                  \
+	X(FETCH_SNOOP_HITS, "fetches of lines that another thread had, unchanged")                 \
+	X(FETCH_SNOOP_MODIFIED, "fetches of lines that another thread had changed")                \
+	X(LOAD_SNOOP_HITS, "loads of lines that another thread had, unchanged")                    \
+	X(LOAD_SNOOP_MODIFIED, "loads of lines that another thread had changed")                   \
+	X(STORE_SNOOP_HITS, "stores to lines that another thread had, unchanged")                  \
+	X(STORE_SNOOP_MODIFIED, "stores to lines that another thread had changed")
 
 enum spmu_uarch_count {
 #define SPMU_X(name, meaning) SPMU_UARCH_##name,
@@ -217,6 +223,10 @@ struct spmu_uarch; /* opaque */
  * load_threshold
  *		The tally LOAD_LATENCY counts loads that take at least as many core clocks;
  *		0: none.
+ * peer		Another model whose last level the threads of this one share, for hosts that do
+ *		not know at first how many threads there will be; NULL: none.  Both have the same
+ *		shape of last level.  Only one thread of the host at a time may report to models
+ *		that share one, except branches.  None of them may be made anew.
  */
 struct spmu_uarch_config {
 	size_t size;
@@ -226,6 +236,7 @@ struct spmu_uarch_config {
 	void *opaque;
 	uint32_t load_threshold;
 	uint32_t reserved; /* 0 */
+	struct spmu_uarch *peer;
 };
 
 #define SPMU_UARCH_THREADS_MAX 64
@@ -313,6 +324,41 @@ struct spmu_uarch_reference {
  */
 SPMU_API void spmu_uarch_accesses(struct spmu_uarch *model, unsigned thread,
 				  const struct spmu_uarch_reference *list, size_t count);
+
+/*
+ * An access or a fetch in an address space with page tables, as an emulator of a whole machine has
+ * it.  TLBs work with the linear address, and caches with the physical one.
+ *
+ * linear	The linear address of the first byte.
+ * physical	Its physical address.
+ * next_page	If the access goes on in the next 4 KB: the physical address where they begin.
+ * bytes	How many bytes, 1 to 4096.
+ * page_shift	The size of the pages, as a power of two: 12, 21 or 30.
+ * kind		SPMU_UARCH_ bits; SPMU_UARCH_FETCH alone is a fetch.
+ */
+struct spmu_uarch_translated {
+	uint64_t linear;
+	uint64_t physical;
+	uint64_t next_page;
+	uint16_t bytes;
+	uint8_t page_shift;
+	uint8_t kind;
+	uint8_t reserved[4]; /* 0 */
+};
+
+/*
+ * Reports such an access or fetch of a thread.  A model gets all of its accesses by this function,
+ * or none.  Returns, counts and costs the same as spmu_uarch_access() and spmu_uarch_fetch().
+ */
+SPMU_API enum spmu_uarch_level spmu_uarch_translated(struct spmu_uarch *model, unsigned thread,
+						     const struct spmu_uarch_translated *access);
+
+/*
+ * Forgets translations of a thread, because its page tables have changed: all of them, or those of
+ * the page with a linear address.
+ */
+SPMU_API void spmu_uarch_forget_translations(struct spmu_uarch *model, unsigned thread);
+SPMU_API void spmu_uarch_forget_page(struct spmu_uarch *model, unsigned thread, uint64_t linear);
 
 /* How the address of a block's access follows from its displacement, as a set of bits. */
 #define SPMU_UARCH_CONSTANT  1u /* nothing is added */
@@ -405,6 +451,12 @@ SPMU_API uint64_t spmu_uarch_signal(const struct spmu_uarch *model, unsigned thr
 				    enum spmu_signal signal);
 SPMU_API uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 				   enum spmu_tally_kind tally);
+
+/*
+ * Adds the off-core requests to supply->modelled_tallies, for hosts whose software can write the
+ * registers that select them (18.9.5).
+ */
+SPMU_API void spmu_uarch_supplies_offcore(struct spmu_supply *supply);
 
 /* Adds what spmu_uarch_supplies() adds, and LOAD_LATENCY if the machine knows its load_clocks. */
 SPMU_API void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_supply *supply);

@@ -86,6 +86,10 @@ const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code,
 void counter_adds(struct counter *counter, uint64_t signals);
 void counter_adds_tally(struct counter *counter, unsigned kind);
 
+/* offcore.c: lets the counter count what the register of an off-core response event selects. */
+void offcore_adds(const struct spmu_core *core, const struct thread *thread,
+		  const struct spmu_event *event, struct counter *counter);
+
 /* Returns true if an active counter counts anything. */
 static inline bool counter_counts(const struct counter *counter)
 {

@@ -186,7 +186,10 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		.tallies = &thread->counter_tallies[n],
 	};
 	counter_adds(counter, clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event));
-	counter_adds_tally(counter, clocks ? SPMU_TALLY_NONE : event->tally);
+	if (event->tally == SPMU_TALLY_OFFCORE)
+		offcore_adds(core, thread, event, counter);
+	else
+		counter_adds_tally(counter, clocks ? SPMU_TALLY_NONE : event->tally);
 	if (select & FIELD(PERFEVTSEL, INT))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,

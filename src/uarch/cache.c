@@ -98,20 +98,30 @@ uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_
 	c->replacement = shape->replacement;
 	policy_create(c);
 	c->entry = (uint64_t *)(void *)memory;
-	memset(c->entry, 0xff, n * sizeof(*c->entry));
 	c->bits = c->entry + n;
-	memset(c->bits, 0, c->sets * sizeof(*c->bits));
 	c->age = (uint8_t *)(c->bits + c->sets);
-	memset(c->age, 3, n);
 	memory = c->age + round_up(n);
-	if (!hints(n))
-		return memory;
-	c->newest = (uint64_t *)(void *)memory;
+	if (hints(n)) {
+		c->newest = (uint64_t *)(void *)memory;
+		c->hint = (uint8_t *)(c->newest + c->sets);
+		c->hint_mask = (uint32_t)hints(n) - 1;
+		memory = c->hint + hints(n);
+	}
+	cache_empty(c);
+	return memory;
+}
+
+void cache_empty(struct cache *c)
+{
+	size_t n = (size_t)c->sets * c->ways;
+
+	memset(c->entry, 0xff, n * sizeof(*c->entry));
+	memset(c->bits, 0, c->sets * sizeof(*c->bits));
+	memset(c->age, 3, n);
+	if (!c->hint)
+		return;
 	memset(c->newest, 0xff, c->sets * sizeof(*c->newest));
-	c->hint = (uint8_t *)(c->newest + c->sets);
-	c->hint_mask = (uint32_t)hints(n) - 1;
-	memset(c->hint, 0, hints(n));
-	return c->hint + hints(n);
+	memset(c->hint, 0, c->hint_mask + 1);
 }
 
 /* --- FIFO, and LRU with many ways: a set is in order, newest first --- */

@@ -122,6 +122,9 @@ size_t cache_bytes(const struct spmu_cache_shape *shape);
 /* Makes an empty cache in `memory`.  Returns the memory after it. */
 uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_shape *shape);
 
+/* Removes all lines. */
+void cache_empty(struct cache *c);
+
 /*
  * Looks a line up.  Returns its entry, which counts as used, or NULL if the line is not in the
  * cache. The entry is valid until the next call for this cache.

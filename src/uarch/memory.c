@@ -31,6 +31,20 @@ static unsigned take_away(struct thread *t, uint64_t line)
 	return flags;
 }
 
+/* Removes a line from the caches of all threads.  Returns the flags that it had there. */
+static unsigned take_away_all(struct spmu_uarch *u, uint64_t line)
+{
+	struct spmu_uarch *peer = u;
+	unsigned flags = 0;
+
+	do {
+		for (unsigned i = 0; i < peer->config.threads; i++)
+			flags |= take_away(&peer->thread[i], line);
+		peer = peer->next;
+	} while (peer != u);
+	return flags;
+}
+
 /* Counts a changed line that has left the last cache that could hold it. */
 static void write_memory(struct spmu_uarch *u, struct thread *t)
 {
@@ -46,8 +60,7 @@ static void leave_llc(struct spmu_uarch *u, struct thread *cause, uint64_t entry
 	if (entry == CACHE_EMPTY)
 		return;
 	if (u->machine.inclusion == SPMU_INCLUSIVE)
-		for (unsigned i = 0; i < u->config.threads; i++)
-			flags |= take_away(&u->thread[i], cache_line_of(entry));
+		flags |= take_away_all(u, cache_line_of(entry));
 	if (flags & LINE_CHANGED)
 		write_memory(u, cause);
 }
@@ -57,16 +70,16 @@ static void put_llc_of(struct spmu_uarch *u, struct thread *cause, uint64_t line
 {
 	uint64_t *entry;
 
-	if (!u->llc.ways) {
+	if (!u->llc->ways) {
 		if (flags & LINE_CHANGED)
 			write_memory(u, cause);
 		return;
 	}
-	entry = cache_find(&u->llc, line);
+	entry = cache_find(u->llc, line);
 	if (entry)
 		*entry |= flags & LINE_CHANGED;
 	else
-		leave_llc(u, cause, cache_insert(&u->llc, line, flags & LINE_CHANGED));
+		leave_llc(u, cause, cache_insert(u->llc, line, flags & LINE_CHANGED));
 }
 
 /* Handles a line that leaves the second level, or the first if there is no second. */
@@ -99,31 +112,40 @@ static void leave_l1(struct spmu_uarch *u, struct thread *t, uint64_t entry)
 		put_l2(u, t, cache_line_of(entry), (unsigned)entry & (LINE_CHANGED | LINE_SHARED));
 }
 
+/* The same in the caches of one other thread. */
+static unsigned snoop_one(struct thread *other, uint64_t line, bool write)
+{
+	struct cache *caches[] = {&other->l1i, &other->l1d, &other->l2};
+	unsigned found = 0;
+
+	for (unsigned c = 0; c < sizeof(caches) / sizeof(caches[0]); c++) {
+		uint64_t *entry = caches[c]->ways ? cache_find(caches[c], line) : NULL;
+
+		if (!entry)
+			continue;
+		found |= LINE_SHARED | (*entry & LINE_CHANGED);
+		*entry = (*entry & ~(uint64_t)LINE_CHANGED) | LINE_SHARED;
+	}
+	if (write)
+		take_away(other, line);
+	return found;
+}
+
 /*
  * Looks for a line in the caches of the other threads. A read leaves their copies, a write removes
  * them. Returns the flags that the copies had. LINE_SHARED: some thread has a copy.
  */
 static unsigned snoop(struct spmu_uarch *u, const struct thread *t, uint64_t line, bool write)
 {
+	struct spmu_uarch *peer = u;
 	unsigned found = 0;
 
-	for (unsigned i = 0; i < u->config.threads; i++) {
-		struct thread *other = &u->thread[i];
-		struct cache *caches[] = {&other->l1i, &other->l1d, &other->l2};
-
-		if (other == t)
-			continue;
-		for (unsigned c = 0; c < sizeof(caches) / sizeof(caches[0]); c++) {
-			uint64_t *entry = caches[c]->ways ? cache_find(caches[c], line) : NULL;
-
-			if (!entry)
-				continue;
-			found |= LINE_SHARED | (*entry & LINE_CHANGED);
-			*entry = (*entry & ~(uint64_t)LINE_CHANGED) | LINE_SHARED;
-		}
-		if (write)
-			take_away(other, line);
-	}
+	do {
+		for (unsigned i = 0; i < peer->config.threads; i++)
+			if (&peer->thread[i] != t)
+				found |= snoop_one(&peer->thread[i], line, write);
+		peer = peer->next;
+	} while (peer != u);
 	return found;
 }
 
@@ -136,15 +158,15 @@ struct supply {
 static struct supply from_beyond(struct spmu_uarch *u, struct thread *t, uint64_t line, bool write)
 {
 	struct supply s = {.level = SPMU_LEVEL_MEMORY};
-	unsigned others = u->config.threads > 1 ? snoop(u, t, line, write) : 0;
-	uint64_t *entry = u->llc.ways ? cache_use(&u->llc, line) : NULL;
+	unsigned others = has_others(u) ? snoop(u, t, line, write) : 0;
+	uint64_t *entry = u->llc->ways ? cache_use(u->llc, line) : NULL;
 
 	if (others && !write)
 		s.flags |= LINE_SHARED;
 	if (entry) {
 		s.level = SPMU_LEVEL_LLC;
 		if (u->machine.inclusion == SPMU_VICTIM)
-			s.flags |= (unsigned)cache_remove(&u->llc, line) & LINE_CHANGED;
+			s.flags |= (unsigned)cache_remove(u->llc, line) & LINE_CHANGED;
 	}
 	if (others & LINE_CHANGED) {
 		s.level = SPMU_LEVEL_OTHER;
@@ -158,8 +180,8 @@ static struct supply from_beyond(struct spmu_uarch *u, struct thread *t, uint64_
 	if (s.level != SPMU_LEVEL_MEMORY)
 		return s;
 	t->count[SPMU_UARCH_MEMORY_READS]++;
-	if (u->llc.ways && u->machine.inclusion != SPMU_VICTIM)
-		leave_llc(u, t, cache_insert(&u->llc, line, 0));
+	if (u->llc->ways && u->machine.inclusion != SPMU_VICTIM)
+		leave_llc(u, t, cache_insert(u->llc, line, 0));
 	return s;
 }
 
@@ -186,11 +208,11 @@ static enum spmu_uarch_level reach_l2(struct spmu_uarch *u, struct thread *t, ui
 /* Brings a line that a prefetcher wants to the second level.  It can be the last. */
 static void prefetch_l2(struct spmu_uarch *u, struct thread *t, uint64_t line)
 {
-	struct cache *second = t->l2.ways ? &t->l2 : &u->llc;
+	struct cache *second = t->l2.ways ? &t->l2 : u->llc;
 	unsigned flags;
 
 	if (!second->ways || cache_find(second, line) ||
-	    (second == &u->llc && u->machine.inclusion == SPMU_VICTIM))
+	    (second == u->llc && u->machine.inclusion == SPMU_VICTIM))
 		return;
 	t->count[SPMU_UARCH_PREFETCHES]++;
 	(void)reach_l2(u, t, line, false, &flags);
@@ -230,7 +252,7 @@ static void run_prefetchers(struct spmu_uarch *u, const struct reference *r, uin
 /* Removes the copies of other threads before the thread changes a line in its first level. */
 static void own(struct spmu_uarch *u, struct thread *t, uint64_t *entry)
 {
-	if (*entry & LINE_SHARED && u->config.threads > 1) {
+	if (*entry & LINE_SHARED && has_others(u)) {
 		(void)snoop(u, t, cache_line_of(*entry), true);
 		*entry &= ~(uint64_t)LINE_SHARED;
 	}
@@ -284,7 +306,7 @@ static enum spmu_uarch_level reach_joined(struct spmu_uarch *u, const struct ref
 		return SPMU_LEVEL_L1;
 	if (t->l2.ways && use_all(&t->l2, first, last))
 		return SPMU_LEVEL_L2;
-	if (u->llc.ways && use_all(&u->llc, first, last))
+	if (u->llc->ways && use_all(u->llc, first, last))
 		return SPMU_LEVEL_LLC;
 	t->count[SPMU_UARCH_MEMORY_READS]++;
 	return SPMU_LEVEL_MEMORY;

@@ -34,9 +34,17 @@ struct spmu_uarch {
 	struct spmu_uarch_config config;
 	unsigned line_shift;
 	enum near_kind near;
-	struct cache llc;
+	struct cache own_llc;
+	struct cache *llc; /* own_llc, or that of the peers */
 	struct thread *thread;
+	struct spmu_uarch *next; /* a ring of the models that share a last level */
 };
+
+/* Returns whether another thread can have lines. */
+static inline bool has_others(const struct spmu_uarch *u)
+{
+	return u->config.threads > 1 || u->next != u;
+}
 
 /* The properties of an access that matter to the caches. */
 struct reference {
@@ -52,9 +60,12 @@ struct reference {
 enum spmu_uarch_level memory_reach(struct spmu_uarch *u, const struct reference *r, uint64_t first,
 				   uint64_t last);
 
-/* tlb.c: Translates the pages of an access.  Adds to *misses and *walks. */
+/*
+ * tlb.c: Translates the pages of an access.  Adds to *misses and *walks.  `shift`: the size of the
+ * pages; 0: the configuration says it.
+ */
 void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
-		   uint32_t bytes, uint64_t *misses, uint64_t *walks);
+		   uint32_t bytes, unsigned shift, uint64_t *misses, uint64_t *walks);
 
 /* near.c: Returns whether accesses that hit the first levels can be done with little work. */
 enum near_kind near_kind(const struct spmu_uarch *u);

@@ -11,7 +11,8 @@ void spmu_uarch_supplies(struct spmu_supply *supply)
 		SPMU_TALLY_LOAD_L2_HITS,     SPMU_TALLY_LOAD_L2_MISSES,
 		SPMU_TALLY_LOAD_L3_HITS,     SPMU_TALLY_LOAD_L3_MISSES,
 		SPMU_TALLY_L1D_REPLACEMENTS, SPMU_TALLY_CODE_L1_MISSES,
-		SPMU_TALLY_CODE_STLB_MISSES,
+		SPMU_TALLY_CODE_STLB_MISSES, SPMU_TALLY_LOAD_XSNP_NONE,
+		SPMU_TALLY_LOAD_XSNP_HIT,    SPMU_TALLY_LOAD_XSNP_HITM,
 	};
 
 	supply->modelled |=
@@ -25,6 +26,12 @@ void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_suppl
 	spmu_uarch_supplies(supply);
 	if (machine->load_clocks[SPMU_LEVEL_MEMORY])
 		spmu_tally_set_add(&supply->modelled_tallies, SPMU_TALLY_LOAD_LATENCY);
+}
+
+void spmu_uarch_supplies_offcore(struct spmu_supply *supply)
+{
+	for (unsigned tally = SPMU_TALLY_OFFCORE; tally <= SPMU_TALLY_OFFCORE_CODE_MEMORY; tally++)
+		spmu_tally_set_add(&supply->modelled_tallies, tally);
 }
 
 /* Returns how many loads took at least the threshold.  Simplified: a load takes as long as the
@@ -75,6 +82,34 @@ static uint64_t second_misses(const struct spmu_uarch *model, const uint64_t *n)
 	return n[model->thread->l2.ways ? SPMU_UARCH_LOAD_L2_MISSES : SPMU_UARCH_LOAD_LLC_MISSES];
 }
 
+/*
+ * Returns how many accesses of a kind had to leave the core, by where they found their line.  Each
+ * is one request, even if it is in two lines.
+ */
+static uint64_t offcore(const struct spmu_uarch *model, const uint64_t *n, unsigned tally)
+{
+	static const struct {
+		uint8_t misses, snoops; /* the count of misses of the second level; of snoop hits */
+	} kinds[] = {{SPMU_UARCH_LOAD_L2_MISSES, SPMU_UARCH_LOAD_SNOOP_HITS},
+		     {SPMU_UARCH_STORE_L2_MISSES, SPMU_UARCH_STORE_SNOOP_HITS},
+		     {SPMU_UARCH_FETCH_L2_MISSES, SPMU_UARCH_FETCH_SNOOP_HITS}};
+	unsigned kind = (tally - SPMU_TALLY_OFFCORE_DATA_L3) / 4;
+	const uint64_t *misses = &n[kinds[kind].misses], *snoops = &n[kinds[kind].snoops];
+	uint64_t memory = misses[1], modified = snoops[1], shared = snoops[0];
+	uint64_t all = model->thread->l2.ways ? misses[0] : misses[-1];
+
+	switch ((tally - SPMU_TALLY_OFFCORE_DATA_L3) % 4) {
+	case 0:
+		return all - memory - modified - shared;
+	case 1:
+		return shared;
+	case 2:
+		return modified;
+	default:
+		return memory;
+	}
+}
+
 uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 			  enum spmu_tally_kind tally)
 {
@@ -82,6 +117,8 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 
 	if (!n)
 		return 0;
+	if (tally >= SPMU_TALLY_OFFCORE_DATA_L3 && tally <= SPMU_TALLY_OFFCORE_CODE_MEMORY)
+		return offcore(model, n, tally);
 	switch (tally) {
 	case SPMU_TALLY_LOAD_SPLITS:
 		return n[SPMU_UARCH_LOAD_SPLITS];
@@ -109,6 +146,12 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 		return n[SPMU_UARCH_FETCH_L1_MISSES];
 	case SPMU_TALLY_CODE_STLB_MISSES:
 		return n[SPMU_UARCH_ITLB_WALKS];
+	case SPMU_TALLY_LOAD_XSNP_NONE:
+		return offcore(model, n, SPMU_TALLY_OFFCORE_DATA_L3);
+	case SPMU_TALLY_LOAD_XSNP_HIT:
+		return n[SPMU_UARCH_LOAD_SNOOP_HITS];
+	case SPMU_TALLY_LOAD_XSNP_HITM:
+		return n[SPMU_UARCH_LOAD_SNOOP_MODIFIED];
 	case SPMU_TALLY_LOAD_LATENCY:
 		return slow_loads(model, thread);
 	default:

@@ -4,7 +4,8 @@
  * sizes.  The second level serves fetches and data, or data alone.  A page that is in neither needs
  * a page walk.
  *
- * Simplified: no prefetch of translations, one address space.
+ * Simplified: no prefetch of translations.  Entries have no address space, so all of them must be
+ * forgotten when it changes.
  */
 #include "src/uarch/model.h"
 
@@ -48,7 +49,7 @@ static void translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64
 }
 
 void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
-		   uint32_t bytes, uint64_t *misses, uint64_t *walks)
+		   uint32_t bytes, unsigned pages, uint64_t *misses, uint64_t *walks)
 {
 	uint64_t last = linear + bytes - 1;
 	uint64_t miss = 0, walk = 0;
@@ -56,10 +57,11 @@ void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t 
 	if (!(fetch ? u->machine.itlb[0].entries : u->machine.dtlb[0].entries))
 		return;
 	for (uint64_t at = linear;;) {
-		unsigned shift =
-			u->config.page_shift ? u->config.page_shift(u->config.opaque, at) : 12;
+		unsigned shift = pages;
 		uint64_t end;
 
+		if (!shift && u->config.page_shift)
+			shift = u->config.page_shift(u->config.opaque, at);
 		if (shift != 21 && shift != 30)
 			shift = 12;
 		translate(u, t, fetch, at, shift, &miss, &walk);
@@ -71,4 +73,46 @@ void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t 
 	/* An access counts once, even if it is in several pages. */
 	*misses += miss != 0;
 	*walks += walk != 0;
+}
+
+/* Calls `forget` for each TLB of a thread. */
+static void each_tlb(struct thread *t, uint64_t linear,
+		     void (*forget)(struct cache *tlb, uint64_t linear))
+{
+	for (unsigned i = 0; i < ITLBS; i++)
+		forget(&t->itlb[i], linear);
+	for (unsigned i = 0; i < DTLBS; i++)
+		forget(&t->dtlb[i], linear);
+	for (unsigned i = 0; i < STLBS; i++)
+		forget(&t->stlb[i], linear);
+}
+
+static void forget_all(struct cache *tlb, uint64_t linear)
+{
+	(void)linear;
+	if (tlb->ways)
+		cache_empty(tlb);
+}
+
+static void forget_page(struct cache *tlb, uint64_t linear)
+{
+	static const uint8_t shifts[] = {12, 21, 30};
+
+	for (unsigned i = 0; tlb->ways && i < sizeof(shifts); i++)
+		(void)cache_remove(tlb, key_of(linear, shifts[i]));
+}
+
+void spmu_uarch_forget_translations(struct spmu_uarch *model, unsigned thread)
+{
+	if (thread >= model->config.threads)
+		return;
+	each_tlb(&model->thread[thread], 0, forget_all);
+	for (unsigned i = 0; i < PAGING_CACHES; i++)
+		forget_all(&model->thread[thread].walker.cache[i], 0);
+}
+
+void spmu_uarch_forget_page(struct spmu_uarch *model, unsigned thread, uint64_t linear)
+{
+	if (thread < model->config.threads)
+		each_tlb(&model->thread[thread], linear, forget_page);
 }

@@ -125,13 +125,22 @@ static uint8_t *create_tlbs(struct cache *tlbs, uint8_t *memory,
 	return memory;
 }
 
+/* Returns whether a machine's last level is that of a model. */
+static bool shares_with(const struct spmu_uarch *u, const struct spmu_uarch *peer)
+{
+	const struct spmu_cache_shape *mine = &u->machine.llc, *its = &peer->machine.llc;
+
+	return mine->bytes == its->bytes && mine->ways == its->ways &&
+	       u->machine.l1d.line_bytes == peer->machine.l1d.line_bytes;
+}
+
 /* Copies a configuration and its machine. Returns false if one of them is invalid. */
 static bool take(struct spmu_uarch *to, const struct spmu_uarch_config *config)
 {
 	return config && abi_take(&to->config, sizeof(to->config), config) && to->config.machine &&
 	       abi_take(&to->machine, sizeof(to->machine), to->config.machine) &&
-	       to->config.threads && to->config.threads <= SPMU_UARCH_THREADS_MAX &&
-	       !spmu_machine_error(&to->machine);
+	       (!to->config.peer || shares_with(to, to->config.peer)) && to->config.threads &&
+	       to->config.threads <= SPMU_UARCH_THREADS_MAX && !spmu_machine_error(&to->machine);
 }
 
 static size_t model_bytes(const struct spmu_uarch *u)
@@ -141,7 +150,7 @@ static size_t model_bytes(const struct spmu_uarch *u)
 		      cache_bytes(&m->l2) + tlb_bytes(m->itlb, ITLBS) + tlb_bytes(m->dtlb, DTLBS) +
 		      tlb_bytes(m->stlb, STLBS) + walk_bytes(m) + predictor_bytes(&m->predictor);
 
-	return sizeof(*u) + u->config.threads * each + cache_bytes(&m->llc);
+	return sizeof(*u) + u->config.threads * each + (u->config.peer ? 0 : cache_bytes(&m->llc));
 }
 
 size_t spmu_uarch_bytes(const struct spmu_uarch_config *config)
@@ -165,6 +174,13 @@ static uint8_t *create_thread(const struct spmu_machine *m, struct thread *t, ui
 	return predictor_create(&t->predictor, memory, &m->predictor);
 }
 
+static void join(struct spmu_uarch *u, struct spmu_uarch *peer)
+{
+	u->llc = peer->llc;
+	u->next = peer->next;
+	peer->next = u;
+}
+
 enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
 				   const struct spmu_uarch_config *config,
 				   struct spmu_uarch **model)
@@ -179,95 +195,198 @@ enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
 	u.line_shift = (unsigned)__builtin_ctz(u.machine.l1d.line_bytes);
 	u.config.machine = NULL; /* the caller may free it */
 	u.thread = (struct thread *)(void *)(made + 1);
-	at = cache_create(&u.llc, (uint8_t *)(u.thread + u.config.threads), &u.machine.llc);
+	at = (uint8_t *)(u.thread + u.config.threads);
+	if (!u.config.peer)
+		at = cache_create(&u.own_llc, at, &u.machine.llc);
 	for (unsigned i = 0; i < u.config.threads; i++)
 		at = create_thread(&u.machine, &u.thread[i], at);
 	u.near = near_kind(&u);
+	u.next = made;
+	u.llc = &made->own_llc;
 	*made = u;
+	if (u.config.peer)
+		join(made, u.config.peer);
 	*model = made;
 	return SPMU_OK;
 }
 
 /* --- what is reported --- */
 
+/* Where an access is: its linear address, and the lines in which it is, in at most two pieces. */
+struct extent {
+	uint64_t linear;
+	uint32_t bytes;
+	unsigned shift; /* of tlb_translate() */
+	unsigned pieces;
+	struct {
+		uint64_t first, last;
+	} lines[2];
+};
+
 /* Adds to the three counts of misses that begin at `first`. */
 static void count_misses(struct thread *t, unsigned first, enum spmu_uarch_level level)
 {
 	t->count[first] += level > SPMU_LEVEL_L1;
 	t->count[first + 1] += level > SPMU_LEVEL_L2;
-	t->count[first + 2] += level > SPMU_LEVEL_LLC;
+	t->count[first + 2] += level == SPMU_LEVEL_MEMORY;
+}
+
+/* Brings the lines of an access to the first level. */
+static inline enum spmu_uarch_level reach_pieces(struct spmu_uarch *u, const struct reference *r,
+						 const struct extent *at)
+{
+	enum spmu_uarch_level level, second;
+
+	level = memory_reach(u, r, at->lines[0].first, at->lines[0].last);
+	if (at->pieces == 1)
+		return level;
+	second = memory_reach(u, r, at->lines[1].first, at->lines[1].last);
+	return second > level ? second : level;
+}
+
+/* The same.  Counts the access among those that another thread had, at `snoops`, if one of its lines
+ * was. */
+static inline enum spmu_uarch_level reach_all(struct spmu_uarch *u, const struct reference *r,
+					      const struct extent *at, unsigned snoops)
+{
+	uint64_t *count = r->thread->count;
+	uint64_t hits = count[SPMU_UARCH_SNOOP_HITS], changed = count[SPMU_UARCH_SNOOP_MODIFIED];
+	enum spmu_uarch_level level = reach_pieces(u, r, at);
+
+	if (!has_others(u))
+		return level;
+	if (count[SPMU_UARCH_SNOOP_MODIFIED] != changed)
+		count[snoops + 1]++;
+	else if (count[SPMU_UARCH_SNOOP_HITS] != hits)
+		count[snoops]++;
+	return level;
+}
+
+static inline struct extent linear_extent(const struct spmu_uarch *u, uint64_t linear,
+					  uint32_t bytes)
+{
+	return (struct extent){
+		.linear = linear,
+		.bytes = bytes,
+		.pieces = 1,
+		.lines = {{linear >> u->line_shift, (linear + bytes - 1) >> u->line_shift}},
+	};
+}
+
+/* Reports a fetch. */
+static inline enum spmu_uarch_level fetch(struct spmu_uarch *u, struct thread *t,
+					  const struct extent *at)
+{
+	struct reference r = {.thread = t, .fetch = true};
+	enum spmu_uarch_level level;
+
+	t->count[SPMU_UARCH_FETCHES]++;
+	tlb_translate(u, t, true, at->linear, at->bytes, at->shift,
+		      &t->count[SPMU_UARCH_ITLB_MISSES], &t->count[SPMU_UARCH_ITLB_WALKS]);
+	level = reach_all(u, &r, at, SPMU_UARCH_FETCH_SNOOP_HITS);
+	count_misses(t, SPMU_UARCH_FETCH_L1_MISSES, level);
+	return level;
 }
 
 enum spmu_uarch_level spmu_uarch_fetch(struct spmu_uarch *model, unsigned thread, uint64_t linear,
 				       uint32_t bytes)
 {
-	struct thread *t;
-	struct reference r;
-	enum spmu_uarch_level level;
-	uint64_t first, last;
+	struct extent at;
 
 	if (thread >= model->config.threads || !bytes)
 		return SPMU_LEVEL_L1;
-	t = &model->thread[thread];
-	first = linear >> model->line_shift;
-	last = (linear + bytes - 1) >> model->line_shift;
-	t->count[SPMU_UARCH_FETCHES]++;
-	r = (struct reference){.thread = t, .fetch = true};
-	tlb_translate(model, t, true, linear, bytes, &t->count[SPMU_UARCH_ITLB_MISSES],
-		      &t->count[SPMU_UARCH_ITLB_WALKS]);
-	level = memory_reach(model, &r, first, last);
-	count_misses(t, SPMU_UARCH_FETCH_L1_MISSES, level);
-	return level;
+	at = linear_extent(model, linear, bytes);
+	return fetch(model, &model->thread[thread], &at);
 }
 
-/* Reports a load, a store, or a prefetch instruction. */
-static enum spmu_uarch_level access_once(struct spmu_uarch *u, struct thread *t, uint64_t linear,
-					 uint32_t bytes, bool write, bool counts)
+/* Reports a prefetch instruction, which counts only if it brings something in. */
+static enum spmu_uarch_level prefetch(struct spmu_uarch *u, struct thread *t,
+				      const struct extent *at)
 {
-	struct reference r = {.thread = t, .write = write};
-	uint64_t first = linear >> u->line_shift;
-	uint64_t last = (linear + bytes - 1) >> u->line_shift;
+	struct reference r = {.thread = t};
 	uint64_t ignored[2] = {0, 0};
 	enum spmu_uarch_level level;
 
-	tlb_translate(u, t, false, linear, bytes,
-		      !counts ? &ignored[0]
-			      : &t->count[write ? SPMU_UARCH_DTLB_STORE_MISSES
-						: SPMU_UARCH_DTLB_LOAD_MISSES],
-		      !counts ? &ignored[1]
-			      : &t->count[write ? SPMU_UARCH_DTLB_STORE_WALKS
-						: SPMU_UARCH_DTLB_LOAD_WALKS]);
-	level = memory_reach(u, &r, first, last);
-	if (!counts)
-		return level;
+	tlb_translate(u, t, false, at->linear, at->bytes, at->shift, &ignored[0], &ignored[1]);
+	level = reach_pieces(u, &r, at);
+	t->count[SPMU_UARCH_PREFETCHES] += level != SPMU_LEVEL_L1;
+	return level;
+}
+
+/* Reports a load or a store. */
+static inline enum spmu_uarch_level access_once(struct spmu_uarch *u, struct thread *t,
+						const struct extent *at, bool write)
+{
+	struct reference r = {.thread = t, .write = write};
+	enum spmu_uarch_level level;
+	bool split = at->pieces > 1 || at->lines[0].first != at->lines[0].last;
+
+	tlb_translate(u, t, false, at->linear, at->bytes, at->shift,
+		      &t->count[write ? SPMU_UARCH_DTLB_STORE_MISSES : SPMU_UARCH_DTLB_LOAD_MISSES],
+		      &t->count[write ? SPMU_UARCH_DTLB_STORE_WALKS : SPMU_UARCH_DTLB_LOAD_WALKS]);
+	level = reach_all(u, &r, at,
+			  write ? SPMU_UARCH_STORE_SNOOP_HITS : SPMU_UARCH_LOAD_SNOOP_HITS);
 	t->count[write ? SPMU_UARCH_STORES : SPMU_UARCH_LOADS]++;
-	t->count[write ? SPMU_UARCH_STORE_SPLITS : SPMU_UARCH_LOAD_SPLITS] += first != last;
+	t->count[write ? SPMU_UARCH_STORE_SPLITS : SPMU_UARCH_LOAD_SPLITS] += split;
 	count_misses(t, write ? SPMU_UARCH_STORE_L1_MISSES : SPMU_UARCH_LOAD_L1_MISSES, level);
+	return level;
+}
+
+/* Reports an access with SPMU_UARCH_ bits. */
+static inline enum spmu_uarch_level access_all(struct spmu_uarch *u, struct thread *t,
+					       const struct extent *at, unsigned kind)
+{
+	enum spmu_uarch_level level = SPMU_LEVEL_L1, stored;
+
+	if (kind & SPMU_UARCH_PREFETCH)
+		return prefetch(u, t, at);
+	if (kind & SPMU_UARCH_LOAD)
+		level = access_once(u, t, at, false);
+	if (kind & SPMU_UARCH_STORE) {
+		stored = access_once(u, t, at, true);
+		if (stored > level)
+			level = stored;
+	}
 	return level;
 }
 
 enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned thread, uint64_t linear,
 					uint32_t bytes, unsigned kind)
 {
-	enum spmu_uarch_level level = SPMU_LEVEL_L1, stored;
-	struct thread *t;
+	struct extent at;
 
 	if (thread >= model->config.threads || !bytes)
-		return level;
-	t = &model->thread[thread];
-	if (kind & SPMU_UARCH_PREFETCH) {
-		level = access_once(model, t, linear, bytes, false, false);
-		t->count[SPMU_UARCH_PREFETCHES] += level != SPMU_LEVEL_L1;
-		return level;
+		return SPMU_LEVEL_L1;
+	at = linear_extent(model, linear, bytes);
+	return access_all(model, &model->thread[thread], &at, kind);
+}
+
+enum spmu_uarch_level spmu_uarch_translated(struct spmu_uarch *model, unsigned thread,
+					    const struct spmu_uarch_translated *access)
+{
+	const uint64_t rest = 4096 - access->linear % 4096; /* of the page */
+	uint64_t end = access->physical + access->bytes - 1;
+	unsigned shift = model->line_shift;
+	struct extent at = {.linear = access->linear,
+			    .bytes = access->bytes,
+			    .shift = access->page_shift,
+			    .pieces = 1};
+
+	if (thread >= model->config.threads || !access->bytes)
+		return SPMU_LEVEL_L1;
+	if (access->bytes > rest) {
+		uint64_t last = access->next_page + access->bytes - rest - 1;
+
+		end = access->physical + rest - 1;
+		at.pieces = 2;
+		at.lines[1].first = access->next_page >> shift;
+		at.lines[1].last = last >> shift;
 	}
-	if (kind & SPMU_UARCH_LOAD)
-		level = access_once(model, t, linear, bytes, false, true);
-	if (kind & SPMU_UARCH_STORE) {
-		stored = access_once(model, t, linear, bytes, true, true);
-		if (stored > level)
-			level = stored;
-	}
-	return level;
+	at.lines[0].first = access->physical >> shift;
+	at.lines[0].last = end >> shift;
+	return access->kind == SPMU_UARCH_FETCH
+		       ? fetch(model, &model->thread[thread], &at)
+		       : access_all(model, &model->thread[thread], &at, access->kind);
 }
 
 static bool count_branch(struct thread *t, unsigned first, bool missed)

@@ -523,6 +523,7 @@ static void supplies_signals_and_tallies(void)
 		spmu_uarch_accesses(h.model, 0, &r, 1);
 	}
 	spmu_uarch_supplies(&supply);
+	spmu_uarch_supplies_offcore(&supply);
 	CHECK_EQ(supply.exact, SPMU_SIGSET_ARCHITECTURAL);
 	CHECK_EQ(supply.modelled,
 		 SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * offcore.c: off-core response events, which a register of their own selects (18.9.5, 18.13.2).
+ * It has bits for kinds of request, for who supplied the data, and for the outcome of snoops.
+ *
+ * A request is counted if its kind is selected, and either any response, or its supplier and its
+ * outcome.  A host reports each kind of request with each kind of response as a tally.  So the
+ * register selects a set of tallies.
+ *
+ * Simplified: M, E, S and F lines of the last level are one supplier.  No prefetcher makes requests,
+ * and no other processor supplies anything, so bits for them add nothing.  Write-backs are absent.
+ */
+#include "src/pmu/core.h"
+#include "src/pmu/counters.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+/* Requests: demand data reads, reads for ownership, code reads. */
+#define REQUESTS 3
+
+/* Responses. */
+#define ANY	   BIT(16)
+#define LAST_LEVEL (BIT(18) | BIT(19) | BIT(20) | BIT(21))
+#define NOT_NEEDED BIT(32) /* a snoop was not needed */
+#define MISS	   BIT(33) /* no other core had the line */
+#define NO_FORWARD BIT(34) /* another core had it, unchanged */
+#define MODIFIED   BIT(36) /* another core had changed it */
+
+/* Returns whether a response with this supplier and this outcome is selected. */
+static bool selects(uint64_t response, uint64_t supplier, uint64_t outcome)
+{
+	return response & ANY || (response & supplier && response & outcome);
+}
+
+void offcore_adds(const struct spmu_core *core, const struct thread *thread,
+		  const struct spmu_event *event, struct counter *counter)
+{
+	unsigned n = (event->code & 0xff) != 0xb7;
+	uint64_t response = thread->state.reg[SLOT_OFFCORE_RSP + n];
+	const bool selected[] = {
+		selects(response, LAST_LEVEL, NOT_NEEDED),
+		selects(response, LAST_LEVEL, NO_FORWARD),
+		selects(response, LAST_LEVEL, MODIFIED),
+		selects(response, core->model->counters->offcore_memory, MISS),
+	};
+	const unsigned responses = sizeof(selected) / sizeof(selected[0]);
+
+	for (unsigned i = 0; i < REQUESTS * responses; i++)
+		if (response >> i / responses & 1 && selected[i % responses])
+			counter_adds_tally(counter, SPMU_TALLY_OFFCORE_DATA_L3 + i);
+}
