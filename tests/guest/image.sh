@@ -74,7 +74,7 @@ if [[ $arch == amd64 ]]; then
 	for program in forms memory rep repfault x87 stack gsaccess ripimplicit; do
 		build "../known/$program" "../user/known/$program.S" -no-pie
 	done
-	for program in blocks traps; do
+	for program in blocks caches traps; do
 		${CC:-gcc} -O2 -static -o "$root/bin/$program" "$here/$program.c"
 	done
 fi
