@@ -7,6 +7,7 @@
  * unknown is left out.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -158,6 +159,25 @@ static bool put_cpus(struct body *body, const struct feature_source *source)
 	return true;
 }
 
+/* All memory is in one node, as in a model of a machine. `perf c2c` reads no file without nodes. */
+static bool put_nodes(struct body *body, const struct feature_source *source)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct sysinfo info;
+	char list[32];
+
+	(void)source;
+	if (cpus < 1 || sysinfo(&info))
+		return false;
+	snprintf(list, sizeof(list), "0-%ld", cpus - 1);
+	put_u32(body, 1);
+	put_u32(body, 0);
+	put_u64(body, (uint64_t)info.totalram * info.mem_unit / 1024);
+	put_u64(body, (uint64_t)info.freeram * info.mem_unit / 1024);
+	put_text(body, list);
+	return true;
+}
+
 static bool put_memory(struct body *body, const struct feature_source *source)
 {
 	struct sysinfo info;
@@ -260,14 +280,23 @@ static const struct {
 	enum perfdata_feature bit;
 	feature_writer *write;
 } features[] = {
-	{FEATURE_BUILD_ID, put_build_ids},  {FEATURE_HOSTNAME, put_hostname},
-	{FEATURE_OSRELEASE, put_osrelease}, {FEATURE_VERSION, put_version},
-	{FEATURE_ARCH, put_arch},	    {FEATURE_NRCPUS, put_cpus},
-	{FEATURE_CPUDESC, put_cpu_name},    {FEATURE_CPUID, put_cpu_id},
-	{FEATURE_TOTAL_MEM, put_memory},    {FEATURE_CMDLINE, put_command},
-	{FEATURE_EVENT_DESC, put_events},   {FEATURE_BRANCH_STACK, put_branch_stack},
-	{FEATURE_PMU_MAPPINGS, put_pmus},   {FEATURE_AUXTRACE, put_traces},
-	{FEATURE_SAMPLE_TIME, put_times},   {FEATURE_CLOCKID, put_clock},
+	{FEATURE_BUILD_ID, put_build_ids},
+	{FEATURE_HOSTNAME, put_hostname},
+	{FEATURE_OSRELEASE, put_osrelease},
+	{FEATURE_VERSION, put_version},
+	{FEATURE_ARCH, put_arch},
+	{FEATURE_NRCPUS, put_cpus},
+	{FEATURE_CPUDESC, put_cpu_name},
+	{FEATURE_CPUID, put_cpu_id},
+	{FEATURE_TOTAL_MEM, put_memory},
+	{FEATURE_CMDLINE, put_command},
+	{FEATURE_EVENT_DESC, put_events},
+	{FEATURE_NUMA_TOPOLOGY, put_nodes},
+	{FEATURE_BRANCH_STACK, put_branch_stack},
+	{FEATURE_PMU_MAPPINGS, put_pmus},
+	{FEATURE_AUXTRACE, put_traces},
+	{FEATURE_SAMPLE_TIME, put_times},
+	{FEATURE_CLOCKID, put_clock},
 };
 
 #define FEATURES (sizeof(features) / sizeof(features[0]))

@@ -41,6 +41,7 @@ enum perfdata_feature {
 	FEATURE_TOTAL_MEM = 10,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
+	FEATURE_NUMA_TOPOLOGY = 14,
 	FEATURE_BRANCH_STACK = 15, /* it has no body: samples have branches to show */
 	FEATURE_PMU_MAPPINGS = 16,
 	FEATURE_AUXTRACE = 18,

@@ -10,7 +10,9 @@
  * The page after the log faults when the log is full, so no code checks for its end.  Then, and
  * before anything reads a count, the model gets the log.
  *
- * Each thread has a model of its own.  Simplified: threads do not share the last level.
+ * Each thread has a model of its own.  The models of a process share the last level, so one thread
+ * at a time reports its log.  Simplified: accesses of different threads are in the order in which their
+ * logs are reported, so logs are short while there are several threads.
  */
 #include "engine/count/activity.h"
 
@@ -25,6 +27,7 @@
 #include "engine/count/timing.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
+#include "engine/rt/contexts.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
@@ -33,7 +36,9 @@
 #define BLOCKS_BYTES (UINT64_C(256) << 20)
 #define FETCH_LINE   64u
 #define BATCH	     256u
-#define UNIT	     64u /* of the memory for descriptions: a line of caches */
+#define SHARED_BYTES                                                                               \
+	(8u << 10) /* of a log, while there are several threads: more than a block has */
+#define UNIT 64u   /* of the memory for descriptions: a line of caches */
 
 #define VERDICTS 64u /* a power of two, more than last branch records */
 
@@ -48,9 +53,8 @@ struct step_access {
 
 struct activity {
 	struct spmu_uarch *model;
-	size_t model_bytes;
-	struct timing timing; /* without a timeline if the machine has no core */
-	uint64_t log, guard;
+	struct timing timing;	    /* without a timeline if the machine has no core */
+	uint64_t log, guard, begin; /* begin: where the log begins now */
 	uint64_t fs_base;
 	struct spmu_uarch_reference batch[BATCH]; /* what the model has not been told yet */
 	unsigned batched;
@@ -151,12 +155,36 @@ static struct activity *mine(void)
 	return current->activities;
 }
 
+/* The models of the process share a last level.  `report_lock`: a thread reports. */
+static struct spmu_uarch *first_model;
+static uint32_t models, report_lock;
+
+static void begin_report(void)
+{
+	while (__atomic_exchange_n(&report_lock, 1, __ATOMIC_ACQUIRE))
+		syscall1(__NR_sched_yield, 0);
+}
+
+static void end_report(void)
+{
+	__atomic_store_n(&report_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Empties the log.  It is at the end of its memory, so that what faults is the same. */
+static void begin_log(struct activity *a)
+{
+	bool several = __atomic_load_n(&models, __ATOMIC_RELAXED) > 1;
+
+	a->begin = several ? a->guard - SHARED_BYTES : a->log;
+	current->activity = a->begin;
+}
+
 static bool wants(unsigned what)
 {
 	return current->list->activity & what;
 }
 
-/* Makes the thread's model, or empties its caches. */
+/* Makes the thread's model. */
 static void make_model(struct activity *a)
 {
 	struct spmu_uarch_config config = {
@@ -165,14 +193,19 @@ static void make_model(struct activity *a)
 		.threads = 1,
 		.load_threshold = (uint32_t)engine_link->load_threshold,
 	};
-	void *memory = a->model;
+	size_t bytes;
+	void *memory;
 
-	if (!memory) {
-		a->model_bytes = spmu_uarch_bytes(&config);
-		memory = heap_allocate(a->model_bytes);
-	}
-	if (spmu_uarch_create(memory, a->model_bytes, &config, &a->model) != SPMU_OK)
+	begin_report();
+	config.peer = first_model;
+	bytes = spmu_uarch_bytes(&config);
+	memory = heap_allocate(bytes);
+	if (spmu_uarch_create(memory, bytes, &config, &a->model) != SPMU_OK)
 		engine_fail(125, "the model of the machine cannot be created");
+	if (!first_model)
+		first_model = a->model;
+	models++;
+	end_report();
 	if (timing_core())
 		timing_begin(&a->timing, a->model);
 	memset(a->signals, 0, sizeof(a->signals));
@@ -191,7 +224,7 @@ void activity_prepare(void)
 	if (is_error(syscall3(__NR_mprotect, (long)a->guard, (long)PAGE, PROT_NONE)))
 		engine_fail(126, "no memory for the log of activity");
 	make_model(a);
-	current->activity = a->log;
+	begin_log(a);
 	current->activities = a;
 }
 
@@ -251,10 +284,14 @@ void activity_begin_again(void)
 
 	if (!a)
 		return;
-	current->activity = a->log;
+	if (contexts_alone()) /* perhaps a child, without the thread that was reporting */
+		end_report();
+	begin_log(a);
 	a->branched = NULL;
 	a->verdicts = 0;
+	begin_report();
 	flush(a);
+	end_report();
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
 		a->signals[s] = counted(a, s);
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
@@ -453,7 +490,7 @@ static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t
 /* Reports the complete blocks of the log, and empties it. */
 static void report_log(struct activity *a)
 {
-	const uint64_t *at = (const uint64_t *)a->log;
+	const uint64_t *at = (const uint64_t *)a->begin;
 	const uint64_t *end = (const uint64_t *)current->activity;
 
 	flush(a);
@@ -462,7 +499,7 @@ static void report_log(struct activity *a)
 		report_timed(a, at, end);
 	else
 		report_blocks(a, at, end);
-	current->activity = a->log;
+	begin_log(a);
 }
 
 void activity_take(void)
@@ -471,7 +508,9 @@ void activity_take(void)
 
 	if (!a || !current->list->activity)
 		return;
+	begin_report();
 	report_log(a);
+	end_report();
 	charge(a);
 }
 
@@ -485,10 +524,12 @@ bool activity_full_at(uint64_t address, uint64_t *place)
 	if (*place != end)
 		return false;
 	bytes = address - end; /* that the running block has stored already */
+	begin_report();
 	report_log(a);
+	end_report();
 	charge(a);
-	memmove((void *)a->log, (const void *)end, bytes);
-	*place = a->log;
+	memmove((void *)a->begin, (const void *)end, bytes);
+	*place = a->begin;
 	return true;
 }
 
@@ -503,8 +544,11 @@ void activity_leave(unsigned insns)
 	const uint64_t *at = (const uint64_t *)current->activity;
 	const struct activity_block *b = block_of_number(*at);
 
+	begin_report();
 	report_log(a);
 	report_block(a, b, at, insns);
+	flush(a);
+	end_report();
 	charge(a);
 }
 
@@ -580,15 +624,8 @@ static void report_access(struct activity *a, const struct step_access *access)
 		a->step.store = (struct place){true, false, SPMU_LEVEL_L1};
 }
 
-/* Tells the model what an instruction has fetched and accessed. */
-static void report_step(struct activity *a)
+static void report_step_accesses(struct activity *a)
 {
-	reach(a, a->step.code.pc);
-	flush(a);
-	charge(a); /* what came before */
-	a->step.reported = true;
-	if (!wants(ACTIVITY_ACCESSES))
-		return;
 	report_fetch(a, a->step.code.pc, a->step.code.bytes);
 	if (a->step.rep)
 		report_elements(a);
@@ -597,6 +634,19 @@ static void report_step(struct activity *a)
 		report_access(a, &a->step.access[i]);
 	if (wants(ACTIVITY_CLOCKS))
 		timing_run_one(&a->timing, a->step.code.pc, a->step.code.bytes);
+}
+
+/* Tells the model what an instruction has fetched and accessed. */
+static void report_step(struct activity *a)
+{
+	begin_report();
+	reach(a, a->step.code.pc);
+	flush(a);
+	charge(a); /* what came before */
+	a->step.reported = true;
+	if (wants(ACTIVITY_ACCESSES))
+		report_step_accesses(a);
+	end_report();
 }
 
 /* Returns the field of a PEBS record that says where a load got its data (18.8.1.2, 18.9.4.2): bits
