@@ -102,7 +102,8 @@ SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *mod
 
 /*
  * An event of a model's table.  Its code is what software writes to select it:
- *	PERFEVTSEL  unit mask in 15:8, event select in 7:0
+ *	PERFEVTSEL  unit mask in 15:8, event select in 7:0; CMASK, INV and E in bits 31:24, 23 and
+ *		    18 of an event that they belong to
  *	CESR	    event select in 5:0
  *	ESCR	    event mask in 31:16, block of counters in 13:12 (0 BPU, 1 MS, 2 FLAME, 3 IQ),
  *		    ESCR select in 10:8, event select in 5:0
@@ -110,6 +111,9 @@ SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *mod
  * The two counters of a Pentium can count different events by the same event select.  Then two rows
  * have the same code and no counter in common.  A row of NetBurst is one bit of the event mask, or
  * several bits that mean more together than each alone.  Software may select several rows at once.
+ *
+ * A row with CMASK, INV or E counts by its tally alone: the clocks in which the condition holds.  On
+ * a host that does not supply the tally, the row without them counts, with a threshold.
  */
 struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
@@ -124,6 +128,8 @@ struct spmu_event {
 	int8_t fixed;		     /* fixed counter that counts the same, or -1 */
 	bool data_address;	     /* its PEBS record carries a data linear address */
 	const char *section;	     /* the manual's table: "Vol. 3B 19.2" */
+	uint16_t instead;	     /* a tally that a host may supply.  Then it counts in place of
+					`signals`, which count the same less truly.  0: none */
 };
 SPMU_API size_t spmu_event_count(const struct spmu_model *model);
 SPMU_API const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index);

@@ -64,6 +64,125 @@ extern "C" {
 	  "access that brings a line into the first-level data cache")                             \
 	X(CODE_L1_MISSES, 0, 0, "fetch that misses the first-level instruction cache")             \
 	X(CODE_STLB_MISSES, 0, 0, "fetch whose page needs a page walk")                            \
+	X(LOAD_STLB_HITS, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                      \
+	  "load that hits the second-level TLB")                                                   \
+	X(STORE_STLB_HITS, SPMU_ACCESS_STORE, SPMU_ACCESS_DATA,                                    \
+	  "store that hits the second-level TLB")                                                  \
+	X(CODE_STLB_HITS, 0, 0, "fetch that hits the second-level TLB")                            \
+	X(STORE_L1_MISSES, SPMU_ACCESS_STORE, SPMU_ACCESS_DATA,                                    \
+	  "store that misses the first-level data cache")                                          \
+	X(STORE_L2_HITS, SPMU_ACCESS_STORE, SPMU_ACCESS_DATA,                                      \
+	  "store that misses the first level and hits the second")                                 \
+	X(STORE_L2_MISSES, SPMU_ACCESS_STORE, SPMU_ACCESS_DATA,                                    \
+	  "store that misses the second-level cache")                                              \
+	X(CODE_L1_HITS, 0, 0, "fetch that hits the first-level instruction cache")                 \
+	X(CODE_L2_HITS, 0, 0, "fetch that misses the first level and hits the second")             \
+	X(CODE_L2_MISSES, 0, 0, "fetch that misses the second-level cache")                        \
+	X(L2_REFERENCES, 0, SPMU_ACCESS_DATA, "load, store or fetch that misses the first level")  \
+	X(L2_MISSES, 0, SPMU_ACCESS_DATA, "load, store or fetch that misses the second level")     \
+	X(L2_LINES_IN, 0, SPMU_ACCESS_DATA, "line that is brought into the second level")          \
+	X(L2_LINES_OUT, 0, SPMU_ACCESS_DATA, "unchanged line that leaves the second level")        \
+	X(L2_WRITEBACKS, 0, SPMU_ACCESS_DATA, "changed line that leaves the second level")         \
+	X(MISSED_COND_TAKEN, 0, 0, "mispredicted conditional branch that is taken")                \
+	X(MISSED_COND_NTAKEN, 0, 0, "mispredicted conditional branch that is not taken")           \
+	X(MISSED_CALL_IND, 0, 0, "mispredicted indirect call")                                     \
+	X(MISSED_JMP_IND, 0, 0, "mispredicted indirect jump")                                      \
+	X(MISSED_RET, 0, 0, "mispredicted near return")                                            \
+	X(SLOTS_RETIRED, 0, 0, "issue slot of a micro-operation that retires")                     \
+	X(SLOTS_BAD_SPECULATION, 0, 0, "issue slot lost to a misprediction")                       \
+	X(SLOTS_FETCH_LATENCY, 0, 0, "issue slot lost while the front end delivers nothing")       \
+	X(SLOTS_FETCH_BANDWIDTH, 0, 0, "issue slot lost while the front end delivers too little")  \
+	X(SLOTS_FRONTEND, 0, 0, "issue slot for which the front end has nothing")                  \
+	X(SLOTS_BACKEND, 0, 0, "issue slot lost because a resource is full or an operand late")    \
+	X(SLOTS_MEMORY, 0, SPMU_ACCESS_DATA,                                                       \
+	  "issue slot lost while the oldest instruction waits for memory")                         \
+	X(SLOTS_CORE, 0, 0, "issue slot of the back end that is not lost to memory")               \
+	X(UOPS_RETIRED, 0, 0, "micro-operation that retires")                                      \
+	X(UOPS_MACRO_FUSED, 0, 0, "pair of instructions that is one micro-operation")              \
+	X(UOPS_ISSUED, 0, 0, "micro-operation that is issued, also of a wrong path")               \
+	X(UOPS_EXECUTED, 0, 0, "micro-operation that is executed")                                 \
+	X(UOPS_PORT_0, 0, 0, "micro-operation that port 0 executes")                               \
+	X(UOPS_PORT_1, 0, 0, "micro-operation that port 1 executes")                               \
+	X(UOPS_PORT_2, 0, 0, "micro-operation that port 2 executes")                               \
+	X(UOPS_PORT_3, 0, 0, "micro-operation that port 3 executes")                               \
+	X(UOPS_PORT_4, 0, 0, "micro-operation that port 4 executes")                               \
+	X(UOPS_PORT_5, 0, 0, "micro-operation that port 5 executes")                               \
+	X(UOPS_PORT_6, 0, 0, "micro-operation that port 6 executes")                               \
+	X(UOPS_PORT_7, 0, 0, "micro-operation that port 7 executes")                               \
+	X(UOPS_PORT_8, 0, 0, "micro-operation that port 8 executes")                               \
+	X(UOPS_PORT_9, 0, 0, "micro-operation that port 9 executes")                               \
+	X(UOPS_X87, 0, 0, "micro-operation of the x87 unit")                                       \
+	X(UOPS_SLOW_LEA, 0, 0, "LEA that is slow")                                                 \
+	X(MOVES_GENERAL, 0, 0, "move between general registers that does not execute")             \
+	X(MOVES_VECTOR, 0, 0, "move between vector registers that does not execute")               \
+	X(CLOCKS_DELIVERED_0, 0, 0, "clock in which the front end delivers no micro-operation")    \
+	X(CLOCKS_DELIVERED_1, 0, 0, "clock in which it delivers at most one")                      \
+	X(CLOCKS_DELIVERED_2, 0, 0, "clock in which it delivers at most two")                      \
+	X(CLOCKS_DELIVERED_3, 0, 0, "clock in which it delivers at most three")                    \
+	X(CLOCKS_DELIVERED_ALL, 0, 0, "clock in which it delivers all that are wanted")            \
+	X(CLOCKS_RECOVERY, 0, 0, "clock of the recovery from a misprediction")                     \
+	X(CLOCKS_RESTEER, 0, 0, "clock in which the front end fetches after a misprediction")      \
+	X(CLOCKS_CODE_CACHE, 0, 0, "clock in which dispatch waits for an instruction cache miss")  \
+	X(CLOCKS_CODE_WALK, 0, 0, "clock of a page walk for a fetch")                              \
+	X(CLOCKS_CODE_OFFCORE, 0, 0, "clock of a fetch from beyond the second level")              \
+	X(CLOCKS_STALLED, 0, 0, "clock in which dispatch waits for a resource")                    \
+	X(CLOCKS_STALLED_WINDOW, 0, 0, "clock in which the reorder buffer is full")                \
+	X(CLOCKS_STALLED_STORES, 0, SPMU_ACCESS_DATA, "clock in which the store buffer is full")   \
+	X(CLOCKS_STALLED_SERIAL, 0, 0, "clock in which dispatch waits for older instructions")     \
+	X(CLOCKS_NOT_ISSUED, 0, 0, "clock in which no micro-operation is issued")                  \
+	X(CLOCKS_RETIRED, 0, 0, "clock in which a micro-operation retires")                        \
+	X(CLOCKS_NOT_RETIRED, 0, 0, "clock in which no micro-operation retires")                   \
+	X(CLOCKS_EXECUTED_0, 0, 0, "clock in which no micro-operation starts")                     \
+	X(CLOCKS_EXECUTED_1, 0, 0, "clock in which at least one starts")                           \
+	X(CLOCKS_EXECUTED_2, 0, 0, "clock in which at least two start")                            \
+	X(CLOCKS_EXECUTED_3, 0, 0, "clock in which at least three start")                          \
+	X(CLOCKS_EXECUTED_4, 0, 0, "clock in which at least four start")                           \
+	X(CLOCKS_PORTS_0, 0, 0, "clock in which none starts, although some wait")                  \
+	X(CLOCKS_PORTS_1, 0, 0, "clock in which exactly one starts")                               \
+	X(CLOCKS_PORTS_2, 0, 0, "clock in which exactly two start")                                \
+	X(CLOCKS_PORTS_3, 0, 0, "clock in which exactly three start")                              \
+	X(CLOCKS_PORTS_4, 0, 0, "clock in which four or more start")                               \
+	X(CLOCKS_BOUND_ON_STORES, 0, SPMU_ACCESS_DATA,                                             \
+	  "clock in which none starts, and the store buffer is full")                              \
+	X(CLOCKS_NONE_WAIT, 0, 0, "clock in which no micro-operation waits for execution")         \
+	X(TIMES_NONE_WAIT, 0, 0, "time in which none waits, once for each")                        \
+	X(CLOCKS_DIVIDER, 0, 0, "clock in which the divider is busy")                              \
+	X(CLOCKS_LOAD, 0, SPMU_ACCESS_DATA, "clock in which a load is outstanding")                \
+	X(CLOCKS_L1D_MISS, 0, SPMU_ACCESS_DATA,                                                    \
+	  "clock in which a load that missed the first level is outstanding")                      \
+	X(CLOCKS_L2_MISS, 0, SPMU_ACCESS_DATA,                                                     \
+	  "clock in which a load that missed the second level is outstanding")                     \
+	X(CLOCKS_L3_MISS, 0, SPMU_ACCESS_DATA,                                                     \
+	  "clock in which a load that missed the last level is outstanding")                       \
+	X(STALLS_LOAD, 0, SPMU_ACCESS_DATA,                                                        \
+	  "clock like CLOCKS_LOAD in which no micro-operation starts")                             \
+	X(STALLS_L1D_MISS, 0, SPMU_ACCESS_DATA, "clock like CLOCKS_L1D_MISS in which none starts") \
+	X(STALLS_L2_MISS, 0, SPMU_ACCESS_DATA, "clock like CLOCKS_L2_MISS in which none starts")   \
+	X(STALLS_L3_MISS, 0, SPMU_ACCESS_DATA, "clock like CLOCKS_L3_MISS in which none starts")   \
+	X(L1D_PENDING_TIMES, 0, SPMU_ACCESS_DATA,                                                  \
+	  "time in which a first-level miss is outstanding, once for each")                        \
+	X(CLOCKS_FILL_FULL, 0, SPMU_ACCESS_DATA,                                                   \
+	  "clock in which an access waits for a fill buffer")                                      \
+	X(OFFCORE_LOADS_PENDING, 0, SPMU_ACCESS_DATA,                                              \
+	  "load beyond the second level that is outstanding, once for each clock")                 \
+	X(OFFCORE_STORES_PENDING, 0, SPMU_ACCESS_DATA,                                             \
+	  "store beyond the second level that is outstanding, once for each clock")                \
+	X(CLOCKS_OFFCORE_STORE, 0, SPMU_ACCESS_DATA, "clock in which such a store is outstanding") \
+	X(MEMORY_LOADS_PENDING, 0, SPMU_ACCESS_DATA,                                               \
+	  "load from memory that is outstanding, once for each clock")                             \
+	X(LOAD_WALKS_PENDING, 0, SPMU_ACCESS_DATA, "page walk of a load, once for each clock")     \
+	X(CLOCKS_LOAD_WALK, 0, SPMU_ACCESS_DATA, "clock in which there is a page walk of a load")  \
+	X(STORE_WALKS_PENDING, 0, SPMU_ACCESS_DATA, "page walk of a store, once for each clock")   \
+	X(CLOCKS_STORE_WALK, 0, SPMU_ACCESS_DATA,                                                  \
+	  "clock in which there is a page walk of a store")                                        \
+	X(CLOCKS_LOCKED, 0, SPMU_ACCESS_DATA, "clock in which a locked access holds its line")     \
+	X(LOAD_HITS_PREFETCH, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                  \
+	  "load whose line is on its way because of a prefetch instruction")                       \
+	X(LOAD_ALIASES, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
+	  "load that has bits 11:0 of its address in common with an older store")                  \
+	X(LOAD_BLOCKED, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
+	  "load that needs a part of an older store which is not forwarded") \
+	X(CLOCKS, 0, 0, "core clock")                                                              \
 	X(OFFCORE, 0, SPMU_ACCESS_DATA,                                                            \
 	  "off-core request that a register selects: stands for those below in an event's row")    \
 	X(OFFCORE_DATA_L3, 0, SPMU_ACCESS_DATA,                                                    \

@@ -192,7 +192,11 @@ struct spmu_machine {
 	X(LOAD_SNOOP_HITS, "loads of lines that another thread had, unchanged")                    \
 	X(LOAD_SNOOP_MODIFIED, "loads of lines that another thread had changed")                   \
 	X(STORE_SNOOP_HITS, "stores to lines that another thread had, unchanged")                  \
-	X(STORE_SNOOP_MODIFIED, "stores to lines that another thread had changed")
+	X(STORE_SNOOP_MODIFIED, "stores to lines that another thread had changed")                 \
+	X(TAKEN_MISSES, "conditional branches that were taken and mispredicted")                   \
+	X(CALL_MISSES, "indirect calls that were mispredicted")                                    \
+	X(L2_LINES_OUT, "unchanged lines that left the second level")                              \
+	X(L2_WRITEBACKS, "changed lines that left the second level")
 
 enum spmu_uarch_count {
 #define SPMU_X(name, meaning) SPMU_UARCH_##name,

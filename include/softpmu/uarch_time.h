@@ -129,7 +129,8 @@ struct spmu_timed_access {
 	uint64_t linear;
 	uint8_t insn, kind, level;
 	bool walk;
-	uint8_t reserved[4]; /* 0 */
+	uint16_t bytes;	     /* 0: not known, and then no store that it meets is looked for */
+	uint8_t reserved[2]; /* 0 */
 };
 
 struct spmu_timeline; /* opaque: the time of one thread */
@@ -167,10 +168,27 @@ SPMU_API void spmu_timeline_mispredict(struct spmu_timeline *timeline);
 /* Nothing was dispatched for some clocks after what has run.  For what the model does not time. */
 SPMU_API void spmu_timeline_wait(struct spmu_timeline *timeline, uint64_t clocks);
 
-/* Returns the core clocks until the last instruction retired. */
+/* Returns the core clocks until the last instruction has retired and the next can be dispatched. */
 SPMU_API uint64_t spmu_timeline_clocks(const struct spmu_timeline *timeline);
 
-/* Adds what follows from a timeline, core and reference clocks, to supply->modelled. */
+/*
+ * Lets a timeline account for its clocks from now on: slots by cause, what executes in each clock,
+ * and what is outstanding.  It costs about half as much as the rest.
+ */
+SPMU_API void spmu_timeline_account(struct spmu_timeline *timeline);
+
+/* Returns how often a tally of a timeline has happened since spmu_timeline_account(); 0 for those
+ * that do not follow from time. */
+SPMU_API uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline,
+				      enum spmu_tally_kind tally);
+
+/* Returns whether a tally follows from time. */
+SPMU_API bool spmu_tally_is_timed(unsigned tally);
+
+/* The next block's instructions were in a page that needed a walk. */
+SPMU_API void spmu_timeline_fetch_walk(struct spmu_timeline *timeline);
+
+/* Adds what follows from a timeline to *supply: core and reference clocks, and tallies. */
 SPMU_API void spmu_timeline_supplies(struct spmu_supply *supply);
 
 /*

@@ -75,8 +75,7 @@ void escr_count(const struct spmu_core *core, const struct escr_selection *selec
 			if ((event->code & UINT16_MAX) == selection->code &&
 			    !(event->code >> 16 & ~selection->mask) &&
 			    (event->counters & counters) && event_supplied(core, event)) {
-				counter_adds(counter, event->signals);
-				counter_adds_tally(counter, event->tally);
+				event_counts(core, event, event->signals, counter);
 			}
 		}
 	}

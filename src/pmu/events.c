@@ -75,6 +75,41 @@ void counter_adds_tally(struct counter *counter, unsigned kind)
 	spmu_tally_set_add(counter->tallies, kind);
 }
 
+void event_counts(const struct spmu_core *core, const struct spmu_event *event, uint64_t signals,
+		  struct counter *counter)
+{
+	if (event->instead && tally_supplied(core, event->instead)) {
+		counter_adds_tally(counter, event->instead);
+		return;
+	}
+	counter_adds(counter, signals);
+	counter_adds_tally(counter, event->tally);
+}
+
+/* Mispredicted branches by their kind.  Other kinds are never mispredicted. */
+static const struct {
+	enum spmu_signal kind;
+	enum spmu_tally_kind missed;
+} kinds_missed[] = {
+	{SPMU_SIG_COND_TAKEN, SPMU_TALLY_MISSED_COND_TAKEN},
+	{SPMU_SIG_COND_NTAKEN, SPMU_TALLY_MISSED_COND_NTAKEN},
+	{SPMU_SIG_CALL_IND, SPMU_TALLY_MISSED_CALL_IND},
+	{SPMU_SIG_JMP_IND, SPMU_TALLY_MISSED_JMP_IND},
+	{SPMU_SIG_RET_NEAR, SPMU_TALLY_MISSED_RET},
+};
+
+#define KINDS_MISSED (sizeof(kinds_missed) / sizeof(kinds_missed[0]))
+
+void event_judges(const struct spmu_core *core, struct counter *counter)
+{
+	if (!counter->missed || !counter->tallies || !tally_supplied(core, SPMU_TALLY_MISSED_RET))
+		return;
+	for (size_t i = 0; i < KINDS_MISSED; i++)
+		if (counter->missed >> kinds_missed[i].kind & 1)
+			counter_adds_tally(counter, kinds_missed[i].missed);
+	counter->missed = 0;
+}
+
 const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed)
 {
 	if (fixed >= model->counters->fixed_counters)

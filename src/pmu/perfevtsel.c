@@ -162,19 +162,38 @@ static uint8_t pin_free(const struct spmu_core *core, const struct thread *threa
 	return pin_of(core, (select & FIELD(PERFEVTSEL, PC)) != 0);
 }
 
+/* Bits of an event select that can belong to an event. */
+#define CONDITION (FIELD(PERFEVTSEL, E) | FIELD(PERFEVTSEL, INV) | FIELD(PERFEVTSEL, CMASK))
+
+/* Returns the event that counts by its own tally what the select's threshold asks for, or NULL. */
+static const struct spmu_event *conditioned(const struct spmu_core *core, uint64_t select,
+					    unsigned n)
+{
+	const uint64_t code = BITS(0, 16);
+	const struct spmu_event *event;
+
+	if (!(select & CONDITION))
+		return NULL;
+	event = event_on(core->model, (uint32_t)(select & (CONDITION | code)), n);
+	return event && event_supplied(core, event) ? event : NULL;
+}
+
 /* Sets up one general counter. Returns false if it does not count. */
 static bool update_general(const struct spmu_core *core, struct thread *thread, unsigned n)
 {
 	uint64_t select = thread->state.reg[SLOT_PERFEVTSEL + n];
 	struct counter *counter = &thread->counter[n];
 	const struct spmu_event *event;
-	bool clocks;
+	bool clocks, by_itself;
 
 	if (!select_enabled(core, thread, n) || (select & FIELD(PERFEVTSEL, IN_TX)) ||
 	    !(select & (FIELD(PERFEVTSEL, OS) | FIELD(PERFEVTSEL, USR))))
 		return false;
-	event = event_on(core->model, (uint16_t)select, n);
-	clocks = event && counts_clocks(core, event, select);
+	event = conditioned(core, select, n);
+	by_itself = event != NULL;
+	if (!by_itself)
+		event = event_on(core->model, (uint16_t)select, n);
+	clocks = !by_itself && event && counts_clocks(core, event, select);
 	if (!event || (!clocks && !event_supplied(core, event))) {
 		thread->absent |= 1u << n;
 		return false;
@@ -185,16 +204,23 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		.pin = pin_free(core, thread, n, select),
 		.tallies = &thread->counter_tallies[n],
 	};
-	counter_adds(counter, clocks ? SPMU_SIGBIT(CYCLES) : counted(core, event));
-	if (event->tally == SPMU_TALLY_OFFCORE)
+	if (clocks) {
+		counter_adds(counter, SPMU_SIGBIT(CYCLES));
+	} else if (event->tally == SPMU_TALLY_OFFCORE) {
+		counter_adds(counter, counted(core, event));
 		offcore_adds(core, thread, event, counter);
-	else
-		counter_adds_tally(counter, clocks ? SPMU_TALLY_NONE : event->tally);
+	} else if (by_itself || !(select & CONDITION)) {
+		event_counts(core, event, counted(core, event), counter);
+		event_judges(core, counter);
+	} else {
+		counter_adds(counter, counted(core, event));
+		counter_adds_tally(counter, event->tally);
+	}
 	if (select & FIELD(PERFEVTSEL, INT))
 		counter->pmi = (uint8_t)(1u << thread_number(core, thread));
 	set_rings(core, thread, counter, (select & FIELD(PERFEVTSEL, OS)) != 0,
 		  (select & FIELD(PERFEVTSEL, USR)) != 0, (select & FIELD(PERFEVTSEL, ANY)) != 0);
-	if (!clocks)
+	if (!clocks && !by_itself)
 		set_condition(counter, select);
 	update_precise(core, thread, event, n, select);
 	return true;

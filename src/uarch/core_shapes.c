@@ -12,16 +12,22 @@
 #include "data/uarch/costs_skylake.inc"
 #include "data/uarch/costs_zen4.inc"
 
-#define COSTS(name)                                                                                \
-	static const struct spmu_core_costs name = {name##_costs, name##_uses, name##_ports,       \
-						    name##_rows};
+#define DIVIDER TIMED_DIVIDER
 
-COSTS(haswell)
-COSTS(icelake)
-COSTS(sandybridge)
-COSTS(silvermont)
-COSTS(skylake)
-COSTS(zen4)
+/* LLVM's resources in the order of its models, as ports of Intel's. */
+static const uint8_t haswell_units[64] = {DIVIDER, DIVIDER, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+static const uint8_t sandybridge_units[64] = {DIVIDER, DIVIDER, 0, 1, 4, 5, 2, 3};
+
+#define COSTS(name, units)                                                                         \
+	static const struct spmu_core_costs name = {name##_costs, name##_uses, name##_ports,       \
+						    name##_rows, units};
+
+COSTS(haswell, haswell_units)
+COSTS(icelake, haswell_units)
+COSTS(sandybridge, sandybridge_units)
+COSTS(silvermont, NULL)
+COSTS(skylake, haswell_units)
+COSTS(zen4, NULL)
 
 #include "data/uarch/cores.inc"
 
@@ -32,16 +38,32 @@ const struct spmu_core_shape *spmu_core_shape_at(size_t index)
 	return index < CORES ? &cores[index] : NULL;
 }
 
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+/* Returns whether `name` is `core`, or has more after a '-'. */
+static bool begins_with(const char *name, const char *core)
+{
+	while (*core && *core == *name)
+		core++, name++;
+	return !*core && (!*name || *name == '-');
+}
+
 const struct spmu_core_shape *spmu_core_shape_find(const char *name)
 {
-	for (size_t i = 0; name && i < CORES; i++) {
-		const char *a = cores[i].name, *b = name;
-
-		while (*a && *a == *b)
-			a++, b++;
-		if (*a == *b || (!*a && *b == '-'))
+	for (size_t i = 0; name && i < sizeof(core_aliases) / sizeof(core_aliases[0]); i++)
+		if (same(core_aliases[i].machine, name))
+			name = core_aliases[i].core;
+	for (size_t i = 0; name && i < CORES; i++)
+		if (same(cores[i].name, name))
 			return &cores[i];
-	}
+	for (size_t i = 0; name && i < CORES; i++)
+		if (begins_with(name, cores[i].name))
+			return &cores[i];
 	return NULL;
 }
 

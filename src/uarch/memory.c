@@ -87,6 +87,9 @@ static void leave_private(struct spmu_uarch *u, struct thread *t, uint64_t entry
 {
 	if (entry == CACHE_EMPTY)
 		return;
+	if (t->l2.ways)
+		t->count[entry & LINE_CHANGED ? SPMU_UARCH_L2_WRITEBACKS
+					      : SPMU_UARCH_L2_LINES_OUT]++;
 	if (u->machine.inclusion == SPMU_VICTIM || (entry & LINE_CHANGED && writes_back(u)))
 		put_llc_of(u, t, cache_line_of(entry), (unsigned)entry);
 }

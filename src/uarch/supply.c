@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* supply.c: what a model counts, as signals and tallies (uarch.h). */
+#include <softpmu/uarch_time.h>
+
 #include "src/uarch/model.h"
 
 void spmu_uarch_supplies(struct spmu_supply *supply)
 {
-	static const uint16_t tallies[] = {
-		SPMU_TALLY_LOAD_SPLITS,	     SPMU_TALLY_STORE_SPLITS,
-		SPMU_TALLY_LOAD_STLB_MISSES, SPMU_TALLY_STORE_STLB_MISSES,
-		SPMU_TALLY_LOAD_L1_HITS,     SPMU_TALLY_LOAD_L1_MISSES,
-		SPMU_TALLY_LOAD_L2_HITS,     SPMU_TALLY_LOAD_L2_MISSES,
-		SPMU_TALLY_LOAD_L3_HITS,     SPMU_TALLY_LOAD_L3_MISSES,
-		SPMU_TALLY_L1D_REPLACEMENTS, SPMU_TALLY_CODE_L1_MISSES,
-		SPMU_TALLY_CODE_STLB_MISSES, SPMU_TALLY_LOAD_XSNP_NONE,
-		SPMU_TALLY_LOAD_XSNP_HIT,    SPMU_TALLY_LOAD_XSNP_HITM,
-	};
-
 	supply->modelled |=
 		SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS) | SPMU_SIGBIT(BRANCH_MISS);
-	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
-		spmu_tally_set_add(&supply->modelled_tallies, tallies[i]);
+	for (unsigned t = SPMU_TALLY_LOAD_SPLITS; t <= SPMU_TALLY_MISSED_RET; t++)
+		if (!spmu_tally_is_timed(t) && t != SPMU_TALLY_LOAD_LATENCY)
+			spmu_tally_set_add(&supply->modelled_tallies, t);
+	for (unsigned t = SPMU_TALLY_LOAD_XSNP_NONE; t <= SPMU_TALLY_LOAD_XSNP_HITM; t++)
+		spmu_tally_set_add(&supply->modelled_tallies, t);
 }
 
 void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_supply *supply)
@@ -110,6 +104,72 @@ static uint64_t offcore(const struct spmu_uarch *model, const uint64_t *n, unsig
 	}
 }
 
+/* Returns the stores and the fetches that missed the second level. */
+static uint64_t second_store_misses(const struct spmu_uarch *model, const uint64_t *n)
+{
+	return n[model->thread->l2.ways ? SPMU_UARCH_STORE_L2_MISSES : SPMU_UARCH_STORE_LLC_MISSES];
+}
+
+static uint64_t second_fetch_misses(const struct spmu_uarch *model, const uint64_t *n)
+{
+	return n[model->thread->l2.ways ? SPMU_UARCH_FETCH_L2_MISSES : SPMU_UARCH_FETCH_LLC_MISSES];
+}
+
+static uint64_t all_second_misses(const struct spmu_uarch *model, const uint64_t *n)
+{
+	return second_misses(model, n) + second_store_misses(model, n) +
+	       second_fetch_misses(model, n);
+}
+
+/* Returns a tally of branches, of stores, of fetches or of the second level. */
+static uint64_t other_tally(const struct spmu_uarch *model, const uint64_t *n,
+			    enum spmu_tally_kind tally)
+{
+	switch (tally) {
+	case SPMU_TALLY_LOAD_STLB_HITS:
+		return n[SPMU_UARCH_DTLB_LOAD_MISSES] - n[SPMU_UARCH_DTLB_LOAD_WALKS];
+	case SPMU_TALLY_STORE_STLB_HITS:
+		return n[SPMU_UARCH_DTLB_STORE_MISSES] - n[SPMU_UARCH_DTLB_STORE_WALKS];
+	case SPMU_TALLY_CODE_STLB_HITS:
+		return n[SPMU_UARCH_ITLB_MISSES] - n[SPMU_UARCH_ITLB_WALKS];
+	case SPMU_TALLY_STORE_L1_MISSES:
+		return n[SPMU_UARCH_STORE_L1_MISSES];
+	case SPMU_TALLY_STORE_L2_HITS:
+		return n[SPMU_UARCH_STORE_L1_MISSES] - second_store_misses(model, n);
+	case SPMU_TALLY_STORE_L2_MISSES:
+		return second_store_misses(model, n);
+	case SPMU_TALLY_CODE_L1_HITS:
+		return n[SPMU_UARCH_FETCHES] - n[SPMU_UARCH_FETCH_L1_MISSES];
+	case SPMU_TALLY_CODE_L2_HITS:
+		return n[SPMU_UARCH_FETCH_L1_MISSES] - second_fetch_misses(model, n);
+	case SPMU_TALLY_CODE_L2_MISSES:
+		return second_fetch_misses(model, n);
+	case SPMU_TALLY_L2_REFERENCES:
+		return n[SPMU_UARCH_LOAD_L1_MISSES] + n[SPMU_UARCH_STORE_L1_MISSES] +
+		       n[SPMU_UARCH_FETCH_L1_MISSES];
+	case SPMU_TALLY_L2_MISSES:
+		return all_second_misses(model, n);
+	case SPMU_TALLY_L2_LINES_IN:
+		return all_second_misses(model, n) + n[SPMU_UARCH_PREFETCHES];
+	case SPMU_TALLY_L2_LINES_OUT:
+		return n[SPMU_UARCH_L2_LINES_OUT];
+	case SPMU_TALLY_L2_WRITEBACKS:
+		return n[SPMU_UARCH_L2_WRITEBACKS];
+	case SPMU_TALLY_MISSED_COND_TAKEN:
+		return n[SPMU_UARCH_TAKEN_MISSES];
+	case SPMU_TALLY_MISSED_COND_NTAKEN:
+		return n[SPMU_UARCH_CONDITIONAL_MISSES] - n[SPMU_UARCH_TAKEN_MISSES];
+	case SPMU_TALLY_MISSED_CALL_IND:
+		return n[SPMU_UARCH_CALL_MISSES];
+	case SPMU_TALLY_MISSED_JMP_IND:
+		return n[SPMU_UARCH_INDIRECT_MISSES] - n[SPMU_UARCH_CALL_MISSES];
+	case SPMU_TALLY_MISSED_RET:
+		return n[SPMU_UARCH_RETURN_MISSES];
+	default:
+		return 0;
+	}
+}
+
 uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 			  enum spmu_tally_kind tally)
 {
@@ -155,6 +215,6 @@ uint64_t spmu_uarch_tally(const struct spmu_uarch *model, unsigned thread,
 	case SPMU_TALLY_LOAD_LATENCY:
 		return slow_loads(model, thread);
 	default:
-		return 0;
+		return other_tally(model, n, tally);
 	}
 }

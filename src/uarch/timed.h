@@ -13,7 +13,13 @@ struct spmu_core_costs {
 	const struct port_use *use;
 	const uint64_t *ports; /* sets of ports */
 	const uint16_t *row;   /* for the number of a form's cost */
+	const uint8_t *unit;   /* what bit n of a set of ports is; NULL: not known */
 };
+
+/* Numbers of ports, as Intel gives them, and what is no port. */
+#define TIMED_PORTS   10u
+#define TIMED_DIVIDER 254u
+#define TIMED_NO_PORT 255u
 
 /* Registers: 16 general ones, CF, the other flags, vectors, masks, MMX, the x87 stack. */
 #define TIMED_CARRY	16u
@@ -38,6 +44,10 @@ struct spmu_core_costs {
 #define TIMED_STORES	 2u
 #define TIMED_SERIALIZES 4u
 #define TIMED_LOCKS	 8u
+#define TIMED_FUSED	 16u /* with the instruction before: one micro-operation */
+#define TIMED_MOVED	 32u /* a move that does not execute */
+#define TIMED_X87_UOPS	 64u
+#define TIMED_SLOW_LEA	 128u
 
 struct timed_insn {
 	uint8_t source[TIMED_SOURCES];
@@ -49,6 +59,10 @@ struct timed_insn {
 	uint16_t use; /* first use of ports */
 	uint8_t uses;
 	uint8_t flags;
+	uint8_t uops;	 /* without micro-fusion */
+	uint8_t starts;	 /* micro-operations that ports execute */
+	uint8_t at_load; /* those of them that start when the address is ready */
+	uint8_t reserved;
 };
 
 struct spmu_timed_block {

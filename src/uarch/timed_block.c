@@ -141,6 +141,7 @@ static void let_rest(struct timed_insn *to)
 {
 	to->uses = 0;
 	to->latency = 0;
+	to->starts = 0;
 }
 
 static void apply_idioms(const struct spmu_core_shape *core, const struct instruction *insn,
@@ -155,8 +156,10 @@ static void apply_idioms(const struct spmu_core_shape *core, const struct instru
 			let_rest(to);
 	}
 	if (!insn->memory && ((core->rules & SPMU_CORE_MOVES && is & FORM_MOVE) ||
-			      (core->rules & SPMU_CORE_VECTOR_MOVES && is & FORM_VECTOR_MOVE)))
+			      (core->rules & SPMU_CORE_VECTOR_MOVES && is & FORM_VECTOR_MOVE))) {
 		let_rest(to);
+		to->flags |= TIMED_MOVED;
+	}
 }
 
 static bool micro_fuses(const struct spmu_core_shape *core, const struct instruction *insn,
@@ -182,13 +185,28 @@ static bool is_slow_lea(const struct spmu_core_shape *core, const struct instruc
 	       insn->index != NO_FIELD && insn->displaced;
 }
 
+/* Counts the micro-operations that ports execute.  Dividers are not ports. */
+static void count_starts(const struct spmu_core_costs *costs, struct timed_insn *to)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < to->uses; i++) {
+		const struct port_use *use = &costs->use[to->use + i];
+		unsigned first = (unsigned)__builtin_ctzll(costs->ports[use->ports]);
+
+		n += costs->unit && costs->unit[first] == TIMED_DIVIDER ? 0 : use->clocks;
+	}
+	to->starts = n < UINT8_MAX ? (uint8_t)n : UINT8_MAX;
+	to->at_load = to->flags & TIMED_LOADS && n ? 1 : 0;
+}
+
 static void find_cost(const struct spmu_core_shape *core, const struct instruction *insn,
 		      struct timed_insn *to)
 {
 	const struct form_cost *cost = &core->costs->cost[core->costs->row[insn->cost]];
 	uint32_t is = insn->operands->properties;
 
-	to->slots = cost->uops;
+	to->slots = to->uops = cost->uops;
 	to->slots -= micro_fuses(core, insn, cost->uops);
 	to->latency = cost->latency;
 	to->load = cost->load;
@@ -201,8 +219,13 @@ static void find_cost(const struct spmu_core_shape *core, const struct instructi
 		to->flags |= TIMED_LOCKS;
 		to->latency += core->locked;
 	}
-	if (is & FORM_LEA && is_slow_lea(core, insn))
+	if (is & FORM_LEA && is_slow_lea(core, insn)) {
 		to->latency = core->lea;
+		to->flags |= TIMED_SLOW_LEA;
+	}
+	if (is & (FORM_READS_X87 | FORM_WRITES_X87))
+		to->flags |= TIMED_X87_UOPS;
+	count_starts(core->costs, to);
 	apply_idioms(core, insn, to);
 }
 
@@ -243,7 +266,8 @@ static void fuse(const struct spmu_core_shape *core, struct timed_insn *first,
 		first->use = jump->use;
 		first->uses = jump->uses;
 	}
-	jump->slots = 0;
+	jump->slots = jump->uops = 0;
+	jump->flags |= TIMED_FUSED;
 	let_rest(jump);
 }
 

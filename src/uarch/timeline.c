@@ -8,35 +8,11 @@
  */
 #include <string.h>
 
-#include "src/uarch/timed.h"
+#include "src/uarch/timeline.h"
 
-#define PART	     UINT64_C(240) /* of them are a clock */
-#define PORTS	     64u
-#define FORWARDS     256u
-#define PENDING	     64u
-#define LINE_SHIFT   6u
-#define BOUNDS_TURNS 4096u /* instructions that spmu_timed_block_bounds() runs, about */
-
-struct remembered {
-	uint64_t what, ready;
-};
-
-struct spmu_timeline {
-	struct spmu_core_shape core;
-	uint64_t dispatch_step, retire_step; /* for each place in the window */
-	uint64_t dispatched, retired, committed, resolved;
-	uint64_t last_taken, end;    /* the last taken branch; the address after the last block */
-	uint64_t barrier, line_free; /* loads start after `barrier` */
-	uint64_t ready[TIMED_REGISTERS];
-	uint64_t backlog[PORTS];
-	uint64_t window[TIMED_WINDOW_MAX]; /* when the entries become free */
-	uint64_t stored[TIMED_STORES_MAX];
-	uint64_t filled[TIMED_FILLS_MAX];
-	unsigned window_at, stored_at, filled_at;
-	bool unlimited;			     /* only the chains of registers matter */
-	struct remembered forward[FORWARDS]; /* stores by address */
-	struct remembered pending[PENDING];  /* lines that are on their way */
-};
+#define LINE_SHIFT 6u
+/* Clocks of a refill in which the front end fetches, as in Intel's metrics for Haswell. */
+#define RESTEER 12u
 
 size_t spmu_timeline_bytes(void)
 {
@@ -59,45 +35,85 @@ enum spmu_status spmu_timeline_create(void *memory, const struct spmu_core_shape
 	return SPMU_OK;
 }
 
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static inline unsigned next_in(unsigned at, unsigned count)
 {
 	return at + 1 == count ? 0 : at + 1;
 }
 
+/* Lets dispatch wait until `until`. */
+static inline void wait(struct spmu_timeline *t, uint64_t until, enum cause cause)
+{
+	uint64_t from = t->dispatched;
+
+	if (until <= from)
+		return;
+	t->dispatched = until;
+	if (t->account.on)
+		account_lose(&t->account, &t->core, from, until, cause);
+}
+
+/* The same for the front end.  While the window is full, that is the cause. */
+static inline void wait_for_front(struct spmu_timeline *t, uint64_t until, enum cause cause)
+{
+	uint64_t free = t->window[t->window_at];
+
+	if (t->account.on && free > t->dispatched)
+		wait(t, free < until ? free : until, t->account.cause[t->window_at]);
+	wait(t, until, cause);
+}
+
 /* Takes as many places of the window as an instruction needs. */
 static inline void dispatch(struct spmu_timeline *t, const struct timed_insn *in)
 {
+	uint64_t slots = in->slots * t->dispatch_step;
 	unsigned at = t->window_at;
 
 	if (t->unlimited)
 		return;
-	t->dispatched += in->slots * t->dispatch_step;
+	t->dispatched += slots;
+	if (t->account.on)
+		account_settle(&t->account, t->dispatched, false);
 	for (unsigned i = 0; i < in->slots; i++) {
-		t->dispatched = later(t->dispatched, t->window[at]);
+		wait(t, t->window[at], t->account.cause[at]);
 		at = next_in(at, t->core.window);
 	}
 	if (in->flags & TIMED_SERIALIZES)
-		t->dispatched = later(t->dispatched, t->retired);
+		wait(t, t->retired, CAUSE_SERIAL);
 	if (in->flags & TIMED_STORES)
-		t->dispatched = later(t->dispatched, t->stored[t->stored_at]);
+		wait(t, t->stored[t->stored_at], CAUSE_STORES);
+	if (t->account.on && in->slots) {
+		t->account.sum[SUM_NOT_ISSUED] +=
+			(t->dispatched - slots - t->account.issued) / PART;
+		t->account.issued = t->dispatched;
+	}
 }
 
 /* Retires an instruction that is complete at `complete`. */
-static inline void retire(struct spmu_timeline *t, const struct timed_insn *in, uint64_t complete)
+static inline void retire(struct spmu_timeline *t, const struct timed_insn *in, uint64_t complete,
+			  enum cause late)
 {
+	if (complete > t->retired + in->slots * t->retire_step)
+		t->account.retires_by = (uint8_t)late;
 	t->retired = later(t->retired + in->slots * t->retire_step, complete);
 	for (unsigned i = 0; i < in->slots; i++) {
 		t->window[t->window_at] = t->retired;
+		t->account.cause[t->window_at] = t->account.retires_by;
 		t->window_at = next_in(t->window_at, t->core.window);
 	}
 	t->resolved = complete;
 	if (in->flags & TIMED_SERIALIZES)
-		t->dispatched = later(t->dispatched, complete);
+		wait(t, complete, CAUSE_SERIAL);
+}
+
+/* Counts the work of a port, or of a divider. */
+static inline void count_port(struct spmu_timeline *t, unsigned port, uint64_t work)
+{
+	unsigned unit = t->core.costs->unit ? t->core.costs->unit[port] : TIMED_NO_PORT;
+
+	if (unit < TIMED_PORTS)
+		t->account.port[unit] += work / PART;
+	else if (unit == TIMED_DIVIDER)
+		t->account.sum[SUM_DIVIDER] += work;
 }
 
 /* Gives one clock of work to the port with the least.  Returns when it can start. */
@@ -114,6 +130,8 @@ static inline uint64_t use_port(struct spmu_timeline *t, uint64_t ports, uint64_
 	}
 	start = later(t->backlog[best], t->dispatched);
 	t->backlog[best] = start + work;
+	if (t->account.on)
+		count_port(t, best, work);
 	return start;
 }
 
@@ -143,10 +161,32 @@ static inline struct remembered *line_of(struct spmu_timeline *t, uint64_t linea
 	return &t->pending[linear >> LINE_SHIFT & (PENDING - 1)];
 }
 
+/* Accounts for a line that is asked for, and on its way from `start` to `done`. */
+static void account_fill(struct spmu_timeline *t, const struct spmu_timed_access *a, uint64_t asked,
+			 uint64_t start, uint64_t done)
+{
+	struct account *account = &t->account;
+	unsigned line = a->linear >> LINE_SHIFT & (PENDING - 1);
+	uint64_t took = done - start;
+
+	account->line_level[line] = a->level;
+	account->line_prefetched[line] = (a->kind & SPMU_UARCH_PREFETCH) != 0;
+	account_span(account, SPAN_FILL_FULL, asked, start);
+	if (a->kind & SPMU_UARCH_LOAD) {
+		account->sum[SUM_L1D_PENDING] += took;
+		account_span(account, SPAN_L1D_MISS, start, done);
+		account->sum[SUM_OFFCORE_LOADS] += a->level >= SPMU_LEVEL_LLC ? took : 0;
+		account->sum[SUM_MEMORY_LOADS] += a->level == SPMU_LEVEL_MEMORY ? took : 0;
+	} else if (a->kind & SPMU_UARCH_STORE && a->level >= SPMU_LEVEL_LLC) {
+		account->sum[SUM_OFFCORE_STORES] += took;
+		account_span(account, SPAN_OFFCORE_STORE, start, done);
+	}
+}
+
 /* Brings a line that missed the first level.  Returns when it is there. */
 static uint64_t fill(struct spmu_timeline *t, const struct spmu_timed_access *a, uint64_t start)
 {
-	uint64_t done;
+	uint64_t done, asked = start;
 
 	start = later(start, t->filled[t->filled_at]);
 	if (a->level == SPMU_LEVEL_MEMORY) {
@@ -156,6 +196,8 @@ static uint64_t fill(struct spmu_timeline *t, const struct spmu_timed_access *a,
 	done = start + t->core.level[a->level] * PART;
 	t->filled[t->filled_at] = done;
 	t->filled_at = next_in(t->filled_at, t->core.fills);
+	if (t->account.on)
+		account_fill(t, a, asked, start, done);
 	*line_of(t, a->linear) = (struct remembered){a->linear >> LINE_SHIFT, done};
 	return done;
 }
@@ -170,6 +212,37 @@ static inline uint64_t forwarding(const struct spmu_timeline *t, const struct ti
 	return (in->address[1] == TIMED_NONE ? t->core.renamed : t->core.forward) * PART;
 }
 
+/* Accounts for a load that was asked for, started after its page walk, and got its value. */
+static void account_loaded(struct spmu_timeline *t, const struct spmu_timed_access *a,
+			   uint64_t asked, uint64_t start, uint64_t value)
+{
+	static const uint8_t flags[] = {
+		[SPMU_LEVEL_L1] = CLOCK_LOAD,
+		[SPMU_LEVEL_L2] = CLOCK_LOAD | CLOCK_L1_MISS,
+		[SPMU_LEVEL_LLC] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS,
+		[SPMU_LEVEL_OTHER] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS,
+		[SPMU_LEVEL_MEMORY] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS | CLOCK_L3_MISS,
+	};
+	struct account *account = &t->account;
+	unsigned line = a->linear >> LINE_SHIFT & (PENDING - 1);
+	const struct remembered *pending = &t->pending[line];
+	unsigned level = a->level;
+
+	if (level == SPMU_LEVEL_L1 && pending->what == a->linear >> LINE_SHIFT &&
+	    pending->ready > start) {
+		level = account->line_level[line];
+		account->sum[SUM_BUFFER_HITS]++;
+		account->sum[SUM_PREFETCH_HITS] += account->line_prefetched[line];
+	}
+	account->level = (uint8_t)level;
+	account_load(account, asked, value, flags[level]);
+	account_meet(account, a, start);
+	if (a->walk) {
+		account->sum[SUM_LOAD_WALKS] += start - asked;
+		account_span(account, SPAN_LOAD_WALK, asked, start);
+	}
+}
+
 /* Returns when a load that starts at `start` has its data. */
 static inline uint64_t load(struct spmu_timeline *t, const struct timed_insn *in,
 			    const struct spmu_timed_access *a, uint64_t start)
@@ -177,15 +250,20 @@ static inline uint64_t load(struct spmu_timeline *t, const struct timed_insn *in
 	const struct remembered *forward = forward_of(t, a->linear);
 	const struct remembered *line = line_of(t, a->linear);
 	uint64_t value, extra = later(in->load, t->core.level[0]) - t->core.level[0];
+	uint64_t asked = start;
 
 	start += a->walk ? t->core.walk * PART : 0;
-	if (a->level != SPMU_LEVEL_L1)
-		return fill(t, a, start) + extra * PART;
-	value = start + in->load * PART;
-	if (line->what == a->linear >> LINE_SHIFT)
-		value = later(value, line->ready);
-	if (forward->what == a->linear)
-		value = later(value, forward->ready + forwarding(t, in));
+	if (a->level != SPMU_LEVEL_L1) {
+		value = fill(t, a, start) + extra * PART;
+	} else {
+		value = start + in->load * PART;
+		if (line->what == a->linear >> LINE_SHIFT)
+			value = later(value, line->ready);
+		if (forward->what == a->linear)
+			value = later(value, forward->ready + forwarding(t, in));
+	}
+	if (t->account.on)
+		account_loaded(t, a, asked, start, value);
 	return value;
 }
 
@@ -200,6 +278,11 @@ static inline void store(struct spmu_timeline *t, const struct spmu_timed_access
 		t->committed = later(t->committed, fill(t, a, start));
 	if (a)
 		*forward_of(t, a->linear) = (struct remembered){a->linear, complete};
+	if (a && t->account.on) {
+		account_store(&t->account, a, t->committed);
+		t->account.sum[SUM_STORE_WALKS] += start - complete;
+		account_span(&t->account, SPAN_STORE_WALK, complete, start);
+	}
 	t->stored[t->stored_at] = t->committed;
 	t->stored_at = next_in(t->stored_at, t->core.stores);
 }
@@ -241,20 +324,51 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 		t->barrier = complete;
 }
 
+/* Accounts for an instruction whose address was ready at `asked` and that starts at `start`. */
+static void account_insn(struct spmu_timeline *t, const struct timed_insn *in, uint64_t asked,
+			 uint64_t start, uint64_t complete)
+{
+	struct account *a = &t->account;
+
+	asked = later(asked, t->dispatched);
+	if (in->at_load)
+		account_start(a, asked, in->at_load);
+	if (in->starts > in->at_load)
+		account_start(a, start, in->starts - in->at_load);
+	if (in->slots)
+		account_retire(a, t->retired, in->slots, t->retire_step);
+	a->sum[SUM_UOPS] += in->uops;
+	if (!(in->flags & ~(TIMED_LOADS | TIMED_STORES)))
+		return;
+	a->sum[SUM_FUSED] += in->flags & TIMED_FUSED ? 1 : 0;
+	a->sum[SUM_X87] += in->flags & TIMED_X87_UOPS ? in->uops : 0;
+	a->sum[SUM_SLOW_LEA] += in->flags & TIMED_SLOW_LEA ? 1 : 0;
+	a->sum[SUM_LOCKED] += in->flags & TIMED_LOCKS ? complete - asked : 0;
+	if (in->flags & TIMED_MOVED)
+		a->sum[in->target[0] < TIMED_CARRY ? SUM_MOVES_GENERAL : SUM_MOVES_VECTOR]++;
+}
+
 static inline void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
 			    const struct spmu_timed_access *a, unsigned accesses)
 {
-	uint64_t start, complete;
+	uint64_t start, complete, loaded;
+	enum cause late = CAUSE_CORE;
 
 	dispatch(t, in);
-	start = load_all(t, in, a, accesses);
+	t->account.level = SPMU_LEVEL_L1;
+	start = loaded = load_all(t, in, a, accesses);
 	for (unsigned i = 0; i < TIMED_SOURCES && in->source[i] != TIMED_NONE; i++)
 		start = later(start, t->ready[in->source[i]]);
 	start = later(start, use_ports(t, in));
 	complete = start + in->latency * PART;
 	for (unsigned i = 0; i < TIMED_TARGETS && in->target[i] != TIMED_NONE; i++)
 		t->ready[in->target[i]] = complete;
-	retire(t, in, complete);
+	if (in->flags & TIMED_LOADS && loaded == start)
+		late = CAUSE_L1 + t->account.level;
+	retire(t, in, complete, late);
+	if (t->account.on)
+		account_insn(t, in, later(t->ready[in->address[0]], t->ready[in->address[1]]),
+			     start, complete);
 	if (in->flags & TIMED_STORES && !t->unlimited)
 		store_all(t, in, a, accesses, complete);
 }
@@ -263,11 +377,16 @@ static inline void run_insn(struct spmu_timeline *t, const struct timed_insn *in
 static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 		  enum spmu_uarch_level level)
 {
-	if (level != SPMU_LEVEL_L1)
-		t->dispatched += t->core.level[level] * PART;
+	if (level != SPMU_LEVEL_L1) {
+		uint64_t took = t->core.level[level] * PART;
+
+		wait_for_front(t, t->dispatched + took, CAUSE_CODE_CACHE);
+		if (t->account.on && level >= SPMU_LEVEL_LLC)
+			t->account.sum[SUM_CODE_OFFCORE] += took;
+	}
 	if (b->linear == t->end)
 		return;
-	t->dispatched = later(t->dispatched, t->last_taken + t->core.taken * PART);
+	wait_for_front(t, t->last_taken + t->core.taken * PART, CAUSE_TAKEN);
 	t->last_taken = t->dispatched;
 }
 
@@ -290,136 +409,73 @@ void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_b
 	timeline->end = block->end;
 }
 
+void spmu_timeline_fetch_walk(struct spmu_timeline *timeline)
+{
+	uint64_t took = timeline->core.walk * PART;
+
+	wait_for_front(timeline, timeline->dispatched + took, CAUSE_CODE_WALK);
+	timeline->account.sum[SUM_CODE_WALKS] += timeline->account.on ? took : 0;
+}
+
+/*
+ * Issues a wrong path until its branch is resolved.  It takes places of the window that become
+ * free; while there is none, the window is the cause.
+ */
+static void follow_wrong_path(struct spmu_timeline *t)
+{
+	unsigned at = t->window_at;
+
+	for (unsigned n = 0; t->dispatched < t->resolved && n < t->core.window; n++) {
+		uint64_t free = t->window[at];
+
+		if (free > t->dispatched)
+			wait(t, free < t->resolved ? free : t->resolved, t->account.cause[at]);
+		if (t->dispatched + t->dispatch_step > t->resolved)
+			break;
+		wait(t, t->dispatched + t->dispatch_step, CAUSE_WRONG_PATH);
+		t->account.sum[SUM_WRONG]++;
+		at = next_in(at, t->core.window);
+	}
+	wait(t, t->resolved, CAUSE_CORE);
+}
+
 void spmu_timeline_mispredict(struct spmu_timeline *timeline)
 {
-	timeline->dispatched =
-		later(timeline->dispatched, timeline->resolved + timeline->core.refill * PART);
+	struct spmu_timeline *t = timeline;
+	uint64_t again = t->resolved + t->core.refill * PART;
+	unsigned fetch = t->core.refill < RESTEER ? t->core.refill : RESTEER;
+
+	if (t->account.on) {
+		follow_wrong_path(t);
+		wait(t, again - fetch * PART, CAUSE_RECOVERY);
+	}
+	wait(t, again, CAUSE_RESTEER);
 }
 
 void spmu_timeline_wait(struct spmu_timeline *timeline, uint64_t clocks)
 {
 	timeline->retired += clocks * PART;
-	timeline->dispatched = later(timeline->dispatched, timeline->retired);
+	wait(timeline, timeline->retired, CAUSE_CORE);
+}
+
+/* After a misprediction dispatch waits for longer than the last instruction needs. */
+static uint64_t now(const struct spmu_timeline *t)
+{
+	return later(t->retired, t->dispatched);
 }
 
 uint64_t spmu_timeline_clocks(const struct spmu_timeline *timeline)
 {
-	return timeline->retired / PART;
+	return now(timeline) / PART;
 }
 
-void spmu_timeline_supplies(struct spmu_supply *supply)
+void spmu_timeline_account(struct spmu_timeline *timeline)
 {
-	supply->modelled |= SPMU_SIGSET_CLOCKS;
+	if (!timeline->account.on)
+		account_begin(&timeline->account, timeline->dispatched, now(timeline));
 }
 
-/* --- bounds of a block --- */
-
-/* Returns the time of a turn, in thousandths of a clock, when the block has run for a while. */
-static uint32_t time_of_turn(struct spmu_timeline *t, const struct spmu_timed_block *b)
+uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline, enum spmu_tally_kind tally)
 {
-	uint64_t turns = BOUNDS_TURNS / b->count + 8, start = 0;
-
-	for (uint64_t i = 0; i < 2 * turns; i++) {
-		if (i == turns)
-			start = t->retired;
-		spmu_timeline_run(t, b, b->count, SPMU_LEVEL_L1, NULL, 0);
-	}
-	return (uint32_t)((t->retired - start) * 1000 / (turns * PART));
-}
-
-static uint32_t bound_by_front(const struct spmu_timed_block *b, const struct spmu_core_shape *core)
-{
-	uint32_t slots = 0;
-
-	for (unsigned i = 0; i < b->count; i++)
-		slots += b->insn[i].slots;
-	return slots * 1000 / core->width;
-}
-
-/* What a block asks of each set of ports. */
-struct demand {
-	uint64_t ports[256];
-	uint32_t clocks[256];
-	unsigned count;
-};
-
-static void add_demand(struct demand *d, uint64_t ports, unsigned clocks)
-{
-	unsigned i = 0;
-
-	while (i < d->count && d->ports[i] != ports)
-		i++;
-	if (i == sizeof(d->clocks) / sizeof(d->clocks[0]))
-		return;
-	if (i == d->count) {
-		d->ports[i] = ports;
-		d->clocks[i] = 0;
-		d->count++;
-	}
-	d->clocks[i] += clocks;
-}
-
-static uint32_t ports_in(uint64_t set)
-{
-	uint32_t n = 0;
-
-	for (; set; set &= set - 1)
-		n++;
-	return n;
-}
-
-/*
- * Returns the bound of the best choice of ports.  By Hall's theorem it is the largest of: what must
- * go to some ports, divided by their number, over all unions of sets.
- */
-static uint32_t bound_of_demand(struct demand *d)
-{
-	unsigned sets = d->count;
-	uint32_t bound = 0;
-
-	for (unsigned i = 0; i < d->count; i++)
-		for (unsigned j = 0; j < sets && d->count < 256; j++)
-			add_demand(d, d->ports[i] | d->ports[j], 0);
-	for (unsigned i = 0; i < d->count; i++) {
-		uint32_t ports = ports_in(d->ports[i]), clocks = 0, here;
-
-		for (unsigned j = 0; j < sets; j++)
-			clocks += d->ports[j] & ~d->ports[i] ? 0 : d->clocks[j];
-		here = ports ? clocks * 1000 / ports : 0;
-		bound = here > bound ? here : bound;
-	}
-	return bound;
-}
-
-static uint32_t bound_by_ports(const struct spmu_timed_block *b,
-			       const struct spmu_core_costs *costs)
-{
-	struct demand d = {.count = 0};
-
-	for (unsigned i = 0; i < b->count; i++)
-		for (unsigned k = 0; k < b->insn[i].uses; k++) {
-			const struct port_use *use = &costs->use[b->insn[i].use + k];
-
-			add_demand(&d, costs->ports[use->ports], use->clocks);
-		}
-	return bound_of_demand(&d);
-}
-
-struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_timed_block *block,
-						 const struct spmu_core_shape *core, void *memory)
-{
-	struct spmu_block_bounds bounds = {0, 0, 0, 0};
-	struct spmu_timeline *t;
-
-	if (spmu_timeline_create(memory, core, &t) != SPMU_OK)
-		return bounds;
-	bounds.loop = time_of_turn(t, block);
-	bounds.front = bound_by_front(block, &t->core);
-	bounds.ports = bound_by_ports(block, t->core.costs);
-	if (spmu_timeline_create(memory, core, &t) == SPMU_OK) {
-		t->unlimited = true;
-		t->retire_step = 0;
-		bounds.chain = time_of_turn(t, block);
-	}
-	return bounds;
+	return account_tally(&timeline->account, &timeline->core, now(timeline), tally);
 }

@@ -401,6 +401,7 @@ bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
 {
 	struct predictor *p;
 	struct thread *t;
+	bool missed;
 
 	if (thread >= model->config.threads)
 		return false;
@@ -410,12 +411,15 @@ bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
 		predictor_call(p, branch->next);
 	switch (branch->kind) {
 	case SPMU_BRANCH_CONDITIONAL:
-		return count_branch(t, SPMU_UARCH_CONDITIONALS,
-				    predictor_conditional(p, branch->from, branch->taken));
+		missed = predictor_conditional(p, branch->from, branch->taken);
+		t->count[SPMU_UARCH_TAKEN_MISSES] += missed && branch->taken;
+		return count_branch(t, SPMU_UARCH_CONDITIONALS, missed);
 	case SPMU_BRANCH_INDIRECT:
 	case SPMU_BRANCH_INDIRECT_CALL:
-		return count_branch(t, SPMU_UARCH_INDIRECTS,
-				    predictor_indirect(p, branch->from, branch->to));
+		missed = predictor_indirect(p, branch->from, branch->to);
+		t->count[SPMU_UARCH_CALL_MISSES] +=
+			missed && branch->kind == SPMU_BRANCH_INDIRECT_CALL;
+		return count_branch(t, SPMU_UARCH_INDIRECTS, missed);
 	case SPMU_BRANCH_RETURN:
 		return count_branch(t, SPMU_UARCH_RETURNS, predictor_return(p, branch->to));
 	default:

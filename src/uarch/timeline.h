@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* timeline.h: the inside of a timeline (timeline.c). */
+#ifndef SPMU_SRC_UARCH_TIMELINE_H
+#define SPMU_SRC_UARCH_TIMELINE_H
+
+#include "src/uarch/account.h"
+
+#define PORTS	 64u
+#define FORWARDS 256u
+#define PENDING	 ACCOUNT_LINES
+
+struct remembered {
+	uint64_t what, ready;
+};
+
+struct spmu_timeline {
+	struct spmu_core_shape core;
+	uint64_t dispatch_step, retire_step; /* for each place in the window */
+	uint64_t dispatched, retired, committed, resolved;
+	uint64_t last_taken, end;    /* the last taken branch; the address after the last block */
+	uint64_t barrier, line_free; /* loads start after `barrier` */
+	uint64_t ready[TIMED_REGISTERS];
+	uint64_t backlog[PORTS];
+	uint64_t window[TIMED_WINDOW_MAX]; /* when the entries become free */
+	uint64_t stored[TIMED_STORES_MAX];
+	uint64_t filled[TIMED_FILLS_MAX];
+	unsigned window_at, stored_at, filled_at;
+	bool unlimited;			     /* only the chains of registers matter */
+	struct remembered forward[FORWARDS]; /* stores by address */
+	struct remembered pending[PENDING];  /* lines that are on their way */
+	struct account account;
+};
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif
