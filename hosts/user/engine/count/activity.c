@@ -61,6 +61,7 @@ struct activity {
 	const struct activity_code *branched; /* it ended in a branch that went somewhere */
 	/* What the meters have been charged for. */
 	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
+	struct spmu_tally_set wanted; /* that meters count; the others are not up to date */
 	struct {
 		struct activity_code code;
 		struct step_access access[INSN_ACCESSES_MAX];
@@ -212,13 +213,34 @@ static void make_model(struct activity *a)
 	memset(a->tallies, 0, sizeof(a->tallies));
 }
 
-void activity_prepare(void)
+/* Returns how often the model has counted a tally. */
+static uint64_t tallied(const struct activity *a, enum spmu_tally_kind tally)
 {
-	struct activity *a = mine();
+	if (!spmu_tally_is_timed(tally))
+		return spmu_uarch_tally(a->model, 0, tally);
+	return a->timing.timeline ? spmu_timeline_tally(a->timing.timeline, tally) : 0;
+}
 
-	if (a)
-		return;
-	a = heap_allocate(sizeof(*a));
+/* Notes the tallies that `meters` meters count.  Those that were not counted begin now. */
+static void want_tallies(struct activity *a, unsigned meters)
+{
+	const struct counting *c = current->counting;
+	struct spmu_tally_set set = {{0}};
+
+	for (unsigned m = 0; m < meters; m++)
+		if (c->meter[m].modelled)
+			activity_tallies(c->meter[m].unit, &set);
+	for (unsigned t = 1; t < SPMU_TALLIES; t++)
+		if (!spmu_tally_set_has(&a->wanted, t))
+			a->tallies[t] = tallied(a, t);
+	a->wanted = set;
+}
+
+/* Makes what a thread needs to log. */
+static struct activity *make(void)
+{
+	struct activity *a = heap_allocate(sizeof(*a));
+
 	a->log = (uint64_t)heap_allocate(LOG_BYTES + PAGE);
 	a->guard = a->log + LOG_BYTES;
 	if (is_error(syscall3(__NR_mprotect, (long)a->guard, (long)PAGE, PROT_NONE)))
@@ -226,6 +248,16 @@ void activity_prepare(void)
 	make_model(a);
 	begin_log(a);
 	current->activities = a;
+	return a;
+}
+
+void activity_prepare(unsigned what, unsigned meters)
+{
+	struct activity *a = mine() ? mine() : make();
+
+	if (a->timing.timeline && what & ACTIVITY_ACCOUNT)
+		spmu_timeline_account(a->timing.timeline);
+	want_tallies(a, meters);
 }
 
 /* Tells the model what it has not been told yet. */
@@ -241,6 +273,9 @@ static uint64_t new_of(uint64_t *charged, uint64_t counted)
 {
 	uint64_t n = counted - *charged;
 
+	/* What remains of all slots after those with a cause can become fewer for a moment. */
+	if (counted < *charged)
+		return 0;
 	*charged = counted;
 	return n;
 }
@@ -257,13 +292,14 @@ static uint64_t counted(const struct activity *a, enum spmu_signal signal)
 static void charge(struct activity *a)
 {
 	struct counting *c = current->counting;
-	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
+	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES] = {0};
 
 	flush(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
 		signals[s] = new_of(&a->signals[s], counted(a, s));
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
-		tallies[t] = new_of(&a->tallies[t], spmu_uarch_tally(a->model, 0, t));
+		if (spmu_tally_set_has(&a->wanted, t))
+			tallies[t] = new_of(&a->tallies[t], tallied(a, t));
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		struct spmu_meter *meter = c->meter[m].unit;
 		int64_t n;
@@ -295,7 +331,7 @@ void activity_begin_again(void)
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
 		a->signals[s] = counted(a, s);
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
-		a->tallies[t] = spmu_uarch_tally(a->model, 0, t);
+		a->tallies[t] = tallied(a, t);
 }
 
 /* --- what ran --- */
@@ -683,6 +719,7 @@ void activity_leave_step(void)
 /* Sets the occurrences of the instruction: what the model has counted since the last charge. */
 static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 {
+
 	for (uint64_t set = ACTIVITY_SIGNALS; set; set &= set - 1) {
 		unsigned s = (unsigned)__builtin_ctzll(set);
 
@@ -691,7 +728,9 @@ static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 		outcome->signals |= outcome->times[s] ? UINT64_C(1) << s : 0;
 	}
 	for (unsigned t = 1; t < SPMU_TALLIES; t++) {
-		uint64_t n = new_of(&a->tallies[t], spmu_uarch_tally(a->model, 0, t));
+		uint64_t n = spmu_tally_set_has(&a->wanted, t)
+				     ? new_of(&a->tallies[t], tallied(a, t))
+				     : 0;
 
 		if (n)
 			a->tally[outcome->tallies++] =

@@ -14,9 +14,10 @@
 
 /* What a list of meters wants to be logged. */
 #define ACTIVITY_BRANCHES 1u
-#define ACTIVITY_ACCESSES 2u /* and instruction fetches */
-#define ACTIVITY_CLOCKS	  4u /* with both others */
-#define ACTIVITY_METERS	  8u /* a meter is counted by the model */
+#define ACTIVITY_ACCESSES 2u  /* and instruction fetches */
+#define ACTIVITY_CLOCKS	  4u  /* with both others */
+#define ACTIVITY_METERS	  8u  /* a meter is counted by the model */
+#define ACTIVITY_ACCOUNT  16u /* time accounts for its clocks, with ACTIVITY_CLOCKS */
 
 /* The signals that only the model counts, except clocks. */
 #define ACTIVITY_SIGNALS                                                                           \
@@ -62,12 +63,15 @@ unsigned activity_wanted(const struct spmu_meter *meter);
 /* Returns how often a meter counts what the model has counted: signals and tallies by number. */
 uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *signals,
 			      const uint64_t *tallies);
+/* Adds the tallies that a meter counts to a set. */
+void activity_tallies(const struct spmu_meter *meter, struct spmu_tally_set *set);
 /* Returns what the log of these taken branches wants: whether they were predicted. */
 unsigned activity_of_branches(uint64_t signals);
 /* Returns what records want that say where an access found its data. */
 unsigned activity_of_records(void);
-/* The thread's list begins to want activity. */
-void activity_prepare(void);
+/* The thread's list begins to want activity, or wants something else: a list with `meters` meters
+ * that wants `what`. */
+void activity_prepare(unsigned what, unsigned meters);
 /* The units have been reset: what is in the log does not count. */
 void activity_begin_again(void);
 /* Gives the log to the model, and what the model counts to the meters. */

@@ -5,6 +5,7 @@
  */
 #include <softpmu/lbr.h>
 #include <softpmu/tallies.h>
+#include <softpmu/uarch_time.h>
 #include <softpmu/unit.h>
 
 #include "engine/count/activity.h"
@@ -34,14 +35,36 @@ uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *si
 	return n;
 }
 
+void activity_tallies(const struct spmu_meter *meter, struct spmu_tally_set *set)
+{
+	for (size_t i = 0; meter->tallies && i < sizeof(set->word) / sizeof(set->word[0]); i++)
+		set->word[i] |= meter->tallies->word[i];
+}
+
+/* Returns whether a tally is of mispredicted branches. */
+static bool is_of_branches(unsigned tally)
+{
+	return tally >= SPMU_TALLY_MISSED_COND_TAKEN && tally <= SPMU_TALLY_MISSED_RET;
+}
+
+static unsigned wanted_by_tally(unsigned tally)
+{
+	if (spmu_tally_is_timed(tally))
+		return ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS | ACTIVITY_ACCOUNT;
+	return is_of_branches(tally) ? ACTIVITY_BRANCHES : ACTIVITY_ACCESSES;
+}
+
 unsigned activity_wanted(const struct spmu_meter *meter)
 {
 	unsigned what = 0;
 
 	if (meter->signals & SPMU_SIGBIT(BRANCH_MISS))
 		what |= ACTIVITY_BRANCHES;
-	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)) || meter->tallies)
+	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
 		what |= ACTIVITY_ACCESSES;
+	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
+		if (spmu_tally_set_has(meter->tallies, t))
+			what |= wanted_by_tally(t);
 	if (is_of_clocks(meter))
 		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
 	return what ? what | ACTIVITY_METERS : 0;
@@ -53,6 +76,16 @@ unsigned activity_of_branches(uint64_t signals)
 		      !(engine_link->lbr_select & SPMU_LBR_CALL_STACK);
 
 	return wanted && signals ? ACTIVITY_BRANCHES : 0;
+}
+
+/* The same for a tally.  A line that is brought into a cache can push out others. */
+static int64_t most_of_tally(unsigned tally)
+{
+	if (is_of_branches(tally))
+		return 1;
+	if (tally >= SPMU_TALLY_LOAD_L1_HITS && tally <= SPMU_TALLY_LOAD_L3_MISSES)
+		return 2;
+	return tally >= SPMU_TALLY_L2_REFERENCES && tally <= SPMU_TALLY_L2_WRITEBACKS ? 16 : 4;
 }
 
 /* Returns how many occurrences of a meter that the model counts an instruction of bulk code can
@@ -67,7 +100,7 @@ static int64_t most_each(const struct spmu_meter *meter)
 		n += 2 + 2 * INSN_ACCESSES_MAX;
 	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
 		if (spmu_tally_set_has(meter->tallies, t))
-			n += t >= SPMU_TALLY_LOAD_L1_HITS && t <= SPMU_TALLY_LOAD_L3_MISSES ? 2 : 4;
+			n += most_of_tally(t);
 	return n;
 }
 

@@ -291,7 +291,7 @@ static bool read_units(struct meter_list *list)
 	branches_wanted(&list->branch_signals, &list->branch_kinds);
 	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
 	if (list->activity)
-		activity_prepare();
+		activity_prepare(list->activity, list->meters);
 	return same && list->meters == own->meters && list->activity == own->activity &&
 	       list->branch_signals == own->branch_signals &&
 	       list->branch_kinds == own->branch_kinds;

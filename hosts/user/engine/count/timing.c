@@ -30,10 +30,14 @@ void timing_begin(struct timing *t, struct spmu_uarch *model)
 
 void timing_fetch(struct timing *t, uint64_t linear, uint32_t bytes)
 {
+	const uint64_t *n = spmu_uarch_counts(t->model, 0);
+	uint64_t walks = n[SPMU_UARCH_ITLB_WALKS];
 	enum spmu_uarch_level level = spmu_uarch_fetch(t->model, 0, linear, bytes);
 
 	if (level > t->fetched)
 		t->fetched = level;
+	if (n[SPMU_UARCH_ITLB_WALKS] != walks)
+		spmu_timeline_fetch_walk(t->timeline);
 }
 
 enum spmu_uarch_level timing_access(struct timing *t, uint64_t linear, uint32_t bytes,
@@ -50,7 +54,8 @@ enum spmu_uarch_level timing_access(struct timing *t, uint64_t linear, uint32_t 
 							      .insn = (uint8_t)insn,
 							      .kind = (uint8_t)kind,
 							      .level = (uint8_t)level,
-							      .walk = walks != 0};
+							      .walk = walks != 0,
+							      .bytes = (uint16_t)bytes};
 	return level;
 }
 
