@@ -170,7 +170,7 @@ struct msr_map {
 };
 
 /* Events come in lists, so that siblings can share most of a table. */
-#define EVENT_PARTS_MAX 4
+#define EVENT_PARTS_MAX 6
 struct event_part {
 	const struct spmu_event *event;
 	size_t count;

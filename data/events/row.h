@@ -7,7 +7,8 @@
  * The fields are those of struct spmu_event, by name.  A field that a row leaves out is 0.  An
  * event without .signals and .tally is absent on every host, because nothing describes it.
  * FIXED_EVENT: the fixed counter `fixed` counts the event, too.  .section names the manual's
- * section, or the generation whose table lists the event if the edition has none.
+ * section, or the generation whose table lists the event if the edition has none.  .instead names a
+ * tally that counts the same better, on hosts that have it.
  *
  * A list has the events that signals and tallies describe, those that the manual calls precise,
  * and those that only some counters can count.  A code without a row counts nothing.
@@ -26,6 +27,11 @@
 #define EV_ALL 0xffu /* any general counter */
 #define EV_LOW 0x0fu /* IA32_PMC0 to IA32_PMC3 */
 
+/* Conditions that belong to an event. */
+#define CMASK(n) ((uint32_t)(n) << 24)
+#define INV	 (1u << 23)
+#define EDGE	 (1u << 18)
+
 #define S(name)	 SPMU_SIGBIT(name)
 #define T(name)	 SPMU_TALLY_##name
 #define EV_COND	 (S(COND_TAKEN) | S(COND_NTAKEN))
@@ -33,8 +39,10 @@
 #define EV_NEAR_TAKEN                                                                              \
 	(S(COND_TAKEN) | S(CALL_REL) | S(CALL_IND) | S(RET_NEAR) | S(JMP_REL) | S(JMP_IND))
 
-/* Micro-operations, modelled: each instruction issues, executes and retires one. */
-#define EV_UOPS S(INSTRUCTIONS)
+/* Micro-operations, modelled: each instruction issues, executes and retires one; or those of a model
+ * of time. */
+#define EV_UOPS	       S(INSTRUCTIONS)
+#define EV_UOPS_OF(of) .signals = EV_UOPS, .instead = T(of)
 
 /* Branches of some kinds that were mispredicted, or predicted correctly. */
 #define EV_MISSED(kinds)    ((kinds) | S(BRANCH_MISS))

@@ -67,20 +67,6 @@ uint64_t generate_span_of(struct generator *g)
 	return span[below(g, 4)];
 }
 
-/* Returns whether an event cannot be precise and counts what another one before it counts. */
-static bool repeats(const struct spmu_model *model, size_t index)
-{
-	const struct spmu_event *event = spmu_event_at(model, index);
-
-	for (size_t i = 0; i < index && !event->pebs_counters; i++) {
-		const struct spmu_event *before = spmu_event_at(model, i);
-
-		if (before->signals == event->signals && before->tally == event->tally)
-			return true;
-	}
-	return false;
-}
-
 /* Picks an event that software may choose: one that signals or tallies describe. */
 const struct spmu_event *generate_event(struct generator *g, bool precise)
 {
@@ -93,7 +79,7 @@ const struct spmu_event *generate_event(struct generator *g, bool precise)
 			const struct spmu_event *event = spmu_event_at(g->model, i);
 
 			if (!(event->signals || event->tally) || event->tally > SUPPLY_TALLIES ||
-			    (precise && !event->pebs_counters) || repeats(g->model, i))
+			    (precise && !event->pebs_counters))
 				continue;
 			if (!pass)
 				fit++;

@@ -2,6 +2,8 @@
 /* stream.c: makes the instructions of a run from its seed, the same for all machines. */
 #include "program.h"
 
+#include "tests/supply.h"
+
 /* Picks the signals of one instruction: usually plain ones, sometimes one of each other kind. */
 static uint64_t pick_signals(struct random *random, bool branch)
 {
@@ -67,7 +69,7 @@ static void put_tallies(struct spmu_insn *insn, unsigned at, uint64_t bits)
 	for (unsigned i = 0; i < count; i++) {
 		bits >>= 14;
 		list[i] = (struct spmu_tally){
-			.kind = (uint16_t)(bits % (SPMU_TALLIES + 1)),
+			.kind = (uint16_t)(bits % (SUPPLY_TALLIES + 2)),
 			.count = bits >> 8 & 7 ? bits >> 11 & 1 : bits >> 5 & 63,
 		};
 	}

@@ -126,6 +126,24 @@ MEANS |= {
     "UOPS_ISSUED": {"ANY": ["inst"]}, "UOPS_EXECUTED": {"THREAD": ["inst"]},
     "RS_UOPS_DISPATCHED": ["inst"], "UOPS_RET": ["inst"], "uops_retired": {"NBOGUS": ["inst"]},
 }
+# No branch of a wrong path is executed.
+MEANS["BR_INST_EXEC"] = {
+    "ANY": ALL, "ALL_BRANCHES": ALL, "NEAR_CALLS": CALLS,
+    "COND": ["taken", "ntaken"], "ANY_COND": ["taken", "ntaken"], "ALL_COND": ["taken", "ntaken"],
+    "ALL_CONDITIONAL": ["taken", "ntaken"], "TAKEN_COND": ["taken"], "TAKEN_CONDITIONAL": ["taken"],
+    "NONTAKEN_COND": ["ntaken"], "NONTAKEN_CONDITIONAL": ["ntaken"]}
+for mask in "DIRECT ANY_DIRECT_JUMP ALL_DIRECT_JMP TAKEN_DIRECT_JUMP".split():
+    MEANS["BR_INST_EXEC"][mask] = ["jmp_rel"]
+for mask in "DIRECT_NEAR_CALL ALL_DIRECT_NEAR_CALL ANY_DIRECT_NEAR_CALL TAKEN_DIRECT_NEAR_CALL".split():
+    MEANS["BR_INST_EXEC"][mask] = ["call_rel"]
+for mask in ("INDIRECT_NON_CALL", "ALL_INDIRECT_JUMP_NON_CALL_RET", "ANY_INDIRECT_JUMP_NON_CALL_RET",
+             "TAKEN_INDIRECT_JUMP_NON_CALL_RET"):
+    MEANS["BR_INST_EXEC"][mask] = ["jmp_ind"]
+for mask in "INDIRECT_NEAR_CALL TAKEN_INDIRECT_NEAR_CALL".split():
+    MEANS["BR_INST_EXEC"][mask] = ["call_ind"]
+for mask in ("RETURN_NEAR", "ALL_INDIRECT_NEAR_RETURN", "ANY_INDIRECT_NEAR_RET", "TAKEN_NEAR_RETURN",
+             "TAKEN_INDIRECT_NEAR_RETURN", "TAKEN_RETURN_NEAR"):
+    MEANS["BR_INST_EXEC"][mask] = ["ret"]
 MEANS["SSE_COMP_INSTRUCTIONS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 
 # Before architectural performance monitoring: Pentium, P6 and Pentium M, NetBurst.

@@ -88,20 +88,20 @@ static const struct {
 	{__LINE__, "sandybridge", 0x01cd, 0x08, 0x08},
 	{__LINE__, "sandybridge", 0x02cd, 0x08, 0x08},
 	{__LINE__, "sandybridge", 0x0148, 0x04, 0x00},
-	{__LINE__, "sandybridge", 0x02a3, 0x04, 0x00},
+	{__LINE__, "sandybridge", 0x020002a3, 0x04, 0x00},
 	{__LINE__, "sandybridge", 0x81d0, 0x0f, 0x0f},
 	{__LINE__, "ivybridge", 0x01c0, 0x02, 0x02},
 	{__LINE__, "ivybridge", 0x0148, 0x04, 0x00},
-	{__LINE__, "ivybridge", 0x08a3, 0x04, 0x00},
-	{__LINE__, "ivybridge", 0x0ca3, 0x04, 0x00},
+	{__LINE__, "ivybridge", 0x080008a3, 0x04, 0x00},
+	{__LINE__, "ivybridge", 0x0c000ca3, 0x04, 0x00},
 	{__LINE__, "haswell", 0x01c0, 0x02, 0x02},
 	{__LINE__, "haswell", 0x01cd, 0x08, 0x08},
 	{__LINE__, "haswell", 0x0148, 0x04, 0x00},
-	{__LINE__, "haswell", 0x08a3, 0x04, 0x00},
+	{__LINE__, "haswell", 0x080008a3, 0x04, 0x00},
 	{__LINE__, "haswell", 0x21d0, 0x0f, 0x0f},
 	{__LINE__, "broadwell", 0x01c0, 0x02, 0x02},
 	{__LINE__, "broadwell", 0x0148, 0x04, 0x00},
-	{__LINE__, "broadwell", 0x0ca3, 0x04, 0x00},
+	{__LINE__, "broadwell", 0x0c000ca3, 0x04, 0x00},
 	{__LINE__, "skylake", 0x01c0, 0x02, 0x02},
 	{__LINE__, "skylake", 0x81d0, 0x0f, 0x0f},
 	{__LINE__, "icelake", 0x00c0, 0xff, 0xff},
@@ -329,7 +329,7 @@ static void check_uops(void)
 		CHECK_ROW_EQ(rows[i].line, event->pebs_counters, rows[i].precise);
 	}
 	/* Slots that the front end left empty depend on time: table 19-2, 9CH. */
-	CHECK(spmu_event_by_code(spmu_model_find("skylake"), 0x019c) == NULL);
+	CHECK(spmu_event_by_code(spmu_model_find("skylake"), 0x0187) == NULL);
 }
 
 /*

@@ -82,6 +82,7 @@ static struct {
 	{"icl icx", "MEM_LOAD_L3_HIT_RETIRED.XSNP_FWD", "MEM_LOAD_L3_HIT_RETIRED:XSNP_HITM", false},
 	/* Only in Intel's lists or the manual's tables. */
 	{"skl skx clx", "INST_RETIRED.NOP", NULL, false},
+	{"skl skx clx", "UOPS_RETIRED.MACRO_FUSED", NULL, false},
 	{NULL, "BR_INST_RETIRED.ALL_BRANCHES_PEBS", NULL, false}, /* unit mask 04H */
 	{NULL, "BR_MISP_RETIRED.ALL_BRANCHES_PEBS", NULL, false}, /* unit mask 04H */
 	{"atom", "BR_INST_TYPE_RETIRED.COND", NULL, false},
@@ -149,6 +150,10 @@ static struct {
 	{"icl icx", "INST_RETIRED.NOP", false},		     /* precise in Intel's lists */
 	{"icl icx", "INST_RETIRED.PREC_DIST", false}, /* on fixed counter 0, which no row says */
 	{"icl icx", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
+	/* These count clocks.  Without a model of time their row is the one without a threshold. */
+	{"nhm wsm", "UOPS_RETIRED.ACTIVE_CYCLES", false},
+	{"nhm wsm snb ivb hsw bdw skl skx clx", "UOPS_RETIRED.STALL_CYCLES", false},
+	{"snb ivb hsw bdw skl skx clx", "UOPS_RETIRED.TOTAL_CYCLES", false},
 };
 
 /*
@@ -219,6 +224,9 @@ static uint32_t netburst_code(uint64_t escr, uint64_t cccr)
 	return (uint32_t)((escr >> 25 & 0x3f) | (cccr >> 13 & 7) << 8 | (escr >> 9 & 0xffff) << 16);
 }
 
+/* E, INV and CMASK, which belong to some events. */
+#define CONDITION 0xff840000u
+
 /* Gets libpfm4's code of "table::name". Returns false if libpfm4 does not know the name. */
 static bool pfm_encode(const char *pfm, const char *name, pfm_pmu_encode_arg_t *arg, uint32_t *code)
 {
@@ -228,7 +236,7 @@ static bool pfm_encode(const char *pfm, const char *name, pfm_pmu_encode_arg_t *
 	*arg = (pfm_pmu_encode_arg_t){.size = sizeof(*arg)};
 	if (pfm_get_os_event_encoding(full, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, arg) != PFM_SUCCESS)
 		return false;
-	*code = (uint16_t)arg->codes[0];
+	*code = arg->codes[0] & (UINT16_MAX | CONDITION);
 	if (!strncmp(pfm, "netburst", 8))
 		*code = arg->count > 1 ? netburst_code(arg->codes[0], arg->codes[1]) : 0;
 	free(arg->codes);
@@ -271,6 +279,8 @@ static unsigned check_against_pfm(const char *pfm, const struct spmu_event *even
 	if (spelling >= 0 && spellings[spelling].spelling)
 		snprintf(name, sizeof(name), "%s", spellings[spelling].spelling);
 	known = pfm_encode(pfm, name, &arg, &code);
+	if (!netburst && !(own & CONDITION))
+		code &= UINT16_MAX;
 	/* A server's table may have events that its client's does not. */
 	if (spelling >= 0 && !spellings[spelling].spelling &&
 	    !(strchr(pfm, '_') && known && code == own)) {

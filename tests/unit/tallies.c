@@ -123,6 +123,88 @@ static void is_absent(void)
 	host_destroy(&host);
 }
 
+/* Makes a host that supplies a tally in addition to what follows from execution. */
+static void host_with(struct unit_host *host, enum spmu_tally_kind kind)
+{
+	struct spmu_supply supply = SUPPLY_EXECUTION;
+
+	supply.modelled = SPMU_SIGBIT(BRANCH_MISS);
+	spmu_tally_set_add(&supply.modelled_tallies, kind);
+	host_create(host, "skylake", 1, supply);
+}
+
+/* Checks that an event counts a tally in place of its signals, where the host has it. */
+static void counts_instead(void)
+{
+	struct unit_host host;
+
+	host_with(&host, SPMU_TALLY_UOPS_ISSUED);
+	WRMSR(&host, EVTSEL0, COUNT_USER | 0x010e);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_USER | 0x01c2); /* the host has no UOPS_RETIRED */
+	WRMSR(&host, GLOBAL_CTRL, 3);
+	retire_tally(&host, 0, SPMU_SIGBIT(INSTRUCTIONS), SPMU_TALLY_UOPS_ISSUED, 3, 3);
+	retire_tally(&host, 0, SPMU_SIGBIT(INSTRUCTIONS), SPMU_TALLY_UOPS_RETIRED, 4, 3);
+	CHECK_EQ(RDMSR(&host, PMC0), 3);
+	CHECK_EQ(RDMSR(&host, PMC0 + 1), 2);
+	host_destroy(&host);
+}
+
+/* Checks an event that has a threshold of its own: CYCLE_ACTIVITY.STALLS_TOTAL. */
+static void counts_conditions(void)
+{
+	struct unit_host host;
+
+	host_with(&host, SPMU_TALLY_CLOCKS_EXECUTED_0);
+	WRMSR(&host, EVTSEL0, COUNT_USER | CMASK(4) | 0x04a3);
+	WRMSR(&host, EVTSEL0 + 1, COUNT_USER | 0x04a3);		   /* another event */
+	WRMSR(&host, EVTSEL0 + 2, COUNT_USER | CMASK(5) | 0x04a3); /* another event */
+	WRMSR(&host, GLOBAL_CTRL, 7);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 6);
+	(void)late(&host, SPMU_TALLY_CLOCKS_EXECUTED_0, 100);
+	CHECK_EQ(RDMSR(&host, PMC0), 100);
+	host_destroy(&host);
+	/* Without the tally, a threshold compares occurrences: UOPS_EXECUTED with CMASK 1. */
+	host_with(&host, SPMU_TALLY_CLOCKS_EXECUTED_0);
+	WRMSR(&host, EVTSEL0, COUNT_USER | CMASK(1) | 0x01b1);
+	WRMSR(&host, GLOBAL_CTRL, 1);
+	CHECK_EQ(spmu_absent_counters(host.core, 0), 0);
+	CHECK_EQ(host.meters[0].meter[0].signals & SPMU_SIGBIT(CYCLES), SPMU_SIGBIT(CYCLES));
+	host_destroy(&host);
+	host_with(&host, SPMU_TALLY_CLOCKS_EXECUTED_1);
+	WRMSR(&host, EVTSEL0, COUNT_USER | CMASK(1) | 0x01b1);
+	WRMSR(&host, GLOBAL_CTRL, 1);
+	CHECK_EQ(host.meters[0].meter[0].signals, 0);
+	(void)late(&host, SPMU_TALLY_CLOCKS_EXECUTED_1, 7);
+	CHECK_EQ(RDMSR(&host, PMC0), 7);
+	host_destroy(&host);
+}
+
+/* Checks that kinds of mispredicted branches are tallies, where the host has them, so that a meter
+ * has headroom. */
+static void counts_mispredictions(void)
+{
+	struct unit_host host;
+
+	host_with(&host, SPMU_TALLY_MISSED_RET);
+	WRMSR(&host, EVTSEL0, COUNT_USER | 0x20c5); /* BR_MISP_RETIRED.NEAR_TAKEN */
+	WRMSR(&host, GLOBAL_CTRL, 1);
+	CHECK(host.meters[0].meter[0].headroom > 1000);
+	CHECK_EQ(host.meters[0].meter[0].signals, 0);
+	(void)late(&host, SPMU_TALLY_MISSED_COND_TAKEN, 1);
+	(void)late(&host, SPMU_TALLY_MISSED_COND_NTAKEN, 2);
+	(void)late(&host, SPMU_TALLY_MISSED_CALL_IND, 4);
+	(void)late(&host, SPMU_TALLY_MISSED_JMP_IND, 8);
+	(void)late(&host, SPMU_TALLY_MISSED_RET, 16);
+	CHECK_EQ(RDMSR(&host, PMC0), 29);
+	host_destroy(&host);
+	/* Without them each branch is asked for. */
+	host_with(&host, SPMU_TALLY_UOPS_ISSUED);
+	WRMSR(&host, EVTSEL0, COUNT_USER | 0x20c5);
+	WRMSR(&host, GLOBAL_CTRL, 1);
+	CHECK_EQ(host.meters[0].meter[0].headroom, 0);
+	host_destroy(&host);
+}
+
 static void has_fidelity(void)
 {
 	const struct spmu_model *model = spmu_model_find("skylake");
@@ -325,6 +407,9 @@ int main(void)
 	RUN(counts_both_threads());
 	RUN(is_absent());
 	RUN(has_fidelity());
+	RUN(counts_instead());
+	RUN(counts_conditions());
+	RUN(counts_mispredictions());
 	RUN(meters_name_tallies());
 	RUN(overflows());
 	RUN(makes_records());

@@ -211,10 +211,7 @@ static bool find_memory(const struct spmu_model *model, const char *name, struct
 	return true;
 }
 
-/*
- * Finds perf's names of cache events: the events of Skylake that Linux counts for them.  Those that
- * need an off-core response are not among them.
- */
+/* Finds perf's names of cache events: the events that Linux counts for them, or the same. */
 static bool find_cache(const struct spmu_model *model, const char *name, struct event_code *code)
 {
 #define CACHE(cache, operation, result)                                                            \
@@ -225,13 +222,36 @@ static bool find_cache(const struct spmu_model *model, const char *name, struct 
 		uint32_t config;
 	} caches[] = {
 		{"L1-dcache-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(L1D, READ, ACCESS)},
+		{"L1-dcache-loads", "MEM_UOPS_RETIRED.ALL_LOADS", CACHE(L1D, READ, ACCESS)},
+		{"L1-dcache-loads", "MEM_INST_RETIRED.LOADS", CACHE(L1D, READ, ACCESS)},
 		{"L1-dcache-load-misses", "L1D.REPLACEMENT", CACHE(L1D, READ, MISS)},
+		{"L1-dcache-load-misses", "L1D.REPL", CACHE(L1D, READ, MISS)},
 		{"L1-dcache-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(L1D, WRITE, ACCESS)},
+		{"L1-dcache-stores", "MEM_UOPS_RETIRED.ALL_STORES", CACHE(L1D, WRITE, ACCESS)},
+		{"L1-dcache-stores", "MEM_INST_RETIRED.STORES", CACHE(L1D, WRITE, ACCESS)},
 		{"L1-icache-load-misses", "ICACHE_64B.IFTAG_MISS", CACHE(L1I, READ, MISS)},
+		{"L1-icache-load-misses", "ICACHE.MISSES", CACHE(L1I, READ, MISS)},
+		{"L1-icache-load-misses", "L1I.MISSES", CACHE(L1I, READ, MISS)},
+		/* Linux counts these two by off-core responses. */
+		{"LLC-loads", "OFFCORE_REQUESTS.DEMAND_DATA_RD", CACHE(LL, READ, ACCESS)},
+		{"LLC-loads", "OFFCORE_REQUESTS.DEMAND_READ_DATA", CACHE(LL, READ, ACCESS)},
+		{"LLC-load-misses", "OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD",
+		 CACHE(LL, READ, MISS)},
+		{"LLC-load-misses", "MEM_LOAD_UOPS_RETIRED.L3_MISS", CACHE(LL, READ, MISS)},
+		{"LLC-load-misses", "MEM_LOAD_UOPS_RETIRED.LLC_MISS", CACHE(LL, READ, MISS)},
+		{"LLC-load-misses", "MEM_LOAD_RETIRED.LLC_MISS", CACHE(LL, READ, MISS)},
+		{"LLC-stores", "OFFCORE_REQUESTS.DEMAND_RFO", CACHE(LL, WRITE, ACCESS)},
 		{"dTLB-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(DTLB, READ, ACCESS)},
+		{"dTLB-loads", "MEM_UOPS_RETIRED.ALL_LOADS", CACHE(DTLB, READ, ACCESS)},
+		{"dTLB-loads", "MEM_INST_RETIRED.LOADS", CACHE(DTLB, READ, ACCESS)},
 		{"dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED", CACHE(DTLB, READ, MISS)},
+		{"dTLB-load-misses", "DTLB_LOAD_MISSES.DEMAND_LD_WALK_COMPLETED",
+		 CACHE(DTLB, READ, MISS)},
 		{"dTLB-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(DTLB, WRITE, ACCESS)},
+		{"dTLB-stores", "MEM_UOPS_RETIRED.ALL_STORES", CACHE(DTLB, WRITE, ACCESS)},
+		{"dTLB-stores", "MEM_INST_RETIRED.STORES", CACHE(DTLB, WRITE, ACCESS)},
 		{"dTLB-store-misses", "DTLB_STORE_MISSES.WALK_COMPLETED", CACHE(DTLB, WRITE, MISS)},
+		{"iTLB-loads", "ITLB_MISSES.STLB_HIT", CACHE(ITLB, READ, ACCESS)},
 		{"iTLB-load-misses", "ITLB_MISSES.WALK_COMPLETED", CACHE(ITLB, READ, MISS)},
 		{"branch-loads", "BR_INST_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, ACCESS)},
 		{"branch-load-misses", "BR_MISP_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, MISS)},
@@ -405,7 +425,11 @@ static char *libpfm_name_of_code(const struct spmu_model *model, uint16_t code)
 char *event_names_of_select(const struct spmu_model *model, uint64_t select)
 {
 	uint16_t code = (uint16_t)(select & SELECT_CODE);
-	const struct spmu_event *row = spmu_event_by_code(model, code);
+	const struct spmu_event *own =
+		select & SELECT_CONDITION
+			? spmu_event_by_code(model, select & (SELECT_CODE | SELECT_CONDITION))
+			: NULL;
+	const struct spmu_event *row = own ? own : spmu_event_by_code(model, code);
 	unsigned cmask = (unsigned)((select & SELECT_CMASK) >> SELECT_CMASK_AT);
 	char *name = row ? tool_copy(row->name) : libpfm_name_of_code(model, code);
 	char threshold[16] = "";
@@ -413,7 +437,9 @@ char *event_names_of_select(const struct spmu_model *model, uint64_t select)
 
 	if (!name)
 		name = tool_print("r%04x", code);
-	if (cmask)
+	if (own)
+		select &= ~SELECT_CONDITION;
+	if (cmask && !own)
 		snprintf(threshold, sizeof(threshold), ":c=%u", cmask);
 	full = tool_print("%s%s%s%s%s", name, threshold, select & SELECT_INV ? ":i" : "",
 			  select & SELECT_EDGE ? ":e" : "", select & SELECT_ANY ? ":t" : "");

@@ -15,6 +15,8 @@
 #define SELECT_INV	(UINT64_C(1) << 23)
 #define SELECT_CMASK	(UINT64_C(0xff) << 24)
 #define SELECT_CMASK_AT 24
+/* What can belong to a row of a model's table. */
+#define SELECT_CONDITION (SELECT_EDGE | SELECT_INV | SELECT_CMASK)
 /* What an event chooses.  The driver sets privilege, enable, interrupt and pin control. */
 #define SELECT_CHOSEN (SELECT_CODE | SELECT_EDGE | SELECT_ANY | SELECT_INV | SELECT_CMASK)
 

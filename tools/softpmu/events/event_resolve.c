@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 
 #include <hosts/user/launch.h>
+#include <softpmu/uarch_time.h>
 
 #include "tools/softpmu/events/event_legacy.h"
 
@@ -16,11 +17,22 @@ static bool is_modified(const struct event *event)
 	return event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK | SELECT_ANY);
 }
 
-/* Returns whether a row counts branches by their kind and by their prediction. */
+/* Returns whether a row counts branches of some kinds that were predicted.  No tally has them. */
 static bool is_judged(const struct spmu_event *row)
 {
-	return row->signals & SPMU_SIGBIT(BRANCH_PREDICTED) ||
-	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
+	return row->signals & SPMU_SIGBIT(BRANCH_PREDICTED);
+}
+
+/* Returns whether a row counts clocks or slots of a model of time. */
+static bool is_timed(const struct spmu_event *row)
+{
+	return row->signals & SPMU_SIGSET_CLOCKS || spmu_tally_is_timed(row->tally);
+}
+
+/* Returns whether a row is an event that has a threshold of its own. */
+static bool has_condition(const struct spmu_event *row)
+{
+	return row->code & SELECT_CONDITION;
 }
 
 /* Returns why nothing supplies what a row counts. */
@@ -63,11 +75,10 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 		return "the model's table does not list it";
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
 		return reason_of_supply(model, event->row);
-	if (event->row->signals & SPMU_SIGSET_CLOCKS &&
-	    event->select & (SELECT_EDGE | SELECT_INV | SELECT_CMASK))
+	if (is_timed(event->row) && event->select & SELECT_CONDITION && !has_condition(event->row))
 		return "a threshold needs each clock, and the model of time has sums";
 	if (is_judged(event->row))
-		return "it counts mispredictions by kinds of branches";
+		return "it counts predictions by kinds of branches";
 	if (event_legacy_wants_tag(model, code))
 		return "it counts tags; name the event that sets them with tag=EVENT, or use a "
 		       "metric such as memory_loads";
@@ -91,17 +102,36 @@ const struct spmu_event *event_resolve_precise_twin(const struct spmu_model *mod
 	return NULL;
 }
 
+/* Returns the row that counts the select's threshold by itself, if something supplies that. */
+static const struct spmu_event *conditioned_row(const struct event *event,
+						const struct spmu_model *model)
+{
+	const struct spmu_event *row;
+
+	if (spmu_model_describe(model).programming != SPMU_PROGRAM_PERFEVTSEL ||
+	    !(event->select & SELECT_CONDITION))
+		return NULL;
+	row = spmu_event_by_code(model, event->select & (SELECT_CODE | SELECT_CONDITION));
+	if (row && event->row && spmu_event_fidelity(row, &launch_supply) == SPMU_ABSENT &&
+	    spmu_event_fidelity(event->row, &launch_supply) != SPMU_ABSENT)
+		return NULL;
+	return row;
+}
+
 /* Chooses the row and the code.  Only some codes can be precise.  A generic name takes a code that
  * counts the same and can be precise.  Any other code is taken as it is. */
 static void choose_row(struct event *event, const struct spmu_model *model,
 		       const struct event_code *code, const struct modifiers *modifiers)
 {
-	const struct spmu_event *twin = NULL;
+	const struct spmu_event *twin = NULL, *conditioned;
 
 	event->row = code->row;
 	event->select = code->select | modifiers->select | SELECT_USR;
 	event->code = code->code;
 	event->tagger = code->tagger;
+	conditioned = conditioned_row(event, model);
+	if (conditioned)
+		event->row = conditioned;
 	if (modifiers->precise && code->perf_type == PERF_TYPE_HARDWARE && event->row &&
 	    !event->row->pebs_counters)
 		twin = event_resolve_precise_twin(model, event->row);
@@ -191,6 +221,7 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 					       : spmu_event_fidelity(event->row, &launch_supply);
 	/* A threshold compares occurrences in a clock, and the clock is a model: one instruction
 	 * each. */
-	if (event->fidelity == SPMU_EXACT && (event->select & (SELECT_EDGE | SELECT_CMASK)))
+	if (event->fidelity == SPMU_EXACT && !has_condition(event->row) &&
+	    (event->select & (SELECT_EDGE | SELECT_CMASK)))
 		event->fidelity = SPMU_MODELLED;
 }
