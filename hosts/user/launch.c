@@ -35,9 +35,11 @@ struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
 void launch_use_machine(const struct spmu_machine *machine, bool clocks)
 {
+	const struct spmu_core_shape *core = spmu_core_shape_find(machine->name);
+
 	spmu_machine_supplies(machine, &launch_supply);
-	if (clocks && spmu_core_shape_find(machine->name))
-		spmu_timeline_supplies(&launch_supply);
+	if (clocks && core)
+		spmu_timeline_supplies(core, &launch_supply);
 }
 
 static void set_message(struct launch_result *result, const char *format, ...)

@@ -188,8 +188,10 @@ SPMU_API bool spmu_tally_is_timed(unsigned tally);
 /* The next block's instructions were in a page that needed a walk. */
 SPMU_API void spmu_timeline_fetch_walk(struct spmu_timeline *timeline);
 
-/* Adds what follows from a timeline to *supply: core and reference clocks, and tallies. */
-SPMU_API void spmu_timeline_supplies(struct spmu_supply *supply);
+/* Adds what follows from a timeline of a core to *supply: core and reference clocks, and tallies.
+ * Those of ports and dividers are not among them if the numbers of the core's ports are not known. */
+SPMU_API void spmu_timeline_supplies(const struct spmu_core_shape *core,
+				     struct spmu_supply *supply);
 
 /*
  * What limits a block that runs again and again, as a loop without misses.  All times are

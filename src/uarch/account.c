@@ -379,10 +379,16 @@ bool spmu_tally_is_timed(unsigned tally)
 	       (tally >= SPMU_TALLY_SLOTS_RETIRED && tally <= SPMU_TALLY_CLOCKS);
 }
 
-void spmu_timeline_supplies(struct spmu_supply *supply)
+static bool needs_ports(unsigned tally)
+{
+	return tally == SPMU_TALLY_CLOCKS_DIVIDER ||
+	       (tally >= SPMU_TALLY_UOPS_PORT_0 && tally <= SPMU_TALLY_UOPS_PORT_9);
+}
+
+void spmu_timeline_supplies(const struct spmu_core_shape *core, struct spmu_supply *supply)
 {
 	supply->modelled |= SPMU_SIGSET_CLOCKS;
 	for (unsigned t = 1; t < SPMU_TALLIES; t++)
-		if (spmu_tally_is_timed(t))
+		if (spmu_tally_is_timed(t) && (core->costs->unit || !needs_ports(t)))
 			spmu_tally_set_add(&supply->modelled_tallies, t);
 }

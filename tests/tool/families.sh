@@ -144,6 +144,9 @@ for mask in "INDIRECT_NEAR_CALL TAKEN_INDIRECT_NEAR_CALL".split():
 for mask in ("RETURN_NEAR", "ALL_INDIRECT_NEAR_RETURN", "ANY_INDIRECT_NEAR_RET", "TAKEN_NEAR_RETURN",
              "TAKEN_INDIRECT_NEAR_RETURN", "TAKEN_RETURN_NEAR"):
     MEANS["BR_INST_EXEC"][mask] = ["ret"]
+MEANS["BR_INST_EXEC"][""] = ALL
+MEANS |= {"BR_CND_EXEC": ["taken", "ntaken"], "BR_IND_EXEC": INDIRECT, "BR_RET_EXEC": ["ret"],
+          "BR_CALL_EXEC": CALLS, "BR_IND_CALL_EXEC": ["call_ind"]}
 MEANS["SSE_COMP_INSTRUCTIONS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 
 # Before architectural performance monitoring: Pentium, P6 and Pentium M, NetBurst.

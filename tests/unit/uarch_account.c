@@ -430,9 +430,14 @@ static void test_supply(void)
 	struct program p = programs[1];
 	const struct spmu_timeline *t;
 
-	spmu_timeline_supplies(&time);
-	spmu_uarch_supplies(&machine);
+	p.core = shape_of("silvermont"); /* its ports have no numbers */
+	spmu_timeline_supplies(&p.core, &time);
+	CHECK(spmu_tally_set_has(&time.modelled_tallies, SPMU_TALLY_SLOTS));
+	CHECK(!spmu_tally_set_has(&time.modelled_tallies, SPMU_TALLY_UOPS_PORT_0));
+	CHECK(!spmu_tally_set_has(&time.modelled_tallies, SPMU_TALLY_CLOCKS_DIVIDER));
 	p.core = shape_of("skylake");
+	spmu_timeline_supplies(&p.core, &time);
+	spmu_uarch_supplies(&machine);
 	t = run(&p, true);
 	for (unsigned k = 1; k < SPMU_TALLIES; k++) {
 		CHECK_EQ(spmu_tally_set_has(&time.modelled_tallies, k), spmu_tally_is_timed(k));

@@ -38,16 +38,19 @@ static bool has_condition(const struct spmu_event *row)
 /* Returns why nothing supplies what a row counts. */
 static const char *reason_of_supply(const struct spmu_model *model, const struct spmu_event *row)
 {
+	const struct spmu_machine *own = spmu_machine_of_model(spmu_model_describe(model).name);
+	const struct spmu_core_shape *core = spmu_core_shape_find(own->name);
 	struct spmu_supply with = launch_supply;
 	bool machine = launch_supply.modelled;
 
 	if (is_judged(row))
 		return "nothing here supplies what it counts";
-	spmu_machine_supplies(spmu_machine_of_model(spmu_model_describe(model).name), &with);
+	spmu_machine_supplies(own, &with);
 	if (spmu_event_fidelity(row, &with) != SPMU_ABSENT)
 		return machine ? "this machine's latencies are not known"
 			       : "with --machine a model counts it";
-	spmu_timeline_supplies(&with);
+	if (core)
+		spmu_timeline_supplies(core, &with);
 	if (spmu_event_fidelity(row, &with) == SPMU_ABSENT)
 		return "nothing here supplies what it counts";
 	return machine ? "only stat counts clocks, on a machine whose core is modelled"

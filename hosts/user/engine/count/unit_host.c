@@ -168,7 +168,7 @@ struct spmu_host unit_host(struct unit *u)
 	if (engine_link->machine.size)
 		spmu_machine_supplies(&engine_link->machine, &host.supply);
 	if (timing_core())
-		spmu_timeline_supplies(&host.supply);
+		spmu_timeline_supplies(timing_core(), &host.supply);
 	if (spmu_model_describe(u->model).programming == SPMU_PROGRAM_CESR)
 		host.pin = host_pin;
 	return host;
