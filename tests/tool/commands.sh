@@ -77,7 +77,7 @@ event nosuch/x/ "there is no unit 'nosuch': there are cpu and intel_bts"
 event cpu// "between the slashes"
 event task-clock "event 'task-clock' is the kernel's"
 event page-faults "is the kernel's"
-event LLC-loads "is not in this model's table"
+event LLC-prefetches "is not in this model's table"
 event mem:0x1000:rw "is a breakpoint"
 event instructionz "similar: "
 finish

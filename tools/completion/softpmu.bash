@@ -9,7 +9,7 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -M --model --machine --machine-file --cache --set --sweep -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
+		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --sweep -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
@@ -73,7 +73,7 @@ _softpmu_program() {
 			;;
 		-e | -M | -r | -D | -x | -o | -c | -F | --delay | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
-			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep) ((i++)) ;;
+			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep | --metrics) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.
@@ -190,7 +190,7 @@ _softpmu() {
 		return
 		;;
 	-c | --count | -D | --delay | -F | --freq | --function | --depth | -r | --repeat | -x | --field-separator | --percent-limit | \
-		--threshold | --label | --cpu | --smp | --mem | --append) return ;;
+		--threshold | --label | --metrics | --cpu | --smp | --mem | --append) return ;;
 	esac
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_options "$command")" -- "$current")

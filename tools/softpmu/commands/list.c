@@ -18,8 +18,10 @@
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/counts/metrics_list.h"
 #include "tools/softpmu/events/catalog.h"
 #include "tools/softpmu/events/event_legacy.h"
+#include "tools/softpmu/events/event_meaning.h"
 #include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/events/event_resolve.h"
 #include "tools/softpmu/events/events.h"
@@ -221,7 +223,12 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 		add(list, &row, found->name, found->description);
 		return;
 	}
-	row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
+	row.event = NULL;
+	if (found->select & SELECT_CONDITION)
+		row.event = spmu_event_by_code(list->model,
+					       found->select & (SELECT_CODE | SELECT_CONDITION));
+	if (!row.event)
+		row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
 	if (row.event && !(found->select & ~SELECT_CODE))
 		row.precise = row.event->pebs_counters != 0;
 	add(list, &row, found->name, found->description);
@@ -243,6 +250,19 @@ static size_t filter(struct list *list)
 static uint32_t model_counters(const struct spmu_model *model, uint32_t counters)
 {
 	return counters & ((1u << spmu_model_describe(model).counters_single) - 1);
+}
+
+/* Prints how a count is computed. */
+static void print_json_meaning(const struct row *row)
+{
+	char *meaning =
+		row->event && row->fidelity != SPMU_ABSENT ? event_meaning(row->event) : NULL;
+
+	if (meaning) {
+		fputs(", \"computed\": ", stdout);
+		output_json_string(stdout, meaning);
+	}
+	free(meaning);
 }
 
 static void print_json(const struct spmu_model *model, const struct row *row)
@@ -273,6 +293,7 @@ static void print_json(const struct spmu_model *model, const struct row *row)
 		fputs(", \"absent-because\": ", stdout);
 		output_json_string(stdout, row->reason);
 	}
+	print_json_meaning(row);
 	fputs(", \"description\": ", stdout);
 	output_json_string(stdout, row->description);
 	puts("}");
@@ -337,6 +358,25 @@ static bool print_group(const struct list *list, enum group group, size_t column
 	return true;
 }
 
+/* Prints how many codes of the model's table and of libpfm4 are exact, modelled and absent. */
+static void print_sum(const struct list *list)
+{
+	size_t n[3] = {0};
+
+	for (size_t i = 0; i < list->count; i++) {
+		bool first = list->rows[i].group != GROUP_GENERIC;
+
+		for (size_t j = 0; j < i && first; j++)
+			first = list->rows[j].group == GROUP_GENERIC ||
+				list->rows[j].select != list->rows[i].select;
+		if (first)
+			n[list->rows[i].fidelity]++;
+	}
+	printf("\n%zu codes: %zu exact, %zu modelled, %zu absent\n",
+	       n[SPMU_EXACT] + n[SPMU_MODELLED] + n[SPMU_ABSENT], n[SPMU_EXACT], n[SPMU_MODELLED],
+	       n[SPMU_ABSENT]);
+}
+
 static void print_groups(const struct list *list)
 {
 	size_t columns = output_is_terminal() ? output_columns() : 0;
@@ -345,6 +385,8 @@ static void print_groups(const struct list *list)
 
 	for (group = 0; group < GROUPS; group++)
 		first = !print_group(list, (enum group)group, columns, first) && first;
+	if (!list->pattern_count)
+		print_sum(list);
 }
 
 static int list_events(struct list *list, bool json)
@@ -352,22 +394,26 @@ static int list_events(struct list *list, bool json)
 	struct spmu_model_info info = spmu_model_describe(list->model);
 	size_t i;
 	int status = 0;
+	bool shown;
 
 	add_generic(list);
 	add_model(list);
 	if (info.pfm && !catalog_each(info.pfm, add_libpfm, list))
 		tool_error("libpfm4 has no table '%s'; only the model's own events are listed",
 			   info.pfm);
-	if (filter(list) == 0) {
-		tool_error("no event of %s matches '%s'", info.name, list->patterns[0]);
-		status = 1;
-	} else if (json) {
+	shown = filter(list) != 0;
+	if (json) {
 		for (i = 0; i < list->count; i++) {
 			if (list->rows[i].shown)
 				print_json(list->model, &list->rows[i]);
 		}
 	} else {
 		print_groups(list);
+		shown = metrics_list(list->patterns, list->pattern_count, stdout) || shown;
+	}
+	if (!shown) {
+		tool_error("no event of %s matches '%s'", info.name, list->patterns[0]);
+		status = 1;
 	}
 	for (i = 0; i < list->count; i++) {
 		free(list->rows[i].name);

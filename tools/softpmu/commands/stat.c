@@ -18,31 +18,14 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/counts/baseline.h"
+#include "tools/softpmu/counts/metrics.h"
 #include "tools/softpmu/counts/stat_sweep.h"
 #include "tools/softpmu/counts/stat_threads.h"
+#include "tools/softpmu/events/events_default.h"
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/machine/sweep.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
-
-/* What is counted without -e.  A model leaves out the names that it does not know. */
-static const char *const default_events[] = {
-	"instructions",
-	"branches",
-	"br_inst_retired.conditional",
-	"br_inst_retired.near_call",
-	"mem_inst_retired.all_loads",
-	"mem_inst_retired.all_stores",
-	"br_taken_retired",
-	"retired_branch_type.conditional",
-	"retired_branch_type.call",
-	"memory_loads",
-	"memory_stores",
-	"data_read",
-	"data_write",
-	"cycles",
-	"branch-misses",
-};
 
 struct stat_options {
 	struct run_options run;
@@ -53,6 +36,8 @@ struct stat_options {
 	const char *sweep_text; /* NULL: no sweep */
 	struct sweep sweep;
 	bool json, append, per_thread;
+	unsigned detailed; /* how often -d was given */
+	struct metrics metrics;
 	uint64_t runs, load_threshold;
 };
 
@@ -63,7 +48,10 @@ static void print_help(void)
 	       "  -e, --event LIST       events: instructions, branches, Intel's names, "
 	       "libpfm4's,\n"
 	       "                         rUUEE, cpu/event=...,umask=.../ (see softpmu list)\n"
+	       "  -d, --detailed         also L1 and last-level caches; twice: also TLBs\n"
 	       "  -M, --model NAME       the processor (default: " DEFAULT_MODEL ")\n"
+	       "  -M, --metrics LIST     metrics such as IPC or TopdownL1 (softpmu list metrics)\n"
+	       "      --topdown          the metrics of TopdownL1\n"
 	       "      --machine[=NAME]   count events of caches, TLBs, branch prediction and "
 	       "clocks,\n"
 	       "                         too, by a model of this machine (default: the "
@@ -116,11 +104,16 @@ enum {
 	OPTION_LABEL,
 	OPTION_SWEEP,
 	OPTION_PER_THREAD,
+	OPTION_METRICS,
+	OPTION_TOPDOWN,
 };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"model", required_argument, NULL, 'M'},
+	{"metrics", required_argument, NULL, OPTION_METRICS},
+	{"topdown", no_argument, NULL, OPTION_TOPDOWN},
+	{"detailed", no_argument, NULL, 'd'},
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"repeat", required_argument, NULL, 'r'},
 	{"delay", required_argument, NULL, 'D'},
@@ -146,9 +139,33 @@ static const struct option options[] = {
 
 /* --- options --------------------------------------------------------------------------- */
 
+/* Takes the names of metrics. */
+static int take_metrics(struct stat_options *stat, const char *names)
+{
+	char *error = NULL;
+	int status;
+
+	if (metrics_want(&stat->metrics, names, &error))
+		return -1;
+	status = tool_usage_error("stat", "%s", error);
+	free(error);
+	return status;
+}
+
 static int take_option(struct stat_options *stat, int option, char **argv, char ***lists)
 {
 	switch (option) {
+	case 'd':
+		stat->detailed++;
+		return -1;
+	case 'M':
+		if (metrics_knows(optarg))
+			return take_metrics(stat, optarg);
+		break;
+	case OPTION_METRICS:
+		return take_metrics(stat, optarg);
+	case OPTION_TOPDOWN:
+		return take_metrics(stat, "TopdownL1");
 	case 'e':
 		*(*lists)++ = optarg;
 		return -1;
@@ -191,10 +208,11 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		print_help();
 		return output_finish("stat", 0);
 	default:
-		if (machine_options_take(&stat->machine_options, option, optarg))
-			return -1;
-		return run_options_take(&stat->run, "stat", option, argv);
+		break;
 	}
+	if (machine_options_take(&stat->machine_options, option, optarg))
+		return -1;
+	return run_options_take(&stat->run, "stat", option, argv);
 }
 
 /* Makes the machines that are asked for.  Returns -1, or the status to exit with. */
@@ -203,6 +221,10 @@ static int make_machines(struct stat_options *stat, const struct spmu_model *mod
 	char *message = NULL;
 	int status;
 
+	/* What -d and metrics need is counted by a machine. */
+	if ((stat->detailed || stat->metrics.wanted) &&
+	    !machine_options_given(&stat->machine_options))
+		(void)machine_options_take(&stat->machine_options, MACHINE_OPTION_NAME, NULL);
 	if (!stat->sweep_text && !machine_options_given(&stat->machine_options))
 		return -1;
 	status = machine_options_make(&stat->machine_options, "stat",
@@ -218,17 +240,26 @@ static int make_machines(struct stat_options *stat, const struct spmu_model *mod
 	return status;
 }
 
-static int parse_events(const struct spmu_model *model, char **lists, struct event_list *events)
+static int parse_events(struct stat_options *stat, struct stat_table *table, char **lists)
 {
-	char *error;
+	struct event_list *events = &table->events;
+	int status = -1;
 
-	if (*lists)
-		return run_parse_events(events, model, lists);
-	for (size_t i = 0; i < sizeof(default_events) / sizeof(default_events[0]); i++) {
-		if (!events_parse(events, model, default_events[i], &error))
-			free(error);
+	if (*lists) {
+		status = run_parse_events(events, table->model, lists);
+	} else if (stat->metrics.wanted) {
+		table->system = false;
+	} else if (stat->machine.size && !stat->per_thread && !stat->sweep_text) {
+		table->system = true;
+		events_add_perfs(events, table->model);
+	} else {
+		events_add_exact(events, table->model);
 	}
-	return -1;
+	if (stat->detailed)
+		events_add_detailed(events, table->model, stat->detailed);
+	metrics_add_events(&stat->metrics, table->model, events);
+	table->metrics = &stat->metrics;
+	return status;
 }
 
 /* Refuses options that cannot be combined, and options that need another one. */
@@ -245,6 +276,9 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 						"--per-thread");
 	if (stat->sweep_text && (stat->baseline || stat->write_baseline))
 		return tool_usage_error("stat", "--sweep and a baseline cannot be combined");
+	if (stat->metrics.wanted && (stat->sweep_text || stat->per_thread))
+		return tool_usage_error("stat", "metrics cannot be combined with --sweep or "
+						"--per-thread");
 	if (stat->append && !stat->output)
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
@@ -264,7 +298,7 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 
 	opterr = 0;
 	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:M:ir:D:jx:o:vh", options, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "+:e:dM:ir:D:jx:o:vh", options, NULL)) != -1)
 		status = take_option(stat, option, argv, &next);
 	if (status < 0)
 		status = check_options(stat, table);
@@ -275,7 +309,7 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 		status = table->model ? make_machines(stat, table->model) : EXIT_BAD_USAGE;
 	}
 	if (status < 0)
-		status = parse_events(table->model, lists, &table->events);
+		status = parse_events(stat, table, lists);
 	if (status < 0)
 		status = run_load_threshold(&table->events, &stat->load_threshold);
 	if (status < 0 && table->events.count > LINK_EVENTS_MAX)
@@ -383,9 +417,8 @@ static void say_details(const struct launch_result *result, FILE *file)
 		(unsigned long long)result->cached_blocks);
 }
 
-/* Prepares for the counts of each run of a sweep. */
-static struct stat_sweep start_sweep(const struct stat_options *stat,
-				     const struct stat_table *table)
+static int run_all(struct stat_options *stat, struct stat_table *table,
+		   const struct launch_program *program, FILE *file)
 {
 	struct stat_sweep sweep = {
 		.table = table,
@@ -395,18 +428,11 @@ static struct stat_sweep start_sweep(const struct stat_options *stat,
 		.values = stat->sweep.count,
 	};
 
-	sweep.count = tool_alloc((sweep.values * table->events.count + 1) * sizeof(*sweep.count));
-	return sweep;
-}
-
-static int run_all(struct stat_options *stat, struct stat_table *table,
-		   const struct launch_program *program, FILE *file)
-{
-	struct stat_sweep sweep = start_sweep(stat, table);
 	uint64_t runs = stat->sweep_text ? sweep.values : stat->runs;
 	int status = 0;
 	bool good = true;
 
+	stat_sweep_start(&sweep);
 	for (uint64_t run = 0; run < runs && good; run++) {
 		struct launch_result result;
 		const struct spmu_machine *machine =
@@ -475,6 +501,7 @@ int cmd_stat(int argc, char **argv)
 out:
 	machine_options_free(&stat.machine_options);
 	sweep_free(&stat.sweep);
+	metrics_free(&stat.metrics);
 	stat_table_free(&table);
 	program_forget(&program);
 	return status;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/counts/metrics.h"
 #include "tools/softpmu/counts/stat_threads.h"
 #include "tools/softpmu/events/catalog.h"
 
@@ -87,6 +88,47 @@ static void print_row(void *opaque, const struct stat_table *table, size_t index
 	fputc('\n', file);
 }
 
+/* Prints perf's events of the kernel.  They are those of the run as it is: the program and the
+ * engine together. */
+static void print_system(const struct stat_table *table, int width, FILE *file)
+{
+	double milliseconds = 1e3 * (table->user.mean + table->kernel.mean);
+	char number[64];
+
+	if (!table->system)
+		return;
+	fprintf(file, "%15.2f msec %-*s %-8s  # %8.3f %-18s\n", milliseconds, width + 1,
+		"task-clock", "measured",
+		table->elapsed.mean > 0 ? milliseconds / 1e3 / table->elapsed.mean : 0,
+		"CPUs utilized");
+	fprintf(file, "%18s      %-*s %-8s\n", with_commas(table->switches.mean, 0, false, number),
+		width, "context-switches", "measured");
+	fprintf(file, "%18s      %-*s %-8s\n", "<not supported>", width, "cpu-migrations",
+		"absent");
+	fprintf(file, "%18s      %-*s %-8s\n", with_commas(table->faults.mean, 0, false, number),
+		width, "page-faults", "measured");
+}
+
+static void print_metrics(const struct stat_table *table, FILE *file)
+{
+	struct metric_value value;
+	bool some = false;
+
+	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++) {
+		if (!value.name)
+			continue;
+		if (!some)
+			fputs("\n metrics:\n\n", file);
+		some = true;
+		if (value.known)
+			fprintf(file, "%18.*f %-4s %-30s  # %s\n", *value.unit ? 1 : 3, value.value,
+				value.unit, value.name, value.description);
+		else
+			fprintf(file, "%18s %-4s %-30s  # %s\n", "<not supported>", "", value.name,
+				value.description);
+	}
+}
+
 static void print_times(const struct stat_table *table, FILE *file)
 {
 	if (table->runs > 1) {
@@ -97,7 +139,7 @@ static void print_times(const struct stat_table *table, FILE *file)
 	}
 	fprintf(file, "%18.9f seconds time elapsed\n\n", table->elapsed.mean);
 	fprintf(file, "%18.9f seconds user\n", table->user.mean);
-	fprintf(file, "%18.9f seconds sys\n\n\n", table->system.mean);
+	fprintf(file, "%18.9f seconds sys\n\n\n", table->kernel.mean);
 }
 
 /* Prints a line for each reason why an event is absent. */
@@ -189,8 +231,10 @@ void stat_print_text(const struct stat_table *table, const char *output, FILE *f
 	if (table->runs > 1)
 		fprintf(file, " (%llu runs)", (unsigned long long)table->runs);
 	fputs(":\n\n", file);
+	print_system(table, form.width, file);
 	print_rows(table, print_row, &form);
 	print_reasons(table, file);
+	print_metrics(table, file);
 	fputc('\n', file);
 	print_changes(table, form.width, file);
 	print_times(table, file);
@@ -216,7 +260,7 @@ static void print_json_text(const char *text, FILE *file)
 static double runtime_of(const struct stat_table *table, size_t index)
 {
 	return stat_table_no_number(table, index) ? 0
-						  : (table->user.mean + table->system.mean) * 1e9;
+						  : (table->user.mean + table->kernel.mean) * 1e9;
 }
 
 /* Prints what a baseline is checked by. */
@@ -286,8 +330,15 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 void stat_print_json(const struct stat_table *table, FILE *file)
 {
 	struct form form = {.file = file};
+	struct metric_value value;
 
 	print_rows(table, print_json_row, &form);
+	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
+		if (value.name && value.known)
+			fprintf(file,
+				"{\"metric-value\" : \"%.6f\", \"metric-unit\" : \"%s%s%s\", "
+				"\"fidelity\" : \"modelled\"}\n",
+				value.value, value.unit, *value.unit ? "  " : "", value.name);
 }
 
 /* Prints three fields, which are empty if there is nothing to compare. */
@@ -338,6 +389,14 @@ static void print_field_row(void *opaque, const struct stat_table *table, size_t
 void stat_print_fields(const struct stat_table *table, const char *separator, FILE *file)
 {
 	struct form form = {.file = file, .separator = separator};
+	struct metric_value value;
 
 	print_rows(table, print_field_row, &form);
+	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
+		if (value.name && value.known) {
+			for (unsigned empty = 0; empty < 5 + (table->runs > 1); empty++)
+				fputs(separator, file);
+			fprintf(file, "%.3f%s%s%s%s%smodelled\n", value.value, separator,
+				value.unit, *value.unit ? "  " : "", value.name, separator);
+		}
 }

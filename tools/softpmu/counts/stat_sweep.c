@@ -9,6 +9,13 @@
 
 #define BAR_WIDTH 50
 
+void stat_sweep_start(struct stat_sweep *sweep)
+{
+	size_t counts = sweep->values * sweep->table->events.count;
+
+	sweep->count = tool_alloc((counts + 1) * sizeof(*sweep->count));
+}
+
 void stat_sweep_take(struct stat_sweep *sweep, size_t index)
 {
 	size_t events = sweep->table->events.count;

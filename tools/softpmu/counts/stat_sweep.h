@@ -16,6 +16,8 @@ struct stat_sweep {
 	double *count; /* values * events; negative: there is no count */
 };
 
+/* Prepares for the counts of each run. */
+void stat_sweep_start(struct stat_sweep *sweep);
 /* Takes the counts of the table's last run as those of value number `index`. */
 void stat_sweep_take(struct stat_sweep *sweep, size_t index);
 

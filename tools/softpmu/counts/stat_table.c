@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/counts/stat_threads.h"
@@ -47,7 +48,9 @@ void stat_table_add(struct stat_table *table, const struct launch_result *result
 	table->runs++;
 	spread_add(&table->elapsed, (double)result->elapsed_ns / 1e9);
 	spread_add(&table->user, seconds(result->usage.ru_utime));
-	spread_add(&table->system, seconds(result->usage.ru_stime));
+	spread_add(&table->kernel, seconds(result->usage.ru_stime));
+	spread_add(&table->switches, (double)(result->usage.ru_nvcsw + result->usage.ru_nivcsw));
+	spread_add(&table->faults, (double)(result->usage.ru_minflt + result->usage.ru_majflt));
 	for (size_t i = 0; i < table->events.count; i++) {
 		struct stat_count *count = &table->counts[i];
 
@@ -144,6 +147,43 @@ static bool relative_to(const struct stat_table *table, size_t index, uint64_t s
 	return true;
 }
 
+/* Returns whether the event was asked for by this name. */
+static bool is_named(const struct event *event, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncasecmp(event->name, name, length) &&
+	       (!event->name[length] || event->name[length] == ':');
+}
+
+/* Finds perf's shares of misses among accesses of caches, by perf's names. */
+static bool metric_of_cache(const struct stat_table *table, size_t index, double *value,
+			    const char **unit)
+{
+	static const struct {
+		const char *misses, *all, *unit;
+	} caches[] = {
+		{"L1-dcache-load-misses", "L1-dcache-loads", "% of all L1-dcache accesses"},
+		{"LLC-load-misses", "LLC-loads", "% of all LL-cache accesses"},
+		{"dTLB-load-misses", "dTLB-loads", "% of all dTLB cache accesses"},
+		{"iTLB-load-misses", "iTLB-loads", "% of all iTLB cache accesses"},
+	};
+
+	for (size_t c = 0; c < sizeof(caches) / sizeof(caches[0]); c++) {
+		if (!is_named(&table->events.event[index], caches[c].misses))
+			continue;
+		for (size_t i = 0; i < table->events.count; i++) {
+			if (!is_named(&table->events.event[i], caches[c].all) ||
+			    stat_table_no_number(table, i) || !table->counts[i].value)
+				continue;
+			*unit = caches[c].unit;
+			*value = 100 * stat_table_value(table, index) / stat_table_value(table, i);
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool metric_of_modelled(const struct stat_table *table, size_t index, uint64_t signals,
 			       double *value, const char **unit)
 {
@@ -167,6 +207,8 @@ bool stat_table_metric(const struct stat_table *table, size_t index, double *val
 
 	if (stat_table_no_number(table, index))
 		return false;
+	if (metric_of_cache(table, index, value, unit))
+		return true;
 	if (event->fidelity == SPMU_MODELLED)
 		return metric_of_modelled(table, index, signals, value, unit);
 	if (signals == SPMU_SIGBIT(INSTRUCTIONS)) {

@@ -28,6 +28,7 @@ struct stat_threshold {
 };
 
 struct stat_threads;
+struct metrics;
 
 struct stat_table {
 	const struct spmu_model *model;
@@ -36,12 +37,15 @@ struct stat_table {
 	char *command;
 	const char *label; /* the benchmark in a baseline; NULL: without a label */
 	uint64_t runs;
-	struct spread elapsed, user, system; /* seconds */
+	struct spread elapsed, user, kernel; /* seconds */
 	const char *baseline;		     /* file of the earlier counts; NULL: none */
 	char *baseline_version;		     /* version of softpmu that wrote it; NULL: not known */
 	struct stat_threshold threshold;
-	struct stat_threads *threads; /* counts of each thread; NULL: only of all */
-	const char *thread;	      /* the counts are those of this thread; NULL: of all */
+	const struct metrics *metrics;	/* that are computed from the counts; NULL: none */
+	bool system;			/* perf's events of the kernel are shown, too */
+	struct spread switches, faults; /* of the program and of what follows it */
+	struct stat_threads *threads;	/* counts of each thread; NULL: only of all */
+	const char *thread;		/* the counts are those of this thread; NULL: of all */
 };
 
 void stat_table_start(struct stat_table *table);
