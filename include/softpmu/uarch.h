@@ -436,6 +436,21 @@ struct spmu_executed_branch {
 SPMU_API bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
 				const struct spmu_executed_branch *branch);
 
+/* A conditional branch that has been executed: its linear address, and whether it was taken. */
+struct spmu_uarch_outcome {
+	uint64_t from;
+	bool taken;
+	uint8_t reserved[7]; /* 0 */
+};
+
+/*
+ * Reports `count` conditional branches of a thread, in order.  The model counts the same as for one
+ * call of spmu_uarch_branch() each, at a lower cost.  Branches of other kinds do not change what is
+ * predicted for conditional ones, so they can be reported before or after the list.
+ */
+SPMU_API void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
+				      const struct spmu_uarch_outcome *list, size_t count);
+
 /*
  * Returns the counts of a thread: SPMU_UARCH_COUNTS numbers by enum spmu_uarch_count, which go up
  * as accesses and branches are reported.  NULL for a thread that the model does not have.

@@ -84,10 +84,23 @@ bool predictor_conditional(struct predictor *p, uint64_t from, bool taken)
 		return false;
 	counter = counter_of(p, from);
 	if (p->shape.conditional == SPMU_PREDICT_TAGE)
-		return tage_conditional(&p->tage, &p->shape, counter, from, taken);
+		return tage_conditional(&p->tage, counter, from, taken);
 	missed = (*counter >= 2) != taken;
 	predictor_learn(counter, taken);
 	p->history = p->history << 1 | taken;
+	return missed;
+}
+
+uint64_t predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
+				size_t count)
+{
+	uint64_t missed = 0;
+
+	if (p->shape.conditional == SPMU_PREDICT_TAGE)
+		return tage_conditionals(&p->tage, p->counter,
+					 low(UINT64_MAX, p->shape.address_bits), list, count);
+	for (size_t i = 0; i < count; i++)
+		missed += predictor_conditional(p, list[i].from, list[i].taken);
 	return missed;
 }
 

@@ -8,21 +8,24 @@
 #define TAGE_TABLES_MAX	 12
 #define TAGE_HISTORY_MAX 256
 #define TAGE_WAY_BITS	 13
+#define TAGE_TRANSITIONS 256
 
-struct tage_entry {
-	uint16_t tag;
-	int8_t counter; /* -4 to 3: taken if it is not negative */
-	uint8_t useful; /* 0 to 3 */
+/* The shape of the tables. */
+struct tage_geometry {
+	uint8_t tables, table_bits, tag_bits;
+	uint8_t last[TAGE_TABLES_MAX]; /* the last word of each table's history */
 };
 
 struct tage {
-	struct tage_entry *entry; /* tables << table_bits */
+	uint16_t *tag;	/* tables << table_bits, and `none` */
+	uint8_t *entry; /* the same: the states of the entries */
+	uint32_t none;	/* the entry that stands for the table without tags */
 	/* By address: a tag, and in the two lowest bits whether the branch has gone on, and whether
 	 * it has been taken. */
 	uint16_t *way;
-	/* The history of each table: its last word, and which bits of that. */
-	uint8_t last[TAGE_TABLES_MAX];
-	uint64_t mask[TAGE_TABLES_MAX];
+	struct tage_geometry geometry;
+	uint64_t mask[TAGE_TABLES_MAX]; /* which bits of the last word of each table's history */
+	uint8_t next[TAGE_TRANSITIONS];
 	uint64_t history[TAGE_HISTORY_MAX / 64]; /* bit 0 of word 0 is the newest branch */
 	uint32_t branches; /* branches left until useful counters are halved */
 	uint32_t random;
@@ -58,8 +61,14 @@ void predictor_call(struct predictor *p, uint64_t next);
 /* tage.c: the same for the tables of TAGE. `base` is the counter of the table without tags. */
 size_t tage_bytes(const struct spmu_predictor_shape *shape);
 void tage_create(struct tage *t, uint8_t *memory, const struct spmu_predictor_shape *shape);
-bool tage_conditional(struct tage *t, const struct spmu_predictor_shape *shape, uint8_t *base,
-		      uint64_t from, bool taken);
+bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken);
+
+/* The same for a list of branches.  Each returns how many predictions were wrong.  `counters`: the
+ * table without tags, whose index is the address and `mask`. */
+uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
+			   const struct spmu_uarch_outcome *list, size_t count);
+uint64_t predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
+				size_t count);
 
 /* Moves a two-bit counter towards the outcome. */
 static inline void predictor_learn(uint8_t *counter, bool taken)

@@ -427,6 +427,19 @@ bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
 	}
 }
 
+void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
+			     const struct spmu_uarch_outcome *list, size_t count)
+{
+	struct thread *t;
+
+	if (thread >= model->config.threads)
+		return;
+	t = &model->thread[thread];
+	t->count[SPMU_UARCH_CONDITIONALS] += count;
+	t->count[SPMU_UARCH_CONDITIONAL_MISSES] +=
+		predictor_conditionals(&t->predictor, list, count);
+}
+
 const uint64_t *spmu_uarch_counts(const struct spmu_uarch *model, unsigned thread)
 {
 	return thread < model->config.threads ? model->thread[thread].count : NULL;

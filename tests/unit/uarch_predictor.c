@@ -268,6 +268,78 @@ static void predicts_all_without_predictor(void)
 	free(h.memory);
 }
 
+struct stream {
+	uint64_t random, history;
+};
+
+/* Returns number `i` of some branches: loops, correlation, chance, and ways that seldom change. */
+static struct spmu_uarch_outcome nth(unsigned i, struct stream *s)
+{
+	struct spmu_uarch_outcome o = {.from = AT + (s->random >> 33) % 150 * 7};
+
+	s->random = s->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	switch (o.from % 4) {
+	case 0:
+		o.taken = (s->history ^ s->history >> 3) & 1;
+		break;
+	case 1:
+		o.taken = i % 9 != 0;
+		break;
+	case 2:
+		o.taken = s->random >> 40 & 1;
+		break;
+	default:
+		o.taken = (s->random >> 40) % 100 == 0;
+	}
+	s->history = s->history << 1 | o.taken;
+	return o;
+}
+
+/* Checks that lists of branches count the same as one call for each.  The lists have all lengths up
+ * to 700, so they end in the middle of what is done at once.  Returns the mispredictions. */
+static uint64_t lists_count_the_same(const struct spmu_predictor_shape *shape)
+{
+	struct uarch_host one = make(*shape), list = make(*shape);
+	struct spmu_uarch_outcome o[700];
+	struct stream s = {1, 0};
+	uint64_t missed;
+
+	for (unsigned length = 0; length <= 700; length++) {
+		for (unsigned i = 0; i < length; i++) {
+			o[i] = nth(i, &s);
+			(void)conditional(&one, o[i].from, o[i].taken);
+		}
+		spmu_uarch_conditionals(list.model, 0, o, length);
+		CHECK_EQ(list.count[SPMU_UARCH_CONDITIONALS], one.count[SPMU_UARCH_CONDITIONALS]);
+		CHECK_EQ(list.count[SPMU_UARCH_CONDITIONAL_MISSES],
+			 one.count[SPMU_UARCH_CONDITIONAL_MISSES]);
+	}
+	CHECK(!shape->conditional || one.count[SPMU_UARCH_CONDITIONAL_MISSES] > 10000);
+	spmu_uarch_conditionals(list.model, 1, o, 700); /* there is no such thread */
+	CHECK_EQ(list.count[SPMU_UARCH_CONDITIONALS], 700 * 701 / 2);
+	missed = one.count[SPMU_UARCH_CONDITIONAL_MISSES];
+	free(one.memory);
+	free(list.memory);
+	return missed;
+}
+
+/* The model without lists had the two counts of TAGE. */
+static void lists_count_the_same_everywhere(void)
+{
+	static const struct spmu_predictor_shape small = {.conditional = SPMU_PREDICT_TAGE,
+							  .address_bits = 5,
+							  .history_bits = 100,
+							  .tables = 12,
+							  .table_bits = 5,
+							  .tag_bits = 5};
+	const struct spmu_machine *m;
+
+	CHECK_EQ(lists_count_the_same(&small), 75792);
+	CHECK_EQ(lists_count_the_same(&spmu_machine_find("skylake")->predictor), 44321);
+	for (size_t i = 0; (m = spmu_machine_at(i)); i++)
+		(void)lists_count_the_same(&m->predictor);
+}
+
 int main(void)
 {
 	RUN(learns_periods());
@@ -277,5 +349,6 @@ int main(void)
 	RUN(returns_to_callers());
 	RUN(learns_targets());
 	RUN(predicts_all_without_predictor());
+	RUN(lists_count_the_same_everywhere());
 	return test_summary();
 }

@@ -58,6 +58,8 @@ struct activity {
 	uint64_t fs_base;
 	struct spmu_uarch_reference batch[BATCH]; /* what the model has not been told yet */
 	unsigned batched;
+	struct spmu_uarch_outcome outcome[BATCH]; /* the same of conditional branches */
+	unsigned outcomes;
 	const struct activity_code *branched; /* it ended in a branch that went somewhere */
 	/* What the meters have been charged for. */
 	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
@@ -265,6 +267,8 @@ static void flush(struct activity *a)
 {
 	spmu_uarch_accesses(a->model, 0, a->batch, a->batched);
 	a->batched = 0;
+	spmu_uarch_conditionals(a->model, 0, a->outcome, a->outcomes);
+	a->outcomes = 0;
 }
 
 /* Sets what the meters have been charged for to what the model has counted, and returns the
@@ -501,11 +505,28 @@ static void report_timed(struct activity *a, const uint64_t *at, const uint64_t 
 	}
 }
 
+/* The same, if nobody asks for the verdict. Conditional branches are reported later, as a list. */
+static inline void note_went(struct activity *a, const struct activity_code *b, uint64_t pc)
+{
+	bool taken = pc == b->target;
+
+	if (b->branch != SPMU_BRANCH_CONDITIONAL) {
+		report_went(a, b, pc);
+		return;
+	}
+	a->outcome[a->outcomes] =
+		(struct spmu_uarch_outcome){.from = b->pc + b->branch_at, .taken = taken};
+	a->outcomes += taken | (pc == b->pc + b->bytes);
+	if (a->outcomes == BATCH)
+		flush(a);
+}
+
 /* Reports the blocks of the log. */
 static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t *end)
 {
 	const struct activity_code *branched = a->branched;
 	bool accesses = wants(ACTIVITY_ACCESSES), branches = wants(ACTIVITY_BRANCHES);
+	bool verdicts = current->list->branch_signals;
 
 	while (at < end) {
 		const struct activity_block *b = block_of_number(*at);
@@ -513,14 +534,17 @@ static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t
 
 		if (next < end)
 			__builtin_prefetch(block_of_number(*next));
-		if (branches && branched)
+		if (branches && branched && verdicts)
 			report_went(a, branched, b->code.pc);
+		else if (branches && branched)
+			note_went(a, branched, b->code.pc);
 		if (accesses)
 			spmu_uarch_run(a->model, 0, &b->run, at, a->fs_base);
 		branched = b->code.branch == ACTIVITY_NO_BRANCH ? NULL : &b->code;
 		at = next;
 	}
 	a->branched = branched;
+	flush(a);
 }
 
 /* Reports the complete blocks of the log, and empties it. */
