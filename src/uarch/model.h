@@ -67,6 +67,12 @@ enum spmu_uarch_level memory_reach(struct spmu_uarch *u, const struct reference 
 void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
 		   uint32_t bytes, unsigned shift, uint64_t *misses, uint64_t *walks);
 
+/* uarch.c: Report a fetch or an access of at least one byte, the long way. */
+enum spmu_uarch_level uarch_fetch(struct spmu_uarch *u, struct thread *t, uint64_t linear,
+				  uint32_t bytes);
+enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint64_t linear,
+				   uint32_t bytes, unsigned kind);
+
 /* near.c: Returns whether accesses that hit the first levels can be done with little work. */
 enum near_kind near_kind(const struct spmu_uarch *u);
 

@@ -12,13 +12,12 @@ enum near_kind near_kind(const struct spmu_uarch *u)
 {
 	const struct thread *t = &u->thread[0];
 
-	if (!cache_has_near(&t->l1i) || !cache_has_near(&t->l1d))
+	if (u->config.page_shift || !cache_has_near(&t->l1i) || !cache_has_near(&t->l1d))
 		return NEAR_NOT;
 	if (!t->itlb[0].ways && !t->dtlb[0].ways)
 		return NEAR_UNTRANSLATED;
-	return !u->config.page_shift && cache_has_near(&t->itlb[0]) && cache_has_near(&t->dtlb[0])
-		       ? NEAR_TRANSLATED
-		       : NEAR_NOT;
+	return cache_has_near(&t->itlb[0]) && cache_has_near(&t->dtlb[0]) ? NEAR_TRANSLATED
+									  : NEAR_NOT;
 }
 
 /*
@@ -47,7 +46,7 @@ static const struct near {
 struct list {
 	struct spmu_uarch *model;
 	struct thread *t;
-	unsigned thread, line_shift;
+	unsigned line_shift;
 	enum near_kind near;
 	uint64_t counted;
 };
@@ -56,16 +55,7 @@ struct list {
 
 INLINE struct list list_of(struct spmu_uarch *model, unsigned thread, enum near_kind near)
 {
-	return (struct list){model, &model->thread[thread], thread, model->line_shift, near, 0};
-}
-
-static void report(struct spmu_uarch *model, unsigned thread, uint64_t linear, uint32_t bytes,
-		   uint32_t kind)
-{
-	if (kind == SPMU_UARCH_FETCH)
-		(void)spmu_uarch_fetch(model, thread, linear, bytes);
-	else
-		(void)spmu_uarch_access(model, thread, linear, bytes, kind);
+	return (struct list){model, &model->thread[thread], model->line_shift, near, 0};
 }
 
 /* Uses the page of an access if it is near.  Otherwise it returns false. */
@@ -124,6 +114,37 @@ INLINE void count_near(const struct list *l)
 	l->t->count[SPMU_UARCH_STORES] += l->counted >> STORES_SHIFT;
 }
 
+/* --- one access --- */
+
+enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned thread, uint64_t linear,
+					uint32_t bytes, unsigned kind)
+{
+	struct list l;
+
+	if (thread >= model->config.threads || !bytes)
+		return SPMU_LEVEL_L1;
+	l = list_of(model, thread, model->near);
+	if (!do_near(&l, linear, bytes, kind))
+		return uarch_access(model, l.t, linear, bytes, kind);
+	count_near(&l);
+	return SPMU_LEVEL_L1;
+}
+
+enum spmu_uarch_level spmu_uarch_fetch(struct spmu_uarch *model, unsigned thread, uint64_t linear,
+				       uint32_t bytes)
+{
+	struct list l;
+
+	if (thread >= model->config.threads || !bytes)
+		return SPMU_LEVEL_L1;
+	l = list_of(model, thread, model->near);
+	if (l.near == NEAR_NOT || (linear + bytes - 1) >> l.line_shift != linear >> l.line_shift ||
+	    !fetch_near(&l, linear >> l.line_shift) || !translate_near(&l, &l.t->itlb[0], linear))
+		return uarch_fetch(model, l.t, linear, bytes);
+	l.t->count[SPMU_UARCH_FETCHES]++;
+	return SPMU_LEVEL_L1;
+}
+
 /* --- lists --- */
 
 /* Reports a fetch as one, in however many lines it is. */
@@ -135,7 +156,7 @@ INLINE void report_fetch(const struct list *l, uint64_t linear, uint32_t bytes)
 	    fetch_near(l, line) && translate_near(l, &l->t->itlb[0], linear))
 		l->t->count[SPMU_UARCH_FETCHES]++;
 	else
-		report(l->model, l->thread, linear, bytes, SPMU_UARCH_FETCH);
+		(void)uarch_fetch(l->model, l->t, linear, bytes);
 }
 
 INLINE void report_list(struct list l, const struct spmu_uarch_reference *r, size_t count)
@@ -143,8 +164,8 @@ INLINE void report_list(struct list l, const struct spmu_uarch_reference *r, siz
 	for (; count; count--, r++)
 		if (r->kind == SPMU_UARCH_FETCH && r->bytes)
 			report_fetch(&l, r->linear, r->bytes);
-		else if (!r->bytes || !do_near(&l, r->linear, r->bytes, r->kind))
-			report(l.model, l.thread, r->linear, r->bytes, r->kind);
+		else if (r->bytes && !do_near(&l, r->linear, r->bytes, r->kind))
+			(void)uarch_access(l.model, l.t, r->linear, r->bytes, r->kind);
 	count_near(&l);
 }
 
@@ -170,7 +191,7 @@ static void report_lines(const struct list l, uint64_t at, uint32_t bytes)
 		next = ((at >> l.line_shift) + 1) << l.line_shift;
 		if (next > end)
 			next = end;
-		report(l.model, l.thread, at, (uint32_t)(next - at), SPMU_UARCH_FETCH);
+		(void)uarch_fetch(l.model, l.t, at, (uint32_t)(next - at));
 	}
 }
 
@@ -219,7 +240,7 @@ INLINE void report_block(struct list l, const struct spmu_uarch_block *b, const 
 		uint64_t linear = address_of(a, word, segment_base);
 
 		if (!do_near(&l, linear, a->bytes, a->kind))
-			report(l.model, l.thread, linear, a->bytes, a->kind);
+			(void)uarch_access(l.model, l.t, linear, a->bytes, a->kind);
 	}
 	count_near(&l);
 }

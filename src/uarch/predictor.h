@@ -24,6 +24,7 @@ struct tage {
 	 * it has been taken. */
 	uint16_t *way;
 	struct tage_geometry geometry;
+	bool is_usual;			/* there is code for the geometry */
 	uint64_t mask[TAGE_TABLES_MAX]; /* which bits of the last word of each table's history */
 	uint8_t next[TAGE_TRANSITIONS];
 	uint64_t history[TAGE_HISTORY_MAX / 64]; /* bit 0 of word 0 is the newest branch */

@@ -142,6 +142,7 @@ void tage_create(struct tage *t, uint8_t *memory, const struct spmu_predictor_sh
 		t->geometry.last[i] = (uint8_t)last;
 		t->mask[i] = UINT64_MAX >> (64 * (last + 1) - length);
 	}
+	t->is_usual = !memcmp(&t->geometry, &usual, sizeof(usual));
 }
 
 _Static_assert(TAGE_HISTORY_MAX == 4 * 64, "the words of a history");
@@ -319,7 +320,8 @@ bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken)
 
 	if (!needs_tables(way, taken))
 		return way == WAY_UNKNOWN && taken;
-	missed = use_tables(t, &t->geometry, base, from, taken);
+	missed = t->is_usual ? use_tables(t, &usual, base, from, taken)
+			     : use_tables(t, &t->geometry, base, from, taken);
 	return way == WAY_BOTH ? missed : true;
 }
 
@@ -366,7 +368,6 @@ INLINE uint64_t run_listed(struct tage *t, const struct tage_geometry *g, uint8_
 uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
 			   const struct spmu_uarch_outcome *o, size_t count)
 {
-	bool is_usual = !memcmp(&t->geometry, &usual, sizeof(usual));
 	uint16_t listed[AT_ONCE];
 	uint64_t missed = 0;
 
@@ -374,8 +375,9 @@ uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
 		size_t n = list(t, o + at, count - at < AT_ONCE ? count - at : AT_ONCE, listed,
 				&missed);
 
-		missed += is_usual ? run_listed(t, &usual, counters, mask, o + at, listed, n)
-				   : run_listed(t, &t->geometry, counters, mask, o + at, listed, n);
+		missed += t->is_usual
+				  ? run_listed(t, &usual, counters, mask, o + at, listed, n)
+				  : run_listed(t, &t->geometry, counters, mask, o + at, listed, n);
 	}
 	return missed;
 }

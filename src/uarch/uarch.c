@@ -288,15 +288,12 @@ static inline enum spmu_uarch_level fetch(struct spmu_uarch *u, struct thread *t
 	return level;
 }
 
-enum spmu_uarch_level spmu_uarch_fetch(struct spmu_uarch *model, unsigned thread, uint64_t linear,
-				       uint32_t bytes)
+enum spmu_uarch_level uarch_fetch(struct spmu_uarch *u, struct thread *t, uint64_t linear,
+				  uint32_t bytes)
 {
-	struct extent at;
+	struct extent at = linear_extent(u, linear, bytes);
 
-	if (thread >= model->config.threads || !bytes)
-		return SPMU_LEVEL_L1;
-	at = linear_extent(model, linear, bytes);
-	return fetch(model, &model->thread[thread], &at);
+	return fetch(u, t, &at);
 }
 
 /* Reports a prefetch instruction, which counts only if it brings something in. */
@@ -350,15 +347,12 @@ static inline enum spmu_uarch_level access_all(struct spmu_uarch *u, struct thre
 	return level;
 }
 
-enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned thread, uint64_t linear,
-					uint32_t bytes, unsigned kind)
+enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint64_t linear,
+				   uint32_t bytes, unsigned kind)
 {
-	struct extent at;
+	struct extent at = linear_extent(u, linear, bytes);
 
-	if (thread >= model->config.threads || !bytes)
-		return SPMU_LEVEL_L1;
-	at = linear_extent(model, linear, bytes);
-	return access_all(model, &model->thread[thread], &at, kind);
+	return access_all(u, t, &at, kind);
 }
 
 enum spmu_uarch_level spmu_uarch_translated(struct spmu_uarch *model, unsigned thread,

@@ -354,18 +354,24 @@ static struct spmu_uarch_reference nearby(uint64_t *state)
 	};
 }
 
-static void report_alone(struct uarch_host *h, unsigned thread,
-			 const struct spmu_uarch_reference *r)
+static enum spmu_uarch_level report_alone(struct uarch_host *h, unsigned thread,
+					  const struct spmu_uarch_reference *r)
 {
 	if (r->kind == SPMU_UARCH_FETCH)
-		(void)spmu_uarch_fetch(h->model, thread, r->linear, r->bytes);
-	else
-		(void)spmu_uarch_access(h->model, thread, r->linear, r->bytes, r->kind);
+		return spmu_uarch_fetch(h->model, thread, r->linear, r->bytes);
+	return spmu_uarch_access(h->model, thread, r->linear, r->bytes, r->kind);
+}
+
+static void check_same(const struct uarch_host *a, const struct uarch_host *b, unsigned thread)
+{
+	for (unsigned n = 0; n < SPMU_UARCH_COUNTS; n++)
+		CHECK_EQ(spmu_uarch_counts(a->model, thread)[n],
+			 spmu_uarch_counts(b->model, thread)[n]);
 }
 
 /*
- * A list of accesses takes a shortcut for hits, but not if pages may have several sizes.  All ways
- * must count the same.
+ * Accesses, alone and in lists, take a shortcut for hits, but not if pages may have several sizes.
+ * All ways must count the same, and find data in the same places.
  */
 static void counts_the_same_by_shortcut(void)
 {
@@ -374,12 +380,13 @@ static void counts_the_same_by_shortcut(void)
 	for (unsigned properties = 0; properties < 128; properties += 31)
 		for (size_t i = 0; (machine = spmu_machine_at(i)); i++) {
 			struct spmu_machine m = *machine;
-			struct uarch_host quick, slow;
+			struct uarch_host quick, alone, slow;
 			uint64_t state = 1;
 			unsigned thread;
 
 			m.properties ^= properties;
 			quick = uarch_make(&m, 2, NULL);
+			alone = uarch_make(&m, 2, NULL);
 			slow = uarch_make(&m, 2, pages_of_4k);
 			for (unsigned n = 0; n < 2000; n++) {
 				struct spmu_uarch_reference list[25];
@@ -391,13 +398,15 @@ static void counts_the_same_by_shortcut(void)
 				thread = draw(&state) % 2;
 				spmu_uarch_accesses(quick.model, thread, list, 25);
 				for (unsigned k = 0; k < 25; k++)
-					report_alone(&slow, thread, &list[k]);
+					CHECK_EQ(report_alone(&alone, thread, &list[k]),
+						 report_alone(&slow, thread, &list[k]));
 			}
-			for (thread = 0; thread < 2; thread++)
-				for (unsigned n = 0; n < SPMU_UARCH_COUNTS; n++)
-					CHECK_EQ(spmu_uarch_counts(quick.model, thread)[n],
-						 spmu_uarch_counts(slow.model, thread)[n]);
+			for (thread = 0; thread < 2; thread++) {
+				check_same(&quick, &slow, thread);
+				check_same(&alone, &slow, thread);
+			}
 			free(quick.memory);
+			free(alone.memory);
 			free(slow.memory);
 		}
 }
@@ -472,9 +481,7 @@ static void check_blocks(const struct spmu_machine *machine)
 		}
 	}
 	for (unsigned thread = 0; thread < 2; thread++)
-		for (unsigned n = 0; n < SPMU_UARCH_COUNTS; n++)
-			CHECK_EQ(spmu_uarch_counts(quick.model, thread)[n],
-				 spmu_uarch_counts(slow.model, thread)[n]);
+		check_same(&quick, &slow, thread);
 	free(quick.memory);
 	free(slow.memory);
 }
