@@ -24,6 +24,7 @@ def ways(softpmu, folder):
     out = {"native": []}
     for name, events in EVENTS.items():
         out[name] = [softpmu, "stat", *MACHINE, "-o", os.path.join(folder, "stat.txt"), "-e", events, "--"]
+    out["sampled"] = out["all"][:2] + ["--sample-windows"] + out["all"][2:]
     if shutil.which("valgrind"):
         out["cachegrind"] = ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes",
                              "--cachegrind-out-file=" + os.path.join(folder, "cachegrind.out")]

@@ -164,6 +164,9 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
 	link->lbr_select = request->lbr_select;
 	link->load_threshold = request->load_threshold;
+	link->windows.count = request->window_count;
+	link->windows.warm = request->window_warm;
+	link->windows.skip = request->window_skip;
 	/* With a machine, code names descriptions of blocks, which are not saved. */
 	if (!(request->want & LINK_WANT_COLD) && !request->machine &&
 	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
@@ -309,6 +312,7 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 	const struct link *link = run->link;
 
 	memcpy(result->count, link->count, sizeof(result->count));
+	result->windows = link->windows;
 	result->tsc_start = link->tsc_start;
 	result->tsc_end = link->tsc_end;
 	result->units = link->units;

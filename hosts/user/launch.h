@@ -47,7 +47,10 @@ struct launch_request {
 	uint32_t want;		 /* LINK_WANT_ */
 	uint64_t lbr_select;	 /* MSR_LBR_SELECT */
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT; 0: no event needs it */
-	launch_sink *sink;	 /* NULL: no records are needed */
+	/* Windows that the machine's model sees: instructions of each, those before that warm it
+	 * up, and those that it skips.  0: it sees all. */
+	uint32_t window_count, window_warm, window_skip;
+	launch_sink *sink; /* NULL: no records are needed */
 	void *opaque;
 	const struct launch_control *control; /* NULL: all events count all the time */
 };
@@ -73,6 +76,7 @@ struct launch_result {
 	unsigned missing; /* processes without counts: they still run or were killed */
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];
+	struct link_windows windows;
 	uint64_t tsc_start, tsc_end; /* around the program's own run; 0: not known */
 	uint64_t units, interrupts, records, buffer_full, blocks, cached_blocks, cache_bytes;
 	uint64_t elapsed_ns; /* from the start of the child to the end */

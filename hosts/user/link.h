@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    10u
+#define LINK_VERSION	    11u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -93,6 +93,18 @@ struct link_follower {
 	uint64_t word, value; /* the address of a word in the process, and what is there */
 };
 
+/*
+ * Windows of the run that the machine's model sees: the instructions of each, and those before that
+ * warm the model up and that it skips.  The engine adds the number of windows, and of each event the
+ * sum of its rates in them, in 2^-20 for each instruction, and the sum of their squares.  The first
+ * window of each thread, which stands for itself, is not among them.
+ */
+struct link_windows {
+	uint32_t count; /* 0: the model sees all */
+	uint32_t warm, skip, reserved;
+	uint64_t counted, sum[LINK_EVENTS_MAX], squares[LINK_EVENTS_MAX];
+};
+
 enum link_state {
 	LINK_STARTING = 0,
 	LINK_RUNNING,
@@ -118,8 +130,9 @@ struct link {
 	uint32_t events;
 	uint32_t threads; /* of the core: 1 or 2 (counter numbers) */
 	struct link_event event[LINK_EVENTS_MAX];
-	uint64_t lbr_select;		  /* MSR_LBR_SELECT */
-	uint64_t load_threshold;	  /* MSR_PEBS_LD_LAT, for events of load latency */
+	uint64_t lbr_select;	 /* MSR_LBR_SELECT */
+	uint64_t load_threshold; /* MSR_PEBS_LD_LAT, for events of load latency */
+	struct link_windows windows;
 	uint32_t want;			  /* LINK_WANT_ */
 	char cache_folder[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
 	uint64_t image_sum;		  /* of the engine's image that wrote them */

@@ -9,7 +9,7 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --sweep -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
+		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --sweep --sample-windows -i --no-inherit -r --repeat --per-thread -D --delay --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;

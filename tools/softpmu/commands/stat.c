@@ -21,6 +21,7 @@
 #include "tools/softpmu/counts/metrics.h"
 #include "tools/softpmu/counts/stat_sweep.h"
 #include "tools/softpmu/counts/stat_threads.h"
+#include "tools/softpmu/counts/stat_windows.h"
 #include "tools/softpmu/events/events_default.h"
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/machine/sweep.h"
@@ -33,7 +34,8 @@ struct stat_options {
 	const char *baseline, *write_baseline, *threshold, *label;
 	struct machine_options machine_options;
 	struct spmu_machine machine;
-	const char *sweep_text; /* NULL: no sweep */
+	struct stat_windows windows; /* count 0: the model sees the whole run */
+	const char *sweep_text;	     /* NULL: no sweep */
 	struct sweep sweep;
 	bool json, append, per_thread;
 	unsigned detailed; /* how often -d was given */
@@ -63,6 +65,10 @@ static void print_help(void)
 	       "      --set KEY=VALUE    with another parameter (keys: softpmu explain machine)\n"
 	       "      --sweep KEY=FROM..TO or KEY=VALUE,VALUE...\n"
 	       "                         run the program with each value, and print a table\n"
+	       "      --sample-windows[=WINDOW[,WARM[,PERIOD]]]\n"
+	       "                         show the machine WARM instructions and count WINDOW more, "
+	       "in\n"
+	       "                         each PERIOD (default: 10K,20K,1M); needs much less time\n"
 	       "  -i, --no-inherit       do not count the processes that the program starts\n"
 	       "      --per-thread       print the counts of each thread\n"
 	       "  -r, --repeat N         run it N times, and print mean and spread\n"
@@ -103,6 +109,7 @@ enum {
 	OPTION_THRESHOLD,
 	OPTION_LABEL,
 	OPTION_SWEEP,
+	OPTION_SAMPLE_WINDOWS,
 	OPTION_PER_THREAD,
 	OPTION_METRICS,
 	OPTION_TOPDOWN,
@@ -128,6 +135,7 @@ static const struct option options[] = {
 	{"label", required_argument, NULL, OPTION_LABEL},
 	MACHINE_OPTIONS,
 	{"sweep", required_argument, NULL, OPTION_SWEEP},
+	{"sample-windows", optional_argument, NULL, OPTION_SAMPLE_WINDOWS},
 	{"per-thread", no_argument, NULL, OPTION_PER_THREAD},
 	{"verbose", no_argument, NULL, 'v'},
 	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
@@ -200,6 +208,8 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 	case OPTION_SWEEP:
 		stat->sweep_text = optarg;
 		return -1;
+	case OPTION_SAMPLE_WINDOWS:
+		return stat_windows_take(optarg, &stat->windows);
 	case OPTION_PER_THREAD:
 		stat->per_thread = true;
 		stat->run.want |= LINK_WANT_PER_THREAD;
@@ -279,6 +289,11 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 	if (stat->metrics.wanted && (stat->sweep_text || stat->per_thread))
 		return tool_usage_error("stat", "metrics cannot be combined with --sweep or "
 						"--per-thread");
+	if (stat->windows.count && (stat->sweep_text || stat->per_thread || stat->runs > 1))
+		return tool_usage_error("stat", "--sample-windows cannot be combined with --sweep, "
+						"-r or --per-thread");
+	if (stat->windows.count && !machine_options_given(&stat->machine_options))
+		return tool_usage_error("stat", "--sample-windows needs --machine");
 	if (stat->append && !stat->output)
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
@@ -399,6 +414,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 	}
 	request.load_threshold = stat->load_threshold;
 	request.control = control_request(&stat->run.control);
+	stat_windows_request(&stat->windows, &request);
 	launch_run(program, &request, result);
 	run_say_end(result);
 	if (result->end != LAUNCH_DONE && result->end != LAUNCH_LOST)

@@ -81,10 +81,12 @@ static void print_row(void *opaque, const struct stat_table *table, size_t index
 		form->width, event->name, catalog_fidelity_text(event->fidelity));
 	if (stat_table_metric(table, index, &metric, &unit))
 		fprintf(file, "  # %8.3f %-18s", metric, unit);
-	else if (table->runs > 1)
+	else if (table->runs > 1 || (!missing && count->within >= 0))
 		fprintf(file, "  %-29s", "");
 	if (table->runs > 1 && !missing)
 		fprintf(file, "  ( +-%6.2f%% )", stat_table_spread_percent(&count->values));
+	else if (!missing && count->within >= 0)
+		fprintf(file, "  ( +-%6.2f%% )", count->within);
 	fputc('\n', file);
 }
 
@@ -316,6 +318,8 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 	if (table->runs > 1)
 		fprintf(file, ", \"variance\" : %.2f",
 			stat_table_spread_percent(&table->counts[index].values));
+	else if (!missing && table->counts[index].within >= 0)
+		fprintf(file, ", \"interval-percent\" : %.2f", table->counts[index].within);
 	fprintf(file,
 		", \"event-runtime\" : %.0f, \"pcnt-running\" : 100.00, "
 		"\"metric-value\" : %.6f, \"metric-unit\" : \"%s\", "
@@ -375,6 +379,8 @@ static void print_field_row(void *opaque, const struct stat_table *table, size_t
 	if (table->runs > 1)
 		fprintf(file, "%s%.2f%%", separator,
 			stat_table_spread_percent(&table->counts[index].values));
+	else if (!missing && table->counts[index].within >= 0)
+		fprintf(file, "%s%.2f%%", separator, table->counts[index].within);
 	fprintf(file, "%s%.0f%s100.00%s", separator, runtime_of(table, index), separator,
 		separator);
 	if (stat_table_metric(table, index, &metric, &unit))

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/counts/stat_windows.h"
 #include "tools/softpmu/counts/stat_threads.h"
 
 static void spread_add(struct spread *spread, double value)
@@ -56,6 +57,7 @@ void stat_table_add(struct stat_table *table, const struct launch_result *result
 
 		if (table->events.event[i].fidelity == SPMU_ABSENT)
 			continue;
+		count->within = stat_windows_percent(&result->windows, from);
 		count->value = result->count[from++];
 		count->counted = result->end == LAUNCH_DONE;
 		if (count->counted)

@@ -15,6 +15,7 @@ struct spread {
 
 struct stat_count {
 	bool counted;	/* the last run had a count */
+	double within;	/* half the confidence interval of windows, in percent; negative: none */
 	uint64_t value; /* of the last run, exact */
 	struct spread values;
 	bool has_baseline;

@@ -311,7 +311,9 @@ static void charge(struct activity *a)
 		if (!c->meter[m].modelled)
 			continue;
 		n = (int64_t)activity_occurrences(meter, signals, tallies);
-		if (c->mode == COUNTING_PRECISE)
+		if (windows_wanted())
+			windows_add(c, m, (uint64_t)n);
+		else if (c->mode == COUNTING_PRECISE)
 			meter->headroom -= n;
 		else
 			current->shard[m][0] -= n;
@@ -778,6 +780,7 @@ void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcom
 	if (b->branch != ACTIVITY_NO_BRANCH && wants(ACTIVITY_BRANCHES))
 		report_branch(a, b, next);
 	flush(a);
-	read_outcome(a, outcome);
+	if (!windows_wanted())
+		read_outcome(a, outcome);
 	charge(a); /* the clocks, which no instruction has */
 }

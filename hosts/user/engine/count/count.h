@@ -57,6 +57,8 @@ static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 bool shards_rebalance(unsigned m, unsigned shard, unsigned n);
 /* Returns whether so little headroom is left on a meter that several shards do not pay. */
 bool shards_low(void);
+/* Returns whether a phase of windows is over (windows.c). */
+bool shards_window_over(void);
 /* Returns whether so little is left on meter m that two or three steps use it up. */
 bool shards_few(unsigned m);
 /* Returns whether bulk code has used up the sampling quantum (shards_quantum). */
@@ -80,6 +82,9 @@ void units_begin_again(void);
  * count from 0. */
 void units_expect_child(void);
 void units_begin_child(void);
+/* Precise mode: returns what a thread has counted of an event of the tool. */
+struct counting;
+uint64_t counting_of(struct counting *c, unsigned event);
 /* Returns what the thread has counted of the first event. */
 uint64_t counting_first(void);
 enum counting_mode counting_mode_now(void);

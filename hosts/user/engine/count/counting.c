@@ -96,6 +96,8 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 	c->now_next_ip = next_ip;
 	if (current->list->activity)
 		add_activity(&insn, next_ip, &outcome);
+	if (windows_wanted())
+		c->window.headroom--;
 	retire_in_units(&insn);
 	interrupts_service();
 }
@@ -150,11 +152,8 @@ void counting_drain(void)
 	shards_set_mode(before);
 }
 
-/* What the thread has counted of an event of the tool. */
-static uint64_t count_of(unsigned e)
+uint64_t counting_of(struct counting *c, unsigned e)
 {
-	struct counting *c = current->counting;
-
 	return c->event[e].added ? event_set_read(&c->set, c->event[e].number) : 0;
 }
 
@@ -171,7 +170,7 @@ static void publish(void)
 	};
 
 	for (unsigned e = 0; e < engine_link->events && current->observed; e++) {
-		uint64_t n = count_of(e);
+		uint64_t n = counting_of(c, e);
 
 		r.count[e] = n - c->event[e].published;
 		__atomic_add_fetch(&engine_link->count[e], r.count[e], __ATOMIC_RELAXED);
@@ -188,6 +187,7 @@ void counting_publish(void)
 
 	counting_drain();
 	shards_set_mode(COUNTING_PRECISE);
+	windows_settle();
 	publish();
 	shards_set_mode(before);
 }
@@ -198,8 +198,9 @@ void counting_skip(void)
 	enum counting_mode before = c->mode;
 
 	shards_set_mode(COUNTING_PRECISE);
+	windows_settle();
 	for (unsigned e = 0; e < engine_link->events; e++)
-		c->event[e].published = count_of(e);
+		c->event[e].published = counting_of(c, e);
 	shards_set_mode(before);
 }
 
@@ -211,7 +212,7 @@ uint64_t counting_first(void)
 
 	shards_set_mode(COUNTING_PRECISE);
 	if (engine_link->events)
-		n = count_of(0);
+		n = counting_of(c, 0);
 	shards_set_mode(before);
 	return n;
 }
@@ -228,6 +229,7 @@ void counting_finish(void)
 	struct counting *c = current->counting;
 
 	shards_set_mode(COUNTING_PRECISE);
+	windows_settle();
 	if (engine_is_first_process())
 		engine_link->tsc_end = read_tsc();
 	for (unsigned u = 0; u < c->set.units; u++) {

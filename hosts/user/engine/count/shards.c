@@ -36,9 +36,26 @@
  * two pay only while all overflows are far away. */
 #define CHECKED_SHARDS 2
 
+#define WINDOW_REST    512 /* a window ends earlier: more than a block uses up */
 #define WINDOW_SIGNALS SPMU_SIGBIT(INSTRUCTIONS)
 
 int64_t shards_quantum = SHARDS_QUANTUM_MIN;
+
+static bool counts_windows(unsigned m)
+{
+	return windows_wanted() && current->counting->meter[m].unit == &current->counting->window;
+}
+
+/* Returns how much of its headroom code gets of a meter at a time, if there is enough. */
+static int64_t quantum_of(unsigned m, int64_t headroom)
+{
+	int64_t left;
+
+	if (!counts_windows(m))
+		return shards_quantum;
+	left = windows_left(headroom + current->counting->meter[m].reserve);
+	return left > 0 ? left : 0;
+}
 
 /*
  * Divides `headroom` between the shards by their recent use, in fractions of 2^16.  This needs
@@ -47,13 +64,13 @@ int64_t shards_quantum = SHARDS_QUANTUM_MIN;
 static void share_out(unsigned m, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t *shard = current->shard[m], headroom = all, left;
+	int64_t *shard = current->shard[m], headroom = all, left, quantum = quantum_of(m, all);
 	uint32_t sum = 1, weight[SHARDS] = {0}, inverse;
 	uint64_t most = 0;
 	unsigned shift;
 
-	if (headroom > shards_quantum && headroom > UNDIVIDED) /* code must return now and then */
-		headroom = shards_quantum;
+	if (headroom > quantum && headroom > UNDIVIDED) /* code must return now and then */
+		headroom = quantum;
 	c->meter[m].held = all - headroom;
 	c->handed_out += m == 0 ? headroom : 0;
 	left = headroom;
@@ -77,7 +94,7 @@ static void share_out(unsigned m, int64_t all)
 static void share_evenly(unsigned m, unsigned shard, unsigned n, int64_t all)
 {
 	struct counting *c = current->counting;
-	int64_t headroom = all < shards_quantum ? all : shards_quantum,
+	int64_t quantum = quantum_of(m, all), headroom = all < quantum ? all : quantum,
 		each = (headroom - n) / current->list->shards;
 
 	c->meter[m].held = all - headroom;
@@ -185,6 +202,14 @@ bool shards_low(void)
 	return false;
 }
 
+bool shards_window_over(void)
+{
+	unsigned m = current->list->meters - 1;
+
+	return current->list->meters && counts_windows(m) &&
+	       windows_left(headroom_of(m) + current->counting->meter[m].reserve) < WINDOW_REST;
+}
+
 bool shards_few(unsigned m)
 {
 	return is_frequent(current->list->signals[m]) && headroom_of(m) <= STEPS_HEADROOM;
@@ -255,7 +280,7 @@ static void add_window(struct meter_list *list)
 	struct counting *c = current->counting;
 	unsigned n = list->meters;
 
-	if (!c->samples || !(list->activity & ACTIVITY_METERS))
+	if (!windows_wanted() && (!c->samples || !(list->activity & ACTIVITY_METERS)))
 		return;
 	list->signals[n] = WINDOW_SIGNALS;
 	list->meters++;
@@ -290,6 +315,8 @@ static bool read_units(struct meter_list *list)
 	add_window(list);
 	branches_wanted(&list->branch_signals, &list->branch_kinds);
 	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
+	if (windows_skipping(c))
+		list->activity = 0;
 	if (list->activity)
 		activity_prepare(list->activity, list->meters);
 	return same && list->meters == own->meters && list->activity == own->activity &&

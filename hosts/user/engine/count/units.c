@@ -365,6 +365,7 @@ static void make_units(void)
 		wants_address |= tells_address(&engine_link->event[e]);
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
+	windows_begin(c);
 	c->mode = COUNTING_PRECISE;
 	(void)event_set_create(&c->set, unit_new, c); /* unit_new() ends the run if it fails */
 	c->on = current->events_on;

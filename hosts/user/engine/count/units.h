@@ -10,6 +10,7 @@
 
 #include "engine/count/event_set.h"
 #include "engine/count/count.h"
+#include "engine/count/windows.h"
 
 struct unit {
 	const struct spmu_model *model;
@@ -31,9 +32,10 @@ struct counting {
 	uint64_t on;	      /* which events the set counts, as in link.events_on */
 	uint64_t now_next_ip; /* of the instruction that is being retired */
 	/* Instructions that may run in bulk until a meter that a model of the machine counts can
-	 * use up its headroom.  No unit has this meter. */
+	 * use up its headroom; or all, if the model sees windows.  No unit has this meter. */
 	struct spmu_meter window;
-	bool samples;	    /* some event of the run is sampled */
+	bool samples; /* some event of the run is sampled */
+	struct windows windows;
 	int64_t handed_out; /* headroom used since the last quantum */
 	uint64_t start_tsc, start_ns;
 	struct {

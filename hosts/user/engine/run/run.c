@@ -9,6 +9,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
 #include "engine/count/follow.h"
+#include "engine/count/windows.h"
 #include "engine/linux/syscalls.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/context.h"
@@ -183,6 +184,12 @@ static void headroom_exit(struct block *b, unsigned index)
 
 	if (!b->low_headroom) {
 		emit_move_check(charge.check);
+		if (shards_window_over()) {
+			side_table_leave_at_check(b);
+			current->pc = pc;
+			sample_turn();
+			return;
+		}
 		run->steps_due = !shards_low() && shards_quantum_over() ? hot_sample(b) : 0;
 		if (run->steps_due) {
 			side_table_leave_at_check(b);
