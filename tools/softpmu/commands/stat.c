@@ -68,7 +68,7 @@ static void print_help(void)
 	       "      --sample-windows[=WINDOW[,WARM[,PERIOD]]]\n"
 	       "                         show the machine WARM instructions and count WINDOW more, "
 	       "in\n"
-	       "                         each PERIOD (default: 10K,20K,1M); needs much less time\n"
+	       "                         each PERIOD (default: 10K,20K,2M); needs much less time\n"
 	       "  -i, --no-inherit       do not count the processes that the program starts\n"
 	       "      --per-thread       print the counts of each thread\n"
 	       "  -r, --repeat N         run it N times, and print mean and spread\n"

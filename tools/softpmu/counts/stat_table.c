@@ -57,7 +57,9 @@ void stat_table_add(struct stat_table *table, const struct launch_result *result
 
 		if (table->events.event[i].fidelity == SPMU_ABSENT)
 			continue;
-		count->within = stat_windows_percent(&result->windows, from);
+		count->within = table->events.event[i].fidelity == SPMU_MODELLED
+					? stat_windows_percent(&result->windows, from)
+					: -1;
 		count->value = result->count[from++];
 		count->counted = result->end == LAUNCH_DONE;
 		if (count->counted)

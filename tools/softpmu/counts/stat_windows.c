@@ -15,7 +15,7 @@
 #define NORMAL95 1.96 /* standard errors in a half of the interval */
 #define WINDOWS	 10   /* with fewer, nothing is said of their spread */
 
-static const struct stat_windows usual = {10000, 20000, 1000000};
+static const struct stat_windows usual = {10000, 20000, 2000000};
 
 /* Reads WINDOW[,WARM[,PERIOD]].  Returns false if the text is not that. */
 static bool parse(const char *text, struct stat_windows *windows)

@@ -6,16 +6,28 @@
 #include "engine/count/windows.h"
 #include "engine/rt/context.h"
 
-/* Tells the tool of the rate of each event in a window, in 2^-20 for each instruction. */
-static void tell(struct counting *c, const uint64_t *before, uint64_t interval)
+/* Reads the counts of all events.  This takes some microseconds for each. */
+static void read_counts(struct counting *c, uint64_t *count)
 {
+	for (unsigned e = 0; e < engine_link->events; e++)
+		count[e] = counting_of(c, e);
+	c->windows.is_read = true;
+}
+
+/* Tells the tool of the rate of each event in a window, in 2^-20 for each instruction. */
+static void tell(struct counting *c, uint64_t interval)
+{
+	uint64_t count[LINK_EVENTS_MAX];
+
+	read_counts(c, count);
 	__atomic_add_fetch(&engine_link->windows.counted, 1, __ATOMIC_RELAXED);
 	for (unsigned e = 0; e < engine_link->events; e++) {
-		uint64_t n = counting_of(c, e) - before[e];
+		uint64_t n = count[e] - c->windows.read[e];
 		uint64_t rate = windows_scale(n, UINT64_C(1) << 20, interval);
 
 		__atomic_add_fetch(&engine_link->windows.sum[e], rate, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&engine_link->windows.squares[e], rate * rate, __ATOMIC_RELAXED);
+		c->windows.read[e] = count[e];
 	}
 }
 
@@ -23,14 +35,13 @@ static void tell(struct counting *c, const uint64_t *before, uint64_t interval)
 static void end_window(struct counting *c)
 {
 	uint64_t interval = (uint64_t)(c->windows.interval - c->window.headroom);
-	uint64_t before[LINK_EVENTS_MAX];
-	bool whole = c->windows.whole;
+	bool tells = !c->windows.whole && current->observed;
 
-	for (unsigned e = 0; e < engine_link->events; e++)
-		before[e] = counting_of(c, e);
+	if (tells && !c->windows.is_read)
+		read_counts(c, c->windows.read);
 	windows_end(c);
-	if (!whole && current->observed)
-		tell(c, before, interval);
+	if (tells)
+		tell(c, interval);
 }
 
 void sample_turn(void)

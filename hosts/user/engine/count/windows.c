@@ -103,4 +103,5 @@ void windows_settle(void)
 	else
 		charge(c, c->windows.last, c->windows.last_insns);
 	memset(c->windows.count, 0, sizeof(c->windows.count));
+	c->windows.is_read = false;
 }

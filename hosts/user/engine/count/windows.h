@@ -26,6 +26,10 @@ struct windows {
 	/* Of each meter: occurrences in this window; and those of the last one, with its
 	 * instructions. */
 	uint64_t count[SHARDED_METERS], last[SHARDED_METERS], last_insns;
+	/* The counts of all events after the last window, if only windows have changed those that
+	 * the model counts. */
+	uint64_t read[LINK_EVENTS_MAX];
+	bool is_read;
 };
 
 static inline bool windows_wanted(void)
