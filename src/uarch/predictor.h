@@ -67,7 +67,7 @@ bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken);
 /* The same for a list of branches.  Each returns how many predictions were wrong.  `counters`: the
  * table without tags, whose index is the address and `mask`. */
 uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
-			   const struct spmu_uarch_outcome *list, size_t count);
+			   const struct spmu_uarch_outcome *o, size_t count);
 uint64_t predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
 				size_t count);
 

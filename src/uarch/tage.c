@@ -368,7 +368,7 @@ INLINE uint64_t run_listed(struct tage *t, const struct tage_geometry *g, uint8_
 uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
 			   const struct spmu_uarch_outcome *o, size_t count)
 {
-	uint16_t listed[AT_ONCE];
+	uint16_t listed[AT_ONCE] = {0};
 	uint64_t missed = 0;
 
 	for (size_t at = 0; at < count; at += AT_ONCE) {

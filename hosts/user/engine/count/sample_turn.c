@@ -17,7 +17,7 @@ static void read_counts(struct counting *c, uint64_t *count)
 /* Tells the tool of the rate of each event in a window, in 2^-20 for each instruction. */
 static void tell(struct counting *c, uint64_t interval)
 {
-	uint64_t count[LINK_EVENTS_MAX];
+	uint64_t count[LINK_EVENTS_MAX] = {0};
 
 	read_counts(c, count);
 	__atomic_add_fetch(&engine_link->windows.counted, 1, __ATOMIC_RELAXED);

@@ -37,6 +37,11 @@ bool windows_skipping(const struct counting *c)
 	return windows_wanted() && c->windows.phase == WINDOWS_SKIP;
 }
 
+bool windows_warming(const struct counting *c)
+{
+	return windows_wanted() && c->windows.phase == WINDOWS_WARM;
+}
+
 void windows_add(struct counting *c, unsigned m, uint64_t n)
 {
 	c->windows.count[m] += n; /* a window begins with 0 */

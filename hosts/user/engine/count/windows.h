@@ -41,6 +41,8 @@ static inline bool windows_wanted(void)
 void windows_begin(struct counting *c);
 /* Returns whether the model is told of nothing now. */
 bool windows_skipping(const struct counting *c);
+/* Returns whether the model only warms up. */
+bool windows_warming(const struct counting *c);
 /* The model has counted occurrences of meter m. */
 void windows_add(struct counting *c, unsigned m, uint64_t n);
 /* Bulk mode: returns how many instructions are left of the phase, if the meter of instructions has
