@@ -95,6 +95,7 @@ uint8_t *cache_create(struct cache *c, uint8_t *memory, const struct spmu_cache_
 	c->ways = shape->ways;
 	c->sets = (uint32_t)(n / shape->ways);
 	c->set_mask = c->sets - 1;
+	c->empty = (uint32_t)n;
 	c->replacement = shape->replacement;
 	policy_create(c);
 	c->entry = (uint64_t *)(void *)memory;
@@ -157,7 +158,40 @@ static uint32_t tree_victim(uint64_t tree, uint32_t ways)
 	return node - ways;
 }
 
-/* --- QLRU: ages of two bits --- */
+/* --- QLRU: ages of two bits, in a byte each --- */
+
+#define ONES UINT32_C(0x01010101)
+
+/* Returns four ages at once.  Those beyond the last way are 0. */
+static inline uint32_t four(const uint8_t *age, uint32_t ways, uint32_t at)
+{
+	uint32_t ages = 0;
+
+	if (ways % 4 == 0)
+		memcpy(&ages, age + at, sizeof(ages));
+	else
+		for (uint32_t i = 0; i < 4 && at + i < ways; i++)
+			ages |= (uint32_t)age[at + i] << 8 * i;
+	return ages;
+}
+
+/* Adds to up to four ages, which stay below 4. */
+static inline void add_four(uint8_t *age, uint32_t ways, uint32_t at, uint32_t more)
+{
+	uint32_t ages = four(age, ways, at) + more;
+
+	if (ways % 4 == 0)
+		memcpy(age + at, &ages, sizeof(ages));
+	else
+		for (uint32_t i = 0; i < 4 && at + i < ways; i++)
+			age[at + i] = (uint8_t)(ages >> 8 * i);
+}
+
+/* Returns a mask of way `used` among four. */
+static inline uint32_t mask_of(uint32_t used, uint32_t at)
+{
+	return used - at < 4 ? UINT32_C(0xff) << 8 * (used - at) : 0;
+}
 
 /*
  * Ages the entries of a set after an access to entry `used` (`ways`: before a replacement). U0,
@@ -166,16 +200,20 @@ static uint32_t tree_victim(uint64_t tree, uint32_t ways)
  */
 static void qlru_age(const struct spmu_replacement *r, uint8_t *age, uint32_t ways, uint32_t used)
 {
-	uint8_t oldest = 0;
-	uint8_t more;
+	uint32_t any = 0, threes = 0, oldest, more;
 
-	for (uint32_t i = 0; i < ways; i++)
-		if (age[i] > oldest && !(r->update == 1 && i == used))
-			oldest = age[i];
-	more = r->update < 2 ? (uint8_t)(3 - oldest) : oldest < 3;
-	for (uint32_t i = 0; i < ways; i++)
-		if (!(r->update & 1 && i == used))
-			age[i] = (uint8_t)(age[i] + more);
+	for (uint32_t at = 0; at < ways; at += 4) {
+		uint32_t ages = four(age, ways, at);
+
+		ages &= r->update == 1 ? ~mask_of(used, at) : UINT32_MAX;
+		any |= ages;
+		threes |= ages & ages >> 1;
+	}
+	oldest = threes & ONES ? 3 : any & 2 * ONES ? 2 : (any & ONES) != 0;
+	more = r->update < 2 ? 3 - oldest : oldest < 3;
+	for (uint32_t at = 0; more && at < ways; at += 4)
+		add_four(age, ways, at,
+			 more * ONES & (r->update & 1 ? ~mask_of(used, at) : UINT32_MAX));
 }
 
 static void qlru_hit(const struct spmu_replacement *r, uint8_t *age, uint32_t ways, uint32_t way)
@@ -188,9 +226,12 @@ static void qlru_hit(const struct spmu_replacement *r, uint8_t *age, uint32_t wa
 /* Returns the leftmost entry of age 3, or, as R1 has it, the first entry if there is none. */
 static uint32_t qlru_victim(const uint8_t *age, uint32_t ways)
 {
-	for (uint32_t i = 0; i < ways; i++)
-		if (age[i] == 3)
-			return i;
+	for (uint32_t at = 0; at < ways; at += 4) {
+		uint32_t ages = four(age, ways, at), threes = ages & ages >> 1 & ONES;
+
+		if (threes)
+			return at + (uint32_t)__builtin_ctz(threes) / 8;
+	}
 	return 0;
 }
 
@@ -277,7 +318,7 @@ static uint32_t choose_way(const struct cache *c, uint64_t number)
 
 	if (c->replacement.policy == SPMU_REPLACE_TREE_PLRU)
 		return tree_victim(c->bits[number], c->ways);
-	for (uint32_t i = 0; i < c->ways; i++) {
+	for (uint32_t i = 0; c->empty && i < c->ways; i++) {
 		uint32_t way = from_right ? c->ways - 1 - i : i;
 
 		if (set[way] == CACHE_EMPTY)
@@ -321,6 +362,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
 			if (set[i] == CACHE_EMPTY)
 				way = i;
 		victim = set[way];
+		c->empty -= victim == CACHE_EMPTY;
 		set[way] = entry;
 		move_to_front(set, way);
 		hint(c, number, line, 0);
@@ -330,6 +372,7 @@ uint64_t cache_insert(struct cache *c, uint64_t line, unsigned flags)
 		qlru_age(&c->replacement, c->age + number * c->ways, c->ways, c->ways);
 	way = choose_way(c, number);
 	victim = set[way];
+	c->empty -= victim == CACHE_EMPTY;
 	set[way] = entry;
 	hint(c, number, line, way);
 	use_new(c, number, way);
@@ -345,6 +388,7 @@ uint64_t cache_remove(struct cache *c, uint64_t line)
 	if (!found)
 		return CACHE_EMPTY;
 	entry = *found;
+	c->empty++;
 	if (c->hint)
 		c->newest[cache_set(c, line)] = CACHE_EMPTY;
 	if (c->ordered) {

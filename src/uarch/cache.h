@@ -36,6 +36,7 @@ struct cache {
 	uint64_t *newest; /* the line that each set used last, or CACHE_EMPTY */
 	uint8_t *hint;	  /* by the lowest bits of a line; NULL: too many entries, and no newest */
 	uint32_t sets, ways;
+	uint32_t empty;		      /* entries without a line */
 	uint32_t hint_mask, set_mask; /* set_mask: if the number of sets is a power of two */
 	bool ordered;		      /* sets are in order */
 	struct spmu_replacement replacement;
@@ -63,10 +64,19 @@ static inline __attribute__((always_inline)) uint32_t cache_search(const uint64_
 	return found;
 }
 
-/* The same, with code of its own for the most frequent number of ways. */
+/* The same, with code of its own for the most frequent numbers of ways. */
 static inline uint32_t cache_way(const uint64_t *set, uint32_t ways, uint64_t line)
 {
-	return ways == 8 ? cache_search(set, 8, line) : cache_search(set, ways, line);
+	switch (ways) {
+	case 4:
+		return cache_search(set, 4, line);
+	case 8:
+		return cache_search(set, 8, line);
+	case 16:
+		return cache_search(set, 16, line);
+	default:
+		return cache_search(set, ways, line);
+	}
 }
 
 /* LRU in a matrix, tree PLRU: notes the use of a way. */
