@@ -452,6 +452,17 @@ SPMU_API void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
 				      const struct spmu_uarch_outcome *list, size_t count);
 
 /*
+ * Says whether the model is told only of a part of what runs from now on.
+ *
+ * Such a model does not know what large structures hold.  So while a set of the last level or of
+ * the second level of the TLB has had fewer lines or pages than it has ways, an access that misses
+ * there counts as a hit: it may have been brought in meanwhile.  (For estimates of what such an
+ * access does, see Wood, Hill and Kessler, "A Model for Estimating Trace-Sample Miss Ratios",
+ * SIGMETRICS 1991.)  At first the model is told of everything.
+ */
+SPMU_API void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial);
+
+/*
  * Returns the counts of a thread: SPMU_UARCH_COUNTS numbers by enum spmu_uarch_count, which go up
  * as accesses and branches are reported.  NULL for a thread that the model does not have.
  */

@@ -274,6 +274,16 @@ uint64_t *cache_find(struct cache *c, uint64_t line)
 	return way < c->ways ? &set[way] : NULL;
 }
 
+bool cache_has_room(const struct cache *c, uint64_t line)
+{
+	const uint64_t *set = set_of(c, line);
+
+	for (uint32_t way = 0; c->empty && way < c->ways; way++)
+		if (set[way] == CACHE_EMPTY)
+			return true;
+	return false;
+}
+
 uint64_t *cache_use(struct cache *c, uint64_t line)
 {
 	uint64_t number = cache_set(c, line);

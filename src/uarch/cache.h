@@ -141,6 +141,9 @@ void cache_empty(struct cache *c);
  */
 uint64_t *cache_use(struct cache *c, uint64_t line);
 
+/* Returns whether the set of a line has an empty entry. */
+bool cache_has_room(const struct cache *c, uint64_t line);
+
 /* Looks a line up without using it. */
 uint64_t *cache_find(struct cache *c, uint64_t line);
 

@@ -171,6 +171,11 @@ static struct supply from_beyond(struct spmu_uarch *u, struct thread *t, uint64_
 		if (u->machine.inclusion == SPMU_VICTIM)
 			s.flags |= (unsigned)cache_remove(u->llc, line) & LINE_CHANGED;
 	}
+	if (!entry && u->partial && u->llc->ways && cache_has_room(u->llc, line)) {
+		s.level = SPMU_LEVEL_LLC; /* for all that is known */
+		if (u->machine.inclusion != SPMU_VICTIM)
+			(void)cache_insert(u->llc, line, 0);
+	}
 	if (others & LINE_CHANGED) {
 		s.level = SPMU_LEVEL_OTHER;
 		t->count[SPMU_UARCH_SNOOP_MODIFIED]++;

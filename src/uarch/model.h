@@ -34,6 +34,7 @@ struct spmu_uarch {
 	struct spmu_uarch_config config;
 	unsigned line_shift;
 	enum near_kind near;
+	bool partial; /* not all that runs is reported */
 	struct cache own_llc;
 	struct cache *llc; /* own_llc, or that of the peers */
 	struct thread *thread;

@@ -39,8 +39,10 @@ static void translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64
 		return;
 	++*misses;
 	if (!second || !cache_use(second, key)) {
-		++*walks;
-		walk_page(u, t, linear, shift);
+		if (!second || !u->partial || !cache_has_room(second, key)) {
+			++*walks;
+			walk_page(u, t, linear, shift);
+		}
 		if (second)
 			cache_insert(second, key, 0);
 	}

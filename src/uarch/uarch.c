@@ -203,6 +203,7 @@ enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
 	u.near = near_kind(&u);
 	u.next = made;
 	u.llc = &made->own_llc;
+	u.partial = false;
 	*made = u;
 	if (u.config.peer)
 		join(made, u.config.peer);
@@ -432,6 +433,11 @@ void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
 	t->count[SPMU_UARCH_CONDITIONALS] += count;
 	t->count[SPMU_UARCH_CONDITIONAL_MISSES] +=
 		predictor_conditionals(&t->predictor, list, count);
+}
+
+void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial)
+{
+	model->partial = partial;
 }
 
 const uint64_t *spmu_uarch_counts(const struct spmu_uarch *model, unsigned thread)

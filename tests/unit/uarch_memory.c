@@ -517,6 +517,40 @@ static void counts_the_same_with_all_policies(void)
 	}
 }
 
+/* A model that is not told of everything believes that its last level and its second-level TLB had
+ * what their sets have room for. */
+static void believes_in_what_it_has_not_seen(void)
+{
+	struct spmu_machine m = *spmu_machine_find("skylake");
+	struct uarch_host h;
+	uint64_t sets, pages;
+
+	for (unsigned inclusion = 0; inclusion < SPMU_VICTIM; inclusion++) {
+		m.inclusion = (uint8_t)inclusion;
+		h = uarch_make(&m, 1, NULL);
+		sets = m.llc.bytes / m.llc.line_bytes / m.llc.ways;
+		CHECK_EQ(load(&h, 0, 0), SPMU_LEVEL_MEMORY);
+		spmu_uarch_set_partial(h.model, true);
+		for (unsigned way = 1; way < m.llc.ways; way++)
+			CHECK_EQ(load(&h, 0, way * sets * LINE), SPMU_LEVEL_LLC);
+		CHECK_EQ(load(&h, 0, m.llc.ways * sets * LINE), SPMU_LEVEL_MEMORY);
+		CHECK_EQ(h.count[SPMU_UARCH_MEMORY_READS], 2);
+		spmu_uarch_set_partial(h.model, false);
+		CHECK_EQ(load(&h, 0, LINE), SPMU_LEVEL_MEMORY);
+		free(h.memory);
+	}
+	h = uarch_make(&m, 1, NULL);
+	spmu_uarch_set_partial(h.model, true);
+	pages = m.stlb[0].entries;
+	for (uint64_t page = 0; page < pages; page++)
+		(void)load(&h, 0, page * PAGE);
+	CHECK_EQ(h.count[SPMU_UARCH_DTLB_LOAD_MISSES], pages);
+	CHECK_EQ(h.count[SPMU_UARCH_DTLB_LOAD_WALKS], 0);
+	(void)load(&h, 0, pages * PAGE);
+	CHECK_EQ(h.count[SPMU_UARCH_DTLB_LOAD_WALKS], 1);
+	free(h.memory);
+}
+
 /* Checks that what is supplied is what was counted. */
 static void supplies_signals_and_tallies(void)
 {
@@ -599,6 +633,7 @@ int main(void)
 	RUN(counts_the_same_by_shortcut());
 	RUN(counts_the_same_by_blocks());
 	RUN(counts_the_same_with_all_policies());
+	RUN(believes_in_what_it_has_not_seen());
 	RUN(supplies_signals_and_tallies());
 	RUN(supplies_load_latency());
 	RUN(knows_its_machines());

@@ -344,6 +344,12 @@ void activity_begin_again(void)
 		a->tallies[t] = tallied(a, t);
 }
 
+void activity_skips(void)
+{
+	if (mine() && engine_link->windows.skip)
+		spmu_uarch_set_partial(mine()->model, true);
+}
+
 /* --- what ran --- */
 
 /* Returns the signal of a taken branch. */

@@ -76,6 +76,8 @@ void activity_prepare(unsigned what, unsigned meters);
 void activity_begin_again(void);
 /* Gives the log to the model, and what the model counts to the meters. */
 void activity_take(void);
+/* From now on the model is told only of a part of what runs. */
+void activity_skips(void);
 /* Tells the model where execution continues after what it knows. */
 void activity_reach(uint64_t pc);
 

@@ -40,6 +40,7 @@ static void end_window(struct counting *c)
 	if (tells && !c->windows.is_read)
 		read_counts(c, c->windows.read);
 	windows_end(c);
+	activity_skips();
 	if (tells)
 		tell(c, interval);
 }
