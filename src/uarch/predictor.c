@@ -91,17 +91,16 @@ bool predictor_conditional(struct predictor *p, uint64_t from, bool taken)
 	return missed;
 }
 
-uint64_t predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
-				size_t count)
+void predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
+			    size_t count, uint64_t missed[2])
 {
-	uint64_t missed = 0;
-
 	if (p->shape.conditional == SPMU_PREDICT_TAGE)
-		return tage_conditionals(&p->tage, p->counter,
-					 low(UINT64_MAX, p->shape.address_bits), list, count);
-	for (size_t i = 0; i < count; i++)
-		missed += predictor_conditional(p, list[i].from, list[i].taken);
-	return missed;
+		tage_conditionals(&p->tage, p->counter, low(UINT64_MAX, p->shape.address_bits),
+				  list, count, missed);
+	else
+		for (size_t i = 0; i < count; i++)
+			missed[list[i].taken] +=
+				predictor_conditional(p, list[i].from, list[i].taken);
 }
 
 /*

@@ -64,12 +64,13 @@ size_t tage_bytes(const struct spmu_predictor_shape *shape);
 void tage_create(struct tage *t, uint8_t *memory, const struct spmu_predictor_shape *shape);
 bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken);
 
-/* The same for a list of branches.  Each returns how many predictions were wrong.  `counters`: the
- * table without tags, whose index is the address and `mask`. */
-uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
-			   const struct spmu_uarch_outcome *o, size_t count);
-uint64_t predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
-				size_t count);
+/* The same for a list of branches.  Each adds the wrong predictions of branches that were not taken
+ * to missed[0], and those of taken ones to missed[1].  `counters`: the table without tags, whose
+ * index is the address and `mask`. */
+void tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
+		       const struct spmu_uarch_outcome *o, size_t count, uint64_t missed[2]);
+void predictor_conditionals(struct predictor *p, const struct spmu_uarch_outcome *list,
+			    size_t count, uint64_t missed[2]);
 
 /* Moves a two-bit counter towards the outcome. */
 static inline void predictor_learn(uint8_t *counter, bool taken)

@@ -330,11 +330,11 @@ bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken)
 #define AT_ONCE 256u
 
 /* Lists the numbers of the branches that the tables predict, and a bit for those that have gone both
- * ways before.  Adds the mispredictions of others to *missed. */
+ * ways before.  Adds the mispredictions of others to missed[taken]. */
 #define LISTED_BOTH AT_ONCE
 
 static size_t list(struct tage *t, const struct spmu_uarch_outcome *o, size_t count, uint16_t *to,
-		   uint64_t *missed)
+		   uint64_t missed[2])
 {
 	size_t n = 0;
 
@@ -344,40 +344,36 @@ static size_t list(struct tage *t, const struct spmu_uarch_outcome *o, size_t co
 
 		to[n] = (uint16_t)(i + (way == WAY_BOTH ? LISTED_BOTH : 0));
 		n += needs_tables(way, taken);
-		*missed += (way == WAY_UNKNOWN) & taken;
+		missed[1] += (way == WAY_UNKNOWN) & taken;
 	}
 	return n;
 }
 
-INLINE uint64_t run_listed(struct tage *t, const struct tage_geometry *g, uint8_t *counters,
-			   uint64_t mask, const struct spmu_uarch_outcome *o, const uint16_t *list,
-			   size_t count)
+INLINE void run_listed(struct tage *t, const struct tage_geometry *g, uint8_t *counters,
+		       uint64_t mask, const struct spmu_uarch_outcome *o, const uint16_t *list,
+		       size_t count, uint64_t missed[2])
 {
-	uint64_t missed = 0;
-
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = o[list[i] & (AT_ONCE - 1)].from;
 		bool taken = o[list[i] & (AT_ONCE - 1)].taken;
 
-		missed += use_tables(t, g, &counters[from & mask], from, taken) |
-			  !(list[i] & LISTED_BOTH);
+		missed[taken] += use_tables(t, g, &counters[from & mask], from, taken) |
+				 !(list[i] & LISTED_BOTH);
 	}
-	return missed;
 }
 
-uint64_t tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
-			   const struct spmu_uarch_outcome *o, size_t count)
+void tage_conditionals(struct tage *t, uint8_t *counters, uint64_t mask,
+		       const struct spmu_uarch_outcome *o, size_t count, uint64_t missed[2])
 {
 	uint16_t listed[AT_ONCE] = {0};
-	uint64_t missed = 0;
 
 	for (size_t at = 0; at < count; at += AT_ONCE) {
 		size_t n = list(t, o + at, count - at < AT_ONCE ? count - at : AT_ONCE, listed,
-				&missed);
+				missed);
 
-		missed += t->is_usual
-				  ? run_listed(t, &usual, counters, mask, o + at, listed, n)
-				  : run_listed(t, &t->geometry, counters, mask, o + at, listed, n);
+		if (t->is_usual)
+			run_listed(t, &usual, counters, mask, o + at, listed, n, missed);
+		else
+			run_listed(t, &t->geometry, counters, mask, o + at, listed, n, missed);
 	}
-	return missed;
 }

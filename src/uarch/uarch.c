@@ -425,14 +425,16 @@ bool spmu_uarch_branch(struct spmu_uarch *model, unsigned thread,
 void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
 			     const struct spmu_uarch_outcome *list, size_t count)
 {
+	uint64_t missed[2] = {0, 0};
 	struct thread *t;
 
 	if (thread >= model->config.threads)
 		return;
 	t = &model->thread[thread];
+	predictor_conditionals(&t->predictor, list, count, missed);
 	t->count[SPMU_UARCH_CONDITIONALS] += count;
-	t->count[SPMU_UARCH_CONDITIONAL_MISSES] +=
-		predictor_conditionals(&t->predictor, list, count);
+	t->count[SPMU_UARCH_CONDITIONAL_MISSES] += missed[0] + missed[1];
+	t->count[SPMU_UARCH_TAKEN_MISSES] += missed[1];
 }
 
 void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial)
