@@ -183,7 +183,7 @@ static bool map_link(struct run *run)
 	void *memory;
 
 	run->link_bytes = sizeof(*run->link);
-	if (run->request->want & LINK_WANT_BTS)
+	if (run->request->want & LINK_WANT_TRACES)
 		run->link_bytes += (size_t)LINK_TRACE_BUFFERS * LINK_TRACE_BYTES;
 	if (ftruncate(run->link_fd, (off_t)run->link_bytes))
 		return false;
@@ -192,7 +192,7 @@ static bool map_link(struct run *run)
 		return false;
 	run->link = memory;
 	run->link->bytes = (uint32_t)run->link_bytes;
-	if (run->request->want & LINK_WANT_BTS)
+	if (run->request->want & LINK_WANT_TRACES)
 		run->traces = (const uint8_t *)memory + sizeof(*run->link);
 	return true;
 }

@@ -67,6 +67,23 @@ struct link_event {
 
 #define LINK_WANT_PER_THREAD 1024u /* LINK_REC_COUNTS records */
 #define LINK_WANT_DATA_MAPS  2048u /* LINK_REC_MMAP records of mappings without code, too */
+#define LINK_WANT_FLOW	     4096u /* the control flow, instead of a branch trace */
+#define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
+
+/*
+ * With LINK_WANT_FLOW the third word of a record is the stack pointer after a call, an indirect
+ * jump or a return; otherwise it has no meaning.  LINK_FLOW_BREAK in `from` says that the program
+ * stopped before the address in `from`, and continued at `to` without a branch.  0 is no address:
+ * the task begins, or it ends.  Such a record may also say that a handler of a signal begins at
+ * `to`, or that one returns.
+ *
+ * LINK_FLOW_IDLE says that the instruction at `from` repeated 0 times, so it accessed no memory.
+ */
+#define LINK_FLOW_BREAK	  (UINT64_C(1) << 63)
+#define LINK_FLOW_IDLE	  (UINT64_C(1) << 62)
+#define LINK_FLOW_HANDLER (UINT64_C(1) << 61)
+#define LINK_FLOW_LEAVES  (UINT64_C(1) << 60)
+#define LINK_FLOW_FLAGS	  (UINT64_C(15) << 60)
 
 /* The signal by which the tool asks a thread to look at `changes`: its number is SIGTRAP, its code
  * SI_QUEUE, its value this. */
@@ -182,7 +199,7 @@ struct link {
 	uint32_t trace_owner[LINK_TRACE_BUFFERS]; /* process that fills it */
 	struct link_follower follower[LINK_FOLLOWERS_MAX];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
-	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_BTS is set. */
+	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */
 };
 
 /* Records in the ring: a header, then the body; sizes are multiples of 8 and include

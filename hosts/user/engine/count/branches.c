@@ -91,7 +91,7 @@ void branches_resume(void)
 	struct branches *b = current->branches;
 	uint64_t records = OWN_RECORDS;
 
-	if (!current->list->branch_signals)
+	if (current->list->flow || !current->list->branch_signals)
 		return;
 	if (in_place()) {
 		b->log_begin = b->tap->bts_next;
@@ -153,7 +153,7 @@ void branches_take(void)
 	uint64_t records = (current->log - b->log_begin) / LOG_RECORD_BYTES;
 	uint64_t first = 0;
 
-	if (!current->list->branch_signals || !records)
+	if (!current->list->branch_signals || current->list->flow || !records)
 		return;
 	if (in_place()) {
 		spmu_branches_stored(b->core[0], 0, records);
@@ -170,7 +170,7 @@ bool branches_full_at(uint64_t address)
 {
 	struct branches *b = current->branches;
 
-	return current->list->branch_signals && address == b->log_guard &&
+	return current->list->branch_signals && !current->list->flow && address == b->log_guard &&
 	       current->log == b->log_guard;
 }
 
@@ -178,7 +178,6 @@ uint64_t branches_make_room(void)
 {
 	struct branches *b = current->branches;
 	uint64_t keep = (uint64_t)b->tap->keep_last * LOG_RECORD_BYTES;
-
 	if (!in_place() && keep && keep < (b->log_guard - b->log_begin) / 2) {
 		memcpy((void *)b->log_begin, (const void *)(b->log_guard - keep), keep);
 		current->log = b->log_begin + keep;
@@ -237,7 +236,7 @@ uint64_t branches_buffer(bool below_4g, size_t *bytes)
 {
 	struct branches *b = current->branches;
 
-	if (!(engine_link->want & LINK_WANT_BTS))
+	if (!(engine_link->want & LINK_WANT_TRACES))
 		return 0;
 	if (b->buffer == NO_BUFFER)
 		b->buffer = take_buffer();
@@ -248,6 +247,14 @@ uint64_t branches_buffer(bool below_4g, size_t *bytes)
 		b->narrow = narrow_buffer();
 	*bytes = NARROW_BYTES;
 	return b->narrow;
+}
+
+void branches_wait(void)
+{
+	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++) {
+		if (engine_link->trace_owner[i] == current->branches->owner)
+			ring_wait(&engine_link->trace_state[i], LINK_TRACE_FULL);
+	}
 }
 
 void branches_end(void)
@@ -321,7 +328,7 @@ void branches_map(int fd)
 	uint32_t own = (uint32_t)syscall1(__NR_getpid, 0);
 	long offset = sizeof(struct link);
 
-	if (!(engine_link->want & LINK_WANT_BTS))
+	if (!(engine_link->want & LINK_WANT_TRACES))
 		return;
 	for (unsigned i = 0; i < LINK_TRACE_BUFFERS; i++, offset += LINK_TRACE_BYTES) {
 		buffer[i] = guarded(LINK_TRACE_BYTES);

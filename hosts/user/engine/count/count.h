@@ -118,6 +118,8 @@ void branches_map(int fd);
 /* Returns the buffer that the thread fills.  For records of 32 bits it is one whose records are
  * widened into the shared one.  0: the tool asks for no trace. */
 uint64_t branches_buffer(bool below_4g, size_t *bytes);
+/* Waits until the tool has read all buffers of the process. */
+void branches_wait(void);
 /* Gives the buffer up. */
 void branches_end(void);
 /* Returns whether the unit may store there. */

@@ -5,6 +5,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/units.h"
@@ -94,6 +95,8 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
 	};
 
 	c->now_next_ip = next_ip;
+	if (current->list->flow)
+		flow_retire(ip, next_ip, signals);
 	if (current->list->activity)
 		add_activity(&insn, next_ip, &outcome);
 	if (windows_wanted())
@@ -136,6 +139,7 @@ void counting_drain(void)
 	struct counting *c = current->counting;
 	enum counting_mode before;
 
+	flow_drain();
 	if (!current->counts || !makes_records())
 		return; /* not yet, or never */
 	before = c->mode;
@@ -243,6 +247,7 @@ void counting_finish(void)
 		__atomic_add_fetch(&engine_link->buffer_full, c->unit[u].driver.buffer_full,
 				   __ATOMIC_RELAXED);
 	}
+	flow_end();
 	publish();
 	branches_end();
 	engine_link->units = c->set.units;

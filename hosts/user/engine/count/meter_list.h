@@ -21,6 +21,7 @@ struct meter_list {
 	uint8_t variant;   /* of the code cache; NO_VARIANT: the list has no code (variants.c) */
 	bool unchecked;	   /* blocks that go forward are not checked (shards.c) */
 	bool branch_kinds; /* records of the log of branches hold their kind */
+	bool flow;	   /* the log of branches is that of control flow (flow.h) */
 	unsigned shards;   /* that blocks use */
 	/* ACTIVITY_ bits: what code logs for a model of the machine. */
 	unsigned activity;

@@ -11,6 +11,7 @@
  */
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
@@ -313,7 +314,11 @@ static bool read_units(struct meter_list *list)
 		}
 	list->meters = n;
 	add_window(list);
-	branches_wanted(&list->branch_signals, &list->branch_kinds);
+	list->flow = flow_is_wanted();
+	if (list->flow)
+		list->branch_signals = SPMU_SIGSET_TAKEN & ~SPMU_SIGBIT(FAR);
+	else
+		branches_wanted(&list->branch_signals, &list->branch_kinds);
 	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
 	if (windows_skipping(c))
 		list->activity = 0;
@@ -321,7 +326,7 @@ static bool read_units(struct meter_list *list)
 		activity_prepare(list->activity, list->meters);
 	return same && list->meters == own->meters && list->activity == own->activity &&
 	       list->branch_signals == own->branch_signals &&
-	       list->branch_kinds == own->branch_kinds;
+	       list->branch_kinds == own->branch_kinds && list->flow == own->flow;
 }
 
 static bool are_all_frequent(const struct meter_list *list)
@@ -371,6 +376,7 @@ void shards_set_mode(enum counting_mode to)
 	if (from == COUNTING_PRECISE) {
 		shards_follow_units();
 		branches_resume();
+		flow_resume();
 		set_window();
 	}
 	for (unsigned m = 0; m < current->list->meters; m++) {

@@ -14,6 +14,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
@@ -430,6 +431,7 @@ void units_start(void)
 	if (!current->counting)
 		current->counting = heap_allocate(sizeof(*current->counting));
 	branches_begin_again();
+	flow_begin_again();
 	activity_begin_again();
 	make_units();
 	use_units();
@@ -445,7 +447,7 @@ static bool spare_is_made;
 /* A trace has a buffer, which its process takes.  A child that is not counted has other units. */
 static bool may_be_spare(void)
 {
-	return !(engine_link->want & (LINK_WANT_BTS | LINK_WANT_ONE));
+	return !(engine_link->want & (LINK_WANT_TRACES | LINK_WANT_ONE));
 }
 
 void units_expect_child(void)
@@ -475,6 +477,7 @@ void units_begin_child(void)
 	spare = parents;
 	spare_is_made = false;
 	branches_begin_again();
+	flow_begin_again();
 	activity_begin_again();
 	if (current->counting->on != current->events_on)
 		units_switch(current->events_on);

@@ -24,6 +24,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
 #include "engine/linux/children.h"
@@ -230,6 +231,7 @@ static void run_vfork_child(void)
 	if (!(vfork_child->clone.flags & CLONE_SIGHAND))
 		actions_own_dispositions(&vfork_child->dispositions);
 	begin(&vfork_child->clone, &vfork_child->parent);
+	flow_begin();
 	children_run();
 }
 
@@ -307,6 +309,7 @@ static long start_vfork_child(const struct clone_call *w)
 	descriptors = lend_descriptors(w);
 	current->vfork_child = &vfork_child;
 	current->left = false;
+	flow_lend(true);
 	pid = make(w, run_vfork_child, stack + STACK_BYTES);
 	/* A task that wants this thread to stop asks it again, not the program that the child
 	 * executes. */
@@ -315,6 +318,7 @@ static long start_vfork_child(const struct clone_call *w)
 	current->tid = mine.tid;
 	lock_inside(); /* a child that is gone may have been outside the engine */
 	follow_take_back(childs);
+	flow_lend(false);
 	if (!is_error(pid))
 		current->call = CALL_MADE; /* the child has changed them */
 	killed = !is_error(pid) && !current->left;

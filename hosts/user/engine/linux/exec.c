@@ -17,6 +17,7 @@
 #include <linux/mman.h>
 
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/linux/descriptors.h"
 #include "engine/linux/exec.h"
@@ -149,6 +150,7 @@ static const uint64_t *arguments(const struct target *t, uint64_t argv, uint64_t
 
 static void publish_thread(void)
 {
+	flow_end();
 	counting_publish();
 	follow_end();
 	if (current->tid != current->pid)
@@ -161,6 +163,7 @@ static void revive_thread(void)
 	follow_begin();
 	if (current->tid != current->pid)
 		record_begin(current->pid, current->pid);
+	flow_begin();
 }
 
 /* Reports the counts of all threads of the process, which are stopped. */
@@ -169,6 +172,7 @@ static void publish_process(void)
 	lock_take();
 	lock_stop_others();
 	threads_each_other(publish_thread);
+	flow_end();
 	counting_publish();
 }
 
@@ -205,10 +209,12 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 	struct context *own = NULL;
 	long result;
 
-	if (alone)
+	if (alone) {
+		flow_end();
 		counting_drain();
-	else
+	} else {
 		publish_process();
+	}
 	if (shared)
 		own = leave_memory();
 	follow_end();
@@ -226,6 +232,7 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 		return_to_memory(own);
 	if (!alone)
 		revive_process();
+	flow_begin();
 	return result;
 }
 

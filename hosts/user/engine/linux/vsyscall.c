@@ -13,6 +13,7 @@
 #include <asm/vsyscall.h>
 #include <linux/fcntl.h>
 
+#include "engine/count/flow.h"
 #include "engine/linux/syscalls.h"
 #include "engine/memory/access.h"
 #include "engine/rt/call.h"
@@ -90,6 +91,7 @@ bool vsyscall_run(void)
 	memcpy(&caller, (const void *)g[4], sizeof(caller));
 	g[0] = (uint64_t)result;
 	g[4] += sizeof(caller);
+	flow_break(caller, 0);
 	current->pc = caller;
 	return true;
 }

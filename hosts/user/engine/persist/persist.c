@@ -64,7 +64,7 @@ uint64_t persist_key(void)
 	key = persist_mix(key, persist.list->branch_signals);
 	key = persist_mix(key, persist.list->branch_kinds |
 				       engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
-				       persist.list->unchecked << 2);
+				       persist.list->unchecked << 2 | persist.list->flow << 3);
 	return persist_sum(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
 }
 

@@ -30,6 +30,12 @@ struct activity;
 struct steps;
 struct vfork_child;
 
+/* The thread's log of control flow (flow.c). */
+struct flow {
+	uint64_t log; /* the trace buffer that it fills; 0: none */
+	bool begun;   /* the log has the begin of the task */
+};
+
 /*
  * A thread.  Translated code and enter.S use its first words.  It is at the beginning of the
  * thread's own memory (threads.c), so that it can be found from a stack pointer.
@@ -92,6 +98,7 @@ struct context {
 	uint32_t followed;	 /* ... after which of its changes (changes.c) */
 	struct meter_list *list; /* what the code that it runs charges */
 	struct branches *branches;
+	struct flow flow;
 	struct activity *activities; /* NULL: no list of the thread has wanted any */
 	struct steps *steps;
 	struct signals signals;

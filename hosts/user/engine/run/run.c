@@ -8,6 +8,7 @@
  */
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/windows.h"
 #include "engine/linux/syscalls.h"
@@ -265,7 +266,8 @@ static void run_bulk(bool after_step)
 				current->shard[m][0] += side_table_syscall_occurrences(m);
 		break;
 	case EXIT_LOG_FULL: /* the store is repeated, at RAX */
-		current->gpr[0] = current->log = branches_make_room();
+		current->gpr[0] = current->log =
+			current->list->flow ? flow_make_room() : branches_make_room();
 		run->resume_at = run->log_store;
 		break;
 	case EXIT_STEP_ME:

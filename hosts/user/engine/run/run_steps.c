@@ -6,6 +6,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
 #include "engine/linux/clocks.h"
 #include "engine/linux/int80.h"
@@ -60,16 +61,20 @@ static struct insn_addresses addresses_of(const struct step *s, const struct ins
  * neither. */
 static void step_transaction(const struct step *s, const struct insn *insn)
 {
+	uint64_t next = s->pc + insn->length;
+
 	if (!self_has_transactions()) {
 		unknown_run(s);
 		return;
 	}
-	current->pc = s->pc + insn->length;
+	current->pc = next;
 	if (insn->opcode == OPCODE_XBEGIN) {
 		current->gpr[0] &= ~UINT64_C(0xffffffff);
-		current->pc = insn->target;
+		next = insn->target;
 	}
-	counting_retire(s->pc, current->pc, insn->signals, NULL);
+	counting_retire(s->pc, next, insn->signals, NULL);
+	flow_break(next, 0);
+	current->pc = next;
 	current->run.traps = current->run.trap_flag;
 }
 
@@ -201,6 +206,8 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 		ip += s->insn[i].bytes;
 	}
 	counting_retire(ip, next, signals, at);
+	if (s->rep && signals != s->insn[last].signals)
+		flow_note(ip, next, LINK_FLOW_IDLE);
 }
 
 static bool is_call(const struct step *s, const struct insn *insn)

@@ -15,6 +15,7 @@
  * run counts more than instructions and branches, such an instruction ends it with one line.
  */
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
 #include "engine/memory/access.h"
 #include "engine/memory/regions.h"
@@ -154,6 +155,7 @@ static void retire(const struct guess *g, const struct bytes *b, uint64_t pc)
 	current->pc = pc + run->one_bytes;
 	counting_retire(pc, current->pc, known ? g->insn.signals : SPMU_SIGBIT(INSTRUCTIONS),
 			known ? &g->at : NULL);
+	flow_note(pc, current->pc, 0);
 	run->traps = run->trap_flag;
 }
 

@@ -7,6 +7,7 @@
 #include <asm/unistd.h>
 
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -28,6 +29,7 @@ void finish_thread(void)
 void finish_process(void)
 {
 	if (current->is_vfork_child) {
+		flow_end();
 		counting_drain(); /* the parent goes on to count */
 		record_end();
 		current->left = true;

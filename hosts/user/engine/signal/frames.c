@@ -12,6 +12,9 @@
 #include <asm/errno.h>
 #include <asm/unistd.h>
 
+#include <hosts/user/link.h>
+
+#include "engine/count/flow.h"
 #include "engine/memory/access.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -137,6 +140,7 @@ static void registers_in(const struct sigcontext *from)
 {
 	uint64_t *g = current->gpr;
 
+	flow_break(from->rip, LINK_FLOW_LEAVES);
 	memcpy(g + 8, &from->r8, 64);
 	g[7] = from->rdi;
 	g[6] = from->rsi;
@@ -207,6 +211,7 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 	current->gpr[6] = (uint64_t)&f->info;
 	current->gpr[2] = (uint64_t)&f->uc;
 	current->gpr[4] = sp;
+	flow_break(action->handler, LINK_FLOW_HANDLER);
 	current->pc = action->handler;
 	current->rflags &= ~FLAGS_CLEARED;
 	current->run.trap_flag = false;

@@ -29,6 +29,7 @@
 #include <asm/unistd.h>
 
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/memory/access.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/context.h"
@@ -163,6 +164,7 @@ void rseq_abort(void)
 	r->armed = 0;
 	if (r->refused)
 		finish_by_signal(SIGSEGV, FATAL_PROCESS);
+	flow_break(r->abort, 0);
 	current->pc = r->abort;
 }
 

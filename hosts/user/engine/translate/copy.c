@@ -79,6 +79,9 @@ static bool is_logged(const struct copy *copy, uint64_t kind)
 
 static uint32_t log_kind(const struct copy *copy, uint64_t kind)
 {
+	if (copy->list->flow)
+		return kind & (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL)) ? LOG_NO_KIND
+									       : LOG_STACK;
 	return copy->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
 }
 

@@ -143,6 +143,7 @@ void emit_jmp_far(struct emit *e, uint64_t target);
  * LOG_NO_KIND.  RCX holds `to` of an indirect branch. */
 #define LOG_RECORD_BYTES 24 /* like a BTS record: from, to, and the kind in place of the flags */
 #define LOG_NO_KIND	 UINT32_MAX
+#define LOG_STACK	 (UINT32_MAX - 1) /* in place of the kind: the stack pointer */
 void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind);
 void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
 

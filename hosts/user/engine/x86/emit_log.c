@@ -24,7 +24,9 @@ static void emit_log_word(struct emit *e, unsigned at, uint64_t value)
  * been written. */
 static void emit_log_end(struct emit *e, uint32_t kind)
 {
-	if (kind != LOG_NO_KIND)
+	if (kind == LOG_STACK)
+		emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x60, 0x10}, 4); /* MOV [RAX+16], RSP */
+	else if (kind != LOG_NO_KIND)
 		emit_log_word(e, 16, kind);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x40, LOG_RECORD_BYTES}, 4); /* LEA RAX */
 	emit_save(e, RAX, CTX_LOG);

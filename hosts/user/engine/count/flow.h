@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* flow.h: the log of control flow, for exact profiles. */
+#ifndef SOFTPMU_ENGINE_FLOW_H
+#define SOFTPMU_ENGINE_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Returns whether the tool asks for the log.  If not, the functions below do nothing, unless they
+ * say otherwise. */
+bool flow_is_wanted(void);
+/* The thread has no buffer, and its task has not begun. */
+void flow_begin_again(void);
+/* The task begins, or continues after flow_end(), while translated code may write to the log. */
+void flow_begin(void);
+/* Precise steps end: translated code may write to the log. */
+void flow_resume(void);
+/* An instruction has retired in a precise step.  Only if the log is wanted. */
+void flow_retire(uint64_t ip, uint64_t next_ip, uint64_t signals);
+/* The log needs the instruction that has retired, although it did not branch.  `flag`:
+ * LINK_FLOW_IDLE or 0. */
+void flow_note(uint64_t ip, uint64_t next_ip, uint64_t flag);
+/* The program is about to continue at `to` instead of current->pc, without a branch.  `flag`:
+ * LINK_FLOW_HANDLER, LINK_FLOW_LEAVES or 0. */
+void flow_break(uint64_t to, uint64_t flag);
+/* The task ends at current->pc, or executes another program.  If it continues, it begins again. */
+void flow_end(void);
+/* A vfork child is about to use the context, or has used it. */
+void flow_lend(bool to_child);
+/* Gives the tool what has been logged. */
+void flow_drain(void);
+/* Returns whether translated code faulted at this address because the log is full. */
+bool flow_full_at(uint64_t address);
+/* Empties a full log.  Returns where logging continues. */
+uint64_t flow_make_room(void);
+
+#endif
