@@ -7,4 +7,4 @@ UARCH_SRC := $(wildcard src/uarch/*.c)
 DECODE_SRC := $(addprefix hosts/user/decode/,decode.c decode_cache.c decode_operands.c)
 ENGINE_SRC := $(wildcard hosts/user/engine/*/*.c)
 ENGINE_ASM := $(wildcard hosts/user/engine/*/*.S)
-TOOL_SRC := $(wildcard tools/softpmu/*.c tools/softpmu/*/*.c src/perfdata/*.c hosts/user/*.c)
+TOOL_SRC := $(wildcard tools/softpmu/*.c tools/softpmu/*/*.c src/perfdata/*.c hosts/user/*.c) hosts/user/decode/decode.c

@@ -10,6 +10,10 @@ $(B)/tool/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(TOOL_FLAGS) -c $< -o $@
 
+# The decoder, for `softpmu profile`.
+$(B)/tool/hosts/user/decode/decode.o: $(B)/gen/decode_table.inc
+$(B)/tool/hosts/user/decode/decode.o: TOOL_FLAGS += -I$(B)/gen
+
 # Each run writes the image to a memory file. It has no names and lines; gdb finds them in engine.elf.
 $(B)/tool/engine_image: $(B)/engine.elf
 	@mkdir -p $(@D)

@@ -48,10 +48,12 @@ tools/softpmu/machine/*   $base tools/softpmu/machine/*
 tools/softpmu/registers/* $base tools/softpmu/@(events|registers)/* $launch
 tools/softpmu/counts/*    $base tools/softpmu/@(events|counts)/* $launch
 tools/softpmu/symbols/*   $base tools/softpmu/symbols/* $launch
-tools/softpmu/profile/*   $base tools/softpmu/@(symbols|profile)/* src/perfdata/*
-tools/softpmu/formats/*   $base tools/softpmu/@(symbols|disasm|profile|formats)/* src/perfdata/*
+tools/softpmu/exact/*     $base tools/softpmu/exact/* src/perfdata/*
+tools/softpmu/profile/*   $base tools/softpmu/@(symbols|exact|profile)/* src/perfdata/*
+tools/softpmu/formats/*   $base tools/softpmu/@(symbols|disasm|exact|profile|formats)/* src/perfdata/*
 tools/softpmu/run/*       $base tools/softpmu/@(events|machine|symbols|run)/* src/perfdata/* $launch
 tools/softpmu/trace/*     $base tools/softpmu/@(symbols|trace)/* $launch
+tools/softpmu/flow/*      $base tools/softpmu/@(symbols|exact|flow)/* hosts/user/decode/decode.h $launch
 tools/softpmu/vm/*        $base tools/softpmu/vm/*
 tools/softpmu/main.c      $base tools/softpmu/commands/*
 tools/softpmu/*           $base tools/softpmu/* src/perfdata/* $launch

@@ -23,6 +23,7 @@ static const struct command {
 } commands[] = {
 	{"stat", cmd_stat, "count events while a program runs"},
 	{"record", cmd_record, "sample events of a program into perf.data"},
+	{"profile", cmd_profile, "find the exact cost of each instruction, function and call"},
 	{"trace", cmd_trace, "show all calls or taken branches of a program"},
 	{"report", cmd_report, "show the hot functions of a perf.data"},
 	{"annotate", cmd_annotate, "show the hot instructions and source lines of a perf.data"},

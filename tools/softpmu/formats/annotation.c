@@ -215,11 +215,12 @@ static void print_function(struct annotation *annotation, const struct function 
 		symbol_file_read(function->file, function->symbol->start, code, function->bytes);
 	int length;
 
-	length = printf(" Percent |  %s in %s for %s (%" PRIu64 " samples, %.2f%% of all, percent: "
+	length = printf(" Percent |  %s in %s for %s (%" PRIu64 " %s, %.2f%% of all, percent: "
 			"local period)\n",
 			demangle_name(function->symbol->name), profile_short(function->object),
-			perfdata_event_at(annotation->profile->reader, function->event)->name,
-			function->samples,
+			profile_event_name(annotation->profile, function->event),
+			annotation->profile->exact ? function->period : function->samples,
+			annotation->profile->exact ? "occurrences" : "samples",
 			share(function->period, annotation->totals[function->event]));
 	while (--length > 0)
 		putchar('-');
@@ -242,7 +243,7 @@ static int nothing(const struct annotation *annotation)
 	uint64_t total = 0;
 	size_t i;
 
-	for (i = 0; i < perfdata_event_count(annotation->profile->reader); i++)
+	for (i = 0; i < profile_event_count(annotation->profile); i++)
 		total += annotation->totals[i];
 	if (total == 0) {
 		tool_error("%s has no samples", path);
@@ -274,7 +275,7 @@ static int nothing(const struct annotation *annotation)
 
 static int show(struct annotation *annotation)
 {
-	size_t events = perfdata_event_count(annotation->profile->reader), i;
+	size_t events = profile_event_count(annotation->profile), i;
 	int status = annotation->profile->incomplete ? 1 : 0;
 	bool first = true;
 

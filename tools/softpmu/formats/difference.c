@@ -65,8 +65,9 @@ static struct change *find(struct changes *changes, const struct row *row)
 static void add(struct changes *changes, const struct aggregation *aggregation, size_t event,
 		bool children, unsigned side)
 {
-	struct rows rows =
-		rows_of_samples(aggregation, event, changes->keys, children ? ROWS_CHILDREN : 0);
+	bool known = !aggregation->events[event].exact || keys_are_functions(changes->keys);
+	struct rows rows = rows_of_samples(aggregation, event, changes->keys,
+					   children && known ? ROWS_CHILDREN : 0);
 
 	changes->whole[side] = rows.whole;
 	for (size_t i = 0; i < rows.count; i++)

@@ -4,7 +4,7 @@
  *
  * Costs are those of the samples: of lines, and of calls with what they led to.  A profile of
  * samples does not know how often a function was called.  As the number of calls the file has the
- * number of samples in them.
+ * number of samples in them.  An exact profile has both.
  */
 #include "tools/softpmu/formats/export.h"
 
@@ -47,8 +47,8 @@ static bool same_cost(const void *costs, uint32_t number, const void *thing)
 	       a->source == b->source;
 }
 
-static void count(struct costs *costs, const struct aggregation_stack *stack, uint32_t place,
-		  uint32_t callee)
+static void count(struct costs *costs, uint32_t place, uint32_t callee, uint64_t samples,
+		  uint64_t period)
 {
 	const struct aggregation_place *at = &costs->aggregation->places[place];
 	struct cost cost = {.function = at->function, .callee = callee};
@@ -66,8 +66,8 @@ static void count(struct costs *costs, const struct aggregation_stack *stack, ui
 			tool_room(costs->list, &costs->room, costs->count, sizeof(*costs->list));
 		costs->list[costs->count++] = cost;
 	}
-	costs->list[number].samples += stack->samples;
-	costs->list[number].period += stack->period;
+	costs->list[number].samples += samples;
+	costs->list[number].period += period;
 }
 
 static bool same_edge(const void *edges, uint32_t number, const void *thing)
@@ -103,13 +103,13 @@ static void count_stack(struct costs *costs, const struct aggregation_stack *sta
 	const struct aggregation *aggregation = costs->aggregation;
 	const struct aggregation_frame *frame = &aggregation->frames[stack->frame];
 
-	count(costs, stack, frame->place, AGGREGATION_NONE);
+	count(costs, frame->place, AGGREGATION_NONE, stack->samples, stack->period);
 	while (frame->caller != AGGREGATION_NONE) {
 		uint32_t callee = aggregation->places[frame->place].function;
 
 		frame = &aggregation->frames[frame->caller];
 		if (is_first(costs, number, aggregation->places[frame->place].function, callee))
-			count(costs, stack, frame->place, callee);
+			count(costs, frame->place, callee, stack->samples, stack->period);
 	}
 }
 
@@ -178,11 +178,17 @@ static void write_callgrind(const struct export_input *input, FILE *to)
 {
 	const struct aggregation_event *event = &input->aggregation->events[input->event];
 	struct costs costs = {.aggregation = input->aggregation};
-	const char *command = perfdata_about_text(input->profile->reader, "command line");
+	const char *command = profile_about(input->profile, "command line");
 	const char *source = NULL;
 
 	for (size_t i = 0; i < event->stack_count; i++)
 		count_stack(&costs, &event->stacks[i], i);
+	for (size_t i = 0; i < event->call_count; i++) {
+		const struct aggregation_call *call = &event->calls[i];
+
+		if (call->from != AGGREGATION_NONE)
+			count(&costs, call->from, call->to, call->times, call->cost);
+	}
 	if (costs.count)
 		qsort(costs.list, costs.count, sizeof(*costs.list), by_function);
 	fputs("# callgrind format\nversion: 1\ncreator: softpmu\ncmd: ", to);

@@ -49,6 +49,10 @@ static struct rows make_rows(const struct format_output *output, size_t event)
 		return rows_of_branches(output->aggregation, event, &options->keys);
 	if (options->children == FORMAT_YES || (options->children == FORMAT_IF_CHAINS && chains))
 		how |= ROWS_CHILDREN;
+	if (output->aggregation->events[event].exact)
+		how = options->children != FORMAT_NO && keys_are_functions(&options->keys)
+			      ? ROWS_CHILDREN
+			      : 0;
 	if (options->graph != FORMAT_NO && chains) {
 		unsigned usual = how & ROWS_CHILDREN ? ROWS_CALLEES : ROWS_CALLERS;
 

@@ -115,7 +115,7 @@ static void begin(const struct format_output *output)
 		return;
 	fputs("# ========\n", output->to);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		const char *text = perfdata_about_text(output->profile->reader, lines[i].what);
+		const char *text = profile_about(output->profile, lines[i].what);
 
 		if (text)
 			fprintf(output->to, "# %s : %s\n", lines[i].label, text);
@@ -146,11 +146,18 @@ static void rows_of_event(const struct format_output *output, size_t event, cons
 	if (output->options->view == FORMAT_BRANCHES)
 		fprintf(output->to, "# Branches: %" PRIu64 " of event '%s'\n#\n", of->branch_total,
 			of->name);
+	else if (of->exact)
+		fprintf(output->to, "# Exact counts of event '%s'\n# Event count: %" PRIu64 "\n#\n",
+			of->name, of->period);
 	else
 		fprintf(output->to,
 			"# Samples: %s of event '%s'\n# Event count (approx.): %" PRIu64 "\n#\n",
 			number, of->name, of->period);
-	if (output->options->graph == FORMAT_YES && !of->call_chains)
+	if (output->options->graph == FORMAT_YES && of->exact)
+		fputs("# An exact profile has calls but no call chains: see softpmu export --to "
+		      "callgrind.\n#\n",
+		      output->to);
+	else if (output->options->graph == FORMAT_YES && !of->call_chains)
 		fputs("# The samples have no call chains: see softpmu record --call-graph.\n#\n",
 		      output->to);
 	print_table(output, rows, shown);

@@ -155,7 +155,7 @@ static void add_stack(struct aggregation *aggregation, struct aggregation_event 
 					  sizeof(*event->stacks));
 		event->stacks[event->stack_count++] = stack;
 	}
-	event->stacks[number].samples++;
+	event->stacks[number].samples += sample->count;
 	event->stacks[number].period += sample->period;
 }
 
@@ -197,7 +197,7 @@ static void add_sample(void *opaque, const struct profile_sample *sample)
 	struct aggregation *aggregation = opaque;
 	struct aggregation_event *event = &aggregation->events[sample->event];
 
-	event->samples++;
+	event->samples += sample->count;
 	event->period += sample->period;
 	if (aggregation->parts & AGGREGATION_SAMPLES)
 		add_stack(aggregation, event, sample);
@@ -210,6 +210,23 @@ static void add_sample(void *opaque, const struct profile_sample *sample)
 		add_branch(aggregation, event, sample, &sample->branches[i]);
 }
 
+static void add_call(void *opaque, const struct profile_call *from)
+{
+	struct aggregation *aggregation = opaque;
+	struct aggregation_event *event = &aggregation->events[from->event];
+	struct profile_sample sample = {.comm = from->comm, .pid = from->pid, .tid = from->tid};
+
+	event->calls = tool_room(event->calls, &event->call_room, event->call_count,
+				 sizeof(*event->calls));
+	event->calls[event->call_count++] = (struct aggregation_call){
+		.thread = thread_of(aggregation, &sample),
+		.from = from->is_call ? place_number(aggregation, &from->from) : AGGREGATION_NONE,
+		.to = aggregation->places[place_number(aggregation, &from->to)].function,
+		.times = from->times,
+		.cost = from->cost,
+	};
+}
+
 struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 {
 	struct aggregation *aggregation = tool_alloc(sizeof(*aggregation));
@@ -217,12 +234,16 @@ struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 
 	aggregation->profile = profile;
 	aggregation->parts = parts;
-	aggregation->event_count = perfdata_event_count(profile->reader);
+	aggregation->event_count = profile_event_count(profile);
 	aggregation->events = tool_alloc(aggregation->event_count * sizeof(*aggregation->events));
 	for (size_t i = 0; i < aggregation->event_count; i++) {
-		const struct perfdata_event *event = perfdata_event_at(profile->reader, i);
+		const struct perfdata_event *event;
 
-		aggregation->events[i].name = event->name;
+		aggregation->events[i].name = profile_event_name(profile, i);
+		aggregation->events[i].exact = profile->exact != NULL;
+		if (profile->exact)
+			continue;
+		event = perfdata_event_at(profile->reader, i);
 		aggregation->events[i].call_chains = profile_has_callers(event);
 		aggregation->events[i].call_stack = profile_has_call_stack(event);
 	}
@@ -231,6 +252,8 @@ struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 	if (parts & AGGREGATION_BRANCHES)
 		wanted |= PROFILE_BRANCHES;
 	profile_each(profile, wanted, add_sample, aggregation);
+	if (parts & AGGREGATION_CALLERS)
+		profile_exact_calls(profile, add_call, aggregation);
 	return aggregation;
 }
 
@@ -241,6 +264,7 @@ void aggregation_free(struct aggregation *aggregation)
 
 		free(event->stacks);
 		free(event->branches);
+		free(event->calls);
 		numbering_free(&event->stack_numbers);
 		numbering_free(&event->branch_numbers);
 	}

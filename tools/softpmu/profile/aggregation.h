@@ -53,13 +53,22 @@ struct aggregation_branch {
 	uint64_t count;
 };
 
+/* Calls of an exact profile, or a function with what it called. */
+struct aggregation_call {
+	struct aggregation_thread thread;
+	uint32_t from, to; /* places; `from` AGGREGATION_NONE: the function `to` */
+	uint64_t times, cost;
+};
+
 struct aggregation_event {
 	const char *name;
+	bool exact;	  /* not samples, but all occurrences */
 	bool call_chains; /* its samples have callers */
 	bool call_stack;  /* they are instead of branches */
 	struct aggregation_stack *stacks;
 	struct aggregation_branch *branches;
-	size_t stack_count, stack_room, branch_count, branch_room;
+	struct aggregation_call *calls; /* of an exact profile */
+	size_t stack_count, stack_room, branch_count, branch_room, call_count, call_room;
 	uint64_t samples, period;
 	uint64_t branch_total; /* branches to show, also when they were not asked for */
 	struct numbering stack_numbers, branch_numbers;
@@ -80,7 +89,7 @@ struct aggregation {
 /* What is added up, and what tells entries apart besides the command and the place. */
 enum aggregation_parts {
 	AGGREGATION_SAMPLES = 1,
-	AGGREGATION_CALLERS = 2, /* of samples */
+	AGGREGATION_CALLERS = 2, /* of samples; calls */
 	AGGREGATION_BRANCHES = 4,
 	AGGREGATION_THREADS = 8,
 	AGGREGATION_CPUS = 16,

@@ -277,6 +277,18 @@ char *keys_parse(struct keys *keys, const char *text, bool branches)
 	return wrong;
 }
 
+bool keys_are_functions(const struct keys *keys)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < keys->count; i++) {
+		some |= !strcmp(keys->list[i]->name, "sym");
+		if (keys->list[i]->needs & (AGGREGATION_ADDRESSES | AGGREGATION_CPUS))
+			return false;
+	}
+	return some;
+}
+
 unsigned keys_needs(const struct keys *keys)
 {
 	unsigned needs = 0;

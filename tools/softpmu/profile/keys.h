@@ -59,6 +59,9 @@ char *keys_parse(struct keys *keys, const char *text, bool branches);
 
 unsigned keys_needs(const struct keys *keys);
 
+/* Returns whether each row is of one function: its cost with what it called is known. */
+bool keys_are_functions(const struct keys *keys);
+
 /* Compares the texts of the keys from the first on, as strcmp(). */
 int keys_compare(const struct keys *keys, const struct row_key *a, const struct row_key *b);
 

@@ -280,3 +280,36 @@ struct profile_place processes_place(struct processes *processes, const struct p
 		place.address = ip;
 	return place;
 }
+
+/* Code in memory without a file is known by the perf map that its process wrote. */
+static void find_in_map(struct processes *processes, uint32_t pid, struct profile_place *place)
+{
+	char path[64], object[64];
+	struct jit *map;
+
+	snprintf(path, sizeof(path), JIT_MAP, pid);
+	snprintf(object, sizeof(object), "[JIT] tid %u", pid);
+	place->object = processes_intern(processes, object);
+	map = find_jit(processes, processes_intern(processes, path));
+	place->file = map ? jit_find(map, UINT64_MAX, place->address) : NULL;
+	if (place->file)
+		place->symbol = symbol_file_find(place->file, place->address);
+}
+
+struct profile_place processes_place_in(struct processes *processes, uint32_t pid, const char *path,
+					const uint8_t *build_id, size_t build_id_bytes,
+					uint64_t address)
+{
+	struct profile_place place = {.ip = address,
+				      .address = address,
+				      .object = processes_intern(processes, path),
+				      .level = '.'};
+
+	if (is_anonymous(path)) {
+		find_in_map(processes, pid, &place);
+		return place;
+	}
+	place.file = symbols_file(processes->symbols, path, build_id, build_id_bytes);
+	place.symbol = symbol_file_find(place.file, address);
+	return place;
+}

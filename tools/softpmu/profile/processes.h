@@ -39,6 +39,11 @@ struct processes_when {
 	uint64_t time_ns;
 };
 
+/* Finds the function at an address of a file, or of a process's memory without a file. */
+struct profile_place processes_place_in(struct processes *processes, uint32_t pid, const char *path,
+					const uint8_t *build_id, size_t build_id_bytes,
+					uint64_t address);
+
 /* Finds the file and the function of the address. */
 struct profile_place processes_place(struct processes *processes, const struct processes_when *when,
 				     uint64_t ip, bool kernel);

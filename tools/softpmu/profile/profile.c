@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.c: reads the records of a perf.data and visits the samples in order of time.
+ * profile.c: reads the records of a perf.data and visits the samples in order of time.  An exact
+ * profile has instructions instead of samples (profile_exact.c).
  *
  * Records without a time come first, as in perf.  processes.c finds the place of each sample.
  * Records are not kept in memory: each visit reads the file.  If its records are not in order, the
@@ -118,12 +119,32 @@ static void sort_records(struct profile *profile)
 	qsort(profile->entries, profile->count, sizeof(*profile->entries), by_time);
 }
 
+static struct profile *open_exact(const char *path, const char *root)
+{
+	struct profile *profile;
+	char *error = NULL;
+	struct exact *exact = exact_file_read(path, &error);
+
+	if (!exact) {
+		tool_error("%s", error);
+		free(error);
+		return NULL;
+	}
+	profile = tool_alloc(sizeof(*profile));
+	profile->exact = exact;
+	profile->path = tool_copy(path);
+	profile->processes = processes_new(NULL, root);
+	return profile;
+}
+
 struct profile *profile_open(const char *path, const char *root)
 {
 	struct perfdata_reader *reader;
 	struct profile *profile;
 	char *error = NULL;
 
+	if (exact_file_is(path))
+		return open_exact(path, root);
 	reader = perfdata_open(path, &error);
 	if (!reader) {
 		tool_error("%s", error);
@@ -139,12 +160,32 @@ struct profile *profile_open(const char *path, const char *root)
 	return profile;
 }
 
+size_t profile_event_count(const struct profile *profile)
+{
+	return profile->exact ? profile->exact->event_count : perfdata_event_count(profile->reader);
+}
+
+const char *profile_event_name(const struct profile *profile, size_t event)
+{
+	return profile->exact ? profile->exact->events[event].name
+			      : perfdata_event_at(profile->reader, event)->name;
+}
+
+const char *profile_about(const struct profile *profile, const char *what)
+{
+	if (!profile->exact)
+		return perfdata_about_text(profile->reader, what);
+	return strcmp(what, "command line") ? NULL : profile->exact->command;
+}
+
 void profile_close(struct profile *profile)
 {
 	if (!profile)
 		return;
 	processes_free(profile->processes);
-	perfdata_close(profile->reader);
+	exact_free(profile->exact);
+	if (profile->reader)
+		perfdata_close(profile->reader);
 	free(profile->entries);
 	free(profile->path);
 	free(profile);
@@ -257,6 +298,7 @@ static void visit_sample(struct visit *visit, const struct perfdata_sample *from
 	uint16_t mode = from->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct profile_sample sample = {
 		.event = from->event,
+		.count = 1,
 		/* A sample without a period counts as one occurrence. */
 		.period = from->period ? from->period : 1,
 		.time_ns = from->time_ns,
@@ -307,6 +349,7 @@ static void visit_trace(struct visit *visit, const struct perfdata_trace *from)
 	struct processes_when when = {processes_of_thread(processes, from->tid), from->time_ns};
 	struct profile_branch branch;
 	struct profile_sample sample = {.event = from->event,
+					.count = 1,
 					.period = 1,
 					.time_ns = from->time_ns,
 					.pid = when.pid,
@@ -386,6 +429,10 @@ static void visit_all(struct visit *visit)
 
 void profile_each(struct profile *profile, unsigned parts, profile_visitor *visit, void *opaque)
 {
+	if (profile->exact) {
+		profile_exact_insns(profile, visit, opaque);
+		return;
+	}
 	visit_all(&(struct visit){
 		.profile = profile, .each = visit, .opaque = opaque, .parts = parts});
 }

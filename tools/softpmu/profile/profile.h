@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h: the samples of a perf.data, each with its command, file and function.
+ * profile.h: the samples of a perf.data, or the instructions of an exact profile, each with its
+ * command, file and function.
  */
 #ifndef SOFTPMU_TOOL_PROFILE_H
 #define SOFTPMU_TOOL_PROFILE_H
 
-#include "src/perfdata/perfdata.h"
+#include "tools/softpmu/exact/exact.h"
 #include "tools/softpmu/symbols/symbols.h"
 
 struct profile {
-	struct perfdata_reader *reader;
+	struct perfdata_reader *reader; /* NULL: an exact profile */
+	struct exact *exact;		/* NULL: a perf.data */
 	char *path;
 	bool incomplete; /* the file could not be read to its end */
 
@@ -36,6 +38,7 @@ struct profile_branch {
 
 struct profile_sample {
 	size_t event;
+	uint64_t count; /* samples, or how often the instruction ran */
 	uint64_t period, time_ns;
 	uint32_t pid, tid, cpu;
 	const char *comm;
@@ -60,6 +63,30 @@ enum profile_parts { PROFILE_BRANCHES = 1, PROFILE_CALLERS = 2 };
  * holds itself as its only branch. */
 typedef void profile_visitor(void *opaque, const struct profile_sample *sample);
 void profile_each(struct profile *profile, unsigned parts, profile_visitor *visit, void *opaque);
+
+/*
+ * Is called for each call of an exact profile, and for each function with what it called.  The cost
+ * of a recursion is there once.
+ */
+struct profile_call {
+	size_t event;
+	uint64_t times, cost;
+	uint32_t pid, tid;
+	const char *comm;
+	bool is_call; /* otherwise a function */
+	struct profile_place from, to;
+};
+typedef void profile_call_visitor(void *opaque, const struct profile_call *call);
+void profile_exact_calls(struct profile *profile, profile_call_visitor *visit, void *opaque);
+
+/* Visits the instructions of an exact profile.  Called by profile_each(). */
+void profile_exact_insns(struct profile *profile, profile_visitor *visit, void *opaque);
+
+size_t profile_event_count(const struct profile *profile);
+const char *profile_event_name(const struct profile *profile, size_t event);
+
+/* Returns what the file says about the run (src/perfdata/perfdata.h), or NULL. */
+const char *profile_about(const struct profile *profile, const char *what);
 
 /* Returns true if samples of the event have call chains. */
 bool profile_has_callers(const struct perfdata_event *event);

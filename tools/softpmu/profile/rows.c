@@ -155,6 +155,28 @@ static struct row *count_frame(struct rows *rows, const struct chain *chain, siz
 	return row;
 }
 
+/* Adds what functions of an exact profile cost with what they called. */
+static void count_functions(struct rows *rows, const struct aggregation *aggregation,
+			    const struct aggregation_event *event)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		rows->rows[i].total = 0;
+	for (size_t i = 0; i < event->call_count; i++) {
+		const struct aggregation_call *call = &event->calls[i];
+		const struct key_source source = {.aggregation = aggregation,
+						  .thread = &call->thread,
+						  .from = &aggregation->places[call->to]};
+
+		if (call->from == AGGREGATION_NONE)
+			row_of(rows, &source)->total += call->cost;
+	}
+	/* A part of a function that nothing calls has no cost with what it called. */
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->rows[i].total < rows->rows[i].self)
+			rows->rows[i].total = rows->rows[i].self;
+	}
+}
+
 static void count_stack(struct rows *rows, const struct chain *chain)
 {
 	struct row *row = count_frame(rows, chain, 0);
@@ -181,6 +203,8 @@ struct rows rows_of_samples(const struct aggregation *aggregation, size_t event,
 		count_stack(&rows, &chain);
 	}
 	free(chain.frames);
+	if (from->exact && how & ROWS_CHILDREN)
+		count_functions(&rows, aggregation, from);
 	sort(&rows);
 	return rows;
 }

@@ -142,6 +142,18 @@ bool address_spaces_map(struct address_spaces *spaces, uint32_t pid,
 	return covered;
 }
 
+bool address_spaces_holds(struct address_spaces *spaces, uint32_t pid, uint64_t start,
+			  uint64_t bytes)
+{
+	const struct space *space = find_space(spaces, pid);
+
+	for (size_t i = 0; space && i < space->count; i++) {
+		if (space->maps[i].start < start + bytes && start < space->maps[i].end)
+			return true;
+	}
+	return false;
+}
+
 const struct address_mapping *address_spaces_find(struct address_spaces *spaces, uint32_t pid,
 						  uint64_t address)
 {

@@ -43,6 +43,10 @@ void address_spaces_exit(struct address_spaces *spaces, uint32_t pid);
 bool address_spaces_map(struct address_spaces *spaces, uint32_t pid,
 			const struct address_mapping *map);
 
+/* Returns whether a mapping has a part of the range. */
+bool address_spaces_holds(struct address_spaces *spaces, uint32_t pid, uint64_t start,
+			  uint64_t bytes);
+
 /* Returns the mapping at the address, or NULL.  Valid until the next change. */
 const struct address_mapping *address_spaces_find(struct address_spaces *spaces, uint32_t pid,
 						  uint64_t address);

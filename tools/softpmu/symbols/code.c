@@ -96,6 +96,11 @@ bool code_map(struct code *code, const struct link_mmap *link)
 	return address_spaces_map(code->spaces, link->pid, &map);
 }
 
+bool code_is_mapped(struct code *code, const struct link_mmap *link)
+{
+	return address_spaces_holds(code->spaces, link->pid, link->start, link->length);
+}
+
 static const struct address_mapping *find_map(struct code *code, uint64_t address)
 {
 	return address_spaces_find(code->spaces, code->pid, address);
@@ -150,6 +155,17 @@ uint32_t code_function_at(struct code *code, uint64_t address, uint64_t *offset)
 	return intern(code, symbol, symbol, map->path);
 }
 
+const char *code_object_at(struct code *code, uint64_t address, uint64_t *file_address)
+{
+	const struct address_mapping *map = find_map(code, address);
+
+	*file_address = address;
+	if (!map)
+		return "[unknown]";
+	symbol_file_address(map->file, address - map->start + map->page_offset, file_address);
+	return map->path;
+}
+
 uint32_t code_functions(const struct code *code)
 {
 	return (uint32_t)code->function_count;
@@ -170,7 +186,7 @@ static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-static size_t read_code(struct code *code, uint64_t address, uint8_t *to, size_t bytes)
+size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes)
 {
 	const struct address_mapping *map = find_map(code, address);
 	uint64_t at, own = getauxval(AT_SYSINFO_EHDR);
@@ -217,7 +233,7 @@ static enum code_branch kind_of(const ZydisDecodedInstruction *instruction)
 enum code_branch code_branch_at(struct code *code, uint64_t address, unsigned *length)
 {
 	uint8_t bytes[INSTRUCTION_MAX];
-	size_t count = read_code(code, address, bytes, sizeof(bytes));
+	size_t count = code_read(code, address, bytes, sizeof(bytes));
 	ZydisDecodedInstruction instruction;
 
 	*length = 0;

@@ -30,6 +30,9 @@ void code_exit(struct code *code, uint32_t pid);
  * about addresses there are no longer valid. */
 bool code_map(struct code *code, const struct link_mmap *map);
 
+/* Returns whether the mapping would replace an older one. */
+bool code_is_mapped(struct code *code, const struct link_mmap *map);
+
 struct code_function {
 	const char *name;	     /* as the compiler wrote it; NULL: not known */
 	const char *shown;	     /* the name to show; NULL: not known */
@@ -64,5 +67,12 @@ enum code_branch {
 
 /* Returns the kind of the instruction at the address and its length (0: not known). */
 enum code_branch code_branch_at(struct code *code, uint64_t address, unsigned *length);
+
+/* Reads up to `bytes` bytes of instructions.  Returns how many there are. */
+size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes);
+
+/* Returns the path of the file at the address, or "[unknown]".  Sets *file_address to the address
+ * in that file or, without a file, to the address itself. */
+const char *code_object_at(struct code *code, uint64_t address, uint64_t *file_address);
 
 #endif

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# profile.sh: exact profiles. Their sums are what stat counts; calls of all kinds have the right caller, number and
+# cost; the file is checked when it is read; what was counted survives the end of a program by a signal.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+events=instructions:u,branches:u,br_inst_retired.conditional:u,br_inst_retired.near_taken:u
+events+=,mem_inst_retired.all_loads:u,mem_inst_retired.all_stores:u
+
+# sums FILE: what all instructions of a profile cost, by event.
+sums() { awk '/^event / { n++ } /^i / { for (e = 0; e < n; e++) s[e] += $(5 + e) } END { for (e = 0; e < n; e++) print s[e] }' "$1"; }
+
+# as_stat NAME COMMAND...: runs the same twice.
+as_stat() {
+	local name=$1 n
+	shift
+	run "$SCRATCH/stat" "$SOFTPMU" stat --deterministic -j -o "$SCRATCH/stat.json" -e "$events" -- "$@"
+	run "$SCRATCH/run" "$SOFTPMU" profile --deterministic -q -o "$SCRATCH/as_stat.data" -e "$events" -- "$@"
+	same_file "$name: output" "$SCRATCH/stat.out" "$SCRATCH/run.out"
+	same "$name: nothing is missing" "" "$(grep 'profile has' "$SCRATCH/run.err")"
+	same "$name: counts" "$(for n in 1 2 3 4 5 6; do count_of "$SCRATCH/stat.json" $n; done)" \
+		"$(sums "$SCRATCH/as_stat.data")"
+}
+
+seq 1 3000 | awk '{ print $1 * 7919 % 3001, "line", $1 }' >"$SCRATCH/text"
+as_stat ls ls "$ROOT/src"
+as_stat awk awk '{ s += $1; t = t $2 } END { print s, length(t) }' "$SCRATCH/text"
+as_stat sed sed 's/line/row/' "$SCRATCH/text"
+as_stat gzip gzip -c "$SCRATCH/text"
+as_stat xz xz -T1 -1 -c "$SCRATCH/text"
+as_stat sort sort --parallel=1 "$SCRATCH/text"
+as_stat grep grep -c 'e 1.*7' "$SCRATCH/text"
+as_stat perl env PERL_HASH_SEED=0 perl -e 'my %h; $h{$_ % 97} .= $_ for 1 .. 3000; print join(",", map { length } sort values %h), "\n"'
+as_stat bash bash -c 'i=0; while ((i < 300)); do ((i++)); done; echo $i; $(echo true)'
+as_stat cksum cksum "$SCRATCH/text"
+
+# --- calls ------------------------------------------------------------------------------------------------------
+
+"${CXX:-g++}" -O1 -g -no-pie -fcf-protection=none -Wl,-z,lazy -pthread -o "$BUILT/calls" \
+	"$ROOT/tests/user/profile-program.cc" -foptimize-sibling-calls || stop "build of calls" "the compiler failed"
+run "$SCRATCH/calls" "$SOFTPMU" profile -q -o "$SCRATCH/calls.data" -- "$BUILT/calls"
+same "calls: status" 0 "$status"
+same "calls: messages" "" "$(<"$SCRATCH/calls.err")"
+"$SOFTPMU" export --to callgrind -e instructions:u -i "$SCRATCH/calls.data" "$SCRATCH/calls.cg"
+# "caller callee calls cost", with versions of symbols left out.
+awk '/^fn=/ { fn = substr($0, 4) } /^cfn=/ { cfn = substr($0, 5) }
+	/^calls=/ { split(substr($0, 7), a, " "); edge = fn " " cfn; getline; calls[edge] += a[1]; cost[edge] += $2 }
+	END { for (edge in calls) print edge, calls[edge], cost[edge] }' "$SCRATCH/calls.cg" |
+	sed 's/\.cold / /g; s/@@*[A-Z0-9_.]*//g' >"$SCRATCH/edges"
+
+# times CALLER CALLEE, cost CALLER CALLEE
+times() { awk -v a="$1" -v b="$2" '$1 == a && $2 == b { n += $3 } END { print n + 0 }' "$SCRATCH/edges"; }
+cost() { awk -v a="$1" -v b="$2" '$1 == a && $2 == b { n += $4 } END { print n + 0 }' "$SCRATCH/edges"; }
+callers() { awk -v b="$1" '$2 == b { print $1 }' "$SCRATCH/edges" | sort -u | tr '\n' ' '; }
+# called N CALLER CALLEE
+called() { same "$2 calls $3" "$1" "$(times "$2" "$3")"; }
+
+called 1 main fibonacci
+called 176 fibonacci fibonacci
+called 4 even odd
+called 3 odd even
+called 3 main tail_first
+called 3 tail_first tail_second
+called 3 tail_second leaf
+called 5 main jump_outer
+called 5 jump_outer jump_inner
+called 15 jump_inner jump_inner
+called 5 jump_outer after_jump
+called 4 main catch_outer
+called 4 catch_outer throw_inner
+called 12 throw_inner throw_inner
+called 4 catch_outer after_catch
+called 14 context_main context_deep
+called 14 context_deep context_step
+called 7 contexts leaf
+called 8 signals signalled
+called 6 signalled leaf
+called 6 handler in_handler
+called 2 leaving_handler in_handler
+called 2 signals left
+called 23 thread leaf
+called 4 children in_child
+called 13 msort_with_tmp.part.0 compare
+called 13 linkage qsort
+for function in fibonacci odd tail_second after_jump after_catch left context_deep in_child; do
+	case $function in
+	fibonacci) expected="fibonacci main " ;;
+	odd) expected="even " ;;
+	tail_second) expected="tail_first " ;;
+	after_jump) expected="jump_outer " ;;
+	after_catch) expected="catch_outer " ;;
+	left) expected="signals " ;;
+	context_deep) expected="context_main " ;;
+	in_child) expected="children " ;;
+	esac
+	same "callers of $function" "$expected" "$(callers $function)"
+done
+same "no call of the linkage table" "" "$(grep -F .plt "$SCRATCH/edges" | head -n 1)"
+
+# leaf(n) costs a + b * n.
+each=$((($(cost after_jump leaf) / 5 - $(cost tail_second leaf) / 3) / (100 - 7)))
+base=$(($(cost tail_second leaf) / 3 - 7 * each))
+leaf() { echo $((base + $1 * each)); }
+same "a leaf costs something" yes "$( ((each > 2 && base > 0)) && echo yes)"
+same "cost: contexts" $((7 * $(leaf 5))) "$(cost contexts leaf)"
+same "cost: steps of contexts" $((7 * $(leaf 10) + 7 * $(leaf 20))) "$(cost context_step leaf)"
+same "cost: handlers" $((6 * $(leaf 20) + 2 * $(leaf 30))) "$(cost in_handler leaf)"
+same "cost: threads" $((23 * $(leaf 7))) "$(cost thread leaf)"
+same "cost: processes" $((4 * $(leaf 9))) "$(cost in_child leaf)"
+
+# A function's cost is its own and that of its calls. In a recursion the calls of itself are its own.
+awk '/^fn=/ { fn = substr($0, 4) } /^calls=/ { getline; next } /^[0-9]/ { self[fn] += $2 }
+	END { for (fn in self) print fn, self[fn] }' "$SCRATCH/calls.cg" >"$SCRATCH/self"
+self() { awk -v f="$1" '$1 == f { print $2 }' "$SCRATCH/self"; }
+same "a recursion costs what it runs itself" "$(self fibonacci)" "$(cost main fibonacci)"
+same "functions that call each other" $(($(self even) + $(self odd) + $(cost even leaf) + $(cost odd leaf))) "$(cost main even)"
+same "a function left by longjmp" $(($(self jump_inner) + $(awk '$1 == "jump_inner" && $2 != $1 { n += $4 } END { print n }' \
+	"$SCRATCH/edges"))) "$(cost jump_outer jump_inner)"
+same "a jump to a function" $(($(self tail_first) + $(self tail_second) + $(cost tail_second leaf))) "$(cost main tail_first)"
+same "an interrupted function does not pay for the handler" yes \
+	"$( (($(cost signals signalled) < $(cost signalled raise) + 100 * 8 + 4000)) && echo yes)"
+
+# A repetition of length 0 has no store: 5 of 3 bytes each count as one.
+"$SOFTPMU" export --to callgrind -e mem_inst_retired.all_stores:u -i "$SCRATCH/calls.data" "$SCRATCH/stores.cg"
+same "stores of REP instructions" 5 "$(awk '/^fn=/ { on = $0 == "fn=repeated" } /^calls=/ { getline; next }
+	on && /^[0-9]/ { n += $2 } END { print n + 0 }' "$SCRATCH/stores.cg")"
+
+# --- the readers ------------------------------------------------------------------------------------------------
+
+"$SOFTPMU" report -i "$SCRATCH/calls.data" >"$SCRATCH/report"
+expect "report: exact counts" grep -q "^# Exact counts of event 'instructions:u'" "$SCRATCH/report"
+expect "report: a function with what it calls" grep -Eq '^ +[0-9.]+% +[0-9.]+%  calls +calls +\[\.\] main$' "$SCRATCH/report"
+"$SOFTPMU" report -i "$SCRATCH/calls.data" --no-children -s tid,sym -n >"$SCRATCH/threads"
+same "report: threads" 2 "$(sed -n '/instructions:u/,/^# Exact counts of event .b/p' "$SCRATCH/threads" | grep -c '\] thread$')"
+"$SOFTPMU" annotate -i "$SCRATCH/calls.data" fibonacci >"$SCRATCH/annotate"
+expect "annotate: source lines" grep -q 'sum += fibonacci' "$SCRATCH/annotate"
+expect "annotate: shares" grep -Eq '^ +[1-9][0-9.]+ : +[0-9a-f]+:' "$SCRATCH/annotate"
+"$SOFTPMU" diff "$SCRATCH/calls.data" "$SCRATCH/calls.data" >"$SCRATCH/diff"
+expect "diff" grep -q 'Nothing has changed' "$SCRATCH/diff"
+expect "folded" grep -q '^calls;fibonacci [1-9]' <("$SOFTPMU" export --to folded -e instructions:u -i "$SCRATCH/calls.data")
+
+# refused NAME SED: a file that was changed in this way is refused.
+refused() {
+	sed "$2" "$SCRATCH/calls.data" >"$SCRATCH/changed"
+	"$SOFTPMU" report -i "$SCRATCH/changed" >"$SCRATCH/out" 2>"$SCRATCH/err"
+	same "$1: status" 1 "$?"
+	expect "$1: message" grep -q "$3" "$SCRATCH/err"
+}
+refused "another version" '1s/1$/2/' 'has version 2 of the format'
+refused "cut off" '$d' 'its end is missing'
+refused "a missing line" '20d' 'is wrong'
+refused "a missing cost" '20s/ [0-9]*$//' 'line 20 is wrong'
+refused "a cost too many" '20s/$/ 1/' 'line 20 is wrong'
+refused "a number that is none" '20s/[0-9]*$/x/' 'line 20 is wrong'
+refused "an object that is not there" '/^i /{s/^i [0-9]*/i 99/;}' 'is wrong'
+refused "an unknown word" '20s/^i/z/' 'line 20 is wrong'
+refused "no event" '/^event/d' 'is wrong'
+
+# --- ends and errors --------------------------------------------------------------------------------------------
+
+run "$SCRATCH/killed" "$SOFTPMU" profile -q -o "$SCRATCH/killed.data" -- bash -c 'i=0; while ((i < 500)); do ((i++)); done; kill -INT $$; exit 5'
+same "ended by a signal: status" 130 "$status"
+same "ended by a signal: nothing is missing" "$(awk '/^event / { print $2 }' "$SCRATCH/killed.data")" "$(sums "$SCRATCH/killed.data")"
+
+run "$SCRATCH/status" "$SOFTPMU" profile -q -o "$SCRATCH/status.data" -- bash -c 'exit 7'
+same "the program's status" 7 "$status"
+run "$SCRATCH/absent" "$SOFTPMU" profile -o "$SCRATCH/absent.data" -e cycles:u -- true
+same "an event that nothing supplies: status" 125 "$status"
+expect "an event that nothing supplies: message" grep -q "is absent" "$SCRATCH/absent.err"
+same "an event that nothing supplies: no file" "" "$(ls "$SCRATCH/absent.data" 2>/dev/null)"
+run "$SCRATCH/modelled" "$SOFTPMU" profile -e uops_retired.all:u -M ivybridge -o "$SCRATCH/absent.data" -- true
+expect "an event of tallies: message" grep -q "does not follow from the instructions" "$SCRATCH/modelled.err"
+run "$SCRATCH/write" "$SOFTPMU" profile -o "$SCRATCH/none/x.data" -- true
+same "a file that cannot be written: status" 125 "$status"
+run "$SCRATCH/old" "$SOFTPMU" profile -q -M pentium-pro -o "$SCRATCH/old.data" -- true
+same "a model without loads and stores" "instructions:u branches:u " "$(awk '/^event/ { printf "%s ", $3 }' "$SCRATCH/old.data")"
+finish

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.c: `softpmu profile`: the exact cost of each instruction, function and call of a run.
+ *
+ * The engine logs the control flow, and flow/ adds it up while the program runs.  The unit counts
+ * the same events, so it is known whether the profile is complete.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/softpmu/base/delayed_loading.h"
+#include "tools/softpmu/base/output.h"
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/exact/exact.h"
+#include "tools/softpmu/flow/flow.h"
+#include "tools/softpmu/run/run.h"
+#include "tools/softpmu/run/run_options.h"
+
+#define DEFAULT_OUTPUT "profile.data"
+
+struct request {
+	struct run_options run;
+	const char *output;
+	char **lists; /* of events, as -e gives them */
+	size_t list_count;
+	bool quiet;
+	const struct spmu_model *model;
+	struct event_list events;
+	uint64_t signals[EXACT_EVENTS_MAX];
+};
+
+static void print_help(void)
+{
+	printf("Usage: softpmu profile [OPTIONS] [--] PROGRAM [ARGUMENTS]\n\n"
+	       "Runs the program and writes what each instruction and each call cost: exact "
+	       "counts, "
+	       "no\nsamples.  softpmu report, annotate, diff and export read the file.\n\n"
+	       "  -e, --event EVENTS   what to count (default: instructions, branches, loads, "
+	       "stores)\n"
+	       "  -o, --output FILE    the file (default " DEFAULT_OUTPUT ")\n"
+	       "  -i, --no-inherit     do not follow processes that the program starts\n"
+	       "      --deterministic[=time]  make the run the same each time, by fixed addresses "
+	       "and "
+	       "random\n"
+	       "                       numbers\n"
+	       "      --no-cache       do not use or keep translations of the program's code\n"
+	       "      --strict         end the run if a program that it starts cannot be observed\n"
+	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
+	       "  -q, --quiet          do not say what was written\n"
+	       "  -v, --verbose        also print how long it took to read a branch\n"
+	       "  -h, --help           print this text\n\n"
+	       "The exit status is the program's, or 125 if it cannot be profiled.\n");
+}
+
+static const struct option options[] = {
+	{"event", required_argument, NULL, 'e'},
+	{"output", required_argument, NULL, 'o'},
+	{"no-inherit", no_argument, NULL, 'i'},
+	{"model", required_argument, NULL, 'M'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
+	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
+	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* Takes an option.  Returns -1 to go on, otherwise the status to exit with. */
+static int take_option(struct request *request, int option, char **argv)
+{
+	switch (option) {
+	case 'e':
+		request->lists[request->list_count++] = optarg;
+		return -1;
+	case 'o':
+		request->output = optarg;
+		return -1;
+	case 'q':
+		request->quiet = true;
+		return -1;
+	case 'h':
+		print_help();
+		return output_finish("profile", 0);
+	default:
+		return run_options_take(&request->run, "profile", option, argv);
+	}
+}
+
+static int parse_options(struct request *request, int argc, char **argv)
+{
+	int option, status = -1;
+
+	opterr = 0;
+	while (status < 0 &&
+	       (option = getopt_long(argc, argv, "+:e:o:iM:qvh", options, NULL)) != -1)
+		status = take_option(request, option, argv);
+	if (status < 0 && optind >= argc)
+		status = tool_usage_error("profile", "no program to run");
+	return status;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* Returns the model's event that counts these signals and nothing else, or NULL. */
+static const char *event_of(const struct spmu_model *model, uint64_t signals)
+{
+	for (size_t i = 0; i < spmu_event_count(model); i++) {
+		const struct spmu_event *event = spmu_event_at(model, i);
+
+		if (event->signals == signals && !event->tally)
+			return event->name;
+	}
+	return NULL;
+}
+
+/* Models without events of loads and stores are profiled without them. */
+static int add_defaults(struct request *request)
+{
+	const char *loads = event_of(request->model, SPMU_SIGBIT(LOADS));
+	const char *stores = event_of(request->model, SPMU_SIGBIT(STORES));
+	char *list = tool_print("instructions:u,branches:u%s%s%s%s%s%s", loads ? "," : "",
+				loads ? loads : "", loads ? ":u" : "", stores ? "," : "",
+				stores ? stores : "", stores ? ":u" : "");
+	char *lists[] = {list, NULL};
+	int status;
+
+	for (char *at = list; *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	status = run_parse_events(&request->events, request->model, lists);
+	free(list);
+	return status;
+}
+
+static int check_event(struct request *request, size_t e)
+{
+	const struct event *event = &request->events.event[e];
+
+	if (event->fidelity == SPMU_ABSENT)
+		return tool_error("event '%s' is absent: %s (see softpmu list)", event->name,
+				  event->absent_reason);
+	if (!event->row || event->row->tally || event->fidelity != SPMU_EXACT || event->trace)
+		return tool_error("event '%s' does not follow from the instructions that ran; "
+				  "softpmu stat counts it and softpmu record samples it",
+				  event->name);
+	request->signals[e] = event->row->signals;
+	return -1;
+}
+
+static int find_events(struct request *request)
+{
+	int status = request->list_count
+			     ? run_parse_events(&request->events, request->model, request->lists)
+			     : add_defaults(request);
+
+	if (status < 0 && request->events.count > EXACT_EVENTS_MAX)
+		status = tool_error("too many events: at most %d", EXACT_EVENTS_MAX);
+	for (size_t e = 0; status < 0 && e < request->events.count; e++)
+		status = check_event(request, e);
+	return status;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static void run(const struct request *request, struct flow *flow,
+		const struct launch_program *program, struct launch_result *result)
+{
+	struct link_event events[EXACT_EVENTS_MAX];
+	struct launch_request launch = {
+		.model = spmu_model_describe(request->model).name,
+		.threads = RUN_THREADS,
+		.event = events,
+		.events = request->events.count,
+		.want = LINK_WANT_FLOW | request->run.want,
+		.sink = flow_take,
+		.opaque = flow,
+	};
+
+	for (size_t e = 0; e < request->events.count; e++)
+		events[e] = run_count(&request->events.event[e]);
+	launch_run(program, &launch, result);
+	flow_end(flow);
+}
+
+static struct exact *begin_exact(const struct request *request, char **argv)
+{
+	struct exact *exact = exact_new();
+
+	exact->command = run_command_text(argv);
+	exact->model = tool_copy(spmu_model_describe(request->model).name);
+	exact->event_count = request->events.count;
+	for (size_t e = 0; e < exact->event_count; e++)
+		exact->events[e].name = tool_copy(request->events.event[e].name);
+	return exact;
+}
+
+static void complete_exact(struct exact *exact, const struct launch_result *result)
+{
+	for (size_t e = 0; e < exact->event_count; e++)
+		exact->events[e].counted = result->count[e];
+	for (size_t i = 0; i < exact->object_count; i++)
+		exact->objects[i].build_id_bytes =
+			perfdata_read_build_id(exact->objects[i].path, exact->objects[i].build_id);
+	exact_sort(exact);
+}
+
+/* Says whether the profile has less, or more, than the unit counted. */
+static void compare(const struct exact *exact, const struct flow *flow)
+{
+	for (size_t e = 0; e < exact->event_count; e++) {
+		uint64_t sum = exact_sum(exact, e), counted = exact->events[e].counted;
+
+		if (sum == counted)
+			continue;
+		tool_error("the profile has %" PRIu64 " %s, but %" PRIu64 " were counted%s", sum,
+			   exact->events[e].name, counted,
+			   flow_sums(flow).lost ? "; some code could not be read" : "");
+		return;
+	}
+}
+
+static void say_written(const struct request *request, const struct exact *exact)
+{
+	struct stat file;
+
+	if (request->quiet)
+		return;
+	fprintf(stderr, "[ softpmu profile: wrote %.3f MB %s (",
+		stat(request->output, &file) ? 0.0 : (double)file.st_size / 1e6, request->output);
+	for (size_t e = 0; e < exact->event_count; e++)
+		fprintf(stderr, "%s%" PRIu64 " %s", e ? ", " : "", exact_sum(exact, e),
+			exact->events[e].name);
+	fputs(") ]\n", stderr);
+}
+
+static void say_speed(const struct flow *flow)
+{
+	struct flow_sums sums = flow_sums(flow);
+
+	if (sums.branches)
+		fprintf(stderr, "[ softpmu profile: %" PRIu64 " branches, %.2f ns each ]\n",
+			sums.branches, (double)sums.busy_ns / (double)sums.branches);
+}
+
+/* Runs the program and writes the file.  Returns the status to exit with. */
+static int profile(struct request *request, const struct launch_program *program, char **argv)
+{
+	struct exact *exact = begin_exact(request, argv);
+	struct flow *flow = flow_new(exact, request->signals);
+	struct launch_result result = {0};
+	int status;
+
+	run(request, flow, program, &result);
+	status = result.status;
+	run_say_end(&result);
+	if (result.end == LAUNCH_DONE || result.end == LAUNCH_LOST) {
+		complete_exact(exact, &result);
+		if (result.end == LAUNCH_DONE)
+			compare(exact, flow);
+		if (exact_file_write(exact, request->output))
+			say_written(request, exact);
+		else
+			status =
+				tool_error("cannot write %s: %s", request->output, strerror(errno));
+		if (request->run.verbose)
+			say_speed(flow);
+	}
+	free(result.message);
+	flow_free(flow);
+	exact_free(exact);
+	return status;
+}
+
+int cmd_profile(int argc, char **argv)
+{
+	struct request request = {.output = DEFAULT_OUTPUT,
+				  .lists = tool_alloc((size_t)(argc + 1) * sizeof(char *))};
+	struct launch_program program = {0};
+	int status = parse_options(&request, argc, argv);
+
+	if (status < 0) {
+		request.model = tool_model(request.run.model_name);
+		status = request.model ? find_events(&request) : EXIT_BAD_USAGE;
+	}
+	if (status >= 0 || !run_find(&program, argv + optind, &status))
+		goto out;
+	delayed_loading_load_all();
+	status = profile(&request, &program, argv + optind);
+out:
+	events_free(&request.events);
+	program_forget(&program);
+	free(request.lists);
+	return status;
+}

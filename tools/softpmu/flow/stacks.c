@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.c: follows the calls of a thread.
+ *
+ * A call is known by the address of its return address on the stack, its slot.  It has ended when
+ * the stack pointer is above the slot.  So a return, longjmp() and an exception are one case.  A
+ * jump to another function adds a call with the slot of the call before, and both end together.
+ *
+ * A call through a procedure linkage table becomes a call of the function that the table leads to.
+ * The dynamic linker may find the function first; that is a call of its own.
+ *
+ * Which stack is in use follows from the stack pointer.  A switch to an unknown stack is noticed at
+ * a return or jump, and at a call above all that is known.
+ */
+#include "tools/softpmu/flow/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/softpmu/base/tool.h"
+
+#define STACKS_MAX   256
+#define TAILS_MAX    32		 /* jumps from function to function without a return in between */
+#define NEAR_BYTES   1024	 /* certainly on the same stack */
+#define JUMP_BYTES   4096	 /* a jump further down begins another stack */
+#define CALL_BYTES   (64u << 20) /* a call further down does */
+#define ABOVE_BYTES  256 /* above the first stack pointer that was seen, it is the same stack */
+#define CACHE_PLACES 4096
+#define NO_CALL	     UINT32_MAX
+#define NO_SLOT	     UINT64_MAX
+
+struct frame {
+	uint64_t slot, site;
+	uint32_t call, function; /* numbers in the thread; NO_CALL: it was not called */
+	bool is_stub, is_resolver;
+	uint64_t clock[EXACT_EVENTS_MAX]; /* of the stack when it began */
+};
+
+struct counters {
+	uint32_t *list;
+	size_t room;
+};
+
+struct stack {
+	struct frame *frames;
+	size_t count, room;
+	uint64_t clock[EXACT_EVENTS_MAX];
+	uint64_t low, high, last;	  /* stack pointers that were seen */
+	uint64_t used;			  /* when it was the current one */
+	struct counters calls, functions; /* how many of the frames are of each */
+	struct stack *interrupted;	  /* of a handler of a signal; NULL: it is none */
+};
+
+/* What is known of a call from one address to another. */
+struct known {
+	uint64_t from, to;
+	uint32_t call, function;
+	bool is_stub, is_resolver;
+};
+
+struct stacks {
+	struct targets *targets;
+	struct exact *exact;
+	size_t thread, events;
+	struct stack *stack[STACKS_MAX];
+	size_t count;
+	struct stack *current; /* NULL: the thread has not begun */
+	uint64_t switches;
+	struct known *cache;
+	uint64_t idle[EXACT_EVENTS_MAX]; /* the clock before the thread has begun */
+};
+
+static struct exact_thread *thread_of(const struct stacks *stacks)
+{
+	return &stacks->exact->threads[stacks->thread];
+}
+
+struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t thread)
+{
+	struct stacks *stacks = tool_alloc(sizeof(*stacks));
+
+	stacks->targets = targets;
+	stacks->exact = exact;
+	stacks->thread = thread;
+	stacks->events = exact->event_count;
+	stacks->cache = tool_alloc(CACHE_PLACES * sizeof(*stacks->cache));
+	return stacks;
+}
+
+void stacks_forget(struct stacks *stacks)
+{
+	memset(stacks->cache, 0, CACHE_PLACES * sizeof(*stacks->cache));
+}
+
+uint64_t *stacks_clock(struct stacks *stacks)
+{
+	return stacks->current ? stacks->current->clock : stacks->idle;
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void add_counters(struct counters *counters, uint32_t number)
+{
+	size_t room = 2 * (size_t)number + 64;
+
+	counters->list = tool_grow(counters->list, room * sizeof(*counters->list));
+	memset(counters->list + counters->room, 0,
+	       (room - counters->room) * sizeof(*counters->list));
+	counters->room = room;
+}
+
+/* Returns the counter of that number. */
+static inline uint32_t *counter(struct counters *counters, uint32_t number)
+{
+	if (__builtin_expect(number >= counters->room, 0))
+		add_counters(counters, number);
+	return &counters->list[number];
+}
+
+static void add_cost(const struct stacks *stacks, const struct frame *frame, uint64_t *cost)
+{
+	for (size_t e = 0; e < stacks->events; e++)
+		cost[e] += stacks->current->clock[e] - frame->clock[e];
+}
+
+/* Ends the newest call. */
+static void pop(struct stacks *stacks)
+{
+	struct stack *stack = stacks->current;
+	struct frame *frame = &stack->frames[--stack->count];
+	struct exact_thread *thread = thread_of(stacks);
+
+	if (!--*counter(&stack->functions, frame->function))
+		add_cost(stacks, frame, thread->functions[frame->function].cost);
+	if (frame->call != NO_CALL && !--*counter(&stack->calls, frame->call))
+		add_cost(stacks, frame, thread->calls[frame->call].cost);
+}
+
+static struct frame *top(const struct stacks *stacks)
+{
+	return &stacks->current->frames[stacks->current->count - 1];
+}
+
+static uint32_t number_of_function(struct stacks *stacks, struct exact_place at)
+{
+	const struct exact_function *function = exact_function(thread_of(stacks), at);
+
+	return (uint32_t)(function - thread_of(stacks)->functions);
+}
+
+static uint32_t number_of_call(struct stacks *stacks, struct exact_place at,
+			       struct exact_place callee)
+{
+	const struct exact_call *call = exact_call(thread_of(stacks), at, callee);
+
+	return (uint32_t)(call - thread_of(stacks)->calls);
+}
+
+/* Returns what is known of the call, and finds it out the first time. */
+static const struct known *know(struct stacks *stacks, uint64_t from, uint64_t to)
+{
+	struct known *known = &stacks->cache[(from * 31 ^ to ^ to >> 12) % CACHE_PLACES];
+	const struct target *target;
+
+	if (known->from == from && known->to == to)
+		return known;
+	target = targets_find(stacks->targets, to);
+	*known = (struct known){
+		.from = from,
+		.to = to,
+		.call = number_of_call(stacks, targets_place(stacks->targets, from), target->at),
+		.function = number_of_function(stacks, target->at),
+		.is_stub = target->is_stub,
+		.is_resolver = target->is_resolver};
+	return known;
+}
+
+/* Counts the frame, which is complete but for the clock. */
+static void count_frame(struct stacks *stacks, const struct frame *frame)
+{
+	struct stack *stack = stacks->current;
+
+	thread_of(stacks)->functions[frame->function].times++;
+	++*counter(&stack->functions, frame->function);
+	if (frame->call == NO_CALL)
+		return;
+	thread_of(stacks)->calls[frame->call].times++;
+	++*counter(&stack->calls, frame->call);
+}
+
+/* Adds a frame that only has the time. */
+static inline struct frame *add_frame(struct stacks *stacks)
+{
+	struct stack *stack = stacks->current;
+	struct frame *frame;
+
+	if (__builtin_expect(stack->count == stack->room, 0))
+		stack->frames =
+			tool_room(stack->frames, &stack->room, stack->count, sizeof(*frame));
+	frame = &stack->frames[stack->count++];
+	memcpy(frame->clock, stack->clock, sizeof(frame->clock));
+	return frame;
+}
+
+/* Adds a copy of a frame. */
+static void push(struct stacks *stacks, const struct frame *from)
+{
+	struct frame *frame = add_frame(stacks);
+
+	frame->slot = from->slot;
+	frame->site = from->site;
+	frame->call = from->call;
+	frame->function = from->function;
+	frame->is_stub = from->is_stub;
+	frame->is_resolver = from->is_resolver;
+	count_frame(stacks, frame);
+}
+
+static void push_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t slot)
+{
+	const struct known *known = know(stacks, from, to);
+	struct frame *frame = add_frame(stacks);
+
+	frame->slot = slot;
+	frame->site = from;
+	frame->call = known->call;
+	frame->function = known->function;
+	frame->is_stub = known->is_stub;
+	frame->is_resolver = known->is_resolver;
+	count_frame(stacks, frame);
+}
+
+/* The newest call turns out to be one of the function at `to`. */
+static void retarget(struct stacks *stacks, uint64_t to)
+{
+	struct stack *stack = stacks->current;
+	struct frame *frame = top(stacks);
+	const struct known *known;
+
+	thread_of(stacks)->functions[frame->function].times--;
+	--*counter(&stack->functions, frame->function);
+	if (frame->call != NO_CALL) {
+		thread_of(stacks)->calls[frame->call].times--;
+		--*counter(&stack->calls, frame->call);
+		known = know(stacks, frame->site, to);
+		frame->call = known->call;
+		frame->function = known->function;
+		frame->is_stub = known->is_stub;
+		frame->is_resolver = known->is_resolver;
+	} else {
+		const struct target *target = targets_find(stacks->targets, to);
+
+		frame->function = number_of_function(stacks, target->at);
+		frame->is_stub = target->is_stub;
+		frame->is_resolver = target->is_resolver;
+	}
+	count_frame(stacks, frame);
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+static void make_current(struct stacks *stacks, struct stack *stack)
+{
+	stacks->current = stack;
+	stack->used = ++stacks->switches;
+}
+
+static void end_stack(struct stacks *stacks, struct stack *stack)
+{
+	struct stack *before = stacks->current;
+	size_t i = 0;
+
+	stacks->current = stack;
+	while (stack->count)
+		pop(stacks);
+	stacks->current = before == stack ? NULL : before;
+	while (stacks->stack[i] != stack)
+		i++;
+	stacks->stack[i] = stacks->stack[--stacks->count];
+	for (i = 0; i < stacks->count; i++) {
+		if (stacks->stack[i]->interrupted == stack)
+			stacks->stack[i]->interrupted = NULL;
+	}
+	free(stack->frames);
+	free(stack->calls.list);
+	free(stack->functions.list);
+	free(stack);
+}
+
+/* Ends the stack that was not used for the longest time. */
+static void end_oldest(struct stacks *stacks)
+{
+	struct stack *oldest = NULL;
+
+	for (size_t i = 0; i < stacks->count; i++) {
+		struct stack *stack = stacks->stack[i];
+
+		if (stack != stacks->current && (!oldest || stack->used < oldest->used))
+			oldest = stack;
+	}
+	end_stack(stacks, oldest); /* NOLINT: there are many */
+}
+
+static struct stack *add_stack(struct stacks *stacks, uint64_t to, uint64_t pointer)
+{
+	struct stack *stack;
+	const struct target *target;
+	struct frame root = {.slot = NO_SLOT, .call = NO_CALL};
+
+	if (stacks->count == STACKS_MAX)
+		end_oldest(stacks);
+	stack = tool_alloc(sizeof(*stack));
+	stack->low = stack->high = stack->last = pointer;
+	stacks->stack[stacks->count++] = stack;
+	make_current(stacks, stack);
+	target = targets_find(stacks->targets, to);
+	root.function = number_of_function(stacks, target->at);
+	root.is_stub = target->is_stub;
+	root.is_resolver = target->is_resolver;
+	push(stacks, &root);
+	return stack;
+}
+
+void stacks_begin(struct stacks *stacks, uint64_t to, uint64_t pointer, bool handler)
+{
+	struct stack *before = stacks->current;
+
+	if (before && !handler)
+		return; /* a forked process continues */
+	add_stack(stacks, to, pointer)->interrupted = before;
+}
+
+void stacks_leave_handler(struct stacks *stacks)
+{
+	struct stack *stack = stacks->current, *interrupted = stack ? stack->interrupted : NULL;
+
+	if (!interrupted)
+		return;
+	end_stack(stacks, stack);
+	make_current(stacks, interrupted);
+}
+
+static bool is_interrupted(const struct stack *handler, const struct stack *stack)
+{
+	while (handler && handler != stack)
+		handler = handler->interrupted;
+	return handler;
+}
+
+/* Makes another stack the current one.  Handlers of signals that were left for it have ended. */
+static void switch_to(struct stacks *stacks, struct stack *stack)
+{
+	while (stacks->current != stack && is_interrupted(stacks->current, stack))
+		stacks_leave_handler(stacks);
+	make_current(stacks, stack);
+}
+
+static uint64_t size_of(const struct stack *stack)
+{
+	return stack->high - stack->low;
+}
+
+/* Returns the smallest stack that contains the address, or NULL. */
+static struct stack *find_stack(const struct stacks *stacks, uint64_t pointer)
+{
+	struct stack *found = NULL;
+
+	for (size_t i = 0; i < stacks->count; i++) {
+		struct stack *stack = stacks->stack[i];
+
+		if (pointer >= stack->low && pointer <= stack->high &&
+		    (!found || size_of(stack) < size_of(found)))
+			found = stack;
+	}
+	return found;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Returns whether an address that was not seen before can be of the current stack. */
+static bool extends(const struct stack *stack, uint64_t pointer, uint64_t down_bytes)
+{
+	return pointer > stack->high
+		       ? pointer - stack->high <= (stack->interrupted ? 0 : ABOVE_BYTES)
+		       : stack->low - pointer <= down_bytes;
+}
+
+/* Makes the stack that contains the stack pointer the current one.  Returns false if it is a new
+ * one, which begins at `to`. */
+static bool follow(struct stacks *stacks, uint64_t to, uint64_t pointer, uint64_t down_bytes)
+{
+	struct stack *stack = stacks->current, *found;
+
+	if (distance(pointer, stack->last) > NEAR_BYTES || pointer > stack->high) {
+		found = find_stack(stacks, pointer);
+		if (!found && !extends(stack, pointer, down_bytes)) {
+			add_stack(stacks, to, pointer);
+			return false;
+		}
+		if (found && found != stack) {
+			switch_to(stacks, found);
+			stack = found;
+		}
+	}
+	stack->last = pointer;
+	if (pointer < stack->low)
+		stack->low = pointer;
+	if (pointer > stack->high)
+		stack->high = pointer;
+	return true;
+}
+
+/* --- what instructions do --------------------------------------------------------------------- */
+
+/* Ends the calls whose slots are below the stack pointer.  Returns whether there was one. */
+static bool unwind(struct stacks *stacks, uint64_t pointer)
+{
+	bool some = false;
+
+	/* The first frame was not called, and has no slot. */
+	while (top(stacks)->slot < pointer) {
+		pop(stacks);
+		some = true;
+	}
+	return some;
+}
+
+void stacks_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer)
+{
+	if (!stacks->current || !follow(stacks, to, pointer, CALL_BYTES))
+		return;
+	unwind(stacks, pointer + 1);
+	push_call(stacks, from, to, pointer);
+}
+
+/* Adds a call for a jump to another function. */
+static void tail_call(struct stacks *stacks, uint64_t from, uint64_t to)
+{
+	struct stack *stack = stacks->current;
+	uint64_t slot = top(stacks)->slot;
+
+	if (stack->count > TAILS_MAX && stack->frames[stack->count - TAILS_MAX].slot == slot)
+		pop(stacks);
+	push_call(stacks, from, to, slot);
+}
+
+static void jump(struct stacks *stacks, uint64_t from, uint64_t to)
+{
+	const struct target source = *targets_find(stacks->targets, from);
+	const struct target *target = targets_find(stacks->targets, to);
+
+	if (source.is_stub && top(stacks)->is_stub) {
+		retarget(stacks, to);
+	} else if (source.is_resolver && top(stacks)->is_resolver && target->is_start) {
+		struct frame frame = *top(stacks);
+
+		pop(stacks);
+		if (frame.call == NO_CALL) /* the stack needs a first frame */
+			push(stacks, &frame);
+		push_call(stacks, frame.site, to, frame.slot);
+	} else if (target->is_stub || (target->known && target->is_start && !target->is_part &&
+				       (target->at.address != source.at.address ||
+					target->at.object != source.at.object))) {
+		tail_call(stacks, from, to);
+	}
+}
+
+void stacks_jump(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer)
+{
+	if (!stacks->current || (pointer && !follow(stacks, to, pointer, JUMP_BYTES)))
+		return;
+	if (pointer)
+		unwind(stacks, pointer);
+	jump(stacks, from, to);
+}
+
+void stacks_return(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer)
+{
+	if (!stacks->current || !follow(stacks, to, pointer, JUMP_BYTES))
+		return;
+	/* A return to an address that was pushed is a jump.  A handler returns to code that leaves
+	 * it. */
+	if (!unwind(stacks, pointer) &&
+	    !(stacks->current->interrupted && stacks->current->count == 1))
+		jump(stacks, from, to);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+void stacks_end(struct stacks *stacks)
+{
+	while (stacks->count)
+		end_stack(stacks, stacks->stack[stacks->count - 1]);
+	stacks->current = NULL;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	if (!stacks)
+		return;
+	stacks_end(stacks);
+	free(stacks->cache);
+	free(stacks);
+}
+
+struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets, size_t thread)
+{
+	struct stacks *stacks = stacks_new(targets, parent->exact, thread);
+	const struct stack *from = parent->current;
+	const struct exact_thread *old = thread_of(parent);
+	struct stack *stack;
+
+	if (!from)
+		return stacks;
+	stack = tool_alloc(sizeof(*stack));
+	stack->low = from->low;
+	stack->high = from->high;
+	stack->last = from->last;
+	stacks->stack[stacks->count++] = stack;
+	make_current(stacks, stack);
+	for (size_t i = 0; i < from->count; i++) {
+		struct frame frame = from->frames[i];
+		struct exact_place function = old->functions[frame.function].at;
+
+		frame.function = number_of_function(stacks, function);
+		if (frame.call != NO_CALL)
+			frame.call = number_of_call(stacks, old->calls[frame.call].at, function);
+		push(stacks, &frame);
+		/* The parent has made the call. */
+		thread_of(stacks)->functions[frame.function].times--;
+		if (frame.call != NO_CALL)
+			thread_of(stacks)->calls[frame.call].times--;
+	}
+	return stacks;
+}
