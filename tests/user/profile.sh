@@ -130,6 +130,7 @@ same "stores of REP instructions" 5 "$(awk '/^fn=/ { on = $0 == "fn=repeated" } 
 "$SOFTPMU" report -i "$SCRATCH/calls.data" >"$SCRATCH/report"
 expect "report: exact counts" grep -q "^# Exact counts of event 'instructions:u'" "$SCRATCH/report"
 expect "report: a function with what it calls" grep -Eq '^ +[0-9.]+% +[0-9.]+%  calls +calls +\[\.\] main$' "$SCRATCH/report"
+expect "report: a recursion is there once" awk '/%.*\] fibonacci$/ { n++; bad += $1 != $2 } END { exit !n || bad }' "$SCRATCH/report"
 "$SOFTPMU" report -i "$SCRATCH/calls.data" --no-children -s tid,sym -n >"$SCRATCH/threads"
 same "report: threads" 2 "$(sed -n '/instructions:u/,/^# Exact counts of event .b/p' "$SCRATCH/threads" | grep -c '\] thread$')"
 "$SOFTPMU" annotate -i "$SCRATCH/calls.data" fibonacci >"$SCRATCH/annotate"

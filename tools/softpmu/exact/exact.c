@@ -21,6 +21,7 @@ static void free_thread(struct exact_thread *thread)
 	numbering_free(&thread->insn_numbers);
 	numbering_free(&thread->call_numbers);
 	numbering_free(&thread->function_numbers);
+	free(thread);
 }
 
 void exact_free(struct exact *exact)
@@ -32,7 +33,7 @@ void exact_free(struct exact *exact)
 	for (size_t i = 0; i < exact->object_count; i++)
 		free(exact->objects[i].path);
 	for (size_t i = 0; i < exact->thread_count; i++)
-		free_thread(&exact->threads[i]);
+		free_thread(exact->threads[i]);
 	free(exact->objects);
 	free(exact->threads);
 	free(exact->command);
@@ -55,10 +56,13 @@ uint32_t exact_object(struct exact *exact, const char *path)
 
 size_t exact_add_thread(struct exact *exact, uint32_t pid, uint32_t tid, const char *comm)
 {
+	struct exact_thread *thread;
+
 	exact->threads = tool_room(exact->threads, &exact->thread_room, exact->thread_count,
 				   sizeof(*exact->threads));
-	exact->threads[exact->thread_count] =
-		(struct exact_thread){.pid = pid, .tid = tid, .comm = tool_copy(comm)};
+	thread = tool_alloc(sizeof(*thread));
+	*thread = (struct exact_thread){.pid = pid, .tid = tid, .comm = tool_copy(comm)};
+	exact->threads[exact->thread_count] = thread;
 	return exact->thread_count++;
 }
 
@@ -138,8 +142,8 @@ uint64_t exact_sum(const struct exact *exact, size_t event)
 	uint64_t sum = 0;
 
 	for (size_t t = 0; t < exact->thread_count; t++) {
-		for (size_t i = 0; i < exact->threads[t].insn_count; i++)
-			sum += exact->threads[t].insns[i].cost[event];
+		for (size_t i = 0; i < exact->threads[t]->insn_count; i++)
+			sum += exact->threads[t]->insns[i].cost[event];
 	}
 	return sum;
 }
@@ -205,7 +209,7 @@ static void sort(void *list, size_t count, size_t bytes, int (*order)(const void
 void exact_sort(struct exact *exact)
 {
 	for (size_t t = 0; t < exact->thread_count; t++) {
-		struct exact_thread *thread = &exact->threads[t];
+		struct exact_thread *thread = exact->threads[t];
 
 		drop_unused(thread);
 		sort(thread->insns, thread->insn_count, sizeof(*thread->insns), by_insn);

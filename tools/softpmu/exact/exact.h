@@ -66,7 +66,7 @@ struct exact {
 	char *command, *model;
 	struct exact_event events[EXACT_EVENTS_MAX];
 	struct exact_object *objects;
-	struct exact_thread *threads;
+	struct exact_thread **threads;
 	size_t event_count, object_count, object_room, thread_count, thread_room;
 };
 

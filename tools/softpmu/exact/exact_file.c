@@ -107,7 +107,7 @@ bool exact_file_write(const struct exact *exact, const char *path)
 		return false;
 	put_head(&writer, exact);
 	for (size_t t = 0; t < exact->thread_count; t++)
-		put_thread(&writer, exact, &exact->threads[t]);
+		put_thread(&writer, exact, exact->threads[t]);
 	fprintf(writer.to, "end %" PRIu64 "\n", writer.lines);
 	errno = 0;
 	bad = fflush(writer.to) || ferror(writer.to);
@@ -290,7 +290,7 @@ static bool take_thread(struct reader *reader)
 	if (!comm)
 		return false;
 	number = exact_add_thread(reader->exact, pid, tid, comm);
-	reader->thread = &reader->exact->threads[number];
+	reader->thread = reader->exact->threads[number];
 	free(comm);
 	return true;
 }

@@ -166,7 +166,7 @@ static void begin_task(struct flow *flow, const struct link_task *link)
 
 static void rename_thread(struct flow *flow, size_t thread, const char *name)
 {
-	char **comm = &flow->exact->threads[thread].comm;
+	char **comm = &flow->exact->threads[thread]->comm;
 
 	free(*comm);
 	*comm = tool_copy(name);
@@ -190,7 +190,7 @@ static void execute(struct flow *flow, struct task *task)
 
 	fold(flow, task);
 	stacks_free(task->stacks);
-	if (flow->exact->threads[task->thread].insn_count)
+	if (flow->exact->threads[task->thread]->insn_count)
 		task->thread =
 			exact_add_thread(flow->exact, process->pid, task->tid, process->name);
 	task->stacks = stacks_new(process->targets, flow->exact, task->thread);

@@ -215,7 +215,7 @@ static void fold_one(struct segments *segments, struct exact *exact, size_t thre
 	at.object = exact_object(exact, code_object_at(segments->code, segment->at, &at.address));
 	for (size_t i = 0; i < segment->insns; i++) {
 		const struct segment_insn *from = &segments->insns[first + i];
-		struct exact_insn *insn = exact_insn(&exact->threads[thread], at);
+		struct exact_insn *insn = exact_insn(exact->threads[thread], at);
 
 		insn->times += segment->count;
 		for (size_t e = 0; e < segments->event_count; e++)

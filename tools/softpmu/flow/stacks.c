@@ -58,22 +58,30 @@ struct known {
 	bool is_stub, is_resolver;
 };
 
+/* What a jump from one address to another is. */
+struct way {
+	uint64_t from, to;
+	enum way_kind {
+		WAY_INSIDE = 1, /* of a function */
+		WAY_OUT_OF_STUB,
+		WAY_OUT_OF_RESOLVER,
+		WAY_TO_FUNCTION,
+	} kind;
+};
+
 struct stacks {
+	uint64_t *clock; /* of the current stack: stacks_clock() */
 	struct targets *targets;
 	struct exact *exact;
-	size_t thread, events;
+	struct exact_thread *thread;
 	struct stack *stack[STACKS_MAX];
 	size_t count;
 	struct stack *current; /* NULL: the thread has not begun */
 	uint64_t switches;
 	struct known *cache;
+	struct way *ways;
 	uint64_t idle[EXACT_EVENTS_MAX]; /* the clock before the thread has begun */
 };
-
-static struct exact_thread *thread_of(const struct stacks *stacks)
-{
-	return &stacks->exact->threads[stacks->thread];
-}
 
 struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t thread)
 {
@@ -81,8 +89,9 @@ struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t t
 
 	stacks->targets = targets;
 	stacks->exact = exact;
-	stacks->thread = thread;
-	stacks->events = exact->event_count;
+	stacks->thread = exact->threads[thread];
+	stacks->clock = stacks->idle;
+	stacks->ways = tool_alloc(CACHE_PLACES * sizeof(*stacks->ways));
 	stacks->cache = tool_alloc(CACHE_PLACES * sizeof(*stacks->cache));
 	return stacks;
 }
@@ -90,11 +99,7 @@ struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t t
 void stacks_forget(struct stacks *stacks)
 {
 	memset(stacks->cache, 0, CACHE_PLACES * sizeof(*stacks->cache));
-}
-
-uint64_t *stacks_clock(struct stacks *stacks)
-{
-	return stacks->current ? stacks->current->clock : stacks->idle;
+	memset(stacks->ways, 0, CACHE_PLACES * sizeof(*stacks->ways));
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -117,47 +122,47 @@ static inline uint32_t *counter(struct counters *counters, uint32_t number)
 	return &counters->list[number];
 }
 
-static void add_cost(const struct stacks *stacks, const struct frame *frame, uint64_t *cost)
+static inline void add_cost(const struct stack *stack, const struct frame *frame, uint64_t *cost)
 {
-	for (size_t e = 0; e < stacks->events; e++)
-		cost[e] += stacks->current->clock[e] - frame->clock[e];
+	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
+		cost[e] += stack->clock[e] - frame->clock[e];
 }
 
 /* Ends the newest call. */
-static void pop(struct stacks *stacks)
+static inline void pop(struct stacks *stacks)
 {
 	struct stack *stack = stacks->current;
 	struct frame *frame = &stack->frames[--stack->count];
-	struct exact_thread *thread = thread_of(stacks);
+	struct exact_thread *thread = stacks->thread;
 
 	if (!--*counter(&stack->functions, frame->function))
-		add_cost(stacks, frame, thread->functions[frame->function].cost);
+		add_cost(stack, frame, thread->functions[frame->function].cost);
 	if (frame->call != NO_CALL && !--*counter(&stack->calls, frame->call))
-		add_cost(stacks, frame, thread->calls[frame->call].cost);
+		add_cost(stack, frame, thread->calls[frame->call].cost);
 }
 
-static struct frame *top(const struct stacks *stacks)
+static inline struct frame *top(const struct stacks *stacks)
 {
 	return &stacks->current->frames[stacks->current->count - 1];
 }
 
 static uint32_t number_of_function(struct stacks *stacks, struct exact_place at)
 {
-	const struct exact_function *function = exact_function(thread_of(stacks), at);
+	const struct exact_function *function = exact_function(stacks->thread, at);
 
-	return (uint32_t)(function - thread_of(stacks)->functions);
+	return (uint32_t)(function - stacks->thread->functions);
 }
 
 static uint32_t number_of_call(struct stacks *stacks, struct exact_place at,
 			       struct exact_place callee)
 {
-	const struct exact_call *call = exact_call(thread_of(stacks), at, callee);
+	const struct exact_call *call = exact_call(stacks->thread, at, callee);
 
-	return (uint32_t)(call - thread_of(stacks)->calls);
+	return (uint32_t)(call - stacks->thread->calls);
 }
 
 /* Returns what is known of the call, and finds it out the first time. */
-static const struct known *know(struct stacks *stacks, uint64_t from, uint64_t to)
+static inline const struct known *know(struct stacks *stacks, uint64_t from, uint64_t to)
 {
 	struct known *known = &stacks->cache[(from * 31 ^ to ^ to >> 12) % CACHE_PLACES];
 	const struct target *target;
@@ -176,15 +181,15 @@ static const struct known *know(struct stacks *stacks, uint64_t from, uint64_t t
 }
 
 /* Counts the frame, which is complete but for the clock. */
-static void count_frame(struct stacks *stacks, const struct frame *frame)
+static inline void count_frame(struct stacks *stacks, const struct frame *frame)
 {
 	struct stack *stack = stacks->current;
 
-	thread_of(stacks)->functions[frame->function].times++;
+	stacks->thread->functions[frame->function].times++;
 	++*counter(&stack->functions, frame->function);
 	if (frame->call == NO_CALL)
 		return;
-	thread_of(stacks)->calls[frame->call].times++;
+	stacks->thread->calls[frame->call].times++;
 	++*counter(&stack->calls, frame->call);
 }
 
@@ -216,7 +221,7 @@ static void push(struct stacks *stacks, const struct frame *from)
 	count_frame(stacks, frame);
 }
 
-static void push_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t slot)
+static inline void push_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t slot)
 {
 	const struct known *known = know(stacks, from, to);
 	struct frame *frame = add_frame(stacks);
@@ -237,10 +242,10 @@ static void retarget(struct stacks *stacks, uint64_t to)
 	struct frame *frame = top(stacks);
 	const struct known *known;
 
-	thread_of(stacks)->functions[frame->function].times--;
+	stacks->thread->functions[frame->function].times--;
 	--*counter(&stack->functions, frame->function);
 	if (frame->call != NO_CALL) {
-		thread_of(stacks)->calls[frame->call].times--;
+		stacks->thread->calls[frame->call].times--;
 		--*counter(&stack->calls, frame->call);
 		known = know(stacks, frame->site, to);
 		frame->call = known->call;
@@ -262,6 +267,7 @@ static void retarget(struct stacks *stacks, uint64_t to)
 static void make_current(struct stacks *stacks, struct stack *stack)
 {
 	stacks->current = stack;
+	stacks->clock = stack->clock;
 	stack->used = ++stacks->switches;
 }
 
@@ -274,6 +280,7 @@ static void end_stack(struct stacks *stacks, struct stack *stack)
 	while (stack->count)
 		pop(stacks);
 	stacks->current = before == stack ? NULL : before;
+	stacks->clock = stacks->current ? stacks->current->clock : stacks->idle;
 	while (stacks->stack[i] != stack)
 		i++;
 	stacks->stack[i] = stacks->stack[--stacks->count];
@@ -375,7 +382,7 @@ static struct stack *find_stack(const struct stacks *stacks, uint64_t pointer)
 	return found;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static inline uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -390,7 +397,7 @@ static bool extends(const struct stack *stack, uint64_t pointer, uint64_t down_b
 
 /* Makes the stack that contains the stack pointer the current one.  Returns false if it is a new
  * one, which begins at `to`. */
-static bool follow(struct stacks *stacks, uint64_t to, uint64_t pointer, uint64_t down_bytes)
+static inline bool follow(struct stacks *stacks, uint64_t to, uint64_t pointer, uint64_t down_bytes)
 {
 	struct stack *stack = stacks->current, *found;
 
@@ -416,7 +423,7 @@ static bool follow(struct stacks *stacks, uint64_t to, uint64_t pointer, uint64_
 /* --- what instructions do --------------------------------------------------------------------- */
 
 /* Ends the calls whose slots are below the stack pointer.  Returns whether there was one. */
-static bool unwind(struct stacks *stacks, uint64_t pointer)
+static inline bool unwind(struct stacks *stacks, uint64_t pointer)
 {
 	bool some = false;
 
@@ -447,25 +454,52 @@ static void tail_call(struct stacks *stacks, uint64_t from, uint64_t to)
 	push_call(stacks, from, to, slot);
 }
 
-static void jump(struct stacks *stacks, uint64_t from, uint64_t to)
+static enum way_kind kind_of(struct stacks *stacks, uint64_t from, uint64_t to)
 {
 	const struct target source = *targets_find(stacks->targets, from);
 	const struct target *target = targets_find(stacks->targets, to);
+	bool other =
+		target->at.address != source.at.address || target->at.object != source.at.object;
 
-	if (source.is_stub && top(stacks)->is_stub) {
+	if (source.is_stub)
+		return WAY_OUT_OF_STUB;
+	if (source.is_resolver && target->is_start)
+		return WAY_OUT_OF_RESOLVER;
+	return target->is_stub || (target->known && target->is_start && !target->is_part && other)
+		       ? WAY_TO_FUNCTION
+		       : WAY_INSIDE;
+}
+
+static inline enum way_kind way_of(struct stacks *stacks, uint64_t from, uint64_t to)
+{
+	struct way *way = &stacks->ways[(from * 31 ^ to ^ to >> 12) % CACHE_PLACES];
+
+	if (way->from != from || way->to != to)
+		*way = (struct way){from, to, kind_of(stacks, from, to)};
+	return way->kind;
+}
+
+/* The dynamic linker jumps to the function that it has found. */
+static void leave_resolver(struct stacks *stacks, uint64_t to)
+{
+	struct frame frame = *top(stacks);
+
+	pop(stacks);
+	if (frame.call == NO_CALL) /* the stack needs a first frame */
+		push(stacks, &frame);
+	push_call(stacks, frame.site, to, frame.slot);
+}
+
+static void jump(struct stacks *stacks, uint64_t from, uint64_t to)
+{
+	enum way_kind kind = way_of(stacks, from, to);
+
+	if (kind == WAY_OUT_OF_STUB && top(stacks)->is_stub)
 		retarget(stacks, to);
-	} else if (source.is_resolver && top(stacks)->is_resolver && target->is_start) {
-		struct frame frame = *top(stacks);
-
-		pop(stacks);
-		if (frame.call == NO_CALL) /* the stack needs a first frame */
-			push(stacks, &frame);
-		push_call(stacks, frame.site, to, frame.slot);
-	} else if (target->is_stub || (target->known && target->is_start && !target->is_part &&
-				       (target->at.address != source.at.address ||
-					target->at.object != source.at.object))) {
+	else if (kind == WAY_OUT_OF_RESOLVER && top(stacks)->is_resolver)
+		leave_resolver(stacks, to);
+	else if (kind == WAY_TO_FUNCTION)
 		tail_call(stacks, from, to);
-	}
 }
 
 void stacks_jump(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer)
@@ -503,6 +537,7 @@ void stacks_free(struct stacks *stacks)
 		return;
 	stacks_end(stacks);
 	free(stacks->cache);
+	free(stacks->ways);
 	free(stacks);
 }
 
@@ -510,7 +545,7 @@ struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets,
 {
 	struct stacks *stacks = stacks_new(targets, parent->exact, thread);
 	const struct stack *from = parent->current;
-	const struct exact_thread *old = thread_of(parent);
+	const struct exact_thread *old = parent->thread;
 	struct stack *stack;
 
 	if (!from)
@@ -530,9 +565,9 @@ struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets,
 			frame.call = number_of_call(stacks, old->calls[frame.call].at, function);
 		push(stacks, &frame);
 		/* The parent has made the call. */
-		thread_of(stacks)->functions[frame.function].times--;
+		stacks->thread->functions[frame.function].times--;
 		if (frame.call != NO_CALL)
-			thread_of(stacks)->calls[frame.call].times--;
+			stacks->thread->calls[frame.call].times--;
 	}
 	return stacks;
 }

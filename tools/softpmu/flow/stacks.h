@@ -20,8 +20,12 @@ void stacks_free(struct stacks *stacks);
  * before is only the parent's. */
 struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets, size_t thread);
 
-/* Returns the clock of the current stack, which the caller advances.  Valid until the next call. */
-uint64_t *stacks_clock(struct stacks *stacks);
+/* Returns the clock of the current stack, which the caller advances.  Valid until the next call.
+ * (The structure begins with its address.) */
+static inline uint64_t *stacks_clock(const struct stacks *stacks)
+{
+	return *(uint64_t *const *)stacks;
+}
 
 /* An instruction calls, returns or jumps.  `pointer` is the stack pointer after it, 0: not known.
  * Jumps inside of a function need not be told. */

@@ -39,8 +39,8 @@ void profile_exact_insns(struct profile *profile, profile_visitor *visit, void *
 	const struct exact *exact = profile->exact;
 
 	for (size_t t = 0; t < exact->thread_count; t++) {
-		for (size_t i = 0; i < exact->threads[t].insn_count; i++)
-			visit_insn(profile, &exact->threads[t], &exact->threads[t].insns[i], visit,
+		for (size_t i = 0; i < exact->threads[t]->insn_count; i++)
+			visit_insn(profile, exact->threads[t], &exact->threads[t]->insns[i], visit,
 				   opaque);
 	}
 }
@@ -86,5 +86,5 @@ static void visit_thread(const struct profile *profile, const struct exact_threa
 void profile_exact_calls(struct profile *profile, profile_call_visitor *visit, void *opaque)
 {
 	for (size_t t = 0; profile->exact && t < profile->exact->thread_count; t++)
-		visit_thread(profile, &profile->exact->threads[t], visit, opaque);
+		visit_thread(profile, profile->exact->threads[t], visit, opaque);
 }
