@@ -125,6 +125,15 @@ same "an interrupted function does not pay for the handler" yes \
 same "stores of REP instructions" 5 "$(awk '/^fn=/ { on = $0 == "fn=repeated" } /^calls=/ { getline; next }
 	on && /^[0-9]/ { n += $2 } END { print n + 0 }' "$SCRATCH/stores.cg")"
 
+# Without -e the file has all events.
+"$SOFTPMU" export --to callgrind -i "$SCRATCH/calls.data" "$SCRATCH/all.cg"
+same "all events" "events: instructions_u branches_u mem_inst_retired_all_loads_u mem_inst_retired_all_stores_u" \
+	"$(grep '^events:' "$SCRATCH/all.cg")"
+same "all events: totals" "$(sums "$SCRATCH/calls.data" | xargs)" "$(sed -n 's/^totals: //p' "$SCRATCH/all.cg")"
+same "all events: lines" "$(sums "$SCRATCH/calls.data" | xargs)" "$(awk '/^calls=/ { getline; next }
+	/^[0-9]/ { for (e = 2; e <= 5; e++) n[e] += $e } END { print n[2], n[3], n[4], n[5] }' "$SCRATCH/all.cg")"
+same "all events: calls" 13 "$(sed -n '/^cfn=compare/{n;s/^calls=\([0-9]*\) .*/\1/p;}' "$SCRATCH/all.cg")"
+
 # --- the readers ------------------------------------------------------------------------------------------------
 
 "$SOFTPMU" report -i "$SCRATCH/calls.data" >"$SCRATCH/report"

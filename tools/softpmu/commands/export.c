@@ -83,7 +83,7 @@ static int write_output(const struct request *request, const struct export_input
 static int export(const struct request *request)
 {
 	struct profile *profile = profile_open(request->input, request->root);
-	struct export_input input = {.profile = profile};
+	struct export_input input = {.profile = profile, .any_event = !request->event};
 	unsigned parts = request->exporter->parts; /* NOLINT: check_request() has found it */
 	int status = 1;
 

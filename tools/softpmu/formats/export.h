@@ -17,6 +17,7 @@ struct export_input {
 	struct profile *profile;
 	struct aggregation *aggregation; /* with threads and call chains */
 	size_t event;
+	bool any_event; /* the user named none */
 };
 
 struct exporter {

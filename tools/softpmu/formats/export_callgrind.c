@@ -20,7 +20,8 @@ struct cost {
 	uint32_t function, callee; /* AGGREGATION_NONE: no call */
 	int line;		   /* 0: unknown */
 	const char *source;	   /* NULL: unknown */
-	uint64_t samples, period;
+	uint64_t samples;
+	uint64_t period[EXACT_EVENTS_MAX]; /* of each event of the file */
 };
 
 /* A function that calls another. */
@@ -31,6 +32,8 @@ struct edge {
 
 struct costs {
 	const struct aggregation *aggregation;
+	size_t first, events; /* those of the aggregation that the file has */
+	size_t event;	      /* the one that is added up, from 0 */
 	struct cost *list;
 	size_t count, room;
 	struct numbering numbers;
@@ -66,8 +69,9 @@ static void count(struct costs *costs, uint32_t place, uint32_t callee, uint64_t
 			tool_room(costs->list, &costs->room, costs->count, sizeof(*costs->list));
 		costs->list[costs->count++] = cost;
 	}
-	costs->list[number].samples += samples;
-	costs->list[number].period += period;
+	if (!costs->event)
+		costs->list[number].samples += samples;
+	costs->list[number].period[costs->event] += period;
 }
 
 static bool same_edge(const void *edges, uint32_t number, const void *thing)
@@ -157,7 +161,10 @@ static void put_cost(const struct costs *costs, const struct cost *cost, const c
 			line = 0;
 		fprintf(to, "calls=%" PRIu64 " %d\n", cost->samples, line);
 	}
-	fprintf(to, "%d %" PRIu64 "\n", cost->line, cost->period);
+	fprintf(to, "%d", cost->line);
+	for (size_t e = 0; e < costs->events; e++)
+		fprintf(to, " %" PRIu64, cost->period[e]);
+	putc('\n', to);
 }
 
 /* Events are one word each, of letters and digits. */
@@ -174,29 +181,64 @@ static void put_command(const char *command, FILE *to)
 		putc(*command == '\n' ? ' ' : *command, to);
 }
 
-static void write_callgrind(const struct export_input *input, FILE *to)
+static const struct aggregation_event *event_at(const struct costs *costs, size_t event)
 {
-	const struct aggregation_event *event = &input->aggregation->events[input->event];
-	struct costs costs = {.aggregation = input->aggregation};
-	const char *command = profile_about(input->profile, "command line");
-	const char *source = NULL;
+	return &costs->aggregation->events[costs->first + event];
+}
+
+/* An exact profile is written with all its events. */
+static struct costs costs_of(const struct export_input *input)
+{
+	bool all = input->any_event && input->aggregation->events[input->event].exact;
+
+	return (struct costs){
+		.aggregation = input->aggregation,
+		.first = all ? 0 : input->event,
+		.events = all ? input->aggregation->event_count : 1,
+	};
+}
+
+static void count_event(struct costs *costs)
+{
+	const struct aggregation_event *event = event_at(costs, costs->event);
 
 	for (size_t i = 0; i < event->stack_count; i++)
-		count_stack(&costs, &event->stacks[i], i);
+		count_stack(costs, &event->stacks[i], i);
 	for (size_t i = 0; i < event->call_count; i++) {
 		const struct aggregation_call *call = &event->calls[i];
 
 		if (call->from != AGGREGATION_NONE)
-			count(&costs, call->from, call->to, call->times, call->cost);
+			count(costs, call->from, call->to, call->times, call->cost);
 	}
+}
+
+static void put_totals(const struct costs *costs, const char *what, FILE *to)
+{
+	fputs(what, to);
+	for (size_t e = 0; e < costs->events; e++)
+		fprintf(to, " %" PRIu64, event_at(costs, e)->period);
+	putc('\n', to);
+}
+
+static void write_callgrind(const struct export_input *input, FILE *to)
+{
+	struct costs costs = costs_of(input);
+	const char *command = profile_about(input->profile, "command line");
+	const char *source = NULL;
+
+	for (costs.event = 0; costs.event < costs.events; costs.event++)
+		count_event(&costs);
 	if (costs.count)
 		qsort(costs.list, costs.count, sizeof(*costs.list), by_function);
 	fputs("# callgrind format\nversion: 1\ncreator: softpmu\ncmd: ", to);
 	put_command(command ? command : "?", to);
 	fputs("\npositions: line\n", to);
-	fputs("events: ", to);
-	put_event_name(event->name, to);
-	fprintf(to, "\nsummary: %" PRIu64 "\n", event->period);
+	fputs("events:", to);
+	for (size_t e = 0; e < costs.events; e++) {
+		putc(' ', to);
+		put_event_name(event_at(&costs, e)->name, to);
+	}
+	put_totals(&costs, "\nsummary:", to);
 	for (size_t i = 0; i < costs.count; i++) {
 		const struct cost *cost = &costs.list[i];
 		const struct aggregation_place *place = &input->aggregation->places[cost->function];
@@ -210,7 +252,7 @@ static void write_callgrind(const struct export_input *input, FILE *to)
 		}
 		put_cost(&costs, cost, &source, to);
 	}
-	fprintf(to, "\ntotals: %" PRIu64 "\n", event->period);
+	put_totals(&costs, "\ntotals:", to);
 	numbering_free(&costs.numbers);
 	numbering_free(&costs.edge_numbers);
 	free(costs.list);
