@@ -158,6 +158,7 @@ def ways(softpmu, folder, slow):
                  "-e", "instructions:u", "--"],
         "record": [softpmu, "record", "-o", data, "-c", str(PERIOD), "-e", "instructions:upp", "--"],
         "trace": [softpmu, "trace", "--summary", "-o", os.devnull, "--"],
+        "profile": [softpmu, "profile", "-q", "-o", os.path.join(folder, "profile.data"), "--"],
     }
     if slow and shutil.which("valgrind"):
         out["callgrind"] = ["valgrind", "-q", "--tool=callgrind",
@@ -168,7 +169,8 @@ def ways(softpmu, folder, slow):
 
 
 SLOW = ("callgrind", "qemu-user")
-MEMORY = ("stat", "record", "trace")
+MEMORY = ("stat", "record", "trace", "profile")
+CLOCKS = ("trace", "profile")  # a reader works beside the program
 
 
 def start(command, stdin):
@@ -247,8 +249,9 @@ def measure_program(program, how, runs):
         sys.exit(f"{program.name} fails natively with status {failed['native']}")
     native = row["cpu_s"]["native"]
     row["slowdown"] = {way: t / native for way, t in row["cpu_s"].items() if way != "native"}
-    if "trace" in row["clock_s"]:
-        row["trace_clock"] = row["clock_s"]["trace"] / row["clock_s"]["native"]
+    for way in CLOCKS:
+        if way in row["clock_s"]:
+            row[way + "_clock"] = row["clock_s"][way] / row["clock_s"]["native"]
     if "stat" in row["cpu_s"] and "record" in row["cpu_s"]:
         row["record_over_stat"] = row["cpu_s"]["record"] / row["cpu_s"]["stat"]
     base = peak_memory(full([], program), program.stdin)
@@ -278,7 +281,8 @@ def geometric_mean(values):
 def print_head(how):
     others = [way for way in how if way != "native"]
     print(f"{'program':<10} {'native':>8}" + "".join(f" {way:>10}" for way in others) +
-          f" {'rec/stat':>9} {'tr clock':>9}" + "".join(f" {w[:5] + ' MB':>8}" for w in MEMORY))
+          f" {'rec/stat':>9}" + "".join(f" {w[:2] + ' clock':>9}" for w in CLOCKS) +
+          "".join(f" {w[:5] + ' MB':>8}" for w in MEMORY))
 
 
 def print_row(row, how):
@@ -294,7 +298,9 @@ def print_row(row, how):
             cells.append(f" {row['slowdown'][way]:>9.2f}x")
     memory = row["memory_above_native_mb"]
     cells.append(f" {row['record_over_stat']:>9.3f}" if "record_over_stat" in row else f" {'-':>9}")
-    cells.append(f" {row['trace_clock']:>8.2f}x" if "trace_clock" in row else f" {'-':>9}")
+    for way in CLOCKS:
+        key = way + "_clock"
+        cells.append(f" {row[key]:>8.2f}x" if key in row else f" {'-':>9}")
     print(f"{row['program']:<10} {row['cpu_s']['native']:>6.2f} s" + "".join(cells) +
           "".join(f" {memory[w]:>8.1f}" if w in memory else f" {'-':>8}" for w in MEMORY),
           flush=True)
@@ -311,10 +317,11 @@ def print_sum(rows, how, starts):
         means[way] = geometric_mean(slowdowns) if slowdowns else None
         mark = "x" if len(slowdowns) == len(rows) else "*"
         cells.append(f" {means[way]:>9.2f}{mark}" if slowdowns else f" {'-':>10}")
-    for key, digits in (("record_over_stat", "9.3f"), ("trace_clock", "8.2f")):
+    for key, digits in (("record_over_stat", "9.3f"), ("trace_clock", "8.2f"),
+                        ("profile_clock", "8.2f")):
         values = [row[key] for row in rows if key in row]
         means[key] = geometric_mean(values) if values else None
-        cells.append(f" {means[key]:>{digits}}" + ("x" if key == "trace_clock" else "")
+        cells.append(f" {means[key]:>{digits}}" + ("x" if key.endswith("clock") else "")
                      if values else f" {'-':>9}")
     print(f"{'geo. mean':<19}" + "".join(cells))
     if any(row["failed"] for row in rows):
