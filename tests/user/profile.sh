@@ -172,6 +172,13 @@ run "$SCRATCH/killed" "$SOFTPMU" profile -q -o "$SCRATCH/killed.data" -- bash -c
 same "ended by a signal: status" 130 "$status"
 same "ended by a signal: nothing is missing" "$(awk '/^event / { print $2 }' "$SCRATCH/killed.data")" "$(sums "$SCRATCH/killed.data")"
 
+# SIGKILL leaves no time to hand over the last records. The file has what was handed over before.
+run "$SCRATCH/lost" "$SOFTPMU" profile -q -o "$SCRATCH/lost.data" -- bash -c 'i=0; while ((i < 3000)); do ((i++)); done; kill -KILL $$'
+same "killed: status" 137 "$status"
+expect "killed: a message" grep -q 'counts are not available' "$SCRATCH/lost.err"
+same "killed: most is there" yes "$( (($(sums "$SCRATCH/lost.data" | head -n 1) > 10000000)) && echo yes)"
+expect "killed: the file is complete" "$SOFTPMU" report -i "$SCRATCH/lost.data"
+
 run "$SCRATCH/status" "$SOFTPMU" profile -q -o "$SCRATCH/status.data" -- bash -c 'exit 7'
 same "the program's status" 7 "$status"
 run "$SCRATCH/absent" "$SOFTPMU" profile -o "$SCRATCH/absent.data" -e cycles:u -- true
