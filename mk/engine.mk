@@ -10,7 +10,7 @@ ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -Ihosts/user -I$(B)/gen $(WARN) -O2 -g 
                 -fno-asynchronous-unwind-tables
 ENGINE_OBJ := $(ENGINE_SRC:%.c=$(B)/engine/%.o) $(ENGINE_ASM:%.S=$(B)/engine/%.o) \
               $(LIB_SRC:%.c=$(B)/engine/%.o) $(UARCH_SRC:%.c=$(B)/engine/%.o) \
-              $(DECODE_SRC:%.c=$(B)/engine/%.o)
+              $(DECODE_SRC:%.c=$(B)/engine/%.o) $(PERF_EVENT_SRC:%.c=$(B)/engine/%.o)
 
 $(B)/gen/generate: hosts/user/decode/generate.c
 	@mkdir -p $(@D)

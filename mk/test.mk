@@ -48,6 +48,13 @@ $(B)/tests/obj/engine/%.o: hosts/user/engine/count/%.c
 	$(CC) $(BASE) -Ihosts/user -c $< -o $@
 $(B)/tests/unit/event_set: $(B)/tests/obj/engine/event_set.o
 
+# Events that programs open, as ordinary code.
+PERF_EVENT_OBJ := $(PERF_EVENT_SRC:%.c=$(B)/tests/obj/perf/%.o)
+$(B)/tests/obj/perf/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -c $< -o $@
+$(B)/tests/unit/perf_event: $(PERF_EVENT_OBJ)
+
 # The decoder again as ordinary code, so that sanitizers check it.
 DECODER_OBJ := $(DECODE_SRC:%.c=$(B)/tests/obj/decoder/%.o)
 $(B)/tests/obj/decoder/%.o: %.c $(B)/gen/decode_table.inc

@@ -12,7 +12,7 @@ base='softpmu/* tools/softpmu/base/* <*>'
 launch='hosts/user/+([^/]).h'
 e=hosts/user/engine
 # What makes system calls includes their numbers, <asm/unistd.h>.
-inner="softpmu/* hosts/user/@(hash|link).h hosts/user/decode/* $free <linux/*>"
+inner="softpmu/* hosts/user/@(hash|link|link_open).h hosts/user/decode/* hosts/user/perf_event/* $free <linux/*>"
 engine="$inner <asm/*> <elf.h> <stdarg.h>"
 arrows="
 include/softpmu/*         softpmu/* $free
@@ -36,6 +36,7 @@ hosts/user/engine/signal/*    $engine $e/@(rt|x86|memory|count|cache|persist|wat
 hosts/user/engine/linux/*     $engine $e/@(rt|x86|memory|count|cache|persist|watch|translate|signal|linux)/*
 hosts/user/engine/run/*       $engine $e/*
 hosts/user/engine/*       a-new-folder-needs-a-row
+hosts/user/perf_event/*   softpmu/* hosts/user/perf_event/* <linux/perf_event.h> <asm/errno.h> $free
 hosts/user/decode/decode* softpmu/* hosts/user/decode/* hosts/user/hash.h decode_table.inc $free
 hosts/user/*              softpmu/* hosts/user/* src/perfdata/* <*>
 hosts/qemu/*              softpmu/* hosts/qemu/* <*>

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_select.c: from type and config of an event to a request to the driver.
+ *
+ * The codes of hardware events are those of Linux's driver for the family.  They are, with one
+ * exception, the architectural events (Vol. 3B 18.2.1.2).  Units before architectural performance
+ * monitoring count them by the event of the model that has the same signals.
+ */
+#include <asm/errno.h>
+#include <stddef.h>
+
+#include "perf_attr.h"
+#include "perf_select.h"
+
+#define SELECT_CODE  UINT64_C(0xffff)
+#define SELECT_USR   (UINT64_C(1) << 16)
+#define SELECT_EDGE  (UINT64_C(1) << 18)
+#define SELECT_ANY   (UINT64_C(1) << 21)
+#define SELECT_INV   (UINT64_C(1) << 23)
+#define SELECT_CMASK (UINT64_C(0xff) << 24)
+/* What a program may choose.  The kernel ignores the other bits of config. */
+#define SELECT_CHOSEN (SELECT_CODE | SELECT_EDGE | SELECT_ANY | SELECT_INV | SELECT_CMASK)
+
+#define NO_CODE UINT32_MAX
+
+/* By PERF_COUNT_HW_. */
+static const struct {
+	uint32_t code;
+	uint64_t signals; /* of the same event on older units */
+	bool fixed_only;
+} hardware[PERF_COUNT_HW_MAX] = {
+	[PERF_COUNT_HW_CPU_CYCLES] = {0x003c, SPMU_SIGBIT(CYCLES), false},
+	[PERF_COUNT_HW_INSTRUCTIONS] = {0x00c0, SPMU_SIGBIT(INSTRUCTIONS), false},
+	[PERF_COUNT_HW_CACHE_REFERENCES] = {0x4f2e, SPMU_SIGBIT(LLC_REFERENCE), false},
+	[PERF_COUNT_HW_CACHE_MISSES] = {0x412e, SPMU_SIGBIT(LLC_MISS), false},
+	[PERF_COUNT_HW_BRANCH_INSTRUCTIONS] = {0x00c4, SPMU_SIGSET_BRANCHES, false},
+	[PERF_COUNT_HW_BRANCH_MISSES] = {0x00c5, SPMU_SIGBIT(BRANCH_MISS), false},
+	[PERF_COUNT_HW_BUS_CYCLES] = {0x013c, 0, false},
+	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = {NO_CODE, 0, false},
+	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = {NO_CODE, 0, false},
+	[PERF_COUNT_HW_REF_CPU_CYCLES] = {0x0300, SPMU_SIGBIT(REF_CYCLES), true},
+};
+
+/* Cache events that follow from execution or from a model of the machine.  Linux counts them by
+ * these events of Skylake. */
+#define CACHE(cache, operation, result)                                                            \
+	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                   \
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+static const struct {
+	uint32_t config, code;
+} caches[] = {
+	{CACHE(L1D, READ, ACCESS), 0x81d0},   {CACHE(L1D, READ, MISS), 0x0151},
+	{CACHE(L1D, WRITE, ACCESS), 0x82d0},  {CACHE(L1I, READ, MISS), 0x0283},
+	{CACHE(DTLB, READ, ACCESS), 0x81d0},  {CACHE(DTLB, READ, MISS), 0x0e08},
+	{CACHE(DTLB, WRITE, ACCESS), 0x82d0}, {CACHE(DTLB, WRITE, MISS), 0x0e49},
+	{CACHE(ITLB, READ, MISS), 0x0e85},    {CACHE(BPU, READ, ACCESS), 0x00c4},
+	{CACHE(BPU, READ, MISS), 0x00c5},
+};
+
+/* What a config names. */
+struct named {
+	const struct spmu_event *row;
+	uint32_t code;
+	uint64_t modifiers;
+	bool fixed_only;
+};
+
+static bool is_architectural(const struct spmu_model *model)
+{
+	return spmu_model_describe(model).perfmon_version != 0;
+}
+
+/* Returns an event that counts these signals and nothing else, the most exact one. */
+static const struct spmu_event *row_of_signals(const struct spmu_model *model, uint64_t signals)
+{
+	const struct spmu_event *found = NULL;
+
+	for (size_t i = 0; signals && i < spmu_event_count(model); i++) {
+		const struct spmu_event *row = spmu_event_at(model, i);
+
+		if (row->signals == signals && !row->tally &&
+		    (!found || row->fidelity > found->fidelity))
+			found = row;
+	}
+	return found;
+}
+
+static long find_hardware(const struct spmu_model *model, uint64_t config, struct named *out)
+{
+	if (config >= PERF_COUNT_HW_MAX)
+		return -EINVAL;
+	if (hardware[config].code == NO_CODE)
+		return -ENOENT;
+	out->code = hardware[config].code;
+	out->fixed_only = hardware[config].fixed_only && is_architectural(model);
+	if (out->fixed_only)
+		out->row = spmu_event_fixed(model, 2);
+	else if (is_architectural(model))
+		out->row = spmu_event_by_code(model, out->code);
+	else
+		out->row = row_of_signals(model, hardware[config].signals);
+	if (out->row && !is_architectural(model))
+		out->code = out->row->code;
+	return 0;
+}
+
+static long find_cache(const struct spmu_model *model, uint64_t config, struct named *out)
+{
+	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
+	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    (config >> 16 & 0xff) >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
+		if (caches[i].config != (config & 0xffffff))
+			continue;
+		out->code = caches[i].code;
+		out->row = spmu_event_by_code(model, out->code);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Only event selects have a format of config that is theirs. */
+static long find_raw(const struct spmu_model *model, uint64_t config, struct named *out)
+{
+	if (spmu_model_describe(model).programming != SPMU_PROGRAM_PERFEVTSEL)
+		return -ENOENT;
+	if (config & SELECT_ANY)
+		return is_architectural(model) ? -EACCES : -EINVAL;
+	out->modifiers = config & SELECT_CHOSEN & ~SELECT_CODE;
+	out->code = (uint32_t)(config & SELECT_CODE);
+	out->row = spmu_event_by_code(model, out->code);
+	return 0;
+}
+
+static long find(const struct spmu_model *model, const struct perf_event_attr *attr,
+		 struct named *out)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return find_hardware(model, attr->config, out);
+	case PERF_TYPE_HW_CACHE:
+		return find_cache(model, attr->config, out);
+	case PERF_TYPE_RAW:
+		return find_raw(model, attr->config, out);
+	default:
+		return -ENOENT;
+	}
+}
+
+/* Returns whether the row counts branches by their kind and by their prediction, which no model
+ * supplies together. */
+static bool is_judged(const struct spmu_event *row)
+{
+	return row->signals & SPMU_SIGBIT(BRANCH_PREDICTED) ||
+	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
+}
+
+/* What nothing supplies is absent: it is refused, and never counted as 0. */
+static bool is_supplied(const struct named *named, const struct spmu_supply *supply)
+{
+	if (!named->row || is_judged(named->row) ||
+	    spmu_event_fidelity(named->row, supply) == SPMU_ABSENT)
+		return false;
+	/* A threshold of clocks needs each clock. */
+	return !(named->row->signals & SPMU_SIGSET_CLOCKS && named->modifiers);
+}
+
+static long check_samples(const struct perf_event_attr *attr)
+{
+	if (perf_attr_samples(attr) || attr->sample_type & PERF_SAMPLE_BRANCH_STACK ||
+	    attr->sigtrap)
+		return -EOPNOTSUPP;
+	return attr->precise_ip ? -EINVAL : 0;
+}
+
+long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
+		 const struct perf_event_attr *attr, struct spmu_request *request)
+{
+	struct named named = {0};
+	long result = find(model, attr, &named);
+
+	if (!result)
+		result = check_samples(attr);
+	if (result)
+		return result;
+	if (attr->exclude_user || !is_supplied(&named, supply))
+		return -ENOENT;
+	*request = (struct spmu_request){
+		.size = sizeof(*request),
+		.select = named.modifiers | SELECT_USR,
+		.code = named.code,
+		.counters = named.fixed_only ? 0 : named.row->counters,
+		.fixed = named.modifiers ? -1 : named.row->fixed,
+	};
+	if (spmu_model_describe(model).programming == SPMU_PROGRAM_PERFEVTSEL)
+		request->select |= named.code;
+	return 0;
+}
+
+/* In how many ways the request can be counted. */
+static unsigned ways(const struct spmu_request *request)
+{
+	unsigned n = request->fixed >= 0;
+
+	for (uint32_t left = request->counters; left; left &= left - 1)
+		n++;
+	return n;
+}
+
+/* Those with the fewest counters choose first. */
+bool perf_select_fits(struct spmu_request *request, unsigned requests, perf_select_add *add,
+		      void *opaque)
+{
+	for (unsigned i = 0; i < requests; i++) {
+		unsigned least = i;
+		struct spmu_request first;
+
+		for (unsigned k = i + 1; k < requests; k++)
+			if (ways(&request[k]) < ways(&request[least]))
+				least = k;
+		first = request[least];
+		request[least] = request[i];
+		request[i] = first;
+		if (!add(opaque, &request[i]))
+			return false;
+	}
+	return true;
+}

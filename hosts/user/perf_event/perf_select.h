@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_select.h: what a counter of a model must be programmed with for an event that a program asks
+ * for, and whether the events of a group fit together (perf_select.c).
+ */
+#ifndef SOFTPMU_PERF_SELECT_H
+#define SOFTPMU_PERF_SELECT_H
+
+#include <linux/perf_event.h>
+
+#include <softpmu/driver.h>
+#include <softpmu/model.h>
+
+/* The type of the PMU `cpu`, as Linux has it in /sys/bus/event_source/devices/cpu/type. */
+#define PERF_SELECT_CPU PERF_TYPE_RAW
+
+/*
+ * Fills in *request.  The checks of perf_attr_check() have been made.
+ *
+ * -ENOENT: the type is not the processor's, or nothing supplies what the event counts.
+ * -EINVAL: there is no such event, or no counter can count it.
+ * -EACCES: it counts the other thread of the core, too.
+ * -EOPNOTSUPP: samples, or what only samples have.
+ */
+long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
+		 const struct perf_event_attr *attr, struct spmu_request *request);
+
+/* Adds a request to a unit that is otherwise empty.  Returns false if no counter is left. */
+typedef bool perf_select_add(void *opaque, const struct spmu_request *request);
+
+/* Returns whether one unit can count all of them at a time.  The order of the array may change. */
+bool perf_select_fits(struct spmu_request *request, unsigned requests, perf_select_add *add,
+		      void *opaque);
+
+#endif
