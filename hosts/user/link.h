@@ -13,6 +13,7 @@
 #ifndef SOFTPMU_HOST_LINK_H
 #define SOFTPMU_HOST_LINK_H
 
+#include <hosts/user/link_open.h>
 #include <softpmu/uarch.h>
 #include <stdint.h>
 
@@ -70,6 +71,8 @@ struct link_event {
 #define LINK_WANT_FLOW	     4096u /* the control flow, instead of a branch trace */
 #define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 
+#define LINK_WANT_OPEN	     8192u /* programs can open events (perf_event_open(2)) */
+
 /*
  * With LINK_WANT_FLOW the third word of a record is the stack pointer after a call, an indirect
  * jump or a return; otherwise it has no meaning.  LINK_FLOW_BREAK in `from` says that the program
@@ -90,8 +93,8 @@ struct link_event {
 #define LINK_ASK UINT64_C(0x6b7361756d707366)
 
 /*
- * A thread that looks at `changes`, with LINK_WANT_CONTROL.  There may be more: those are not
- * asked, and look when they come to the engine.
+ * A thread that looks at `changes`, with LINK_WANT_CONTROL or LINK_WANT_OPEN.  There may be more:
+ * those are not asked, and look when they come to the engine.
  *
  * The tool can change events in this thread alone.  `own` are those events, bit e is event[e].
  * `own_on` are those of them that count, since the change with the number `own_change`.  A later
@@ -198,6 +201,14 @@ struct link {
 	uint32_t trace_state[LINK_TRACE_BUFFERS]; /* enum link_trace_state */
 	uint32_t trace_owner[LINK_TRACE_BUFFERS]; /* process that fills it */
 	struct link_follower follower[LINK_FOLLOWERS_MAX];
+	uint32_t followers; /* entries that have been in use */
+	/* With LINK_WANT_OPEN (link_open.h). */
+	uint32_t open_lock;   /* the task that changes what follows; 0: none */
+	uint32_t open_used;   /* places of `open` that have been in use */
+	uint32_t open_events; /* that are open now */
+	uint64_t open_serial; /* the last */
+	struct link_open open[LINK_OPEN_MAX];
+	struct link_opened opened[LINK_FOLLOWERS_MAX];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */
 };
@@ -263,6 +274,7 @@ struct link_exec {
 	/* Which events count in the thread, and the last change that it has seen. */
 	uint64_t events_on;
 	uint64_t followed;
+	int64_t follower; /* the thread's entry in link.follower; -1: it has none */
 	/* The size of the process's filters of system calls (filter_chain.c), which are between
 	 * this structure and the names. */
 	uint64_t filter_bytes;

@@ -18,6 +18,7 @@ _softpmu_options() {
 			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -M --model --machine --machine-file --cache --set \
 			-i --no-inherit -D --delay --control --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
+	run) echo "-M --model --machine --machine-file --cache --set --strict --no-cache -h --help" ;;
 	profile)
 		echo "-e --event -o --output -i --no-inherit --deterministic --no-cache --strict -M --model \
 			-q --quiet -v --verbose -h --help"
@@ -65,7 +66,7 @@ _softpmu_registers() {
 	"$1" explain ${2:+-M "$2"} 2>/dev/null | awk '$1 ~ /^[0-9A-F]+H$/ { print $2 }'
 }
 
-# Prints the position of the program that stat, record, profile and trace run, or nothing if the cursor is before it.
+# Prints the position of the program that stat, record, run, profile and trace run, or nothing if the cursor is before it.
 _softpmu_program() {
 	local i
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -103,7 +104,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record profile trace report annotate diff export list models explain vm \
+		mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain vm \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -114,7 +115,7 @@ _softpmu() {
 	[[ $previous == = ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}
 	[[ $current == = ]] && current='' && previous=${COMP_WORDS[COMP_CWORD - 1]}
 
-	if [[ $command == stat || $command == record || $command == profile || $command == trace ]]; then
+	if [[ $command == stat || $command == record || $command == run || $command == profile || $command == trace ]]; then
 		program=$(_softpmu_program)
 		if [[ -n $program ]]; then
 			if declare -F _command_offset >/dev/null; then
@@ -201,7 +202,7 @@ _softpmu() {
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record profile trace report annotate diff export list models explain vm" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain vm" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)
@@ -214,7 +215,7 @@ _softpmu() {
 		[[ cpuid == "${current,,}"* ]] && COMPREPLY+=(cpuid)
 		[[ machine == "${current,,}"* ]] && COMPREPLY+=(machine)
 		;;
-	stat | record | profile | trace) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+	stat | record | run | profile | trace) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
 	esac
 }
 complete -F _softpmu softpmu

@@ -23,6 +23,7 @@ static const struct command {
 } commands[] = {
 	{"stat", cmd_stat, "count events while a program runs"},
 	{"record", cmd_record, "sample events of a program into perf.data"},
+	{"run", cmd_run, "run a command, such as perf, whose programs open events themselves"},
 	{"profile", cmd_profile, "find the exact cost of each instruction, function and call"},
 	{"trace", cmd_trace, "show all calls or taken branches of a program"},
 	{"report", cmd_report, "show the hot functions of a perf.data"},
@@ -68,7 +69,6 @@ static const struct {
 	{"inject", "perf inject reads what softpmu record wrote"},
 	{"archive", "perf archive reads what softpmu record wrote"},
 	{"data", "perf data reads what softpmu record wrote"},
-	{"run", "softpmu stat counts and softpmu record samples while a program runs"},
 	{"count", "softpmu stat counts events while a program runs"},
 	{"events", "softpmu list shows the events of a model"},
 	{"probe", "softpmu has no probes; softpmu trace -F FUNCTION shows calls of a function"},

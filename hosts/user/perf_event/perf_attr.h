@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_attr.h: what a program asks of an event: struct perf_event_attr, checked as the kernel checks
- * it (perf_attr.c).
+ * perf_attr.h: what a program asks of an event: struct perf_event_attr, checked as the kernel
+ * checks it (perf_attr.c).
  *
  * The errors are the kernel's, as negative numbers.
  */
@@ -30,8 +30,8 @@ long perf_attr_take(struct perf_event_attr *to, const void *from, uint32_t bytes
 
 /*
  * Checks what does not depend on the processor.  Returns 0 or an error, and makes *attr what the
- * kernel makes of it.  The run has the rights of a user at perf_event_paranoid 2: an event that would
- * count the kernel is refused with -EACCES.
+ * kernel makes of it.  The run has the rights of a user at perf_event_paranoid 2: an event that
+ * would count the kernel is refused with -EACCES.
  */
 long perf_attr_check(struct perf_event_attr *attr);
 

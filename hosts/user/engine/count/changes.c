@@ -11,6 +11,7 @@
 
 #include "engine/count/count.h"
 #include "engine/count/follow.h"
+#include "engine/count/opened.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -83,6 +84,8 @@ void changes_follow(void)
 
 	if (on != current->events_on)
 		switch_to(on);
+	if (opened_wanted() && current->follower)
+		opened_follow(&engine_link->opened[current->follower - engine_link->follower]);
 	current->followed = change;
 	if (!current->follower)
 		return;

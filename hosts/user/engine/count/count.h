@@ -69,6 +69,8 @@ enum counting_mode {
 	COUNTING_PRECISE,      /* in the units */
 };
 void units_start(void);
+/* The thread begins to be asked, and counts the events that are opened on it. */
+void units_follow(void);
 /* Writes counts to the shared memory and records to the ring.  The units are stopped. */
 void counting_finish(void);
 /* Writes what has been counted so far to the shared memory. */

@@ -8,6 +8,7 @@
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/opened.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -193,6 +194,7 @@ void counting_publish(void)
 	shards_set_mode(COUNTING_PRECISE);
 	windows_settle();
 	publish();
+	opened_publish();
 	shards_set_mode(before);
 }
 

@@ -12,6 +12,8 @@
 #include <asm/unistd.h>
 
 #include "engine/count/count.h"
+#include "engine/count/opened.h"
+#include "engine/count/opened_table.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/descriptor_table.h"
@@ -22,13 +24,18 @@
 
 static bool is_wanted(void)
 {
-	return engine_link->want & LINK_WANT_CONTROL;
+	return engine_link->want & (LINK_WANT_CONTROL | LINK_WANT_OPEN);
 }
 
 /* A process whose number means something else to the tool is not asked. */
 static bool is_in_reach(void)
 {
 	return !descriptor_table_is_used(current->descriptors);
+}
+
+static struct link_opened *list_of(const struct link_follower *f)
+{
+	return &engine_link->opened[f - engine_link->follower];
 }
 
 static void fill(struct link_follower *f)
@@ -52,6 +59,17 @@ static bool claim(struct link_follower *f)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* Counts the entry among those that have been in use. */
+static void note(uint32_t place)
+{
+	uint32_t used = __atomic_load_n(&engine_link->followers, __ATOMIC_RELAXED);
+
+	while (used <= place &&
+	       !__atomic_compare_exchange_n(&engine_link->followers, &used, place + 1, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
+}
+
 static bool has_entry(void)
 {
 	return current->follower && current->follower->tid == current->tid &&
@@ -60,11 +78,17 @@ static bool has_entry(void)
 
 void follow_begin(void)
 {
-	if (!is_wanted() || !is_in_reach() || has_entry())
+	if (!is_wanted() || !is_in_reach())
 		return;
+	if (has_entry()) {
+		follow_inside();
+		return;
+	}
 	current->follower = NULL;
 	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
 		if (claim(&engine_link->follower[i])) {
+			note(i);
+			opened_enlist(&engine_link->opened[i]);
 			fill(&engine_link->follower[i]);
 			return;
 		}
@@ -76,6 +100,7 @@ void follow_end(void)
 
 	if (!has_entry())
 		return;
+	opened_end();
 	__atomic_store_n(&current->follower->outside, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&current->follower->tid, LINK_FOLLOWER_CLAIMED, __ATOMIC_SEQ_CST);
 	for (unsigned i = 0; i < ASKERS_WAITS; i++) {
@@ -83,9 +108,59 @@ void follow_end(void)
 			break;
 		syscall2(__NR_nanosleep, (long)pause, 0);
 	}
+	if (opened_wanted()) {
+		opened_lock();
+		opened_clear(list_of(current->follower));
+		opened_unlock();
+	}
 	__atomic_store_n(&current->follower->tid, 0, __ATOMIC_RELEASE);
 	current->follower = NULL;
 	syscall1(__NR_getpid, 0); /* what has been sent arrives on the way back */
+}
+
+int follow_place(void)
+{
+	return opened_wanted() && has_entry() ? (int)(current->follower - engine_link->follower)
+					      : -1;
+}
+
+void follow_execute(void)
+{
+	if (follow_place() < 0)
+		follow_end();
+	else
+		follow_outside();
+}
+
+void follow_continue(int place)
+{
+	if (place < 0)
+		return;
+	opened_adopt(&engine_link->opened[place]);
+	fill(&engine_link->follower[place]);
+}
+
+struct link_follower *follow_put_aside(void)
+{
+	struct link_follower *own = current->follower;
+
+	follow_outside();
+	current->follower = NULL;
+	return own;
+}
+
+void follow_return(struct link_follower *own, bool killed)
+{
+	struct link_follower *childs = current->follower;
+
+	current->follower = own;
+	if (killed && childs) {
+		opened_lock();
+		opened_clear(list_of(childs));
+		opened_unlock();
+		__atomic_store_n(&childs->tid, 0, __ATOMIC_RELEASE);
+	}
+	follow_inside();
 }
 
 void follow_lend(void)
@@ -109,6 +184,7 @@ void follow_take_back(uint32_t child)
 
 void follow_outside(void)
 {
+	opened_publish();
 	if (current->follower)
 		__atomic_store_n(&current->follower->outside, 1, __ATOMIC_SEQ_CST);
 }

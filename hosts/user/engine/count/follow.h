@@ -10,12 +10,21 @@
 
 /* The running thread has units: from now on the tool can ask it to look. */
 void follow_begin(void);
-/* It ends, or its process executes another program: it is asked no more. */
+/* It ends: it is asked no more. */
 void follow_end(void);
+/* Its process executes another program.  Returns the place of the thread's entry, which the next
+ * image continues to use; -1: it has none. */
+int follow_place(void);
+void follow_execute(void);
+void follow_continue(int place);
 /* A child that borrows the context runs in it now, with its own number; the thread itself again,
  * after a child that had the number `child`. */
 void follow_lend(void);
 void follow_take_back(uint32_t child);
+/* The same for a child that has an entry of its own, because events can be opened on it: the
+ * parent's entry is put aside, and comes back.  A child that was killed leaves its entry. */
+struct link_follower *follow_put_aside(void);
+void follow_return(struct link_follower *own, bool killed);
 
 /* A system call of the program, which may wait, is between these two. */
 void follow_outside(void);

@@ -152,6 +152,17 @@ static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t
 	*tsc = read_tsc();
 }
 
+struct spmu_supply unit_host_supply(void)
+{
+	struct spmu_supply supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
+
+	if (engine_link->machine.size)
+		spmu_machine_supplies(&engine_link->machine, &supply);
+	if (timing_core())
+		spmu_timeline_supplies(timing_core(), &supply);
+	return supply;
+}
+
 struct spmu_host unit_host(struct unit *u)
 {
 	struct spmu_host host = {
@@ -162,13 +173,9 @@ struct spmu_host unit_host(struct unit *u)
 		.pmi = host_pmi,
 		.tsc = host_tsc,
 		.registers = host_registers,
-		.supply = {.exact = SPMU_SIGSET_ARCHITECTURAL},
+		.supply = unit_host_supply(),
 	};
 
-	if (engine_link->machine.size)
-		spmu_machine_supplies(&engine_link->machine, &host.supply);
-	if (timing_core())
-		spmu_timeline_supplies(timing_core(), &host.supply);
 	if (spmu_model_describe(u->model).programming == SPMU_PROGRAM_CESR)
 		host.pin = host_pin;
 	return host;

@@ -7,6 +7,8 @@
 
 #define UNIT_DS_BYTES (16u << 10) /* some 70 records, so that they stay in the first-level cache */
 
+/* Returns what the engine reports to units. */
+struct spmu_supply unit_host_supply(void);
 /* Return the callbacks of a unit, and the port of its driver.  u->model must be set. */
 struct spmu_host unit_host(struct unit *u);
 struct spmu_port unit_host_port(struct unit *u);

@@ -11,11 +11,14 @@
 #include <linux/mman.h>
 #include <linux/time.h>
 
+#include <hosts/user/perf_event/perf_select.h>
+
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
+#include "engine/count/opened.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/memory/places.h"
@@ -408,6 +411,13 @@ void units_switch(uint64_t on)
 		engine_unsupported("the unit does not start again");
 }
 
+void units_follow(void)
+{
+	follow_begin();
+	if (opened_wanted() && current->follower)
+		opened_follow(&engine_link->opened[current->follower - engine_link->follower]);
+}
+
 /* Uses the units, which have been made and count from now on. */
 static void use_units(void)
 {
@@ -421,7 +431,8 @@ static void use_units(void)
 		c->event[e].last_tsc = c->start_tsc;
 	if (!engine_link->tsc_start)
 		engine_link->tsc_start = c->start_tsc;
-	follow_begin();
+	opened_begin_units();
+	units_follow();
 	shards_set_mode(COUNTING_BULK);
 	current->counts = true;
 }
@@ -483,6 +494,37 @@ void units_begin_child(void)
 		units_switch(current->events_on);
 	use_units();
 	shards_set_mode(before);
+}
+
+/* --- groups --- */
+
+static struct spmu_driver *unit_or_none(void *counting, unsigned number)
+{
+	struct counting *c = counting;
+
+	if (number)
+		return NULL;
+	return c->unit[0].memory.core ? &c->unit[0].driver : unit_new(c, 0);
+}
+
+static bool add_to_set(void *set, const struct spmu_request *request)
+{
+	unsigned number;
+
+	return event_set_add(set, request, NULL, &number) == SPMU_OK;
+}
+
+bool units_fit(struct spmu_request *request, unsigned requests)
+{
+	static struct counting *scratch; /* the engine's lock guards it */
+	bool fit;
+
+	if (!scratch)
+		scratch = heap_allocate(sizeof(*scratch));
+	(void)event_set_create(&scratch->set, unit_or_none, scratch);
+	fit = perf_select_fits(request, requests, add_to_set, &scratch->set);
+	(void)!spmu_driver_release(&scratch->unit[0].driver);
+	return fit;
 }
 
 void units_begin_again(void)

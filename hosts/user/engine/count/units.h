@@ -58,6 +58,9 @@ struct counting {
 	} meter[SHARDED_METERS];
 };
 
+/* Returns whether one unit can count all of them at a time.  The engine's lock is held. */
+bool units_fit(struct spmu_request *request, unsigned requests);
+
 /* Precise mode: which of the tool's events count, as in link.events_on. */
 void units_switch(uint64_t on);
 

@@ -25,8 +25,9 @@
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
-#include "engine/count/follow.h"
+#include "engine/count/lending.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/opened.h"
 #include "engine/linux/children.h"
 #include "engine/linux/clocks.h"
 #include "engine/linux/descriptors.h"
@@ -77,6 +78,7 @@ struct saved_state {
 	struct filter *vfork_filters;
 	enum counting_mode mode;
 	bool is_vfork_child, observed, strict;
+	struct lending events;
 };
 
 /* enter.S: makes the system call.  If `entry` is not NULL, the child calls it on the stack that
@@ -168,7 +170,7 @@ static void begin(const struct clone_call *w, const struct link_task *parent)
 {
 	current->pid = current->tid = (uint32_t)syscall1(__NR_getpid, 0);
 	if (current->is_vfork_child)
-		follow_lend();
+		lending_child();
 	else
 		current->process = current->pid;
 	held_forget();
@@ -197,6 +199,7 @@ static long copy(const struct clone_call *w)
 		return pid;
 	}
 	current->follower = NULL; /* its parent's */
+	opened_begin_process();
 	threads_forget_others();
 	hot_forget();
 	lessons_begin_process();
@@ -231,6 +234,7 @@ static void run_vfork_child(void)
 	if (!(vfork_child->clone.flags & CLONE_SIGHAND))
 		actions_own_dispositions(&vfork_child->dispositions);
 	begin(&vfork_child->clone, &vfork_child->parent);
+	lending_child_follows();
 	flow_begin();
 	children_run();
 }
@@ -307,6 +311,7 @@ static long start_vfork_child(const struct clone_call *w)
 	counting_publish(); /* samples have the number of their process, and a kill loses nothing */
 	saved_state(&mine);
 	descriptors = lend_descriptors(w);
+	lending_begin(&mine.events);
 	current->vfork_child = &vfork_child;
 	current->left = false;
 	flow_lend(true);
@@ -317,11 +322,11 @@ static long start_vfork_child(const struct clone_call *w)
 	current->pid = mine.pid;
 	current->tid = mine.tid;
 	lock_inside(); /* a child that is gone may have been outside the engine */
-	follow_take_back(childs);
 	flow_lend(false);
 	if (!is_error(pid))
 		current->call = CALL_MADE; /* the child has changed them */
 	killed = !is_error(pid) && !current->left;
+	lending_end(&mine.events, childs, killed);
 	if (killed) {
 		ring_end_turn_of(childs);
 		branches_end();
@@ -380,6 +385,7 @@ static void inherit(struct context *c, const struct clone_call *w)
 	c->followed = current->followed;
 	c->shares = shares || current->shares;
 	c->clears_handlers = w->flags & CLEAR_SIGHAND;
+	opened_inherit(c, !shares);
 	descriptors_inherit(c, w->flags & CLONE_FILES);
 	c->is_vfork_child = false;
 	c->observed = current->observed && !(shares && engine_link->want & LINK_WANT_ONE);

@@ -64,6 +64,7 @@ static long make_request(const struct target *t, int base)
 		.keep = descriptors_are_kept(),
 		.events_on = current->events_on,
 		.followed = current->followed,
+		.follower = follow_place(),
 		.filter_bytes = filter_bytes(filters_installed()),
 	};
 	int ends[2];
@@ -201,8 +202,10 @@ static void return_to_memory(struct context *own)
 }
 
 /* Reports everything to the tool before this image, and all threads except this one, end.  A
- * vfork child does not end its parent's threads. */
-static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int flags)
+ * vfork child does not end its parent's threads.  An observed program continues to count the events
+ * that were opened on the thread. */
+static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int flags,
+		    bool observed)
 {
 	bool alone = current->is_vfork_child || !current->observed,
 	     shared = !alone && threads_shared();
@@ -217,7 +220,10 @@ static long execute(long fd, const char *path, uint64_t argv, uint64_t envp, int
 	}
 	if (shared)
 		own = leave_memory();
-	follow_end();
+	if (observed)
+		follow_execute();
+	else
+		follow_end();
 	actions_hand_over();
 	current->left = true;
 	if (alone || shared)
@@ -247,7 +253,7 @@ static long execute_unobserved(const struct syscall_arguments *c, uint64_t argv,
 	else
 		engine_count_processes(-1);
 	result = execute(at ? (int)c->a[0] : AT_FDCWD, (const char *)c->a[at], argv, envp,
-			 at ? (int)c->a[4] : 0);
+			 at ? (int)c->a[4] : 0, false);
 	if (first)
 		__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);
 	else
@@ -302,7 +308,7 @@ static long exec_observed(struct target *t, const struct syscall_arguments *c)
 	if (base < 0) {
 		result = exec_native(t, c, exec_too_few_descriptors);
 	} else {
-		result = execute(base, "", (uint64_t)words, c->a[2 + at], AT_EMPTY_PATH);
+		result = execute(base, "", (uint64_t)words, c->a[2 + at], AT_EMPTY_PATH, true);
 		restore_state(t, base);
 	}
 	if (bytes)

@@ -24,6 +24,8 @@
 #include "engine/linux/image.h"
 #include "engine/linux/mappings.h"
 #include "engine/linux/pass_on.h"
+#include "engine/linux/perf_calls.h"
+#include "engine/linux/perf_open.h"
 #include "engine/linux/pinned.h"
 #include "engine/linux/prlimit.h"
 #include "engine/linux/syscalls.h"
@@ -57,8 +59,11 @@ static long do_getrandom(struct syscall_arguments *c)
 
 static long do_read(struct syscall_arguments *c)
 {
-	long result = pass_on_writing(c, c->a[1], c->a[2]);
+	long result;
 
+	if (perf_calls_read(c, &result))
+		return result;
+	result = pass_on_writing(c, c->a[1], c->a[2]);
 	if (deterministic_wanted() && !is_error(result) &&
 	    deterministic_is_random_file((int)c->a[0]))
 		deterministic_random(c->a[1], (uint64_t)result);
@@ -157,6 +162,40 @@ static long do_seccomp(struct syscall_arguments *c)
 	return filters_take(c, &result) ? result : pass_on(c);
 }
 
+static long do_write(const struct syscall_arguments *c)
+{
+	long result;
+
+	return perf_calls_write(c, &result) ? result : files_write(c, (int)c->a[0]);
+}
+
+static long do_ioctl(const struct syscall_arguments *c)
+{
+	long result;
+
+	return perf_calls_ioctl(c, &result) ? result : userfault_ioctl(c);
+}
+
+static long do_mmap(struct syscall_arguments *c)
+{
+	long result;
+
+	return perf_calls_map(c, &result) ? result : mappings_call(c);
+}
+
+/* After calls that can close many descriptors, events that were closed are looked for. */
+static long do_close(const struct syscall_arguments *c)
+{
+	long result;
+
+	if (c->nr == __NR_close && perf_calls_close(c, &result))
+		return result;
+	result = descriptors_call(c);
+	if (c->nr != __NR_close && c->nr != __NR_dup && c->nr != __NR_fcntl)
+		perf_open_collect();
+	return result;
+}
+
 static long run(struct syscall_arguments *c)
 {
 	if (descriptors_leads_elsewhere(c))
@@ -174,8 +213,9 @@ static long run(struct syscall_arguments *c)
 	case __NR_recvfrom:
 		return pass_on_writing(c, c->a[1], c->a[2]);
 	case __NR_write:
-	case __NR_pwrite64:
 	case __NR_writev:
+		return do_write(c);
+	case __NR_pwrite64:
 	case __NR_pwritev:
 	case __NR_pwritev2:
 	case __NR_ftruncate:
@@ -199,6 +239,7 @@ static long run(struct syscall_arguments *c)
 	case __NR_process_vm_writev:
 		return pass_on_writing(c, 0, PROGRAM_END);
 	case __NR_mmap:
+		return do_mmap(c);
 	case __NR_munmap:
 	case __NR_mprotect:
 	case __NR_pkey_mprotect:
@@ -265,7 +306,9 @@ static long run(struct syscall_arguments *c)
 	case __NR_setrlimit:
 		return prlimit_call(c);
 	case __NR_ioctl:
-		return userfault_ioctl(c);
+		return do_ioctl(c);
+	case __NR_perf_event_open:
+		return perf_open(c);
 	case __NR_io_uring_register:
 		return pinned_register(c);
 	case __NR_close:
@@ -275,7 +318,7 @@ static long run(struct syscall_arguments *c)
 	case __NR_dup3:
 	case __NR_fcntl:
 	case __NR_unshare:
-		return descriptors_call(c);
+		return do_close(c);
 	default:
 		return pass_on(c);
 	}

@@ -29,6 +29,7 @@ struct branches;
 struct activity;
 struct steps;
 struct vfork_child;
+struct opened;
 
 /* The thread's log of control flow (flow.c). */
 struct flow {
@@ -96,6 +97,7 @@ struct context {
 		*follower;	 /* how the tool sees the thread (follow.c); NULL: it does not */
 	uint64_t events_on;	 /* which events of the tool count (as in link.events_on) ... */
 	uint32_t followed;	 /* ... after which of its changes (changes.c) */
+	struct opened *opened;	 /* events that programs have opened; NULL: the run serves none */
 	struct meter_list *list; /* what the code that it runs charges */
 	struct branches *branches;
 	struct flow flow;

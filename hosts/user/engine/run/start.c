@@ -12,7 +12,9 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/opened.h"
 #include "engine/linux/children.h"
 #include "engine/linux/descriptors.h"
 #include "engine/linux/deterministic.h"
@@ -21,6 +23,7 @@
 #include "engine/linux/image.h"
 #include "engine/linux/load.h"
 #include "engine/linux/mappings.h"
+#include "engine/linux/perf_open.h"
 #include "engine/memory/limits.h"
 #include "engine/memory/places.h"
 #include "engine/memory/regions.h"
@@ -129,10 +132,12 @@ static void take_events(void)
 {
 	current->followed = __atomic_load_n(&engine_link->changes, __ATOMIC_SEQ_CST);
 	current->events_on = engine_link->events_on;
+	opened_begin(current);
 	if (!executed)
 		return;
 	current->followed = (uint32_t)executed->followed;
 	current->events_on = executed->events_on;
+	follow_continue((int)executed->follower);
 }
 
 static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *aux)
@@ -171,6 +176,8 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	signals_start(signal_entry, signal_return);
 	take_events();
 	units_start();
+	if (opened_any())
+		perf_open_collect(); /* what execve(2) has closed */
 	persist_load();
 	if (!executed)
 		__atomic_store_n(&engine_link->state, LINK_RUNNING, __ATOMIC_RELEASE);

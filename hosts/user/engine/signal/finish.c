@@ -8,6 +8,8 @@
 
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
+#include "engine/count/follow.h"
+#include "engine/count/opened.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -31,6 +33,8 @@ void finish_process(void)
 	if (current->is_vfork_child) {
 		flow_end();
 		counting_drain(); /* the parent goes on to count */
+		if (opened_wanted())
+			follow_end();
 		record_end();
 		current->left = true;
 	} else {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opened.h: the events that programs have opened, as the running task counts them (opened.c).
+ *
+ * The task's list in the memory of the run says what it is to count.  Other tasks change it.  The
+ * task takes that over at a boundary between two instructions: current->opened is what it counts.
+ */
+#ifndef SOFTPMU_ENGINE_OPENED_H
+#define SOFTPMU_ENGINE_OPENED_H
+
+#include <hosts/user/link.h>
+#include <hosts/user/perf_event/perf_state.h>
+#include <stdbool.h>
+
+struct context;
+
+struct opened_event {
+	uint64_t serial;
+	uint16_t place;
+	uint16_t flags;	   /* LINK_OPEN_ */
+	uint32_t switches; /* as in the list */
+	bool gone;	   /* it is no longer in the list */
+	bool added;	   /* it is in the event set, as `number` */
+	uint8_t number;
+	uint64_t published;   /* the part of its count that is in the memory of the run ... */
+	uint64_t contributed; /* ... and in link_open.count */
+	uint32_t resets;
+	struct perf_times times; /* since they were published */
+};
+
+struct opened {
+	unsigned count;
+	struct opened_event event[LINK_OPENED_MAX];
+};
+
+/* Returns true if the run serves perf_event_open(2). */
+bool opened_wanted(void);
+/* Returns true if the task has any. */
+bool opened_any(void);
+
+/* Gives a task that has none yet an empty list. */
+void opened_begin(struct context *c);
+/* The task *c, which is about to start, begins with what it inherits from the running one. */
+void opened_inherit(struct context *c, bool is_thread);
+/* The running task is a copy of the one that called fork(2): leaves it what it inherits. */
+void opened_begin_process(void);
+/* Writes what the task counts to its list, which is empty. */
+void opened_enlist(struct link_opened *list);
+/* The task's program was executed: takes the list over from the program before. */
+void opened_adopt(struct link_opened *list);
+/* The units have been made again: nothing is in the event set. */
+void opened_begin_units(void);
+
+/* Counts what the list says from now on.  NULL: nothing. */
+void opened_follow(const struct link_opened *list);
+/* Adds what has been counted to the events. */
+void opened_publish(void);
+/* The task ends: the same, for good. */
+void opened_end(void);
+
+/* The running task's events do not count while a vfork child runs with its units, whose own they
+ * become.  Returns them; then gives them back, with `killed` if the units are about to be made
+ * again. */
+struct opened *opened_lend(void);
+void opened_take_back(struct opened *own, bool killed);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opened_table.h: the events that programs of the run have opened, and the lists of the tasks that
+ * count them, in the memory of the run (opened_table.c, hosts/user/link_open.h).
+ */
+#ifndef SOFTPMU_ENGINE_OPENED_TABLE_H
+#define SOFTPMU_ENGINE_OPENED_TABLE_H
+
+#include <hosts/user/link.h>
+#include <stdbool.h>
+
+/* Tasks take turns at changing the events and the lists.  A turn contains no wait. */
+void opened_lock(void);
+void opened_unlock(void);
+
+/* Returns a free place; -1: there is none.  The lock is held. */
+int opened_free_place(void);
+/* Returns the place of the event whose descriptor has this inode; -1: it is no event's. */
+int opened_find(uint64_t inode);
+static inline struct link_open *opened_at(struct link *link, unsigned place)
+{
+	return &link->open[place];
+}
+
+/* Adds the event to a list, and removes it.  The lock is held.  False: the list is full. */
+bool opened_add(struct link_opened *list, unsigned place, uint32_t flags);
+void opened_remove(struct link_opened *list, unsigned entry);
+/* Returns the event's entry in the list; -1: it has none.  The lock is held. */
+int opened_entry(const struct link_opened *list, uint64_t serial);
+/* Empties a list: its task ends.  The lock is held. */
+void opened_clear(struct link_opened *list);
+
+/* Switches the event on or off in all tasks.  The lock is held. */
+void opened_switch(unsigned place, bool on);
+/* Forgets the event.  Its siblings become leaders.  The lock is held. */
+void opened_forget(unsigned place);
+
+#endif

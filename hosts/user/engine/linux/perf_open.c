@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_open.c: perf_event_open(2) for events of the processor, on tasks of the run.
+ *
+ * Events of other types go to the kernel.  What is served here, and what is refused, is in
+ * docs/perf_event.md.
+ */
+#include "engine/linux/perf_open.h"
+
+#include <asm/errno.h>
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+
+#include <hosts/user/perf_event/perf_attr.h>
+#include <hosts/user/perf_event/perf_select.h>
+
+#include "engine/count/ask.h"
+#include "engine/count/opened.h"
+#include "engine/count/opened_table.h"
+#include "engine/count/unit_host.h"
+#include "engine/count/units.h"
+#include "engine/linux/pass_on.h"
+#include "engine/linux/perf_descriptor.h"
+#include "engine/memory/access.h"
+#include "engine/rt/context.h"
+#include "engine/rt/engine.h"
+#include "engine/rt/file.h"
+#include "engine/rt/lock.h"
+#include "engine/rt/sys.h"
+
+#define BEGIN_NS 50000	    /* between looks for a task that has not begun */
+#define BEGINS	 40000	    /* of them: two seconds */
+#define CLOSED	 64	    /* events that are forgotten at a time */
+#define TAKEN	 UINT64_MAX /* the serial of an event that is about to be opened */
+
+/* What the call asks for. */
+struct asked {
+	struct perf_event_attr attr;
+	struct spmu_request request;
+	int32_t pid, cpu, group_fd;
+	uint64_t flags;
+	int leader;   /* the place of the group's leader; -1: none */
+	int follower; /* the task's place among link.follower */
+};
+
+/* --- arguments --- */
+
+static bool is_ours(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+}
+
+/* Says how large the structure is that is known here. */
+static long too_large(uint64_t at)
+{
+	uint64_t size = at + __builtin_offsetof(struct perf_event_attr, size);
+
+	if (!access_writable(size, sizeof(uint32_t)))
+		return -EFAULT;
+	*(uint32_t *)size = sizeof(struct perf_event_attr);
+	return -E2BIG;
+}
+
+static long read_attr(struct perf_event_attr *attr, uint64_t at)
+{
+	long bytes = perf_attr_bytes(((const struct perf_event_attr *)at)->size);
+
+	if (is_error(bytes))
+		return too_large(at);
+	if (!access_readable(at, (uint64_t)bytes))
+		return -EFAULT;
+	if (perf_attr_take(attr, (const void *)at, (uint32_t)bytes))
+		return too_large(at);
+	return perf_attr_check(attr);
+}
+
+/* An event that the kernel counts cannot be in a group with one of ours. */
+static long find_leader(struct asked *a)
+{
+	char name[32];
+
+	a->leader = -1;
+	if (a->group_fd == -1)
+		return 0;
+	a->leader = perf_descriptor_event(a->group_fd);
+	if (a->leader < 0) {
+		file_name(a->group_fd, name, sizeof(name));
+		return memcmp(name, "anon_inode:[perf", 16) ? -EBADF : -EINVAL;
+	}
+	if (a->flags & PERF_FLAG_FD_OUTPUT)
+		return -EINVAL; /* it has not worked since Linux 2.6.35 */
+	if (a->flags & PERF_FLAG_FD_NO_GROUP)
+		a->leader = -1;
+	return 0;
+}
+
+static bool exists(int32_t tid)
+{
+	return syscall2(__NR_kill, tid, 0) != -ESRCH;
+}
+
+/* A task that was started a moment ago may not have an entry yet. */
+static int wait_for_task(int32_t tid)
+{
+	const long pause[2] = {0, BEGIN_NS};
+	struct syscall_arguments wait = {__NR_nanosleep, {(uint64_t)pause}};
+	int place = ask_find((uint32_t)tid);
+
+	for (unsigned i = 0; place < 0 && i < BEGINS && exists(tid); i++) {
+		pass_on(&wait);
+		place = ask_find((uint32_t)tid);
+	}
+	return place;
+}
+
+static long find_task(struct asked *a)
+{
+	a->follower = -1;
+	if (a->pid == -1)
+		return 0;
+	if (a->pid < 0)
+		return -ESRCH;
+	a->follower = a->pid ? wait_for_task(a->pid) : ask_find(current->tid);
+	if (a->follower >= 0)
+		return 0;
+	return a->pid ? -ESRCH : -ENOENT; /* a process out of reach counts nothing */
+}
+
+/* Returns how many processors the kernel has numbers for. */
+static int32_t processors(void)
+{
+	char text[64];
+	long fd = syscall4(__NR_openat, AT_FDCWD, (long)"/sys/devices/system/cpu/possible",
+			   O_RDONLY | O_CLOEXEC, 0);
+	long bytes = is_error(fd) ? 0 : syscall3(__NR_read, fd, (long)text, sizeof(text));
+	int32_t last = 0;
+
+	if (!is_error(fd))
+		syscall1(__NR_close, fd);
+	if (bytes <= 0)
+		return INT32_MAX;
+	for (long i = 0; i < bytes; i++) /* "0-3" */
+		last = text[i] >= '0' && text[i] <= '9' ? last * 10 + text[i] - '0'
+		       : text[i] == '\n'		? last
+							: 0;
+	return last + 1;
+}
+
+static long check_processor(const struct asked *a)
+{
+	if (a->cpu < -1 || (a->cpu == -1 && a->pid == -1) ||
+	    (a->cpu >= 0 && a->cpu >= processors()))
+		return -EINVAL;
+	if (a->cpu == -1)
+		return 0;
+	/* One processor alone is the kernel's business, or needs rights that the run has not. */
+	return a->pid == -1 ? -EACCES : -EOPNOTSUPP;
+}
+
+/* --- groups --- */
+
+static struct spmu_request request_of(const struct link_open *event)
+{
+	return (struct spmu_request){
+		.size = sizeof(struct spmu_request),
+		.select = event->request.select,
+		.code = event->request.code,
+		.counters = event->request.counters,
+		.fixed = (int8_t)event->request.fixed,
+	};
+}
+
+/* Returns whether one unit has counters for the event and its group. */
+static bool fits(const struct asked *a)
+{
+	struct spmu_request all[LINK_OPENED_MAX + 1];
+	unsigned n = 1;
+	bool fit;
+
+	if (a->leader < 0 && (a->request.counters || a->request.fixed >= 0))
+		return true;
+	all[0] = a->request;
+	lock_take();
+	opened_lock();
+	for (unsigned i = 0; a->leader >= 0 && i < engine_link->open_used; i++)
+		if (engine_link->open[i].serial &&
+		    engine_link->open[i].leader == (uint32_t)a->leader && n <= LINK_OPENED_MAX)
+			all[n++] = request_of(&engine_link->open[i]);
+	opened_unlock();
+	fit = units_fit(all, n);
+	lock_release();
+	return fit;
+}
+
+static long check_group(const struct asked *a)
+{
+	const struct link_open *leader;
+
+	if (a->leader < 0)
+		return 0;
+	leader = &engine_link->open[a->leader];
+	if (leader->leader != (uint32_t)a->leader ||
+	    leader->target != engine_link->follower[a->follower].tid)
+		return -EINVAL;
+	return a->attr.exclusive || a->attr.pinned ? -EINVAL : 0;
+}
+
+static bool inherits_otherwise(const struct asked *a)
+{
+	return a->leader >= 0 && a->follower >= 0 &&
+	       !!(engine_link->open[a->leader].flags & LINK_OPEN_INHERIT) != a->attr.inherit;
+}
+
+/* --- the event --- */
+
+static uint32_t flags_of(const struct perf_event_attr *attr)
+{
+	return (attr->inherit ? LINK_OPEN_INHERIT : 0) |
+	       (attr->inherit_thread ? LINK_OPEN_INHERIT_THREAD : 0) |
+	       (attr->enable_on_exec ? LINK_OPEN_EXEC_ENABLES : 0) |
+	       (attr->remove_on_exec ? LINK_OPEN_EXEC_REMOVES : 0);
+}
+
+/* The lock of the table is held. */
+static bool enter(const struct asked *a, int place, uint64_t inode)
+{
+	struct link_open *event = &engine_link->open[place];
+	struct link_opened *list = &engine_link->opened[a->follower];
+
+	*event = (struct link_open){
+		.serial = ++engine_link->open_serial,
+		.inode = inode,
+		.leader = a->leader < 0 ? (uint32_t)place : (uint32_t)a->leader,
+		.target = engine_link->follower[a->follower].tid,
+		.flags = flags_of(&a->attr),
+		.type = a->attr.type,
+		.read_format = a->attr.read_format,
+		.request = {a->request.select, a->request.code, a->request.counters,
+			    a->request.fixed, 0},
+	};
+	if (!opened_add(list, (unsigned)place,
+			event->flags | (a->attr.disabled ? 0 : LINK_OPEN_ON))) {
+		event->serial = 0;
+		return false;
+	}
+	__atomic_add_fetch(&engine_link->open_events, 1, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+static int take_place(void)
+{
+	int place;
+
+	opened_lock();
+	place = opened_free_place();
+	if (place >= 0)
+		engine_link->open[place] =
+			(struct link_open){.serial = TAKEN, .leader = (uint32_t)place};
+	opened_unlock();
+	return place;
+}
+
+static long make(const struct asked *a)
+{
+	int place = take_place();
+	uint64_t inode;
+	long fd = -ENOSPC;
+	bool entered;
+
+	if (place < 0) {
+		perf_open_collect();
+		place = take_place();
+	}
+	if (place < 0)
+		return -ENOSPC;
+	fd = perf_descriptor_make(a->flags & PERF_FLAG_FD_CLOEXEC, &inode);
+	opened_lock();
+	entered = !is_error(fd) && enter(a, place, inode);
+	if (!entered)
+		engine_link->open[place].serial = 0;
+	opened_unlock();
+	if (entered || is_error(fd))
+		return fd;
+	syscall1(__NR_close, fd);
+	return -ENOSPC;
+}
+
+static long open(struct asked *a)
+{
+	const struct spmu_model *model = spmu_model_find(engine_link->model);
+	struct spmu_supply supply = unit_host_supply();
+	long result = find_task(a);
+
+	if (!result && inherits_otherwise(a))
+		result = -EINVAL;
+	if (!result)
+		result = check_processor(a);
+	if (result && result != -EACCES)
+		return result;
+	/* The kernel looks for rights after it has looked at the event. */
+	if (perf_select(model, &supply, &a->attr, &a->request))
+		return perf_select(model, &supply, &a->attr, &a->request);
+	if (!fits(a))
+		return -EINVAL;
+	if (!result)
+		result = check_group(a);
+	if (result)
+		return result;
+	result = make(a);
+	if (is_error(result))
+		return result;
+	if (&engine_link->follower[a->follower] == current->follower)
+		opened_follow(&engine_link->opened[a->follower]);
+	else
+		ask_one((unsigned)a->follower);
+	return result;
+}
+
+long perf_open(const struct syscall_arguments *c)
+{
+	struct asked a = {.pid = (int32_t)c->a[1],
+			  .cpu = (int32_t)c->a[2],
+			  .group_fd = (int32_t)c->a[3],
+			  .flags = c->a[4]};
+	const struct perf_event_attr *attr = (const struct perf_event_attr *)c->a[0];
+	long result;
+
+	if (!opened_wanted() || !access_readable(c->a[0], PERF_ATTR_SIZE_VER0))
+		return pass_on(c);
+	if (!is_ours(attr->type))
+		return perf_descriptor_event(a.group_fd) < 0 ? pass_on(c) : -EINVAL;
+	result = perf_attr_check_call(a.pid, a.cpu, a.flags);
+	if (!result)
+		result = read_attr(&a.attr, c->a[0]);
+	if (!result)
+		result = find_leader(&a);
+	return result ? result : open(&a);
+}
+
+void perf_open_collect(void)
+{
+	unsigned place[CLOSED], n;
+	uint64_t last = __atomic_load_n(&engine_link->open_serial, __ATOMIC_ACQUIRE);
+
+	if (!__atomic_load_n(&engine_link->open_events, __ATOMIC_ACQUIRE))
+		return;
+	n = perf_descriptors_closed(place, CLOSED);
+	opened_lock();
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t serial = engine_link->open[place[i]].serial;
+
+		/* Later ones may have been opened after the look at the locks. */
+		if (serial && serial <= last)
+			opened_forget(place[i]);
+	}
+	opened_unlock();
+	if (n && current->follower)
+		opened_follow(&engine_link->opened[current->follower - engine_link->follower]);
+}

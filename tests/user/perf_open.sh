@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# perf_open.sh: `softpmu run`: programs that open events themselves (perf_event_open(2)): perf_open.c, errors of wrong
+# calls, compared with the kernel's own, and Debian's perf.
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+compile perf_open -pthread
+compile perf_open_errors
+"$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_open-program.S" ||
+	stop "perf_open-program" "does not build"
+cd "$SCRATCH" || exit 1
+
+# opens CASE [ARGUMENT...]: what the program prints is on standard input
+opens() {
+	cat >expected
+	run said "$SOFTPMU" run -- "$BUILT/perf_open" "$@"
+	((status)) && fail "$1" "status $status: $(head -n 1 said.err)"
+	while IFS= read -r line; do
+		same "$1: ${line%%:*}" "$line" "$(grep -m 1 "^${line%%:*}: " said.out)"
+	done <expected
+	same "$1: lines" "$(wc -l <expected)" "$(wc -l <said.out)"
+}
+
+# --- one thread: to the instruction ---
+
+opens exact <<'LIST'
+nothing yet: 0
+exact: 2004
+and 6 more: 2010
+reset: 0
+after reset: 0
+branches: 1001
+the other is not disturbed: 1001
+LIST
+# SYSCALL, MOV and LEA are between the two.
+opens running <<'LIST'
+between two reads: 3
+LIST
+opens descriptors <<'LIST'
+numbers: 1
+close on exec: 1
+not on exec: 0
+by a copy: 2004
+closed: EBADF
+too short: ENOSPC
+nowhere: EFAULT
+poll: 1
+at last: EBADF
+by another number: 2004
+another file in its place: done
+that is no event: ENOTTY
+LIST
+opens messages <<'LIST'
+in a message: 2004
+LIST
+opens groups <<'LIST'
+bytes of a group: 56
+events of a group: 3
+leader: 2004
+first: 1001
+second: 0
+its number: 1
+a sibling alone: 1001
+all by one call: 2004
+all branches by one call: 1001
+no room: ENOSPC
+without the leader: 1001
+LIST
+opens counters <<'LIST'
+one too many: EINVAL
+in a group: 8
+twenty at a time: 20
+LIST
+opens times <<'LIST'
+time before: 0
+time runs: 1
+all the time: 1
+time stands: 1
+time remains: 1
+LIST
+
+# --- threads and processes ---
+
+# The thread has 4 of these units, the other thread 1, the child 2.
+opens inheritance <<'LIST'
+the thread's own: 4
+with all: 7
+with threads: 5
+after reset: 3
+off in children: 3
+LIST
+opens borrowed <<'LIST'
+without the vfork child: 1
+with the vfork child: 3
+without the killed child: 2
+LIST
+opens others <<'LIST'
+another thread counts: 1
+and goes on: 1
+until it is off: 0
+it remains when the thread has ended: 0
+no such task: ESRCH
+LIST
+opens waiting <<'LIST'
+while it waits: 1
+LIST
+opens executes "$BUILT/program" <<'LIST'
+executed: 2004
+never enabled: 0
+LIST
+opens many <<'LIST'
+wrong: 0
+undisturbed: 7200
+LIST
+opens leavers <<'LIST'
+left: 30
+LIST
+
+# --- errors ---
+
+run said "$SOFTPMU" run -- "$BUILT/perf_open_errors"
+same_file "errors" "$ROOT/tests/user/perf_open_errors.expected" said.out
+# The kernel makes the same checks for its own events, if it serves them for a user and is as new.
+version=$(uname -r)
+if ((${version%%.*} < 6)) || [[ $version == 6.0* ]]; then
+	not_run "errors of the kernel" "Linux $version has fewer checks"
+elif [[ $(</proc/sys/kernel/perf_event_paranoid) != [-012]* ]]; then
+	not_run "errors of the kernel" "it does not serve users"
+else
+	if [[ $(id -u) == 0 ]]; then
+		chmod 755 "$SCRATCH" && cp "$BUILT/perf_open_errors" .
+		run native setpriv --reuid=65534 --clear-groups ./perf_open_errors software
+	else
+		run native "$BUILT/perf_open_errors" software
+	fi
+	if grep -q '^no event' native.out; then
+		not_run "errors of the kernel" "$(<native.out)"
+	else
+		head -n "$(wc -l <native.out)" said.out >ours
+		same_file "errors of the kernel" native.out ours
+	fi
+fi
+
+# --- what the tool says ---
+
+run said "$SOFTPMU" run
+same "no command" "129" "$status"
+run said "$SOFTPMU" run -- "$BUILT/no-such-program"
+same "no such command" "127" "$status"
+run said "$SOFTPMU" run -M nehalem -- sh -c 'exit 3'
+same "the command's status" "3  " "$status $(<said.out) $(<said.err)"
+# In other runs the kernel answers.
+run said "$SOFTPMU" stat -- "$BUILT/perf_open" counters
+same "without run there are no counters" 0 "$(sed -n 's/^in a group: //p' said.out | grep -c 8)"
+# Of another family: two counters.
+run said "$SOFTPMU" run -M pentium-iii -- "$BUILT/perf_open" exact
+same "Pentium III" "exact: 2004" "$(grep '^exact' said.out)"
+run said "$SOFTPMU" run -M nehalem -- "$BUILT/perf_open" counters
+same "Nehalem's group" "in a group: 4" "$(grep '^in a group' said.out)"
+
+# --- perf ---
+
+if ! have perf; then
+	not_run perf "it is not installed"
+	finish
+fi
+# counts NAME EXPECTED perf's options...: counts of a `perf stat -x,`
+counts() {
+	local name=$1 expected=$2
+	shift 2
+	run said "$SOFTPMU" run -- perf stat -x, -o counts "$@"
+	same "$name" "$expected" "$(sed -n 's/^\([0-9<][^,]*\),.*/\1/p' counts | tr '\n' ' ' | sed 's/ $//')"
+}
+counts "perf stat" "2004 1001" -e instructions:u,branches:u "$BUILT/program"
+counts "perf stat of a group" "2004 1001 0" -e '{instructions:u,branches:u,r82d0:u}' "$BUILT/program"
+# perf asks again without the kernel's part.
+counts "perf stat without :u" "2004" -e instructions "$BUILT/program"
+counts "an event that nothing supplies" "<not supported> 2004" -e cycles:u,instructions:u "$BUILT/program"
+"$SOFTPMU" stat -x, -o own -e instructions:u -- "$BUILT/program"
+same "as softpmu stat" "$(sed -n 's/,.*instructions.*//p' own)" 2004
+
+# tens NAME EXPECTED OPTION...: the same in tens of millions
+tens() {
+	local name=$1 expected=$2
+	shift 2
+	run said "$SOFTPMU" run -- perf stat -x, -o counts -e branches:u "$@"
+	same "$name" "$expected" "$(awk -F, '/^[0-9]/ { printf "%s%d", n++ ? " " : "", ($1 + 1e6) / 1e7 }' counts)"
+}
+# The first thread has 4, another 1, two children 2 each.  Then two vfork children 2 each, their parent 2.
+tens "perf stat of threads and children" 9 "$BUILT/perf_open" inheritance
+tens "perf stat without them" 4 -i "$BUILT/perf_open" inheritance
+tens "perf stat of vfork children" 6 "$BUILT/perf_open" borrowed
+tens "perf stat of a shell's children" 18 sh -c "'$BUILT/perf_open' inheritance | cat; '$BUILT/perf_open' inheritance"
+# A process that runs already, and threads of it, by their own events.
+run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3; \
+	perf stat -x, -o threads --per-thread -e branches:u -p \$! sleep 0.3; kill \$!"
+same "perf stat -p" 1 "$(awk -F, '/^[0-9]/ && $1 > 100000' counts | wc -l)"
+same "perf stat --per-thread" 2 "$(awk -F, '/^perf_open-/ && $2 > 100000' threads | wc -l)"
+run said "$SOFTPMU" run -- perf stat -I 50 -x, -o counts -e branches:u "$BUILT/perf_open" inheritance
+same "perf stat -I" 9 "$(awk -F, '/^ *[0-9]/ { n += $2 } END { printf "%d", (n + 1e6) / 1e7 }' counts)"
+finish
