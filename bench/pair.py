@@ -21,6 +21,7 @@ EVENT = ["-e", "instructions:u"]
 WAYS = {  # arguments before a program
     "cold": ["stat", "--no-cache", "-o", os.devnull, *EVENT, "--"],
     "warm": ["stat", "-o", os.devnull, *EVENT, "--"],
+    "run": ["run", "--"],  # no event is open
     "record": ["record", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "instructions:upp", "--"],
     "branches": ["record", "-b", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "instructions:upp", "--"],
     "trace": ["trace", "--summary", "-o", os.devnull, "--"],

@@ -159,6 +159,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->machine.name = link->machine.source = NULL; /* of another address space */
 	snprintf(link->file, sizeof(link->file), "%s", program->file);
 	snprintf(link->program, sizeof(link->program), "%s", program->path);
+	snprintf(link->tree, sizeof(link->tree), "%s", request->tree ? request->tree : "");
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;
 	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);

@@ -50,6 +50,7 @@ struct launch_request {
 	/* Windows that the machine's model sees: instructions of each, those before that warm it
 	 * up, and those that it skips.  0: it sees all. */
 	uint32_t window_count, window_warm, window_skip;
+	const char *tree;  /* the folder of what programs see of the unit; NULL: what is there */
 	launch_sink *sink; /* NULL: no records are needed */
 	void *opaque;
 	const struct launch_control *control; /* NULL: all events count all the time */

@@ -69,9 +69,9 @@ struct link_event {
 #define LINK_WANT_PER_THREAD 1024u /* LINK_REC_COUNTS records */
 #define LINK_WANT_DATA_MAPS  2048u /* LINK_REC_MMAP records of mappings without code, too */
 #define LINK_WANT_FLOW	     4096u /* the control flow, instead of a branch trace */
-#define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
-
 #define LINK_WANT_OPEN	     8192u /* programs can open events (perf_event_open(2)) */
+#define LINK_WANT_IDENTITY   16384u /* CPUID tells the model's vendor, family and model */
+#define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
  * With LINK_WANT_FLOW the third word of a record is the stack pointer after a call, an indirect
@@ -155,6 +155,7 @@ struct link {
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT, for events of load latency */
 	struct link_windows windows;
 	uint32_t want;			  /* LINK_WANT_ */
+	char tree[LINK_PATH_MAX];	  /* what programs see in /sys and /proc; empty: nothing */
 	char cache_folder[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
 	uint64_t image_sum;		  /* of the engine's image that wrote them */
 	/* Which events count now in all threads (bit e is event[e], bit LINK_EVENT_TRACE the

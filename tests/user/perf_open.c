@@ -4,6 +4,7 @@
  * prints a line for each case; perf_open.sh has what must be there.
  */
 #define _GNU_SOURCE
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -561,6 +562,36 @@ static void leavers(void)
 	say("left", good);
 }
 
+/* --- what programs see of the processor --- */
+
+static void cpuid(void)
+{
+	uint32_t a, b, c, d, name[12] = {0};
+	char vendor[13] = "";
+
+	__cpuid(0, a, b, c, d);
+	memcpy(vendor, &b, 4);
+	memcpy(vendor + 4, &d, 4);
+	memcpy(vendor + 8, &c, 4);
+	__cpuid(1, a, b, c, d);
+	printf("%s\n%x\n", vendor, a);
+	for (unsigned i = 0; i < 3; i++)
+		__cpuid(0x80000002 + i, name[4 * i], name[4 * i + 1], name[4 * i + 2],
+			name[4 * i + 3]);
+	printf("%.48s\n", (const char *)name);
+}
+
+/* Those of vector code, and where another vendor's processor describes its caches. */
+static void features(void)
+{
+	uint32_t a, b, c, d;
+
+	__cpuid_count(7, 0, a, b, c, d);
+	printf("%x\n", b);
+	__cpuid(1, a, b, c, d);
+	printf("%x\n", c >> 12 & 1u << 16);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -572,7 +603,8 @@ int main(int argc, char **argv)
 		{"messages", messages}, {"groups", groups},	{"counters", counters},
 		{"times", times},	{"borrowed", borrowed}, {"inheritance", inheritance},
 		{"others", others},	{"waiting", waiting},	{"endless", endless},
-		{"many", many},		{"leavers", leavers},
+		{"many", many},		{"leavers", leavers},	{"cpuid", cpuid},
+		{"features", features},
 	};
 
 	if (!strcmp(what, "executes"))

@@ -159,6 +159,47 @@ same "Pentium III" "exact: 2004" "$(grep '^exact' said.out)"
 run said "$SOFTPMU" run -M nehalem -- "$BUILT/perf_open" counters
 same "Nehalem's group" "in a group: 4" "$(grep '^in a group' said.out)"
 
+# --- what programs see of the unit ---
+
+# sees NAME EXPECTED OPTION... -- COMMAND...: what the command prints, on one line
+sees() {
+	local name=$1 expected=$2
+	shift 2
+	run said "$SOFTPMU" run "$@"
+	same "$name" "$(one_line <<<"$expected")" "$(one_line <said.out)"
+}
+one_line() {
+	tr -s '\n ' ' ' | sed 's/ $//'
+}
+cpu=/sys/bus/event_source/devices/cpu
+sees "type" 4 -- cat $cpu/type
+sees "type by another path" 4 -- cat /sys/devices/cpu/type
+sees "a field" config:8-15 -- cat $cpu/format/umask
+sees "an event" event=0xc4 -- cat $cpu/events/branch-instructions
+sees "nothing that is absent" "branch-instructions instructions" -- ls $cpu/events
+sees "with a machine" event=0x2e,umask=0x41 --machine -- cat $cpu/events/cache-misses
+sees "the folder" "1 directory" -- sh -c "ls -d $cpu/ | wc -l; stat -c %F $cpu"
+sees "its entries" "caps events format rdpmc type" -- ls $cpu
+sees "by a shell's pattern" "4" -- sh -c "cat $cpu/typ?"
+sees "after chdir" "4" -- sh -c "cd $cpu && cat type"
+sees "other PMUs" "$(cat /sys/bus/event_source/devices/software/type)" -- \
+	cat /sys/bus/event_source/devices/software/type
+sees "no such file" "no" -- sh -c "test -e $cpu/nothing || echo no"
+sees "a file next to it" "$(cat /sys/devices/system/cpu/possible)" -- cat /sys/devices/system/cpu/possible
+sees "paranoid" 2 -- cat /proc/sys/kernel/perf_event_paranoid
+# Signatures of CPUID.01H:EAX: 506E3H, 106A4H.
+sees "Skylake" "GenuineIntel 6 94" -- sh -c \
+	"sed -n '/^vendor_id/p; /^cpu family/p; /^model\t/p' /proc/cpuinfo | head -n 3 | sed 's/.*: //'"
+sees "Nehalem" "6 26 4" -M nehalem -- sh -c \
+	"sed -n '/^cpu family/p; /^model\t/p; /^stepping/p' /proc/cpuinfo | head -n 3 | sed 's/.*: //'"
+sees "CPUID" "GenuineIntel 506e3 softpmu skylake" -- "$BUILT/perf_open" cpuid
+sees "features remain" "$("$BUILT/perf_open" features)" -- "$BUILT/perf_open" features
+sees "the machine's own" "$("$BUILT/perf_open" cpuid)" --no-identity -- "$BUILT/perf_open" cpuid
+sees "its /proc/cpuinfo" "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" \
+	--no-identity -- sh -c "sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1"
+TMPDIR=$SCRATCH sees "while it runs" 1 -- sh -c "ls -d '$SCRATCH'/softpmu-run.* | wc -l"
+same "afterwards" 0 "$(find "$SCRATCH" -name 'softpmu-run.*' | wc -l)"
+
 # --- perf ---
 
 if ! have perf; then
@@ -174,6 +215,10 @@ counts() {
 }
 counts "perf stat" "2004 1001" -e instructions:u,branches:u "$BUILT/program"
 counts "perf stat of a group" "2004 1001 0" -e '{instructions:u,branches:u,r82d0:u}' "$BUILT/program"
+counts "perf stat by the PMU's fields" "1001 2004" -e cpu/event=0xc4,umask=0/u,cpu/instructions/u "$BUILT/program"
+# perf has Intel's names for the processor that it finds.
+counts "perf stat by Intel's names" "999 0 2004" \
+	-e br_inst_retired.near_taken:u,mem_inst_retired.all_stores:u,inst_retired.any:u "$BUILT/program"
 # perf asks again without the kernel's part.
 counts "perf stat without :u" "2004" -e instructions "$BUILT/program"
 counts "an event that nothing supplies" "<not supported> 2004" -e cycles:u,instructions:u "$BUILT/program"

@@ -18,7 +18,7 @@ _softpmu_options() {
 			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -M --model --machine --machine-file --cache --set \
 			-i --no-inherit -D --delay --control --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
-	run) echo "-M --model --machine --machine-file --cache --set --strict --no-cache -h --help" ;;
+	run) echo "-M --model --machine --machine-file --cache --set --no-identity --strict --no-cache -h --help" ;;
 	profile)
 		echo "-e --event -o --output -i --no-inherit --deterministic --no-cache --strict -M --model \
 			-q --quiet -v --verbose -h --help"

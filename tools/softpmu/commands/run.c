@@ -15,12 +15,16 @@
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
+#include "tools/softpmu/run/tree.h"
 
 struct run_command {
 	struct run_options run;
 	struct machine_options machine_options;
 	struct spmu_machine machine;
+	bool own_identity; /* programs see the machine's own processor */
 };
+
+enum { OPTION_NO_IDENTITY = RUN_OPTIONS_END };
 
 static void print_help(void)
 {
@@ -37,6 +41,9 @@ static void print_help(void)
 	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
 	       "                         with another cache: L1I, L1D, L2 or LLC\n"
 	       "      --set KEY=VALUE    with another parameter (keys: softpmu explain machine)\n"
+	       "      --no-identity      show programs the machine's own processor, not the model, "
+	       "in\n"
+	       "                         CPUID and /proc/cpuinfo\n"
 	       "      --strict           fail if a program cannot be counted (32-bit ...); "
 	       "otherwise it\n"
 	       "                         runs natively and is named\n"
@@ -55,6 +62,7 @@ static void print_help(void)
 static const struct option options[] = {
 	{"model", required_argument, NULL, 'M'},
 	MACHINE_OPTIONS,
+	{"no-identity", no_argument, NULL, OPTION_NO_IDENTITY},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
@@ -71,7 +79,9 @@ static int parse_options(struct run_command *command, int argc, char **argv)
 			print_help();
 			return output_finish("run", 0);
 		}
-		if (!machine_options_take(&command->machine_options, option, optarg))
+		if (option == OPTION_NO_IDENTITY)
+			command->own_identity = true;
+		else if (!machine_options_take(&command->machine_options, option, optarg))
 			status = run_options_take(&command->run, "run", option, argv);
 	}
 	if (status < 0 && optind >= argc)
@@ -87,14 +97,21 @@ static int launch(const struct run_command *command, const struct spmu_model *mo
 		.machine = command->machine.size ? &command->machine : NULL,
 		.clocks = true,
 		.threads = RUN_THREADS,
-		.want = command->run.want | LINK_WANT_OPEN,
+		.want = command->run.want | LINK_WANT_OPEN |
+			(command->own_identity ? 0 : LINK_WANT_IDENTITY),
 	};
 	struct launch_result result;
+	char *tree = tree_make(model, !command->own_identity);
 
+	if (!tree)
+		return EXIT_TOOL;
+	request.tree = tree;
 	launch_run(program, &request, &result);
 	result.missing = 0; /* processes may outlive the command: nothing of theirs is counted */
 	run_say_end(&result);
 	free(result.message);
+	tree_remove(tree);
+	free(tree);
 	return result.status;
 }
 

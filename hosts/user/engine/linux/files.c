@@ -14,6 +14,7 @@
 #include "engine/linux/files.h"
 #include "engine/linux/listing.h"
 #include "engine/linux/pass_on.h"
+#include "engine/linux/redirect.h"
 #include "engine/rt/call.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -45,7 +46,7 @@ bool files_names_own_image(uint64_t path)
 long files_look_up(struct syscall_arguments *c, unsigned at)
 {
 	bool opens = c->nr == __NR_open || c->nr == __NR_openat || c->nr == __NR_openat2;
-	long result = pass_on(c);
+	long result = redirect_call(c, at);
 
 	if (is_error(result) || !files_names_own_image(c->a[at]))
 		return result;
@@ -183,7 +184,7 @@ long files_splice(const struct syscall_arguments *c)
 long files_readlink(struct syscall_arguments *c, uint64_t path, uint64_t buffer, uint64_t bytes)
 {
 	size_t n = strlen(engine_program_path);
-	long result = pass_on(c);
+	long result = redirect_call(c, c->nr == __NR_readlinkat);
 
 	if (is_error(result) || !files_names_own_image(path))
 		return result;

@@ -28,6 +28,7 @@
 #include "engine/linux/perf_open.h"
 #include "engine/linux/pinned.h"
 #include "engine/linux/prlimit.h"
+#include "engine/linux/redirect.h"
 #include "engine/linux/syscalls.h"
 #include "engine/linux/tracing.h"
 #include "engine/linux/userfault.h"
@@ -233,9 +234,21 @@ static long run(struct syscall_arguments *c)
 	case __NR_stat:
 		return files_look_up(c, 0);
 	case __NR_newfstatat:
-		return c->a[3] & AT_SYMLINK_NOFOLLOW ? pass_on(c) : files_look_up(c, 1);
+		return c->a[3] & AT_SYMLINK_NOFOLLOW ? redirect_call(c, 1) : files_look_up(c, 1);
 	case __NR_statx:
-		return c->a[2] & AT_SYMLINK_NOFOLLOW ? pass_on(c) : files_look_up(c, 1);
+		return c->a[2] & AT_SYMLINK_NOFOLLOW ? redirect_call(c, 1) : files_look_up(c, 1);
+	case __NR_access:
+	case __NR_lstat:
+	case __NR_statfs:
+	case __NR_chdir:
+	case __NR_getxattr:
+	case __NR_lgetxattr:
+	case __NR_listxattr:
+	case __NR_llistxattr:
+		return redirect_call(c, 0);
+	case __NR_faccessat:
+	case __NR_faccessat2:
+		return redirect_call(c, 1);
 	case __NR_process_vm_writev:
 		return pass_on_writing(c, 0, PROGRAM_END);
 	case __NR_mmap:

@@ -3,14 +3,16 @@
  * self.c: CPUID and RDPMC as the program sees them, for its own unit (Vol.  2A, 2B).
  *
  * CPUID describes the performance monitoring of the model (leaf 0AH; the debug store in leaf
- * 01H).  Everything else, including family, model and stepping, is the machine's, because the
- * program executes what it finds there.  Nothing of the machine's own unit is shown.
+ * 01H).  Everything else is the machine's, because the program executes what it finds there.  With
+ * LINK_WANT_IDENTITY vendor, family, model, stepping and name are the model's, so that programs
+ * choose its events.  Nothing of the machine's own unit is shown.
  *
  * RDPMC works as with CR4.PCE set, and reads the counters of the thread's first unit.  They hold
  * exactly what retired before it.
  */
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
+#include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 #include "engine/run/run.h"
 #include "engine/x86/cpuid.h"
@@ -45,6 +47,44 @@ static void hide(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 			memset(regs, 0, 4 * sizeof(*regs));
 }
 
+/* --- the model's identity --- */
+
+#define LEAF_CACHES	0x04u
+#define LEAF_AMD_CACHES 0x8000001du /* has the same fields */
+#define LEAF_NAME	0x80000002u /* three leaves of 16 bytes */
+#define NAME_BYTES	48
+
+/* An Intel processor describes its caches in another leaf than AMD's. */
+static void describe_caches(uint32_t subleaf, uint32_t *regs)
+{
+	uint32_t a = LEAF_AMD_CACHES, c = subleaf;
+
+	if (!cpuid_is_amd() || cpuid_of(0x80000000u).a < LEAF_AMD_CACHES)
+		return;
+	__asm__("cpuid" : "+a"(a), "=b"(regs[EBX]), "+c"(c), "=d"(regs[EDX]));
+	regs[EAX] = a;
+	regs[ECX] = c;
+}
+
+static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
+{
+	static const uint32_t vendor[3] = {0x756e6547, 0x6c65746e, 0x49656e69}; /* GenuineIntel */
+	const struct spmu_model_info info = spmu_model_describe(current->counting->unit[0].model);
+	char name[NAME_BYTES] = "softpmu ";
+
+	if (leaf == 0)
+		memcpy(&regs[EBX], vendor, sizeof(vendor));
+	if (leaf == 1)
+		regs[EAX] = info.signature;
+	if (leaf == LEAF_CACHES)
+		describe_caches(subleaf, regs);
+	if (leaf < LEAF_NAME || leaf > LEAF_NAME + 2)
+		return;
+	for (unsigned i = 0; info.name[i] && i < NAME_BYTES - 9; i++)
+		name[8 + i] = info.name[i];
+	memcpy(regs, name + 16 * (leaf - LEAF_NAME), 16);
+}
+
 void self_cpuid(uint32_t leaf, uint32_t subleaf)
 {
 	uint64_t *g = current->gpr;
@@ -58,6 +98,8 @@ void self_cpuid(uint32_t leaf, uint32_t subleaf)
 		regs[EDX] = own.edx;
 	}
 	hide(leaf, subleaf, regs);
+	if (engine_wants(LINK_WANT_IDENTITY))
+		identify(leaf, subleaf, regs);
 	g[0] = regs[EAX];
 	g[3] = regs[EBX];
 	g[1] = regs[ECX];
