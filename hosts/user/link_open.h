@@ -21,6 +21,7 @@
 #define LINK_OPEN_EXEC_REMOVES	 8u  /* ... or removes it */
 #define LINK_OPEN_ON		 16u /* the task counts it, if its group's leader is on as well */
 #define LINK_OPEN_CHILD		 32u /* the task has inherited it */
+#define LINK_OPEN_TELLS		 64u /* it wants records of mappings, names or tasks */
 
 /* What the unit counts: as in struct spmu_request. */
 struct link_open_request {

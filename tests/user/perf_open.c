@@ -562,6 +562,97 @@ static void leavers(void)
 	say("left", good);
 }
 
+/* --- reading a counter without a system call --- */
+
+/* As linux/perf_event.h says. */
+static uint64_t count_by_page(const volatile struct perf_event_mmap_page *page)
+{
+	uint32_t lock, low, high;
+	uint64_t sum;
+
+	do {
+		lock = page->lock;
+		__asm__ volatile("" : : : "memory");
+		sum = (uint64_t)page->offset;
+		if (page->cap_user_rdpmc && page->index) {
+			__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(page->index - 1));
+			sum += (uint64_t)((int64_t)(((uint64_t)high << 32 | low)
+						    << (64 - page->pmc_width)) >>
+					  (64 - page->pmc_width));
+		}
+		__asm__ volatile("" : : : "memory");
+	} while (page->lock != lock);
+	return sum;
+}
+
+/* Returns what the counter counts between two RDPMC: RDPMC, MOV, MOV, and the loop. */
+static uint32_t between(uint32_t counter)
+{
+	uint32_t difference;
+
+	__asm__ volatile("rdpmc\n\t"
+			 "movl %%eax, %%esi\n\t"
+			 "movl %[turns], %%edi\n"
+			 "1:\tdecl %%edi\n\t"
+			 "jnz 1b\n\t"
+			 "rdpmc\n\t"
+			 "subl %%esi, %%eax"
+			 : "=a"(difference)
+			 : "c"(counter), [turns] "i"(TURNS)
+			 : "rdx", "rsi", "rdi", "cc");
+	return difference;
+}
+
+static void mapped(void)
+{
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
+	int fd = instructions(), branches, inherited;
+	const volatile struct perf_event_mmap_page *page;
+	uint64_t before, by_read, after;
+	void *at;
+
+	say("without a use",
+	    (uint64_t)(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED));
+	say("three pages of a ring",
+	    (uint64_t)(mmap(NULL, 4 * 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED));
+	at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return;
+	page = at;
+	say("off", page->index);
+	section(fd, TURNS, 0);
+	say("what it has counted", (uint64_t)page->offset);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	say("by RDPMC", between(page->index - 1));
+	count(fd); /* the dynamic linker has found read(2) */
+	before = count_by_page(page);
+	by_read = count(fd);
+	after = count_by_page(page);
+	say("the same count", (uint64_t)(before < by_read && by_read < after));
+	say("nearly", (uint64_t)(after - before < 300));
+	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+	say("from 0", (uint64_t)(count_by_page(page) < 200));
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	say("off again", page->index);
+	say("its count", (uint64_t)page->offset - count(fd));
+	attr.config = PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	branches = open_event(&attr, 0, -1, 0);
+	page = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, branches, 0);
+	ioctl(branches, PERF_EVENT_IOC_ENABLE, 0);
+	say("branches", between(page->index - 1));
+	say("a ring", page->data_size);
+	say("without records", page->data_head);
+	attr.inherit = 1;
+	inherited = open_event(&attr, 0, -1, 0);
+	say("an inherited one",
+	    (uint64_t)(mmap(NULL, 4096, PROT_READ, MAP_SHARED, inherited, 0) != MAP_FAILED));
+	munmap(at, 4096);
+	section(fd, TURNS, 0);
+	munmap((void *)page, 2 * 4096);
+	ioctl(branches, PERF_EVENT_IOC_DISABLE, 0);
+	say("not mapped any more", (uint64_t)(count(fd) > 2000));
+}
+
 /* --- what programs see of the processor --- */
 
 static void cpuid(void)
@@ -603,8 +694,8 @@ int main(int argc, char **argv)
 		{"messages", messages}, {"groups", groups},	{"counters", counters},
 		{"times", times},	{"borrowed", borrowed}, {"inheritance", inheritance},
 		{"others", others},	{"waiting", waiting},	{"endless", endless},
-		{"many", many},		{"leavers", leavers},	{"cpuid", cpuid},
-		{"features", features},
+		{"many", many},		{"leavers", leavers},	{"mapped", mapped},
+		{"cpuid", cpuid},	{"features", features},
 	};
 
 	if (!strcmp(what, "executes"))

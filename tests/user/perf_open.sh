@@ -80,6 +80,24 @@ time stands: 1
 time remains: 1
 LIST
 
+opens mapped <<'LIST'
+without a use: 0
+three pages of a ring: 0
+off: 0
+what it has counted: 2004
+by RDPMC: 2003
+the same count: 1
+nearly: 1
+from 0: 1
+off again: 0
+its count: 0
+branches: 1000
+a ring: 4096
+without records: 0
+an inherited one: 0
+not mapped any more: 1
+LIST
+
 # --- threads and processes ---
 
 # The thread has 4 of these units, the other thread 1, the child 2.
@@ -156,6 +174,8 @@ same "without run there are no counters" 0 "$(sed -n 's/^in a group: //p' said.o
 # Of another family: two counters.
 run said "$SOFTPMU" run -M pentium-iii -- "$BUILT/perf_open" exact
 same "Pentium III" "exact: 2004" "$(grep '^exact' said.out)"
+run said "$SOFTPMU" run -M pentium-iii -- "$BUILT/perf_open" mapped
+same "Pentium III's RDPMC" "by RDPMC: 2003" "$(grep '^by RDPMC' said.out)"
 run said "$SOFTPMU" run -M nehalem -- "$BUILT/perf_open" counters
 same "Nehalem's group" "in a group: 4" "$(grep '^in a group' said.out)"
 

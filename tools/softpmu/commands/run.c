@@ -53,9 +53,8 @@ static void print_help(void)
 	       "list'\n"
 	       "does not show as absent, in user mode, on threads and processes of the run, with\n"
 	       "groups, inherit and enable_on_exec.\n"
-	       "Refused, as by a kernel without them: samples (perf record, top), mapped "
-	       "counters,\n"
-	       "system-wide events (-a, -C), and events that count the kernel without ':u'.\n\n"
+	       "Refused, as by a kernel without them: samples (perf record, top), system-wide\n"
+	       "events (-a, -C), and events that count the kernel without ':u'.\n\n"
 	       "The exit status is the command's, or 125 if it cannot be run.\n");
 }
 

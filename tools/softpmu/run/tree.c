@@ -102,7 +102,7 @@ static bool put_unit(const char *tree, const struct spmu_model *model)
 {
 	char *name = tool_print("%s\n", spmu_model_describe(model).name);
 	bool good = make_folder(tree, "devices") && make_folder(tree, "devices/cpu") &&
-		    put(tree, "devices/cpu/type", "4\n") && put(tree, "devices/cpu/rdpmc", "0\n") &&
+		    put(tree, "devices/cpu/type", "4\n") && put(tree, "devices/cpu/rdpmc", "1\n") &&
 		    put_format(tree) && put_events(tree, model) &&
 		    make_folder(tree, "devices/cpu/caps") &&
 		    put(tree, "devices/cpu/caps/pmu_name", name) &&

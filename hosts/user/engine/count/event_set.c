@@ -8,6 +8,8 @@
  */
 #include "engine/count/event_set.h"
 
+#define RDPMC_FIXED (UINT32_C(1) << 30)
+
 static enum spmu_status more_units(struct event_set *set)
 {
 	if (set->units == SET_UNITS_MAX)
@@ -96,6 +98,19 @@ void event_set_enable(struct event_set *set, unsigned event, bool enabled)
 uint64_t event_set_read(struct event_set *set, unsigned event)
 {
 	return spmu_driver_read(set->unit[set->event[event].unit], set->event[event].slot);
+}
+
+bool event_set_rdpmc(const struct event_set *set, unsigned event, uint32_t *number, unsigned *bits)
+{
+	const struct spmu_driver *driver = set->unit[0];
+	unsigned slot = set->event[event].slot;
+	bool fixed = driver->counter[slot].fixed;
+
+	if (set->event[event].unit)
+		return false;
+	*number = driver->counter[slot].index | (fixed ? RDPMC_FIXED : 0);
+	*bits = fixed ? driver->facilities.fixed_bits : driver->facilities.counter_bits;
+	return true;
 }
 
 enum spmu_status event_set_period(struct event_set *set, unsigned event, uint64_t period)

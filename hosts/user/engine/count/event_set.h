@@ -51,6 +51,10 @@ void event_set_enable(struct event_set *set, unsigned event, bool enabled);
 /* Occurrences since the event was added.  The set may run. */
 uint64_t event_set_read(struct event_set *set, unsigned event);
 
+/* Returns the number by which RDPMC reads the counter of an event, and its width in bits; false: it
+ * is not on the first unit. */
+bool event_set_rdpmc(const struct event_set *set, unsigned event, uint32_t *number, unsigned *bits);
+
 /* Changes the period of an event that is sampled (spmu_driver_set_period()).  The set may run. */
 enum spmu_status event_set_period(struct event_set *set, unsigned event, uint64_t period);
 

@@ -16,6 +16,7 @@
 
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
+#include "engine/count/opened_page.h"
 #include "engine/count/opened_table.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
@@ -319,6 +320,22 @@ static void drop_gone(void)
 	own->count = n;
 }
 
+static bool has_pages(void)
+{
+	for (unsigned i = 0; i < current->opened->count; i++)
+		if (current->opened->event[i].page)
+			return true;
+	return false;
+}
+
+/* The lock is held, the mode precise. */
+static void write_pages(void)
+{
+	for (unsigned i = 0; i < current->opened->count; i++)
+		if (current->opened->event[i].page)
+			opened_page_write(&current->opened->event[i]);
+}
+
 /* The units are stopped meanwhile.  The order does not matter: a counter that becomes free is one
  * for the next change. */
 static void change_states(void)
@@ -335,10 +352,35 @@ static void change_states(void)
 	for (unsigned i = 0; i < current->opened->count; i++)
 		set_state(&current->opened->event[i], now);
 	drop_gone();
+	write_pages();
 	opened_unlock();
 	if (event_set_start(set) != SPMU_OK)
 		engine_unsupported("the unit does not start again");
 	shards_follow_units();
+	shards_set_mode(before);
+}
+
+bool opened_map(uint64_t serial, struct perf_event_mmap_page *page)
+{
+	struct opened_event *e = opened_any() ? find(serial) : NULL;
+
+	if (e)
+		e->page = page;
+	return e;
+}
+
+void opened_write_pages(void)
+{
+	enum counting_mode before;
+
+	if (!opened_any() || !has_pages())
+		return;
+	before = current->counting->mode;
+	shards_set_mode(COUNTING_PRECISE);
+	publish_all(own_time());
+	opened_lock();
+	write_pages();
+	opened_unlock();
 	shards_set_mode(before);
 }
 

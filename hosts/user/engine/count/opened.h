@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct context;
+struct perf_event_mmap_page;
 
 struct opened_event {
 	uint64_t serial;
@@ -25,7 +26,8 @@ struct opened_event {
 	uint64_t published;   /* the part of its count that is in the memory of the run ... */
 	uint64_t contributed; /* ... and in link_open.count */
 	uint32_t resets;
-	struct perf_times times; /* since they were published */
+	struct perf_times times;	   /* since they were published */
+	struct perf_event_mmap_page *page; /* the engine's view of it; NULL: it is not mapped */
 };
 
 struct opened {
@@ -53,6 +55,10 @@ void opened_begin_units(void);
 
 /* Counts what the list says from now on.  NULL: nothing. */
 void opened_follow(const struct link_opened *list);
+/* Gives the event a page to write.  Returns false if the task does not count it. */
+bool opened_map(uint64_t serial, struct perf_event_mmap_page *page);
+/* Writes the pages of all events anew. */
+void opened_write_pages(void);
 /* Adds what has been counted to the events. */
 void opened_publish(void);
 /* The task ends: the same, for good. */

@@ -6,6 +6,8 @@
 
 #include <asm/errno.h>
 #include <asm/unistd.h>
+#include <linux/memfd.h>
+#include <linux/mman.h>
 #include <linux/perf_event.h>
 
 #include <hosts/user/perf_event/perf_attr.h>
@@ -13,7 +15,9 @@
 
 #include "engine/count/ask.h"
 #include "engine/count/opened.h"
+#include "engine/count/opened_page.h"
 #include "engine/count/opened_table.h"
+#include "engine/linux/mappings.h"
 #include "engine/linux/perf_descriptor.h"
 #include "engine/memory/access.h"
 #include "engine/rt/context.h"
@@ -168,6 +172,7 @@ static long reset(unsigned place, uint64_t flags)
 		at(p.place[i])->resets++;
 	}
 	opened_unlock();
+	opened_write_pages();
 	return 0;
 }
 
@@ -282,10 +287,59 @@ bool perf_calls_write(const struct syscall_arguments *c, long *result)
 	return perf_descriptor_event((int)c->a[0]) >= 0;
 }
 
-bool perf_calls_map(const struct syscall_arguments *c, long *result)
+/* Maps the file for the engine, and then for the program. */
+static long map_both(unsigned place, struct syscall_arguments *c, long file)
 {
-	if ((int)c->a[4] < 0 || perf_descriptor_event((int)c->a[4]) < 0)
-		return false;
-	*result = -ENODEV;
-	return true;
+	uint64_t bytes = in_pages(c->a[1]), at_engine = heap_place(PAGE);
+	long at_program = -ENOMEM, page = syscall2(__NR_ftruncate, file, (long)bytes);
+
+	if (!is_error(page))
+		page = sys_map(at_engine, PAGE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | heap_place_flags(at_engine, PAGE), (int)file, 0);
+	if (is_error(page))
+		return page;
+	opened_page_begin((struct perf_event_mmap_page *)page, bytes);
+	c->a[4] = (uint64_t)file;
+	at_program = mappings_call(c);
+	if (!is_error(at_program)) {
+		/* A child does not have the kernel's page, either. */
+		syscall3(__NR_madvise, at_program, (long)bytes, MADV_DONTFORK);
+		opened_map(at(place)->serial, (struct perf_event_mmap_page *)page);
+		opened_write_pages();
+	}
+	return at_program;
+}
+
+/* A page, and a ring of a power of two.  Nothing goes to the ring, because no event samples. */
+static bool is_ring(uint64_t bytes)
+{
+	uint64_t pages = bytes / PAGE;
+
+	return bytes && !(bytes % PAGE) && !((pages - 1) & (pages - 2) && pages > 1);
+}
+
+static long map(unsigned place, struct syscall_arguments *c)
+{
+	long file, result;
+
+	if (at(place)->flags & LINK_OPEN_INHERIT || !(c->a[3] & MAP_SHARED) || c->a[5] ||
+	    !is_ring(c->a[1]))
+		return -EINVAL;
+	if (at(place)->flags & LINK_OPEN_TELLS && c->a[1] > PAGE)
+		return -ENODEV;
+	file = syscall2(__NR_memfd_create, (long)"softpmu-event", MFD_CLOEXEC);
+	if (is_error(file))
+		return file;
+	result = map_both(place, c, file);
+	syscall1(__NR_close, file);
+	return result;
+}
+
+bool perf_calls_map(struct syscall_arguments *c, long *result)
+{
+	int place = c->a[3] & MAP_ANONYMOUS ? -1 : perf_descriptor_event((int)c->a[4]);
+
+	if (place >= 0)
+		*result = map((unsigned)place, c);
+	return place >= 0;
 }

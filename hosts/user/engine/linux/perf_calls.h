@@ -12,6 +12,6 @@ bool perf_calls_read(const struct syscall_arguments *c, long *result);
 bool perf_calls_write(const struct syscall_arguments *c, long *result);
 bool perf_calls_ioctl(const struct syscall_arguments *c, long *result);
 bool perf_calls_close(const struct syscall_arguments *c, long *result);
-bool perf_calls_map(const struct syscall_arguments *c, long *result);
+bool perf_calls_map(struct syscall_arguments *c, long *result);
 
 #endif

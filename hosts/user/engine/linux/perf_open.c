@@ -218,7 +218,11 @@ static uint32_t flags_of(const struct perf_event_attr *attr)
 	return (attr->inherit ? LINK_OPEN_INHERIT : 0) |
 	       (attr->inherit_thread ? LINK_OPEN_INHERIT_THREAD : 0) |
 	       (attr->enable_on_exec ? LINK_OPEN_EXEC_ENABLES : 0) |
-	       (attr->remove_on_exec ? LINK_OPEN_EXEC_REMOVES : 0);
+	       (attr->remove_on_exec ? LINK_OPEN_EXEC_REMOVES : 0) |
+	       (attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm || attr->task ||
+				attr->context_switch
+			? LINK_OPEN_TELLS
+			: 0);
 }
 
 /* The lock of the table is held. */
