@@ -28,7 +28,7 @@ struct link_open_request {
 	uint64_t select;
 	uint32_t code, counters;
 	int32_t fixed;
-	uint32_t reserved;
+	uint32_t software; /* 1 + PERF_COUNT_SW_ of a software event; 0: it is the unit's */
 };
 
 struct link_open {

@@ -304,6 +304,29 @@ static void times(void)
 	say("time remains", (uint64_t)(later[1] == on[1]));
 }
 
+/* Touches pages while the event is on, and while it is off. */
+static void faults(void)
+{
+	struct perf_event_attr attr = attr_of(PERF_COUNT_SW_PAGE_FAULTS);
+	char *pages =
+		mmap(NULL, 400 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t off;
+	int fd;
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	fd = open_event(&attr, 0, -1, 0);
+	madvise(pages, 400 * 4096, MADV_NOHUGEPAGE);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (unsigned i = 0; i < 100; i++)
+		pages[4096 * i] = 1;
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	off = count(fd);
+	for (unsigned i = 100; i < 400; i++)
+		pages[4096 * i] = 1;
+	say("page faults", off / 100 * 100);
+	say("off", count(fd) - off);
+}
+
 /* --- threads and processes --- */
 
 static void *spin_in_thread(void *turns)
@@ -695,7 +718,7 @@ int main(int argc, char **argv)
 		{"times", times},	{"borrowed", borrowed}, {"inheritance", inheritance},
 		{"others", others},	{"waiting", waiting},	{"endless", endless},
 		{"many", many},		{"leavers", leavers},	{"mapped", mapped},
-		{"cpuid", cpuid},	{"features", features},
+		{"faults", faults},	{"cpuid", cpuid},	{"features", features},
 	};
 
 	if (!strcmp(what, "executes"))

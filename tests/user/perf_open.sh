@@ -7,6 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 compile perf_open -pthread
 compile perf_open_errors
+compile jail
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_open-program.S" ||
 	stop "perf_open-program" "does not build"
 cd "$SCRATCH" || exit 1
@@ -239,6 +240,9 @@ counts "perf stat by the PMU's fields" "1001 2004" -e cpu/event=0xc4,umask=0/u,c
 # perf has Intel's names for the processor that it finds.
 counts "perf stat by Intel's names" "999 0 2004" \
 	-e br_inst_retired.near_taken:u,mem_inst_retired.all_stores:u,inst_retired.any:u "$BUILT/program"
+run said "$SOFTPMU" run -- perf stat -x, -o counts -e '{instructions:u,task-clock:u,branches:u}' "$BUILT/program"
+same "perf stat of a group with a clock" "2004 1001" "$(sed -n '/task-clock/d; s/^\([0-9]*\),.*/\1/p' counts | one_line)"
+same "its clock runs" 1 "$(awk -F, '$3 ~ /task-clock/ && $1 > 0 && $1 < 10000' counts | wc -l)"
 # perf asks again without the kernel's part.
 counts "perf stat without :u" "2004" -e instructions "$BUILT/program"
 counts "an event that nothing supplies" "<not supported> 2004" -e cycles:u,instructions:u "$BUILT/program"
@@ -257,6 +261,18 @@ tens "perf stat of threads and children" 9 "$BUILT/perf_open" inheritance
 tens "perf stat without them" 4 -i "$BUILT/perf_open" inheritance
 tens "perf stat of vfork children" 6 "$BUILT/perf_open" borrowed
 tens "perf stat of a shell's children" 18 sh -c "'$BUILT/perf_open' inheritance | cat; '$BUILT/perf_open' inheritance"
+
+# --- a container, which forbids perf_event_open(2): software events are counted here, too ---
+
+run said "$BUILT/jail" "$SOFTPMU" run -- perf stat -x, -o counts \
+	-e instructions:u,task-clock:u,page-faults:u,context-switches:u,dummy:u,cpu-migrations:u "$BUILT/program"
+same "in a container" 2004 "$(sed -n 's/,.*instructions.*//p' counts)"
+same "time and faults" "1 1" "$(awk -F, '$3 ~ /task-clock/ && $1 > 0 || $3 ~ /page-faults/ && $1 > 0 && $1 < 1000 {
+	printf "%s%d", n++ ? " " : "", 1 }' counts)"
+same "what never happens" 0 "$(sed -n 's/,.*dummy.*//p' counts)"
+same "what is not known" "<not supported>" "$(sed -n 's/,.*cpu-migrations.*//p' counts)"
+run said "$BUILT/jail" "$SOFTPMU" run -- "$BUILT/perf_open" faults
+same "page faults" "page faults: 100 off: 0" "$(one_line <said.out)"
 # A process that runs already, and threads of it, by their own events.
 run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3; \
 	perf stat -x, -o threads --per-thread -e branches:u -p \$! sleep 0.3; kill \$!"

@@ -198,6 +198,24 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 	return 0;
 }
 
+long perf_select_software(const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return -ENOENT;
+	switch (attr->config) {
+	case PERF_COUNT_SW_CPU_CLOCK:
+	case PERF_COUNT_SW_TASK_CLOCK:
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+	case PERF_COUNT_SW_CONTEXT_SWITCHES:
+	case PERF_COUNT_SW_DUMMY:
+		return check_samples(attr);
+	default:
+		return -ENOENT;
+	}
+}
+
 /* In how many ways the request can be counted. */
 static unsigned ways(const struct spmu_request *request)
 {

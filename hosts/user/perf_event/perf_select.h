@@ -25,6 +25,12 @@
 long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
 		 const struct perf_event_attr *attr, struct spmu_request *request);
 
+/*
+ * Checks a software event (PERF_COUNT_SW_) that is counted in place of the kernel.  0: what a task
+ * can know of itself.  Errors as above.
+ */
+long perf_select_software(const struct perf_event_attr *attr);
+
 /* Adds a request to a unit that is otherwise empty.  Returns false if no counter is left. */
 typedef bool perf_select_add(void *opaque, const struct spmu_request *request);
 

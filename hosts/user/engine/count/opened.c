@@ -17,6 +17,7 @@
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/opened_page.h"
+#include "engine/count/opened_software.h"
 #include "engine/count/opened_table.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
@@ -145,12 +146,29 @@ void opened_begin_units(void)
 	}
 }
 
-/* Adds what the task has counted of one event.  The lock is held, the mode precise. */
+static uint32_t software_of(const struct opened_event *e)
+{
+	return engine_link->open[e->place].request.software;
+}
+
+/* Returns what the task has counted of the event since something that does not change while it
+ * counts. */
+static uint64_t count_of(const struct opened_event *e, uint64_t now)
+{
+	if (software_of(e))
+		return opened_software(software_of(e) - 1, now);
+	return e->added ? event_set_read(&current->counting->set, e->number) : 0;
+}
+
+/* Adds what the task has counted of one event.  The lock is held, the mode precise.  What happens
+ * while a software event is off is not counted. */
 static void publish(struct opened_event *e, uint64_t now)
 {
 	struct link_open *event = &engine_link->open[e->place];
-	uint64_t count = e->added ? event_set_read(&current->counting->set, e->number) : 0,
-		 new = count - e->published;
+	uint64_t count = count_of(e, now), new = count - e->published;
+
+	if (software_of(e) && e->times.state == PERF_STATE_OFF)
+		new = 0;
 
 	perf_state_advance(&e->times, now);
 	e->published = count;
@@ -229,6 +247,8 @@ static void add(struct opened_event *e)
 	};
 	unsigned number;
 
+	if (asked->software)
+		return;
 	if (event_set_add(&current->counting->set, &request, NULL, &number) != SPMU_OK)
 		return;
 	e->number = (uint8_t)number;
@@ -301,7 +321,7 @@ static void set_state(struct opened_event *e, uint64_t now)
 
 	if (wanted && !e->added)
 		add(e);
-	perf_state_set(&e->times, perf_state_of(wanted, wanted, e->added), now);
+	perf_state_set(&e->times, perf_state_of(wanted, wanted, e->added || software_of(e)), now);
 	if (e->added)
 		event_set_enable(&current->counting->set, e->number, wanted);
 }

@@ -30,6 +30,7 @@
 
 #define BEGIN_NS 50000	    /* between looks for a task that has not begun */
 #define BEGINS	 40000	    /* of them: two seconds */
+#define SERVE	 INT64_MAX  /* no result of the call */
 #define CLOSED	 64	    /* events that are forgotten at a time */
 #define TAKEN	 UINT64_MAX /* the serial of an event that is about to be opened */
 
@@ -157,6 +158,11 @@ static long check_processor(const struct asked *a)
 	return a->pid == -1 ? -EACCES : -EOPNOTSUPP;
 }
 
+static bool is_software(const struct asked *a)
+{
+	return a->attr.type == PERF_TYPE_SOFTWARE;
+}
+
 /* --- groups --- */
 
 static struct spmu_request request_of(const struct link_open *event)
@@ -177,13 +183,13 @@ static bool fits(const struct asked *a)
 	unsigned n = 1;
 	bool fit;
 
-	if (a->leader < 0 && (a->request.counters || a->request.fixed >= 0))
+	if (is_software(a) || (a->leader < 0 && (a->request.counters || a->request.fixed >= 0)))
 		return true;
 	all[0] = a->request;
 	lock_take();
 	opened_lock();
 	for (unsigned i = 0; a->leader >= 0 && i < engine_link->open_used; i++)
-		if (engine_link->open[i].serial &&
+		if (engine_link->open[i].serial && !engine_link->open[i].request.software &&
 		    engine_link->open[i].leader == (uint32_t)a->leader && n <= LINK_OPENED_MAX)
 			all[n++] = request_of(&engine_link->open[i]);
 	opened_unlock();
@@ -240,7 +246,7 @@ static bool enter(const struct asked *a, int place, uint64_t inode)
 		.type = a->attr.type,
 		.read_format = a->attr.read_format,
 		.request = {a->request.select, a->request.code, a->request.counters,
-			    a->request.fixed, 0},
+			    a->request.fixed, is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
 	};
 	if (!opened_add(list, (unsigned)place,
 			event->flags | (a->attr.disabled ? 0 : LINK_OPEN_ON))) {
@@ -289,11 +295,20 @@ static long make(const struct asked *a)
 	return -ENOSPC;
 }
 
-static long open(struct asked *a)
+static long select(struct asked *a)
 {
 	const struct spmu_model *model = spmu_model_find(engine_link->model);
 	struct spmu_supply supply = unit_host_supply();
-	long result = find_task(a);
+
+	if (!is_software(a))
+		return perf_select(model, &supply, &a->attr, &a->request);
+	a->request = (struct spmu_request){.size = sizeof(a->request), .fixed = -1};
+	return perf_select_software(&a->attr);
+}
+
+static long open(struct asked *a)
+{
+	long result = find_task(a), selected;
 
 	if (!result && inherits_otherwise(a))
 		result = -EINVAL;
@@ -302,8 +317,9 @@ static long open(struct asked *a)
 	if (result && result != -EACCES)
 		return result;
 	/* The kernel looks for rights after it has looked at the event. */
-	if (perf_select(model, &supply, &a->attr, &a->request))
-		return perf_select(model, &supply, &a->attr, &a->request);
+	selected = select(a);
+	if (selected)
+		return selected;
 	if (!fits(a))
 		return -EINVAL;
 	if (!result)
@@ -320,6 +336,20 @@ static long open(struct asked *a)
 	return result;
 }
 
+/* Lets the kernel open an event of another type.  SERVE: it refuses a software event, or the event
+ * belongs to a group of ours. */
+static long by_kernel(const struct syscall_arguments *c, uint32_t type, bool in_group)
+{
+	bool software = type == PERF_TYPE_SOFTWARE;
+	long result;
+
+	if (in_group)
+		return software ? SERVE : -EINVAL;
+	result = pass_on(c);
+	return software && (result == -EPERM || result == -EACCES || result == -ENOSYS) ? SERVE
+											: result;
+}
+
 long perf_open(const struct syscall_arguments *c)
 {
 	struct asked a = {.pid = (int32_t)c->a[1],
@@ -331,8 +361,11 @@ long perf_open(const struct syscall_arguments *c)
 
 	if (!opened_wanted() || !access_readable(c->a[0], PERF_ATTR_SIZE_VER0))
 		return pass_on(c);
-	if (!is_ours(attr->type))
-		return perf_descriptor_event(a.group_fd) < 0 ? pass_on(c) : -EINVAL;
+	if (!is_ours(attr->type)) {
+		result = by_kernel(c, attr->type, perf_descriptor_event(a.group_fd) >= 0);
+		if (result != SERVE)
+			return result;
+	}
 	result = perf_attr_check_call(a.pid, a.cpu, a.flags);
 	if (!result)
 		result = read_attr(&a.attr, c->a[0]);
