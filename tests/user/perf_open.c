@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -460,6 +461,7 @@ static void others(void)
 	pthread_join(thread, NULL);
 	say("it remains when the thread has ended", count(fd) - before);
 	say_error("no such task", open_event(&attr, (pid_t)tid_of_other, -1, 0));
+	say_error("not of the run", open_event(&attr, getppid(), -1, 0));
 }
 
 static int said[2], asked[2];
@@ -583,6 +585,125 @@ static void leavers(void)
 		}
 	}
 	say("left", good);
+}
+
+/* --- at random --- */
+
+static uint64_t random_state = 1;
+
+static uint64_t pick(uint64_t below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 11) % below;
+}
+
+/* Mostly right, with a few wrong bits. */
+static struct perf_event_attr random_attr(void)
+{
+	static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_RAW, PERF_TYPE_HW_CACHE,
+					 PERF_TYPE_SOFTWARE};
+	static const uint64_t configs[] = {0, 1, 4, 5, 0xc0, 0xc4, 0x1c4, 0x82d0, 0x10000c0};
+	struct perf_event_attr attr = attr_of(configs[pick(9)]);
+
+	attr.type = types[pick(4)];
+	attr.disabled = pick(2);
+	attr.inherit = pick(2);
+	attr.enable_on_exec = pick(4) == 0;
+	attr.read_format = pick(32);
+	if (pick(8) == 0)
+		((uint8_t *)&attr)[pick(sizeof(attr))] ^= (uint8_t)(1 << pick(8));
+	return attr;
+}
+
+static void *idle(void *unused)
+{
+	tid_of_other = (uint32_t)gettid();
+	while (go != 3) {
+		spin(1000);
+		if (pick(50) == 0)
+			usleep(100);
+	}
+	return unused;
+}
+
+static void random_call(int *fd, pid_t child)
+{
+	static const unsigned long requests[] = {
+		PERF_EVENT_IOC_ENABLE,	PERF_EVENT_IOC_DISABLE,	     PERF_EVENT_IOC_RESET,
+		PERF_EVENT_IOC_REFRESH, PERF_EVENT_IOC_PERIOD,	     PERF_EVENT_IOC_ID,
+		PERF_EVENT_IOC_ENABLE,	PERF_EVENT_IOC_PAUSE_OUTPUT, 0x2450};
+	pid_t tasks[] = {0, 0, (pid_t)tid_of_other, child, getpid(), 1};
+	struct perf_event_attr attr = random_attr();
+	unsigned k = (unsigned)pick(24);
+	uint64_t words[80];
+
+	switch (pick(9)) {
+	case 0:
+	case 1:
+		if (fd[k] >= 0)
+			close(fd[k]);
+		fd[k] = open_event(&attr, tasks[pick(6)], pick(3) ? -1 : fd[pick(24)],
+				   pick(4) ? PERF_FLAG_FD_CLOEXEC : pick(16));
+		break;
+	case 2:
+		if (fd[k] >= 0)
+			close(fd[k]);
+		fd[k] = dup(fd[pick(24)]);
+		break;
+	case 3:
+		read(fd[k], words, pick(2) ? sizeof(words) : pick(64));
+		break;
+	case 4:
+		if (pick(20) == 0)
+			run_child(1000);
+		break;
+	case 5:
+		if (pick(20) == 0)
+			run_thread(1000);
+		break;
+	case 6:
+		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd[k], 0);
+		break;
+	default:
+		ioctl(fd[k], requests[pick(9)], pick(2) ? (uint64_t)words : pick(2));
+	}
+}
+
+/* Whatever others do, an event counts what it should. */
+static void at_random(void)
+{
+	const char *seed = getenv("PERF_SEED");
+	int own = instructions(), fd[24];
+	uint64_t wrong = 0, expected = 0;
+	pthread_t thread;
+	pid_t child;
+
+	random_state = seed ? strtoull(seed, NULL, 10) : 1;
+	child = fork();
+	if (!child)
+		for (;;) {
+			spin(1000);
+			if (pick(50) == 0)
+				usleep(100);
+		}
+	pthread_create(&thread, NULL, idle, NULL);
+	for (unsigned i = 0; i < 24; i++)
+		fd[i] = -1;
+	for (unsigned i = 0; i < 4000; i++) {
+		random_call(fd, child);
+		if (i % 10)
+			continue;
+		section(own, 10, 0);
+		expected += 24;
+		wrong += count(own) != expected;
+	}
+	go = 3;
+	pthread_join(thread, NULL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	say("wrong counts", wrong);
 }
 
 /* --- reading a counter without a system call --- */
@@ -718,7 +839,8 @@ int main(int argc, char **argv)
 		{"times", times},	{"borrowed", borrowed}, {"inheritance", inheritance},
 		{"others", others},	{"waiting", waiting},	{"endless", endless},
 		{"many", many},		{"leavers", leavers},	{"mapped", mapped},
-		{"faults", faults},	{"cpuid", cpuid},	{"features", features},
+		{"random", at_random},	{"faults", faults},	{"cpuid", cpuid},
+		{"features", features},
 	};
 
 	if (!strcmp(what, "executes"))

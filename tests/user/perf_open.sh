@@ -120,6 +120,7 @@ and goes on: 1
 until it is off: 0
 it remains when the thread has ended: 0
 no such task: ESRCH
+not of the run: ESRCH
 LIST
 opens waiting <<'LIST'
 while it waits: 1
@@ -132,6 +133,11 @@ opens many <<'LIST'
 wrong: 0
 undisturbed: 7200
 LIST
+for seed in 1 2 3; do
+	PERF_SEED=$seed opens random <<'LIST'
+wrong counts: 0
+LIST
+done
 opens leavers <<'LIST'
 left: 30
 LIST

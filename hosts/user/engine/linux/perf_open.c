@@ -95,9 +95,19 @@ static long find_leader(struct asked *a)
 	return 0;
 }
 
-static bool exists(int32_t tid)
+/* Returns whether the task executes the engine's image, as a child does before it has an entry. */
+static bool is_of_engine(int32_t tid)
 {
-	return syscall2(__NR_kill, tid, 0) != -ESRCH;
+	char path[32], own[64] = "", its[64] = "";
+	struct text t;
+
+	text_start(&t, path, sizeof(path));
+	text_add(&t, "/proc/");
+	text_add_number(&t, (uint64_t)tid);
+	text_add(&t, "/exe");
+	syscall3(__NR_readlink, (long)"/proc/self/exe", (long)own, sizeof(own));
+	return syscall3(__NR_readlink, (long)path, (long)its, sizeof(its)) > 0 &&
+	       !memcmp(own, its, sizeof(own));
 }
 
 /* A task that was started a moment ago may not have an entry yet. */
@@ -107,7 +117,7 @@ static int wait_for_task(int32_t tid)
 	struct syscall_arguments wait = {__NR_nanosleep, {(uint64_t)pause}};
 	int place = ask_find((uint32_t)tid);
 
-	for (unsigned i = 0; place < 0 && i < BEGINS && exists(tid); i++) {
+	for (unsigned i = 0; place < 0 && i < BEGINS && is_of_engine(tid); i++) {
 		pass_on(&wait);
 		place = ask_find((uint32_t)tid);
 	}
