@@ -123,7 +123,7 @@ static void exact(void)
 static void running(void)
 {
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
-	uint64_t first, second, value[2];
+	uint64_t first, second, value[2] = {0};
 	int fd;
 
 	attr.disabled = 0;
@@ -134,7 +134,7 @@ static void running(void)
 			 "leaq 8(%%rsi), %%rsi\n\t"
 			 "syscall"
 			 :
-			 : "D"((long)fd), "S"(value), "d"(8l), [read] "i"(SYS_read)
+			 : "D"((long)fd), "S"(value), "d"(8L), [read] "i"(SYS_read)
 			 : "rax", "rcx", "r11", "memory", "cc");
 	first = value[0];
 	second = value[1];
@@ -193,7 +193,8 @@ static void messages(void)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		recvmsg(ends[1], &message, 0);
+		if (recvmsg(ends[1], &message, 0) != 1 || !CMSG_FIRSTHDR(&message))
+			_exit(1);
 		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
 		say("in a message", count(fd));
 		fflush(stdout);
@@ -638,6 +639,7 @@ static void random_call(int *fd, pid_t child)
 	struct perf_event_attr attr = random_attr();
 	unsigned k = (unsigned)pick(24);
 	uint64_t words[80];
+	void *at;
 
 	switch (pick(9)) {
 	case 0:
@@ -664,7 +666,9 @@ static void random_call(int *fd, pid_t child)
 			run_thread(1000);
 		break;
 	case 6:
-		mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd[k], 0);
+		at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd[k], 0);
+		if (at != MAP_FAILED && pick(2))
+			munmap(at, 4096);
 		break;
 	default:
 		ioctl(fd[k], requests[pick(9)], pick(2) ? (uint64_t)words : pick(2));
