@@ -18,6 +18,12 @@ _Static_assert(offsetof(struct insn, rip_offset) == offsetof(struct insn, length
 _Static_assert(offsetof(struct insn, scale_shift) == offsetof(struct insn, memory_kind) + 3,
 	       "memory");
 
+#define REX_R	  UINT64_C(4)
+#define REX_X	  UINT64_C(2)
+#define REX_B	  UINT64_C(1)
+#define MODRM_REG UINT64_C(0x38)
+#define MODRM_RM  UINT64_C(0x07)
+
 /* With -ffreestanding these would become calls. */
 #define COPY(to, from) __builtin_memcpy(to, from, sizeof(*(to)))
 #define FRONT(insn)    ((uint8_t(*)[8]) & (insn)->length)
@@ -43,14 +49,16 @@ static bool has_escape(uint64_t code)
 
 /* What shape_of() finds: the head's bytes at the beginning of the code (0: a head of another
  * kind), and the instruction's length as far as it is known without the cache, which is mostly
- * right. */
+ * right.  `ignored`: the bits of the head that name registers on which nothing depends. */
 struct shape {
 	unsigned head, length;
+	uint64_t ignored;
 };
 
 static inline struct shape shape_of(uint64_t code)
 {
 	unsigned rex = has_rex(code), map, class, modrm, has_modrm, has_sib, n, displacement;
+	uint64_t any_rm, any_reg;
 
 	code >>= 8 * rex;
 	map = has_escape(code);
@@ -61,15 +69,19 @@ static inline struct shape shape_of(uint64_t code)
 	has_sib = has_modrm & (modrm < 0xc0) & ((modrm & 7) == 4);
 	n = rex + map + 1 + has_modrm + has_sib;
 	displacement = (0x0410u >> (modrm >> 6) * 4 & 15) | ((modrm & 0xc7) == 5) << 2;
+	any_rm = -(uint64_t)(class >> HEAD_ANY_RM_BIT & (modrm >= 0xc0));
+	any_reg = -(uint64_t)(class >> HEAD_ANY_REG_BIT & 1);
 	return (struct shape){
 		class ? n : 0,
 		n + (displacement & -has_modrm) + (class >> HEAD_IMMEDIATE_BIT),
+		((any_reg & MODRM_REG) | (any_rm & MODRM_RM)) << 8 * (rex + map + 1) |
+			(-(uint64_t)rex & ((any_reg & REX_R) | (any_rm & (REX_R | REX_X | REX_B)))),
 	};
 }
 
 static inline uint64_t head_of(uint64_t code, struct shape shape)
 {
-	return code & ((UINT64_C(1) << 8 * shape.head) - 1);
+	return code & ((UINT64_C(1) << 8 * shape.head) - 1) & ~shape.ignored;
 }
 
 static inline struct head *place_of(struct decode_cache *heads, uint64_t bytes)

@@ -131,10 +131,13 @@ const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn)
 
 /* For a legacy opcode without prefixes, of the one-byte map or after 0FH (decode_cache.c).
  * HEAD_KNOWN: only addresses depend on the bytes after ModRM and SIB.  The others: there is a
- * ModRM byte, and the bytes of an immediate without REX.W.  0: more depends on these bytes. */
+ * ModRM byte; only an address depends on the register that its rm field names; nothing depends on
+ * its reg field; and the bytes of an immediate without REX.W.  0: more depends on these bytes. */
 #define HEAD_KNOWN	   1u
 #define HEAD_MODRM_BIT	   1
-#define HEAD_IMMEDIATE_BIT 2
+#define HEAD_ANY_RM_BIT	   2
+#define HEAD_ANY_REG_BIT   3
+#define HEAD_IMMEDIATE_BIT 4
 extern const uint8_t decode_heads[2][256];
 
 #endif

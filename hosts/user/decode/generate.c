@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generate_heads.h"
 #include "generate_probe.h"
 #include "generate_prop.h"
 
@@ -410,45 +411,16 @@ static void print_modrm(void)
 	printf("};\n");
 }
 
-/* Returns whether only an address depends on the following bytes, and ModRM has its usual
- * meaning. */
-static bool is_head(const struct decode_row *row)
-{
-	unsigned count = row->stride * (row->shape & ROW_BY_W ? 2u : 1u);
-	bool defined = false;
-
-	for (unsigned i = 0; i < count; i++) {
-		const struct decode_prop *prop = &props[leaves[row->leaf + i]];
-
-		if (prop->attr & (ATTR_NO_MEMORY | (ATTR_BY_IMMEDIATE & ~ATTR_RELATIVE)))
-			return false;
-		defined |= prop->kind != INSN_UNDEFINED;
-	}
-	return defined;
-}
-
-static unsigned head_class(const struct decode_row *row)
-{
-	bool modrm = row->shape & ROW_HAS_MODRM;
-	unsigned immediate = 0;
-
-	for (unsigned i = 0; i < row->stride; i++)
-		if (props[leaves[row->leaf + i]].immediate_bytes > immediate)
-			immediate = props[leaves[row->leaf + i]].immediate_bytes;
-	return HEAD_KNOWN | (unsigned)modrm << HEAD_MODRM_BIT | immediate << HEAD_IMMEDIATE_BIT;
-}
-
 static void print_heads(void)
 {
 	printf("const uint8_t decode_heads[2][256] = {\n");
 	for (unsigned map = 0; map < 2; map++) {
 		printf("{");
 		for (unsigned i = 0; i < 256; i++) {
-			const struct decode_row *row =
-				&rows[PAGE_LEGACY + map * LEGACY_PREFIXES][i];
+			unsigned class = head_class(&rows[PAGE_LEGACY + map * LEGACY_PREFIXES][i],
+						    leaves, props);
 
-			printf("%u,%s", is_head(row) ? head_class(row) : 0,
-			       i % 32 == 31 ? "\n" : "");
+			printf("%u,%s", class, i % 32 == 31 ? "\n" : "");
 		}
 		printf("},\n");
 	}
