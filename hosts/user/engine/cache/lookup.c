@@ -31,6 +31,7 @@
 #define LOW_PC	   INT32_MAX
 #define FIRST_SIZE (1u << 10) /* of the table: with a persistent code cache, little is added */
 #define USUAL_SIZE (1u << 13)
+#define SMALL_MOST (1u << 15) /* of a table in small pages */
 #define LARGE_SIZE (1u << 18) /* 2 MB */
 
 /* The newest thunk: of the block that is translated directly after it. */
@@ -282,6 +283,15 @@ static bool is_full(uint32_t size, uint32_t used)
 	return used * 2 > size;
 }
 
+/* Returns the size after this one.  A page of 2 MB costs less than half as many small ones, and
+ * lookups in it need one entry of the TLB. */
+static uint32_t larger(uint32_t size)
+{
+	if (size < USUAL_SIZE)
+		return USUAL_SIZE;
+	return size < SMALL_MOST || size >= LARGE_SIZE ? size * 2 : LARGE_SIZE;
+}
+
 /* Replaces the table by a larger one.  Another thread may still read the old one, so it is not
  * freed while there are other threads. */
 static void table_grow(struct variant *v, uint32_t size)
@@ -317,7 +327,7 @@ void lookup_add(uint64_t key, uint64_t code)
 	uint32_t place = (uint32_t)(code - (uint64_t)cache_base);
 
 	if (is_full(v->table->size, v->table->used))
-		table_grow(v, v->table->size < USUAL_SIZE ? USUAL_SIZE : v->table->size * 2);
+		table_grow(v, larger(v->table->size));
 	e = find(v, key, &before);
 	v->table->used += !before;
 	if (now & HIGH)
