@@ -10,5 +10,8 @@
  * are opened for writing. */
 bool access_readable(uint64_t start, uint64_t bytes);
 bool access_writable(uint64_t start, uint64_t bytes);
+/* Returns the same as access_readable().  It is faster for addresses that mostly cannot be read,
+ * because it causes no signal there. */
+bool access_guess_readable(uint64_t start, uint64_t bytes);
 
 #endif

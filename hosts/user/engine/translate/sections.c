@@ -44,7 +44,7 @@ bool sections_read(uint64_t descriptor, struct rseq_cs *cs)
 {
 	READING_CODE;
 
-	if (descriptor >= PROGRAM_END || !access_readable(descriptor, sizeof(*cs)))
+	if (descriptor >= PROGRAM_END || !access_guess_readable(descriptor, sizeof(*cs)))
 		return false;
 	memcpy(cs, (const void *)descriptor, sizeof(*cs));
 	return true;
