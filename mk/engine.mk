@@ -6,11 +6,13 @@ ENGINE_BASE := 0x551000000000
 # has no such option, and does not change loops with an asm barrier.
 NO_LOOP_CALLS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -Ihosts/user -I$(B)/gen $(WARN) -O2 -g -MMD -MP -ffreestanding -fbuiltin $(NO_LOOP_CALLS) -fPIE \
-                -fdata-sections -fvisibility=hidden -fno-stack-protector -mgeneral-regs-only -mno-red-zone \
+                -ffunction-sections -fdata-sections -fvisibility=hidden -fno-stack-protector -mgeneral-regs-only -mno-red-zone \
                 -fno-asynchronous-unwind-tables
-ENGINE_OBJ := $(ENGINE_SRC:%.c=$(B)/engine/%.o) $(ENGINE_ASM:%.S=$(B)/engine/%.o) \
-              $(LIB_SRC:%.c=$(B)/engine/%.o) $(UARCH_SRC:%.c=$(B)/engine/%.o) \
-              $(DECODE_SRC:%.c=$(B)/engine/%.o) $(PERF_EVENT_SRC:%.c=$(B)/engine/%.o)
+# Code that runs while a program is translated comes first. So it is together, in few pages.
+ENGINE_FIRST := $(DECODE_SRC) $(foreach folder,translate cache x86 run memory persist watch rt count,\
+                  $(filter hosts/user/engine/$(folder)/%,$(ENGINE_SRC)))
+ENGINE_ALL := $(ENGINE_FIRST) $(filter-out $(ENGINE_FIRST),$(ENGINE_SRC) $(LIB_SRC) $(UARCH_SRC) $(PERF_EVENT_SRC))
+ENGINE_OBJ := $(ENGINE_ASM:%.S=$(B)/engine/%.o) $(ENGINE_ALL:%.c=$(B)/engine/%.o)
 
 $(B)/gen/generate: hosts/user/decode/generate.c
 	@mkdir -p $(@D)
@@ -29,9 +31,10 @@ $(B)/engine/%.o: %.S
 	$(CC) $(ENGINE_FLAGS) -c $< -o $@
 
 # clang reads the address of data from a table. --no-relax keeps that, because the image is far from address 0.
+# Each run writes the image to a memory file, so functions and data that nothing needs are left out.
 # Sorted by alignment, small variables are together, without large arrays between them. So a forked
 # process writes to fewer pages, each of which the kernel copies.
 $(B)/engine.elf: $(ENGINE_OBJ)
 	$(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
 	      -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax \
-	      -Wl,--sort-section=alignment -o $@ $^ -lgcc
+	      -Wl,--sort-section=alignment -Wl,--gc-sections -o $@ $^ -lgcc
