@@ -19,56 +19,11 @@
 #include "engine/rt/context.h"
 #include "engine/rt/context_words.h"
 #include "engine/rt/sys.h"
+#include "engine/translate/copy_edges.h"
 #include "engine/translate/describe.h"
 #include "engine/translate/path.h"
 #include "engine/translate/translate.h"
 #include "engine/x86/emit.h"
-
-#define WAYS_OUT_MAX 2048
-#define CHECK_BYTES  8 /* at most */
-
-struct charge {
-	uint16_t offset;
-	uint16_t n;
-};
-
-/*
- * An exit on an edge, taken when a meter has run out.  The branch is complete;
- * charged[first..last-1] must still be charged.
- */
-struct way_out {
-	uint8_t *check;
-	uint16_t first, last;
-	uint32_t site;
-	bool flags_kept;
-};
-
-/* A branch that leaves the path to code in the area of rarely run code. */
-struct side {
-	uint8_t *rel32;
-	uint8_t branch;
-	bool taken;
-};
-
-/* The block being translated. */
-struct copy {
-	const struct path *path;
-	const struct meter_list *list; /* the thread's, which does not change meanwhile */
-	const struct fresh *fresh;
-	const struct activity_block *activity; /* what it logs; NULL: nothing */
-	uint64_t after;
-	uint32_t number;
-	bool low_headroom, aligned, forward;
-	unsigned ways_out, charges, sides;
-	struct way_out way_out[WAYS_OUT_MAX];
-	struct charge charged[WAYS_OUT_MAX];
-	struct side side[BLOCK_INSNS_MAX + 1];
-};
-
-static unsigned shard_offset(struct copy *copy, unsigned m)
-{
-	return CTX_SHARDS + (m * SHARDS + (copy->low_headroom ? 0 : shard_of(copy->number))) * 8;
-}
 
 /* --- the log of taken branches --- */
 
@@ -103,14 +58,6 @@ static bool is_checked(struct copy *copy, unsigned m)
 	return !copy->forward || !shards_is_unchecked(m);
 }
 
-static uint8_t *charge(struct copy *copy, struct emit *e, struct charge c, uint64_t target)
-{
-	emit_charge(e, c.offset, c.n);
-	if (copy->aligned)
-		emit_clear_of_line(e, CHECK_BYTES);
-	return emit_check(e, target);
-}
-
 /* Returns the exit of the block's charge number i.  side_tables.c knows what must be taken back. */
 static uint64_t headroom_exit(struct copy *copy, unsigned i, bool flags_kept)
 {
@@ -141,7 +88,8 @@ static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, con
 	unsigned done = 0;
 
 	for (unsigned m = 0; m < copy->list->meters; m++) {
-		struct charge c = {(uint16_t)shard_offset(copy, m), (uint16_t)charge_of(copy, m)};
+		struct charge c = {(uint16_t)copy_shard_offset(copy, m),
+				   (uint16_t)charge_of(copy, m)};
 		const uint8_t *check = e->at;
 
 		if (!c.n)
@@ -149,7 +97,7 @@ static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, con
 		if (!done && keep_flags)
 			emit_flags_save(e);
 		if (is_checked(copy, m))
-			check = charge(copy, e, c, headroom_exit(copy, done, keep_flags));
+			check = copy_charge(copy, e, c, headroom_exit(copy, done, keep_flags));
 		else
 			emit_charge(e, c.offset, c.n);
 		if (any_checked)
@@ -158,89 +106,6 @@ static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, con
 	}
 	if (done && keep_flags)
 		emit_flags_restore(e);
-}
-
-/* Returns what this outcome of the last branch (or of branch i, if it leaves the path) produces
- * on meter m in addition to the charge.  Negative: it is given back. */
-static int edge_balance(struct copy *copy, unsigned i, bool taken, unsigned m)
-{
-	uint64_t outcome = taken ? SPMU_SIGBIT(COND_TAKEN) : SPMU_SIGBIT(COND_NTAKEN);
-	int n = 0;
-
-	if (path_is_conditional(&copy->path->insn[i])) {
-		uint64_t followed = SPMU_SIGBIT(COND_TAKEN) ^ SPMU_SIGBIT(COND_NTAKEN) ^ outcome;
-
-		if (i + 1 == copy->path->n)
-			return (copy->list->signals[m] & COND_SIGNALS) == outcome;
-		n = ((copy->list->signals[m] & outcome) != 0) -
-		    ((copy->list->signals[m] & followed) != 0);
-	}
-	while (++i < copy->path->n)
-		n -= (int)path_occurrences(copy->path, i, m);
-	return n;
-}
-
-/* Emits the balance of each meter on the way to `pc`, where branch i leaves the path.  If a
- * meter has no headroom left, the branch is complete: the exit charges the other meters and
- * continues at pc. */
-static void balance_edge(struct copy *copy, struct emit *e, unsigned i, bool taken, uint64_t pc)
-{
-	unsigned first = copy->ways_out;
-	bool any = false, keep;
-	uint32_t stub = 0;
-
-	for (unsigned m = 0; m < copy->list->meters; m++)
-		any |= edge_balance(copy, i, taken, m) != 0;
-	if (!any)
-		return;
-	keep = !path_flags_dead_at(pc);
-	if (keep)
-		emit_flags_save(e);
-	for (unsigned m = 0; m < copy->list->meters; m++) {
-		int n = edge_balance(copy, i, taken, m);
-
-		if (n < 0)
-			emit_refund(e, shard_offset(copy, m), (unsigned)-n);
-	}
-	for (unsigned m = 0; m < copy->list->meters; m++) {
-		int n = edge_balance(copy, i, taken, m);
-
-		if (n <= 0)
-			continue;
-		if (first == copy->ways_out)
-			stub = exit_stub_keep(pc);
-		copy->charged[copy->charges] =
-			(struct charge){(uint16_t)shard_offset(copy, m), (uint16_t)n};
-		copy->way_out[copy->ways_out++] = (struct way_out){
-			.check = charge(copy, e, copy->charged[copy->charges],
-					0), /* the exit has the target */
-			.first = (uint16_t)(copy->charges + 1),
-			.site = stub,
-			.flags_kept = keep,
-		};
-		copy->charges++;
-	}
-	if (keep)
-		emit_flags_restore(e);
-	for (unsigned w = first; w < copy->ways_out; w++)
-		copy->way_out[w].last = (uint16_t)copy->charges;
-}
-
-static void emit_ways_out(struct copy *copy)
-{
-	struct emit e = {cache_cold_at};
-
-	for (unsigned i = 0; i < copy->ways_out; i++) {
-		const struct way_out *out = &copy->way_out[i];
-
-		emit_check_target((uint64_t)out->check, (uint64_t)e.at);
-		for (unsigned c = out->first; c < out->last; c++)
-			emit_charge(&e, copy->charged[c].offset, copy->charged[c].n);
-		if (out->flags_kept)
-			emit_flags_restore(&e);
-		emit_leave(&e, EXIT_HEADROOM_EDGE, out->site);
-	}
-	cache_cold_at = e.at;
 }
 
 /* --- leaving --- */
@@ -279,21 +144,11 @@ static void emit_outcome(struct copy *copy, struct emit *e, unsigned i, bool tak
 
 	if (taken)
 		log_taken(copy, e, i);
-	balance_edge(copy, e, i, taken, pc);
+	copy_edges_balance(copy, e, i, taken, pc);
 	if (taken)
 		emit_goto(copy, e, pc);
 	else
 		emit_go_on(copy, e, pc);
-}
-
-static bool edge_is_free(struct copy *copy, unsigned i, bool taken)
-{
-	if (taken && is_logged(copy, SPMU_SIGBIT(COND_TAKEN)))
-		return false;
-	for (unsigned m = 0; m < copy->list->meters; m++)
-		if (edge_balance(copy, i, taken, m))
-			return false;
-	return true;
 }
 
 static void emit_conditional(struct copy *copy, struct emit *e, unsigned i)
@@ -309,7 +164,7 @@ static void emit_conditional(struct copy *copy, struct emit *e, unsigned i)
 		emit_patch(rel32, (uint64_t)e->at);
 	} else {
 		rel32 = emit_jcc(e, insn->opcode & 15, 0);
-		if (edge_is_free(copy, i, true))
+		if (!is_logged(copy, SPMU_SIGBIT(COND_TAKEN)) && copy_edge_is_free(copy, i, true))
 			emit_patch(rel32, jump_target(copy, insn->target, (uint64_t)rel32));
 		else
 			copy->side[copy->sides++] = (struct side){rel32, (uint8_t)i, true};
@@ -420,7 +275,7 @@ static void emit_unexpected(struct copy *copy, struct emit *e, unsigned i)
 {
 	uint64_t kind = copy->path->insn[i].signals & SPMU_SIGSET_TAKEN;
 
-	balance_edge(copy, e, i, true, 0);
+	copy_edges_balance(copy, e, i, true, 0);
 	if (is_logged(copy, kind))
 		emit_log_indirect(e, copy->path->pc[i], log_kind(copy, kind));
 	emit_indirect_end(copy, e, &copy->path->insn[i]);
@@ -537,5 +392,5 @@ void copy_block(struct emit *e, struct block *b, const struct copy_how *how)
 	copy->aligned = false; /* code that seldom runs is not aligned */
 	copy->after = 0;
 	emit_sides(copy, how->aligned);
-	emit_ways_out(copy);
+	copy_edges_emit_exits(copy);
 }

@@ -25,6 +25,7 @@
 #include "engine/rt/sys.h"
 #include "engine/translate/path.h"
 #include "engine/translate/sections.h"
+#include "engine/translate/step_path.h"
 #include "engine/translate/translate.h"
 #include "engine/watch/watch.h"
 #include "engine/x86/emit.h"
@@ -198,88 +199,6 @@ static void emit_step(struct emit *e, const struct insn *insn, uint64_t pc)
 	}
 }
 
-/* --- which instructions --- */
-
-/* Returns whether the step continues after it: it is copied unchanged, and the engine need not
- * know how it ran. */
-static bool goes_on(const struct insn *insn)
-{
-	return insn->kind == INSN_PLAIN && !path_is_special(insn) && !insn->rep;
-}
-
-/* Returns whether it may be at the end of a step of several instructions. */
-static bool may_follow(const struct insn *insn)
-{
-	switch (insn->kind) {
-	case INSN_JCC:
-	case INSN_JCXZ:
-	case INSN_JMP_REL:
-	case INSN_CALL_REL:
-	case INSN_JMP_IND:
-	case INSN_CALL_IND:
-	case INSN_RET:
-		return !path_is_special(insn);
-	default:
-		return goes_on(insn);
-	}
-}
-
-/* Subtracts what the instruction produces.  Returns false if a meter does not have it. */
-static bool take(uint32_t *headroom, uint64_t signals)
-{
-	bool all = true;
-
-	for (unsigned m = 0; m < current->list->meters; m++) {
-		uint32_t shift = STEP_HEADROOM_BITS * m, n = meter_occurrences(m, signals);
-
-		if (n > (*headroom >> shift & STEP_HEADROOM_MAX))
-			all = false;
-		else
-			*headroom -= n << shift;
-	}
-	return all;
-}
-
-static bool decode_next(uint64_t pc, bool changes)
-{
-	struct insn *insn = &d.insn[d.n];
-	uint64_t end = region_code_end(pc);
-
-	if (!end || (changes && !access_readable(pc, 1)))
-		return false; /* a stack has not grown so far yet */
-	if (!path_decode(pc, end, insn)) {
-		insn->kind = INSN_UNDEFINED;
-		insn->length = (uint8_t)(end - pc);
-	}
-	return true;
-}
-
-/* Decodes the instructions from pc on that the headroom allows, and one more.  Returns false if
- * there is none. */
-static bool decode(uint64_t pc, uint32_t headroom, bool changes)
-{
-	bool alone = changes || headroom & STEP_ALONE, room = true;
-
-	for (d.n = 0; d.n < STEP_INSNS_MAX && room; d.n++) {
-		struct insn *insn = &d.insn[d.n];
-
-		if (!decode_next(pc, changes) || (d.n && !may_follow(insn)))
-			break;
-		sections_named(insn, pc);
-		if (sections_will_hold(pc)) {
-			if (d.n)
-				break;
-			alone = true;
-		}
-		room = !alone && take(&headroom, insn->signals) && goes_on(insn);
-		if (d.n && !room && units_want_address(insn->signals))
-			break; /* registers hold it before the instruction */
-		d.pc[d.n] = pc;
-		pc += insn->length;
-	}
-	return d.n;
-}
-
 /* --- making --- */
 
 static void forget(struct steps *steps)
@@ -312,7 +231,7 @@ struct guarded_code step_guarded_code(const struct step *s)
 /* Is it copied as one instruction, which has run completely or not at all? */
 static bool can_be_guarded(const struct steps *steps, const struct insn *insn, uint64_t pc)
 {
-	return current->sequence && goes_on(insn) && sections_will_hold(pc) &&
+	return current->sequence && step_path_goes_on(insn) && sections_will_hold(pc) &&
 	       emit_reaches((uint64_t)steps->room, insn, pc) &&
 	       emit_reaches((uint64_t)steps->end, insn, pc);
 }
@@ -402,7 +321,7 @@ static struct step *make_step(struct steps *steps, uint64_t pc, uint32_t headroo
 
 	do {
 		again = false;
-		if (!decode(pc, headroom, changes))
+		if (!step_path(&d, pc, headroom, changes))
 			return NULL;
 		for (unsigned i = 0; i < d.n && !changes; i++) {
 			again |= watch_page(d.pc[i]);
