@@ -8,6 +8,11 @@ NO_LOOP_CALLS := $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patte
 ENGINE_FLAGS := -std=gnu11 -Iinclude -I. -Ihosts/user -I$(B)/gen $(WARN) -O2 -g -MMD -MP -ffreestanding -fbuiltin $(NO_LOOP_CALLS) -fPIE \
                 -ffunction-sections -fdata-sections -fvisibility=hidden -fno-stack-protector -mgeneral-regs-only -mno-red-zone \
                 -fno-asynchronous-unwind-tables
+# gcc optimizes the engine as a whole, except what it must not change: the functions in place of a libc, and the
+# entry, which is assembly. The objects have machine code as well, which tools/lint/objects.sh reads.
+ENGINE_LTO := $(if $(findstring clang,$(CC)),,-flto=auto)
+ENGINE_ALONE := hosts/user/engine/rt/sys.c hosts/user/engine/run/start.c
+$(ENGINE_ALONE:%.c=$(B)/engine/%.o): ENGINE_LTO :=
 # Code that runs while a program is translated comes first. So it is together, in few pages.
 ENGINE_FIRST := $(DECODE_SRC) $(foreach folder,translate cache x86 run memory persist watch rt count,\
                   $(filter hosts/user/engine/$(folder)/%,$(ENGINE_SRC)))
@@ -24,7 +29,7 @@ $(B)/gen/decode_table.inc: $(B)/gen/generate
 
 $(B)/engine/%.o: %.c $(B)/gen/decode_table.inc
 	@mkdir -p $(@D)
-	$(CC) $(ENGINE_FLAGS) -c $< -o $@
+	$(CC) $(ENGINE_FLAGS) $(ENGINE_LTO:%=% -ffat-lto-objects) -c $< -o $@
 
 $(B)/engine/%.o: %.S
 	@mkdir -p $(@D)
@@ -35,6 +40,6 @@ $(B)/engine/%.o: %.S
 # Sorted by alignment, small variables are together, without large arrays between them. So a forked
 # process writes to fewer pages, each of which the kernel copies.
 $(B)/engine.elf: $(ENGINE_OBJ)
-	$(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
+	$(CC) $(ENGINE_LTO) $(filter-out -M%,$(ENGINE_FLAGS)) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
 	      -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax \
 	      -Wl,--sort-section=alignment -Wl,--gc-sections -o $@ $^ -lgcc
