@@ -39,7 +39,7 @@ $(B)/engine/%.o: %.S
 # Each run writes the image to a memory file, so functions and data that nothing needs are left out.
 # Sorted by alignment, small variables are together, without large arrays between them. So a forked
 # process writes to fewer pages, each of which the kernel copies.
+LINK_ENGINE = $(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
+              -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax -Wl,--sort-section=alignment -Wl,--gc-sections
 $(B)/engine.elf: $(ENGINE_OBJ)
-	$(CC) $(ENGINE_LTO) $(filter-out -M%,$(ENGINE_FLAGS)) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
-	      -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax \
-	      -Wl,--sort-section=alignment -Wl,--gc-sections -o $@ $^ -lgcc
+	$(LINK_ENGINE) $(ENGINE_LTO) $(filter-out -M%,$(ENGINE_FLAGS)) -o $@ $^ -lgcc

@@ -54,6 +54,20 @@ $(B)/tests/obj/perf/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -c $< -o $@
 $(B)/tests/unit/perf_event: $(PERF_EVENT_OBJ)
+# softpmu with an engine that writes what it reports to the unit (tests/user/accesses.sh).
+ACCESSES_TOOL := $(B)/tests/user/softpmu-accesses
+$(B)/tests/obj/user/accesses-engine.o: tests/user/accesses-engine.c
+	@mkdir -p $(@D)
+	$(CC) $(ENGINE_FLAGS) -c $< -o $@
+$(B)/tests/user/engine.elf: $(ENGINE_OBJ) $(B)/tests/obj/user/accesses-engine.o
+	@mkdir -p $(@D)
+	$(LINK_ENGINE) -fno-lto -Wl,--wrap=spmu_retire -o $@ $^ -lgcc
+$(B)/tests/user/engine_image: $(B)/tests/user/engine.elf
+	strip -o $@ $<
+$(B)/tests/user/engine_image.o: $(B)/tests/user/engine_image
+	$(ENGINE_IMAGE_OBJ)
+$(ACCESSES_TOOL): $(TOOL_OBJ) $(B)/tests/user/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
+	$(LINK_TOOL)
 
 # The decoder again as ordinary code, so that sanitizers check it.
 DECODER_OBJ := $(DECODE_SRC:%.c=$(B)/tests/obj/decoder/%.o)
@@ -82,7 +96,7 @@ $(B)/tests/decode/%: $(B)/tests/obj/decode/%.o $(DECODER_OBJ) $(B)/libsoftpmu.a
 
 .PHONY: check check-run check-unit check-scenarios check-decode check-tool check-user check-long check-long-run \
         check-sanitize check-clang tests
-tests: $(UNIT_TESTS) $(DECODE_TESTS) $(B)/tests/scenarios/run
+tests: $(UNIT_TESTS) $(DECODE_TESTS) $(B)/tests/scenarios/run $(if $(SANITIZE),,$(ACCESSES_TOOL))
 
 check: deps-test
 	@$(MAKE) --no-print-directory check-run
@@ -101,7 +115,7 @@ check-decode: $(DECODE_TESTS)
 	@$(RUN_TESTS) $(DECODE_TESTS)
 check-tool: all
 	@$(RUN_TESTS) $(TOOL_TESTS)
-check-user: all
+check-user: all $(ACCESSES_TOOL)
 	@$(RUN_TESTS) $(USER_TESTS)
 
 # Property tests read the number of random cases from PROPERTY_SEEDS.

@@ -19,9 +19,12 @@ $(B)/tool/engine_image: $(B)/engine.elf
 	@mkdir -p $(@D)
 	strip -o $@ $<
 
-$(B)/tool/engine_image.o: $(B)/tool/engine_image
+define ENGINE_IMAGE_OBJ
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end, engine_image_sum\nengine_image_sum: .quad 0x%.16s\n.balign 16\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' \
 		"$$(sha256sum $<)" $< | $(CC) -c -x assembler - -o $@
+endef
+$(B)/tool/engine_image.o: $(B)/tool/engine_image
+	$(ENGINE_IMAGE_OBJ)
 
 # What the libraries of delayed_loading.c are called at run time: delayed_elf is the string "libelf.so.1".
 soname = $$(objdump -p "$$($(CC) -print-file-name=lib$(1).so)" | sed -n 's/^ *SONAME *//p')
@@ -38,5 +41,6 @@ $(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/vm/%.sh) mk/tool.mk
 	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/vm/%s.sh"\n.byte 0\n' \
 		$(foreach name,$(VM_SCRIPTS),$(name) $(name) $(name)) ) | $(CC) -c -x assembler - -o $@
 
+LINK_TOOL = $(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
-	$(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(LINK_TOOL)

@@ -386,9 +386,15 @@ static inline uint64_t expected_operand_address(const struct expected *e,
 						const uint64_t gpr[16], uint64_t fs_base,
 						uint64_t gs_base)
 {
+	bool by_register = strstr(" movdir64b enqcmd enqcmds ", expected_spaced_name(e)) &&
+			   o->encoding != ZYDIS_OPERAND_ENCODING_MODRM_RM;
 	uint64_t next = address + e->insn.length;
 	uint64_t at;
 
+	if (by_register) { /* always in ES */
+		at = expected_register(o->mem.base, gpr, next);
+		return e->insn.address_width == 32 ? (uint32_t)at : at;
+	}
 	at = (uint64_t)o->mem.disp.value + expected_register(o->mem.base, gpr, next);
 	/* Zydis 4.0 takes R13D for the base that is not there with 67H and REX.B. */
 	if (o->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM && e->insn.raw.sib.offset &&
@@ -435,51 +441,33 @@ static inline uint64_t expected_address(const struct expected *e, uint64_t addre
 	return expected_operand_address(e, o, address, gpr, fs_base, gs_base);
 }
 
-/*
- * With a second operand, to which it stores: MOVS has both implicit, PUSH, POP and near CALL with
- * a memory operand the stack.
- */
-static inline struct insn_addresses expected_addresses(const struct expected *e, uint64_t address,
-						       const uint64_t gpr[16], uint64_t fs_base,
-						       uint64_t gs_base)
-{
-	struct insn_addresses at = {
-		.data = expected_address(e, address, gpr, fs_base, gs_base),
-	};
-	const ZydisDecodedOperand *first = expected_operand(e);
-
-	for (unsigned i = 0; first && i < e->insn.operand_count; i++) {
-		const ZydisDecodedOperand *o = &e->operands[i];
-
-		if (o == first || !expected_is_data(e, o))
-			continue;
-		if (e->insn.meta.category == ZYDIS_CATEGORY_STRINGOP &&
-		    (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
-			at.store = e->insn.address_width == 32 ? (uint32_t)gpr[7] : gpr[7];
-		} else if (e->insn.mnemonic == ZYDIS_MNEMONIC_PUSH ||
-			   (e->insn.mnemonic == ZYDIS_MNEMONIC_CALL &&
-			    e->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR)) {
-			at.store = gpr[4] - o->size / 8;
-		} else if (e->insn.mnemonic == ZYDIS_MNEMONIC_POP) {
-			at.store = at.data;
-			at.data = gpr[4];
-		}
-	}
-	return at;
-}
-
 /* An access to memory, as a model of caches sees it. */
 struct expected_access {
 	unsigned kind, bytes;
 	uint64_t address;
 };
 
+/* MOVNT and its kind, MASKMOV, PREFETCHNTA (accesses.h). */
+static inline bool expected_is_nontemporal(const struct expected *e)
+{
+	static const char *const names[] = {" movnt",	    " vmovnt",	     " maskmovq ",
+					    " maskmovdqu ", " vmaskmovdqu ", " prefetchnta "};
+
+	for (size_t i = 0; e->valid && i < sizeof names / sizeof *names; i++)
+		if (strstr(expected_spaced_name(e), names[i]))
+			return true;
+	return false;
+}
+
 /* Lists all accesses, first those that only load.  Returns their number. */
 static inline unsigned expected_access_list(const struct expected *e, uint64_t address,
 					    const uint64_t gpr[16], uint64_t fs_base,
-					    struct expected_access list[8])
+					    uint64_t gs_base, struct expected_access list[8])
 {
 	bool prefetch = e->insn.meta.category == ZYDIS_CATEGORY_PREFETCH;
+	bool locked = expected_accesses(e) & SPMU_SIGBIT(LOCK_LOADS);
+	unsigned hints = (prefetch ? SPMU_ACCESS_PREFETCH : 0) |
+			 (expected_is_nontemporal(e) ? SPMU_ACCESS_NONTEMPORAL : 0);
 	unsigned n = 0;
 
 	if (expected_is_cache_control(e) || expected_kind(e) == INSN_TRAP)
@@ -488,7 +476,7 @@ static inline unsigned expected_access_list(const struct expected *e, uint64_t a
 		list[n++] = (struct expected_access){
 			.kind = SPMU_ACCESS_STORE,
 			.bytes = 64,
-			.address = expected_clzero(e, gpr, fs_base, 0),
+			.address = expected_clzero(e, gpr, fs_base, gs_base),
 		};
 	for (unsigned stores = 0; e->valid && stores < 2; stores++)
 		for (unsigned i = 0; i < e->insn.operand_count; i++) {
@@ -497,21 +485,110 @@ static inline unsigned expected_access_list(const struct expected *e, uint64_t a
 			bool store = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 			unsigned bytes = o->size / 8;
 
-			if (!expected_is_data(e, o) || !(load || store) || store != stores ||
-			    (o->encoding != ZYDIS_OPERAND_ENCODING_MODRM_RM &&
-			     strstr(" movdir64b enqcmd enqcmds ", expected_spaced_name(e))))
+			if (!expected_is_data(e, o) || !(load || store) || store != stores)
 				continue;
 			list[n++] = (struct expected_access){
 				.kind = (load ? SPMU_ACCESS_LOAD : 0) |
 					(store ? SPMU_ACCESS_STORE : 0) |
-					(prefetch ? SPMU_ACCESS_PREFETCH : 0),
+					(load && store && locked ? SPMU_ACCESS_LOCKED : 0) | hints,
 				.bytes = prefetch      ? 1
 					 : bytes > 127 ? (bytes + 63) / 64 * 64
 						       : bytes,
-				.address = expected_operand_address(e, o, address, gpr, fs_base, 0),
+				.address = expected_operand_address(e, o, address, gpr, fs_base,
+								    gs_base),
 			};
 		}
 	return n;
+}
+
+/* Which elements of its memory operand an instruction accesses, from its name and operands. */
+struct expected_elements {
+	bool there, packed, gathered;
+	unsigned bytes, count, selectors, mask, index, index_bytes;
+};
+
+/* Returns the register that has a VEX or legacy instruction's mask. */
+static inline unsigned expected_mask_register(const struct expected *e)
+{
+	bool explicit_memory =
+		e->insn.attributes & ZYDIS_ATTRIB_HAS_MODRM && e->insn.raw.modrm.mod != 3;
+
+	if (!explicit_memory) /* MASKMOVQ, MASKMOVDQU */
+		return (unsigned)ZydisRegisterGetId(e->operands[1].reg.value);
+	if (e->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY ||
+	    e->operands[2].type == ZYDIS_OPERAND_TYPE_MEMORY)
+		return (unsigned)ZydisRegisterGetId(e->operands[1].reg.value);
+	return (unsigned)ZydisRegisterGetId(e->operands[2].reg.value); /* a gather */
+}
+
+/* Does a load with this mask access all of its operand (Vol. 2A, exception types without fault
+ * suppression)?  Named by the groups of opcodes that the manual gives these types. */
+static inline bool expected_is_whole(const struct expected *e)
+{
+	switch (e->insn.meta.exception_class) {
+	case ZYDIS_EXCEPTION_CLASS_E1NF:
+	case ZYDIS_EXCEPTION_CLASS_E2NF:
+	case ZYDIS_EXCEPTION_CLASS_E3NF:
+	case ZYDIS_EXCEPTION_CLASS_E4NF:
+	case ZYDIS_EXCEPTION_CLASS_E5NF:
+	case ZYDIS_EXCEPTION_CLASS_E6NF:
+	case ZYDIS_EXCEPTION_CLASS_E9NF:
+	case ZYDIS_EXCEPTION_CLASS_E10NF:
+	case ZYDIS_EXCEPTION_CLASS_E11NF:
+		return !(e->operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY);
+	default:
+		return strstr(" vdbpsadbw vgf2p8affineqb vgf2p8affineinvqb ",
+			      expected_spaced_name(e)) != NULL;
+	}
+}
+
+static inline struct expected_elements expected_elements(const struct expected *e)
+{
+	const char *name = expected_spaced_name(e);
+	bool evex = e->valid && e->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+	bool masked = evex && e->insn.raw.evex.aaa;
+	bool old = strstr(name, "maskmov") != NULL;
+	const ZydisDecodedOperand *o = expected_operand(e);
+	struct expected_elements want = {0};
+	unsigned vector = e->insn.avx.vector_length / 8, size;
+
+	if (!o ||
+	    !(o->actions & (ZYDIS_OPERAND_ACTION_MASK_READ | ZYDIS_OPERAND_ACTION_MASK_WRITE)))
+		return want;
+	want.gathered = o->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+	if (!masked && !old && !want.gathered)
+		return want;
+	want.packed = strstr(name, "compress") || strstr(name, "expand");
+	if (masked && !want.gathered && !want.packed && expected_is_whole(e))
+		return want;
+	size = o->size / 8;
+	want.there = true;
+	want.bytes =
+		strstr(name, "maskmovdqu") || strstr(name, " maskmovq") ? 1 : o->element_size / 8;
+	want.mask = masked ? e->insn.raw.evex.aaa : expected_mask_register(e);
+	want.count = want.selectors = size / want.bytes;
+	if (want.gathered) {
+		/* V[P]GATHERxy, V[P]SCATTERxy: x is D or Q */
+		const char *kind = strstr(name, "gather") ? strstr(name, "gather") + 6
+							  : strstr(name, "scatter") + 7;
+
+		kind += !strncmp(kind, "pf", 2) ? 3 : 0; /* a prefetch */
+		want.index_bytes = *kind == 'd' ? 4 : 8;
+		want.index = (unsigned)ZydisRegisterGetId(o->mem.index);
+		want.count =
+			vector / (want.bytes > want.index_bytes ? want.bytes : want.index_bytes);
+		want.selectors = want.count;
+	} else if (e->insn.avx.broadcast.mode) {
+		/* The mask has a bit for each operation: as many as the larger elements of source
+		 * and result that a vector has. */
+		const ZydisDecodedOperand *to = &e->operands[0];
+		bool to_mask =
+			to->reg.value >= ZYDIS_REGISTER_K0 && to->reg.value <= ZYDIS_REGISTER_K7;
+		unsigned bytes = to_mask ? 0 : to->element_size / 8u;
+
+		want.selectors = vector / (bytes > want.bytes ? bytes : want.bytes);
+	}
+	return want;
 }
 
 static inline bool expected_uses_gs(const struct expected *e)

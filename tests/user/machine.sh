@@ -114,4 +114,14 @@ same "two counts" 2 "$(misses -M skylake | wc -w)"
 same "kabylake has the machine of skylake" "$(misses -M skylake)" "$(misses -M kabylake)"
 run older "$SOFTPMU" stat --machine -M pentium -x, -o older -e DATA_READ:u -- "$BUILT/walk"
 same "a Pentium has a machine" 0 "$status"
+
+# Operands in GS: 10 loads, and 8 elements of REP MOVSB.
+if has_feature fsgsbase; then
+	"$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/gsaccess" "$ROOT/tests/user/known/gsaccess.S"
+	run counted "$SOFTPMU" stat --machine -x, -o counts -e mem_load_retired.l1_hit:u,mem_load_retired.l1_miss:u -- \
+		"$BUILT/gsaccess"
+	same "loads from GS" 18 "$(awk -F, '/^[0-9]/ { sum += $1 } END { print sum }' counts)"
+else
+	not_run "loads from GS" "the processor has no FSGSBASE"
+fi
 finish

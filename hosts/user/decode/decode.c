@@ -19,6 +19,7 @@
  * decoded.
  */
 #define PREFIXES_IN_PLACE 4
+#define NO_PATTERN	  UINT32_MAX
 #define PADDED_BYTES	  48
 
 /* Decoding is a large part of a translation.  So its parts are inlined where they are used,
@@ -482,21 +483,81 @@ bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t addre
 	return decode(code, available, address, true, insn);
 }
 
-/* Returns the accesses of an instruction, in the form of the table. */
+/* Finds the row of the table for an instruction that has been decoded.  Returns the number of its
+ * pattern of accesses.  `p` has its prefixes and ModRM byte, and `at` is on the opcode byte. */
+static unsigned parse_again(struct parse *p, const struct insn *insn)
+{
+	struct insn again;
+	const struct decode_row *row;
+
+	clear(&again);
+	if (insn->kind == INSN_UNDEFINED || !parse_start(p, &again) || !parse_escape(p, &again))
+		return NO_PATTERN;
+	row = &decode_rows[decode_pages[p->page]][p->code[p->at]];
+	if (row->shape & ROW_HAS_MODRM)
+		p->modrm = p->code[p->at + 1];
+	return find_prop(p, row)->accesses;
+}
+
 const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn)
 {
 	static const uint16_t none[ACCESSES_MAX];
 	uint8_t padded[PADDED_BYTES];
 	struct parse p = {.code = pad(padded, code, insn->length)};
-	struct insn again;
-	const struct decode_row *row;
+	unsigned pattern = parse_again(&p, insn);
 
-	clear(&again);
-	if (insn->kind == INSN_UNDEFINED || !parse_start(&p, &again) || !parse_escape(&p, &again))
+	if (pattern == NO_PATTERN)
 		return none;
-	row = &decode_rows[decode_pages[p.page]][p.code[p.at]];
-	if (row->shape & ROW_HAS_MODRM)
-		p.modrm = p.code[p.at + 1];
-	return decode_accesses[find_prop(&p, row)->accesses]
-		.access[ACCESS_VARIANT(p.w, p.l, p.broadcast)];
+	return decode_accesses[pattern].access[ACCESS_VARIANT(p.w, p.l, p.broadcast)];
+}
+
+/* Returns the number of the vector register that is the index of a memory operand. */
+static uint8_t vector_index(const struct parse *p)
+{
+	uint8_t sib = p->code[p->at + 2];
+
+	return (uint8_t)((sib >> 3 & 7) | p->x << 3 | (p->page >= PAGE_EVEX ? p->v & 16 : 0));
+}
+
+/* Sets where the selectors are.  MASKMOVQ and MASKMOVDQU have no ModRM operand in memory, and their
+ * mask is the second operand. */
+static void find_selectors(const struct parse *p, bool evex, struct insn_elements *elements)
+{
+	unsigned rm = (p->modrm & 7) | p->b << 3;
+
+	elements->in = evex ? INSN_SELECTORS_MASK : INSN_SELECTORS_VECTOR;
+	elements->mask = evex ? p->mask : p->modrm >= 0xc0 ? (uint8_t)rm : p->v;
+	if (p->page < PAGE_VEX && !p->has_66) {
+		elements->in = INSN_SELECTORS_MMX;
+		elements->mask &= 7;
+	}
+}
+
+bool insn_elements(const struct insn *insn, const uint8_t *code, struct insn_elements *elements)
+{
+	uint8_t padded[PADDED_BYTES];
+	struct parse p = {.code = pad(padded, code, insn->length)};
+	unsigned pattern = parse_again(&p, insn);
+	unsigned variant = ACCESS_VARIANT(p.w, p.l, p.broadcast), what, bytes;
+	bool evex = p.page >= PAGE_EVEX && p.page < PAGE_XOP;
+
+	what = pattern == NO_PATTERN ? 0 : decode_accesses[pattern].elements[variant];
+	if (!(what & ELEMENTS_HOW_MASK) || (evex && !p.mask))
+		return false;
+	bytes = decode_accesses[pattern].access[variant][0];
+	bytes = (bytes >> ACCESS_BYTES_BIT & ACCESS_BYTES_MASK) << (bytes & ACCESS_LINES ? 6 : 0);
+	*elements = (struct insn_elements){
+		.how = what & ELEMENTS_HOW_MASK,
+		.bytes = (uint8_t)(1u << (what >> ELEMENTS_BYTES_BIT & ELEMENTS_BYTES_MASK)),
+		.selectors =
+			(uint8_t)(1u << (what >> ELEMENTS_SELECTORS_BIT & ELEMENTS_SELECTORS_MASK)),
+		.index_bytes = what & ELEMENTS_WIDE_INDEX ? 8 : 4,
+	};
+	find_selectors(&p, evex, elements);
+	elements->count = (uint8_t)(bytes / elements->bytes);
+	if (elements->how == INSN_ELEMENTS_GATHERED) {
+		elements->index = vector_index(&p);
+		elements->count = elements->selectors;
+	}
+	return true;
 }

@@ -96,16 +96,17 @@ enum insn_memory {
 /*
  * A memory access of an instruction.
  *
- * kind		SPMU_ACCESS_LOAD, SPMU_ACCESS_STORE and SPMU_ACCESS_PREFETCH.
+ * kind		SPMU_ACCESS_ bits.
  * bytes	Its size; of XSAVE and its kind, that of the legacy region and the header.
  * base, index	The registers of its address, 0-15, or INSN_NO_REG.  All other parts of the
  *		address are known: it is base + (index << scale_shift) + displacement, and after
- *		that 32 bits of it if address32 is set, plus the base of FS if in_fs is set.
+ *		that 32 bits of it if address32 is set, plus the base of FS or GS if in_fs or in_gs
+ *		is set.
  * in_al	XLAT: only the lowest byte of the index counts.
  */
 struct insn_access {
 	uint8_t kind, base, index, scale_shift;
-	bool address32, in_fs, in_al;
+	bool address32, in_fs, in_gs, in_al;
 	uint16_t bytes;
 	uint64_t displacement;
 };
@@ -116,15 +117,49 @@ struct insn_access {
  * in the order of the manual's pseudocode.  Returns their number.
  *
  * Of a string instruction it is one element of each operand.  A gather or scatter has one access,
- * of an element at the base, because its addresses are in a vector.  Operands in GS, and what
- * MOVDIR64B and ENQCMD write, are not listed.  Instructions that always fault have none.
+ * of an element at the base, because its addresses are in a vector.  An operand with a mask is
+ * there as a whole: insn_elements() tells about both.  ENTER and far transfers have one access of
+ * the stack.  Instructions that always fault have none.
  */
 unsigned insn_accesses(const struct insn *insn, const uint8_t *code, uint64_t address,
 		       struct insn_access list[INSN_ACCESSES_MAX]);
 
 /* Returns the address of an access.  gpr: as for insn_data_address(). */
 uint64_t insn_access_address(const struct insn_access *access, const uint64_t gpr[16],
-			     uint64_t fs_base);
+			     uint64_t fs_base, uint64_t gs_base);
+
+/* Which elements of its one memory operand an instruction accesses. */
+enum insn_elements_how {
+	INSN_ELEMENTS_WHOLE = 0, /* no element by itself */
+	INSN_ELEMENTS_MASKED,	 /* element i, if one of the selectors i, i + count ... is set */
+	INSN_ELEMENTS_PACKED,	 /* the first ones: as many as selectors are set */
+	INSN_ELEMENTS_GATHERED,	 /* at index i, if selector i is set */
+};
+
+/* Where the selectors are. */
+enum insn_selectors {
+	INSN_SELECTORS_MASK,   /* bits of a mask register */
+	INSN_SELECTORS_VECTOR, /* highest bits of elements of a vector register */
+	INSN_SELECTORS_MMX,    /* the same of an MMX register */
+};
+
+/*
+ * how		enum insn_elements_how.
+ * bytes	Of an element.
+ * count	The elements of the operand; a gather has one for each index.
+ * selectors	Their number.
+ * in		enum insn_selectors.
+ * mask		The register with the selectors.
+ * index	The vector register with the indices of a gather, and the bytes of each.
+ */
+struct insn_elements {
+	uint8_t how, bytes, count, selectors;
+	uint8_t in, mask;
+	uint8_t index, index_bytes;
+};
+
+/* Tells which elements an instruction accesses.  Returns false if it accesses whole operands. */
+bool insn_elements(const struct insn *insn, const uint8_t *code, struct insn_elements *elements);
 
 /*
  * Whether 66H gives near branches a 16-bit operand size, as on AMD's processors.  Such a branch
@@ -152,16 +187,5 @@ bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t addre
  * no memory operand (or a vector index). */
 uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint64_t gpr[16],
 			   uint64_t fs_base, uint64_t gs_base);
-
-/*
- * Computes the address that it loads from, otherwise the one that it stores to, as in struct
- * spmu_insn.  `store` is 0 unless it stores to another address (MOVS; PUSH, POP and CALL with a
- * memory operand).  `code`: its bytes.
- */
-struct insn_addresses {
-	uint64_t data, store;
-};
-struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
-				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base);
 
 #endif

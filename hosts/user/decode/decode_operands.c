@@ -45,52 +45,39 @@ uint64_t insn_data_address(const struct insn *insn, uint64_t address, const uint
 	return at;
 }
 
-/* Returns the operand size of PUSH and POP. */
-static unsigned stack_bytes(const struct insn *insn, const uint8_t *code)
+/* Returns the SPMU_ACCESS_ bits of an access of the table. */
+static uint8_t kind_of(const struct insn *insn, unsigned access)
 {
-	if ((code[insn->prefix_bytes] & 0xf8) == 0x48)
-		return 8; /* REX.W */
-	for (unsigned i = 0; i < insn->prefix_bytes; i++)
-		if (code[i] == 0x66)
-			return 2;
-	return 8;
+	unsigned kind = access & ACCESS_KIND_MASK & ~ACCESS_NONTEMPORAL;
+
+	if (access & ACCESS_NONTEMPORAL)
+		kind |= SPMU_ACCESS_NONTEMPORAL;
+	if (insn->signals & SPMU_SIGBIT(LOCK_LOADS) && kind == SPMU_ACCESS_DATA)
+		kind |= SPMU_ACCESS_LOCKED;
+	return (uint8_t)kind;
 }
 
-struct insn_addresses insn_addresses(const struct insn *insn, const uint8_t *code, uint64_t address,
-				     const uint64_t gpr[16], uint64_t fs_base, uint64_t gs_base)
+/* Returns the register of ModRM.reg of an instruction that is not VEX or EVEX. */
+static uint8_t register_of(const struct insn *insn, const uint8_t *code)
 {
-	const uint64_t both = SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES);
-	struct insn_addresses at = {
-		.data = insn_data_address(insn, address, gpr, fs_base, gs_base),
-	};
-	bool modrm = insn->memory_kind == INSN_MEM_MODRM;
+	unsigned rex = code[insn->prefix_bytes];
 
-	if ((insn->signals & both) != both)
-		return at;
-	if (insn->memory_kind == INSN_MEM_RSI) { /* MOVS */
-		at.store = insn->address32 ? (uint32_t)gpr[7] : gpr[7];
-	} else if (modrm && insn->kind == INSN_CALL_IND) {
-		at.store = gpr[4] - (insn->near_16 ? 2 : 8);
-	} else if (modrm && insn->opcode == 0xff && (code[insn->modrm_offset] >> 3 & 7) == 6) {
-		at.store = gpr[4] - stack_bytes(insn, code);
-	} else if (modrm && insn->opcode == 0x8f) { /* POP */
-		at.store = at.data;
-		at.data = gpr[4];
-	}
-	return at;
+	return (uint8_t)((code[insn->modrm_offset] >> 3 & 7) | ((rex & 0xf4) == 0x44 ? 8 : 0));
 }
 
 /* Describes an access of the table. */
-static struct insn_access describe(const struct insn *insn, uint64_t address, unsigned access)
+static struct insn_access describe(const struct insn *insn, const uint8_t *code, uint64_t address,
+				   unsigned access)
 {
 	unsigned at = access >> ACCESS_AT_BIT & ACCESS_AT_MASK;
 	unsigned bytes = access >> ACCESS_BYTES_BIT & ACCESS_BYTES_MASK;
 	struct insn_access a = {
-		.kind = access & ACCESS_KIND_MASK,
+		.kind = kind_of(insn, access),
 		.base = INSN_NO_REG,
 		.index = INSN_NO_REG,
 		.address32 = insn->address32,
 		.in_fs = insn->segment == 0x64,
+		.in_gs = insn->segment == 0x65,
 		.bytes = (uint16_t)(insn->near_16	    ? 2
 				    : access & ACCESS_LINES ? bytes * 64
 							    : bytes),
@@ -110,14 +97,18 @@ static struct insn_access describe(const struct insn *insn, uint64_t address, un
 	case ACCESS_AT_RBP:
 		a.base = at == ACCESS_AT_RBP ? 5 : 4;
 		a.displacement = at == INSN_MEM_STACK ? 0 - (uint64_t)a.bytes : 0;
-		a.address32 = a.in_fs = false; /* 67H has no effect */
+		a.address32 = a.in_fs = a.in_gs = false; /* 67H has no effect */
 		return a;
 	case INSN_MEM_RSI:
 		a.base = 6;
 		return a;
 	case INSN_MEM_RDI:
 		a.base = 7;
-		a.in_fs = false; /* always in ES */
+		a.in_fs = a.in_gs = false; /* always in ES */
+		return a;
+	case ACCESS_AT_REG:
+		a.base = register_of(insn, code);
+		a.in_fs = a.in_gs = false; /* the same */
 		return a;
 	case INSN_MEM_XLAT:
 		a.base = 3;
@@ -142,15 +133,15 @@ unsigned insn_accesses(const struct insn *insn, const uint8_t *code, uint64_t ad
 	const uint16_t *access = decode_accesses_of(code, insn);
 	unsigned n = 0;
 
-	if (insn->uses_gs || insn->kind == INSN_TRAP)
+	if (insn->kind == INSN_TRAP)
 		return 0;
 	for (unsigned i = 0; i < INSN_ACCESSES_MAX && access[i]; i++)
-		list[n++] = describe(insn, address, access[i]);
+		list[n++] = describe(insn, code, address, access[i]);
 	return n;
 }
 
 uint64_t insn_access_address(const struct insn_access *access, const uint64_t gpr[16],
-			     uint64_t fs_base)
+			     uint64_t fs_base, uint64_t gs_base)
 {
 	uint64_t at = access->displacement;
 
@@ -161,5 +152,5 @@ uint64_t insn_access_address(const struct insn_access *access, const uint64_t gp
 		      << access->scale_shift;
 	if (access->address32)
 		at &= UINT32_MAX;
-	return access->in_fs ? at + fs_base : at;
+	return at + (access->in_fs ? fs_base : access->in_gs ? gs_base : 0);
 }

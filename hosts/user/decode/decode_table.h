@@ -112,20 +112,36 @@ struct decode_prop {
 #define ACCESSES_MAX		3u
 #define ACCESS_VARIANT(w, l, b) ((w) << 3 | (l) << 1 | (b))
 #define ACCESS_VARIANTS		16u
-#define ACCESS_KIND_MASK	15u /* SPMU_ACCESS_LOAD, STORE, PREFETCH */
-#define ACCESS_AT_BIT		4   /* enum insn_memory, or one of ACCESS_AT_RDI ... */
+#define ACCESS_KIND_MASK	15u /* SPMU_ACCESS_LOAD, STORE, PREFETCH; ACCESS_NONTEMPORAL */
+#define ACCESS_NONTEMPORAL	4u
+#define ACCESS_AT_BIT		4 /* enum insn_memory, or one of ACCESS_AT_RDI ... */
 #define ACCESS_AT_MASK		15u
 #define ACCESS_BYTES_BIT	8 /* bytes, in units of 64 if ACCESS_LINES is set */
 #define ACCESS_BYTES_MASK	127u
 #define ACCESS_LINES		0x8000u
+#define ACCESS_AT_REG		12 /* MOVDIR64B, ENQCMD: the register of ModRM.reg */
 #define ACCESS_AT_RDI		13 /* MASKMOVQ, which is no string instruction */
 #define ACCESS_AT_RAX		14 /* CLZERO */
 #define ACCESS_AT_RBP		15 /* LEAVE */
 struct decode_accesses {
 	uint16_t access[ACCESS_VARIANTS][ACCESSES_MAX];
+	uint8_t elements[ACCESS_VARIANTS];
 };
 
+/*
+ * Whether a mask or a vector of indices selects the elements of the one memory operand: enum
+ * insn_elements_how, logarithms of the bytes of an element and of the number of selectors (each to
+ * the base 2), and whether an index has 8 bytes.  0: the operand is accessed as a whole.
+ */
+#define ELEMENTS_HOW_MASK	3u
+#define ELEMENTS_BYTES_BIT	2
+#define ELEMENTS_BYTES_MASK	3u
+#define ELEMENTS_SELECTORS_BIT	4
+#define ELEMENTS_SELECTORS_MASK 7u
+#define ELEMENTS_WIDE_INDEX	128u
+
 struct insn;
+struct insn_elements;
 /* decode.c: returns the ACCESSES_MAX accesses of a decoded instruction. */
 const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn);
 

@@ -72,7 +72,7 @@ static uint8_t pattern_number(const struct decode_accesses *pattern)
 /* Returns the pattern of accesses of an opcode with this ModRM class. */
 static uint8_t make_accesses(const struct place *p, const struct trial *t)
 {
-	struct decode_accesses pattern = {{{0}}};
+	struct decode_accesses pattern = {{{0}}, {0}};
 
 	for (unsigned v = 0; v < ACCESS_VARIANTS; v++) {
 		ZydisDecodedInstruction insn;
@@ -85,13 +85,16 @@ static uint8_t make_accesses(const struct place *p, const struct trial *t)
 		one.b = v & 1;
 		if (p->space == SPACE_LEGACY && (v & 7)) {
 			memcpy(pattern.access[v], pattern.access[v & 8], sizeof pattern.access[v]);
+			pattern.elements[v] = pattern.elements[v & 8];
 			continue;
 		}
 		if (!settle(p, &one))
 			continue;
 		assemble(p, &one, bytes);
-		if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
-			prop_accesses(pattern.access[v], &insn, operands);
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
+			continue;
+		prop_accesses(pattern.access[v], &insn, operands);
+		pattern.elements[v] = prop_elements(&insn, operands);
 	}
 	return pattern_number(&pattern);
 }
@@ -387,6 +390,9 @@ static void print_accesses(void)
 
 			printf("{%u,%u,%u},", access[0], access[1], access[2]);
 		}
+		printf("},{");
+		for (unsigned v = 0; v < ACCESS_VARIANTS; v++)
+			printf("%u,", patterns[i].elements[v]);
 		printf("}},\n");
 	}
 	printf("};\n");

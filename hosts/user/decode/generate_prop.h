@@ -429,7 +429,7 @@ static inline unsigned prop_access_at(const ZydisDecodedInstruction *insn,
 	if (o->encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM)
 		return INSN_MEM_MODRM;
 	if (prop_writes_by_register(insn))
-		return INSN_MEM_NONE;
+		return ACCESS_AT_REG;
 	switch (o->mem.base) {
 	case ZYDIS_REGISTER_RSP:
 		return o->actions & PROP_WRITE ? INSN_MEM_STACK : INSN_MEM_STACK_TOP;
@@ -448,6 +448,16 @@ static inline unsigned prop_access_at(const ZydisDecodedInstruction *insn,
 	}
 }
 
+/* MOVNT and its kind, MASKMOV, PREFETCHNTA. */
+static inline bool prop_is_nontemporal(const ZydisDecodedInstruction *insn)
+{
+	const char *name = ZydisMnemonicGetString(insn->mnemonic);
+
+	return !strncmp(name, "movnt", 5) || !strncmp(name, "vmovnt", 6) ||
+	       !strncmp(name, "maskmov", 7) || !strcmp(name, "vmaskmovdqu") ||
+	       !strcmp(name, "prefetchnta");
+}
+
 static inline uint16_t prop_access(const ZydisDecodedInstruction *insn,
 				   const ZydisDecodedOperand *o)
 {
@@ -463,6 +473,8 @@ static inline uint16_t prop_access(const ZydisDecodedInstruction *insn,
 		kind = SPMU_ACCESS_LOAD | SPMU_ACCESS_PREFETCH;
 		bytes = 1;
 	}
+	if (prop_is_nontemporal(insn))
+		kind |= ACCESS_NONTEMPORAL;
 	if (bytes > ACCESS_BYTES_MASK)
 		bytes = (bytes + 63) / 64 | ACCESS_LINES >> ACCESS_BYTES_BIT;
 	return (uint16_t)(kind | at << ACCESS_AT_BIT | bytes << ACCESS_BYTES_BIT);
@@ -485,6 +497,95 @@ static inline void prop_accesses(uint16_t list[ACCESSES_MAX], const ZydisDecoded
 				list[n++] = access;
 		}
 	}
+}
+
+/* Loads with these exception classes access what the mask does not select (Vol. 2A 2.8).  Zydis has
+ * another class for the last ones. */
+static inline bool prop_loads_masked(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->meta.exception_class) {
+	case ZYDIS_EXCEPTION_CLASS_E1NF:
+	case ZYDIS_EXCEPTION_CLASS_E2NF:
+	case ZYDIS_EXCEPTION_CLASS_E3NF:
+	case ZYDIS_EXCEPTION_CLASS_E4NF:
+	case ZYDIS_EXCEPTION_CLASS_E5NF:
+	case ZYDIS_EXCEPTION_CLASS_E6NF:
+	case ZYDIS_EXCEPTION_CLASS_E9NF:
+	case ZYDIS_EXCEPTION_CLASS_E10NF:
+	case ZYDIS_EXCEPTION_CLASS_E11NF:
+		return true;
+	default:
+		return insn->mnemonic == ZYDIS_MNEMONIC_VDBPSADBW ||
+		       insn->mnemonic == ZYDIS_MNEMONIC_VGF2P8AFFINEQB ||
+		       insn->mnemonic == ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB;
+	}
+}
+
+/* Returns how a mask or indices select elements: enum insn_elements_how. */
+static inline unsigned prop_elements_how(const ZydisDecodedInstruction *insn,
+					 const ZydisDecodedOperand *o)
+{
+	const char *name = ZydisMnemonicGetString(insn->mnemonic);
+
+	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+		return INSN_ELEMENTS_GATHERED;
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX)
+		return strstr(name, "maskmov") ? INSN_ELEMENTS_MASKED : INSN_ELEMENTS_WHOLE;
+	if (strstr(name, "compress") || strstr(name, "expand"))
+		return INSN_ELEMENTS_PACKED;
+	return o->actions & PROP_WRITE || !prop_loads_masked(insn) ? INSN_ELEMENTS_MASKED
+								   : INSN_ELEMENTS_WHOLE;
+}
+
+static inline unsigned prop_log2(unsigned n)
+{
+	return 31 - (unsigned)__builtin_clz(n);
+}
+
+/* Returns how many bits or elements of the mask select elements of a memory operand. */
+static inline unsigned prop_selectors(const ZydisDecodedInstruction *insn,
+				      const ZydisDecodedOperand *o, unsigned bytes,
+				      unsigned index_bytes)
+{
+	static const uint8_t of_broadcast[] = {
+		[ZYDIS_BROADCAST_MODE_1_TO_2] = 2,   [ZYDIS_BROADCAST_MODE_1_TO_4] = 4,
+		[ZYDIS_BROADCAST_MODE_1_TO_8] = 8,   [ZYDIS_BROADCAST_MODE_1_TO_16] = 16,
+		[ZYDIS_BROADCAST_MODE_1_TO_32] = 32, [ZYDIS_BROADCAST_MODE_1_TO_64] = 64,
+		[ZYDIS_BROADCAST_MODE_2_TO_4] = 4,   [ZYDIS_BROADCAST_MODE_2_TO_8] = 8,
+		[ZYDIS_BROADCAST_MODE_2_TO_16] = 16, [ZYDIS_BROADCAST_MODE_4_TO_8] = 8,
+		[ZYDIS_BROADCAST_MODE_4_TO_16] = 16, [ZYDIS_BROADCAST_MODE_8_TO_16] = 16,
+	};
+
+	if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+		return insn->avx.vector_length / 8u / (bytes > index_bytes ? bytes : index_bytes);
+	if (insn->avx.broadcast.mode)
+		return of_broadcast[insn->avx.broadcast.mode];
+	return o->size / 8u / bytes;
+}
+
+/* Returns which elements of its memory operand it accesses (decode_table.h).  The opcodes of
+ * gathers and scatters with indices of 8 bytes are odd. */
+static inline uint8_t prop_elements(const ZydisDecodedInstruction *insn,
+				    const ZydisDecodedOperand *operands)
+{
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		const ZydisDecodedOperand *o = &operands[i];
+		bool by_byte = strstr(ZydisMnemonicGetString(insn->mnemonic), "maskmovdqu") ||
+			       insn->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ;
+		unsigned bytes = by_byte ? 1 : o->element_size / 8u, how;
+		bool wide = insn->opcode & 1;
+
+		if (!prop_access(insn, o))
+			continue;
+		how = prop_elements_how(insn, o);
+		if (!how)
+			return 0;
+		return (uint8_t)(how | prop_log2(bytes) << ELEMENTS_BYTES_BIT |
+				 prop_log2(prop_selectors(insn, o, bytes, wide ? 8 : 4))
+					 << ELEMENTS_SELECTORS_BIT |
+				 (how == INSN_ELEMENTS_GATHERED && wide ? ELEMENTS_WIDE_INDEX : 0));
+	}
+	return 0;
 }
 
 /* Returns n: an 8-bit displacement is multiplied by 2 to the power of n (EVEX). */

@@ -440,7 +440,8 @@ _Static_assert(SPMU_ACCESS_LOAD == SPMU_UARCH_LOAD && SPMU_ACCESS_STORE == SPMU_
 
 uint8_t activity_kind(const struct insn_access *access)
 {
-	return access->kind & SPMU_ACCESS_PREFETCH ? SPMU_UARCH_PREFETCH : access->kind;
+	return access->kind & SPMU_ACCESS_PREFETCH ? SPMU_UARCH_PREFETCH
+						   : access->kind & SPMU_ACCESS_DATA;
 }
 
 /* Reports a fetch, or an access of instruction `insn` of what is reported. */
@@ -645,7 +646,8 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 	a->step.accesses = insn_accesses(insn, (const uint8_t *)pc, pc, list);
 	for (unsigned i = 0; i < a->step.accesses; i++)
 		a->step.access[i] = (struct step_access){
-			.address = insn_access_address(&list[i], current->gpr, read_fs_base()),
+			.address = insn_access_address(&list[i], current->gpr, read_fs_base(),
+						       current->program_gs),
 			.bytes = list[i].bytes,
 			.kind = activity_kind(&list[i]),
 		};

@@ -107,9 +107,10 @@ bool units_want_address(uint64_t signals);
 uint32_t shards_step_headroom(void);
 /* Retires an instruction that has nothing but its signals (precise mode only). */
 void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals);
-/* Retires one instruction (precise mode only). */
-void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
-		     const struct insn_addresses *at);
+/* Retires one instruction (precise mode only).  `list`: its memory accesses; NULL: it has none, or
+ * they are not wanted. */
+struct accesses;
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const struct accesses *list);
 
 /* branches.c: the log of taken branches, which bulk code writes while a unit wants them */
 /* Sets what the thread's units want of the log now: fields of struct meter_list. */

@@ -2,6 +2,7 @@
 /*
  * counting.c: retires single instructions exactly, and reports the counts to the tool.
  */
+#include "engine/count/accesses.h"
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
@@ -19,25 +20,6 @@ static uint32_t clock_of(uint64_t signals)
 {
 	(void)signals;
 	return SPMU_CLOCKS_UNMODELLED;
-}
-
-/* The accesses at these addresses, as far as a record can want them. */
-static unsigned list_accesses(uint64_t signals, const struct insn_addresses *at,
-			      struct spmu_memory_access list[2])
-{
-	uint16_t loads = signals & SPMU_SIGBIT(LOADS) ? SPMU_ACCESS_LOAD : 0;
-	uint16_t stores = signals & SPMU_SIGBIT(STORES) ? SPMU_ACCESS_STORE : 0;
-
-	if (!at || !at->data || !(loads | stores))
-		return 0;
-	list[0] = (struct spmu_memory_access){
-		.linear = at->data,
-		.kind = at->store && loads ? loads : loads | stores,
-	};
-	if (!at->store)
-		return 1;
-	list[1] = (struct spmu_memory_access){.linear = at->store, .kind = SPMU_ACCESS_STORE};
-	return 2;
 }
 
 static void retire_in_units(const struct spmu_insn *insn)
@@ -79,18 +61,16 @@ static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activi
 	insn->signals |= outcome->signals;
 }
 
-void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals,
-		     const struct insn_addresses *at)
+void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const struct accesses *list)
 {
 	struct counting *c = current->counting;
-	struct spmu_memory_access accesses[2];
 	struct activity_outcome outcome = {0};
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
 		.signals = signals,
-		.accesses = accesses,
-		.access_count = (uint16_t)list_accesses(signals, at, accesses),
+		.accesses = list ? list->at : NULL,
+		.access_count = list ? (uint16_t)list->n : 0,
 		.cycles = clock_of(signals),
 		.cpl = 3,
 	};

@@ -418,6 +418,8 @@ bool shards_bulk_possible(void)
 uint32_t shards_step_headroom(void)
 {
 	struct counting *c = current->counting;
+	/* An instruction in the middle of a step is reported without its accesses. */
+	bool go_on = !c->addresses;
 	uint32_t fields = 0;
 
 	if (current->list->meters > STEP_METERS_MAX || current->list->branch_signals ||
@@ -425,7 +427,8 @@ uint32_t shards_step_headroom(void)
 	    current->run.steps_due > 1)
 		return STEP_ALONE;
 	for (unsigned m = 0; m < current->list->meters; m++) {
-		int64_t headroom = c->meter[m].unit->headroom + c->meter[m].unit->silent;
+		int64_t headroom =
+			c->meter[m].unit->headroom + (go_on ? c->meter[m].unit->silent : 0);
 
 		headroom = headroom < 0 ? 0 : headroom;
 		headroom = headroom > STEP_HEADROOM_MAX ? STEP_HEADROOM_MAX : headroom;

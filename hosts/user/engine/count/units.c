@@ -173,10 +173,12 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	if (periods_change(sample->tag))
 		begin_period(sample->tag);
 }
+
 bool units_want_address(uint64_t signals)
 {
 	return wants_address && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 }
+
 /* --- set-up --- */
 
 static bool narrow_area(void)
@@ -367,6 +369,7 @@ static void make_units(void)
 		if (periods_change(e))
 			records_per_interrupt = 1;
 		wants_address |= tells_address(&engine_link->event[e]);
+		c->addresses = wants_address;
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
 	windows_begin(c);

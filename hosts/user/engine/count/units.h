@@ -34,7 +34,8 @@ struct counting {
 	/* Instructions that may run in bulk until a meter that a model of the machine counts can
 	 * use up its headroom; or all, if the model sees windows.  No unit has this meter. */
 	struct spmu_meter window;
-	bool samples; /* some event of the run is sampled */
+	bool samples;	/* some event of the run is sampled */
+	bool addresses; /* and its records have the address of an access */
 	struct windows windows;
 	int64_t handed_out; /* headroom used since the last quantum */
 	uint64_t start_tsc, start_ns;

@@ -74,16 +74,25 @@ static bool is_code(uint64_t selector)
 	return false;
 }
 
-static void go(const struct step *s, const struct insn *insn, uint64_t pc,
-	       const struct insn_addresses *at)
+static void go(const struct step *s, const struct insn *insn, uint64_t pc, struct accesses *list)
 {
 	current->pc = pc;
 	current->run.one_bytes = insn->length;
-	counting_retire(s->pc, pc, insn->signals, at);
+	counting_retire(s->pc, pc, insn->signals, list);
+}
+
+/* Lists what it pops: `words` from the stack. */
+static void list_pops(struct accesses *list, unsigned words, unsigned bytes)
+{
+	if (!list)
+		return;
+	list->n = 0;
+	for (unsigned i = 0; i < words; i++)
+		accesses_add(list, current->gpr[4] + (uint64_t)i * bytes, bytes, SPMU_ACCESS_LOAD);
 }
 
 static bool run_return(const struct step *s, const struct insn *insn, const struct form *f,
-		       const struct insn_addresses *at)
+		       struct accesses *list)
 {
 	uint64_t sp = current->gpr[4], pc, selector;
 
@@ -93,8 +102,9 @@ static bool run_return(const struct step *s, const struct insn *insn, const stru
 	selector = read_word(sp + f->bytes, f->bytes);
 	if (!is_canonical(pc) || (selector & 3) != 3 || !is_code(selector))
 		return false;
+	list_pops(list, 2, f->bytes);
 	current->gpr[4] += 2 * f->bytes + insn->immediate;
-	go(s, insn, pc, at);
+	go(s, insn, pc, list);
 	return true;
 }
 
@@ -129,7 +139,7 @@ static void load_flags(uint64_t flags, unsigned bytes)
 }
 
 static bool run_iret(const struct step *s, const struct insn *insn, const struct form *f,
-		     const struct insn_addresses *at)
+		     struct accesses *list)
 {
 	uint64_t frame[5];
 
@@ -140,9 +150,10 @@ static bool run_iret(const struct step *s, const struct insn *insn, const struct
 	if (!is_canonical(frame[0]) || (frame[1] & 3) != 3 || !is_code(frame[1]) ||
 	    !load_stack_segment((uint16_t)frame[4]))
 		return false;
+	list_pops(list, 5, f->bytes);
 	load_flags(frame[2], f->bytes);
 	current->gpr[4] = frame[3];
-	go(s, insn, frame[0], at);
+	go(s, insn, frame[0], list);
 	return true;
 }
 
@@ -158,8 +169,21 @@ static bool push_return(const struct form *f, uint64_t back)
 	return true;
 }
 
+/* Lists the far pointer, and the selector and address that CALL has pushed. */
+static void list_pointer(struct accesses *list, const struct form *f, uint64_t operand)
+{
+	uint64_t rsp = current->gpr[4];
+
+	list->n = 0;
+	accesses_add(list, operand, f->pointer_bytes + 2, SPMU_ACCESS_LOAD);
+	if (f->reg != 3)
+		return;
+	accesses_add(list, rsp + f->bytes, f->bytes, SPMU_ACCESS_STORE);
+	accesses_add(list, rsp, f->bytes, SPMU_ACCESS_STORE);
+}
+
 static bool run_pointer(const struct step *s, const struct insn *insn, const struct form *f,
-			const struct insn_addresses *at)
+			struct accesses *list)
 {
 	uint64_t operand =
 		insn_data_address(insn, s->pc, current->gpr, read_fs_base(), current->program_gs);
@@ -172,7 +196,9 @@ static bool run_pointer(const struct step *s, const struct insn *insn, const str
 		return false;
 	if (f->reg == 3 && !push_return(f, s->pc + insn->length))
 		return false;
-	go(s, insn, pc, at);
+	if (list)
+		list_pointer(list, f, operand);
+	go(s, insn, pc, list);
 	return true;
 }
 
@@ -182,18 +208,18 @@ bool far_is_call(const struct insn *insn)
 	       insn->immediate == SYSCALL_VECTOR;
 }
 
-bool far_run(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
+bool far_run(const struct step *s, const struct insn *insn, struct accesses *list)
 {
 	struct form f = form_of(s, insn);
 
 	switch (f.opcode) {
 	case OPCODE_RETF_IMM:
 	case OPCODE_RETF:
-		return run_return(s, insn, &f, at);
+		return run_return(s, insn, &f, list);
 	case OPCODE_IRET:
-		return run_iret(s, insn, &f, at);
+		return run_iret(s, insn, &f, list);
 	case OPCODE_GROUP_5:
-		return run_pointer(s, insn, &f, at);
+		return run_pointer(s, insn, &f, list);
 	case OPCODE_INT: /* INT n: a trap, a fault, or a system call that the kernel can make */
 		return false;
 	default: /* SYSENTER, which is undefined on AMD's processors */

@@ -75,7 +75,7 @@ static bool follow(struct branch *b)
 	}
 }
 
-bool near_run(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
+bool near_run(const struct step *s, const struct insn *insn, const struct accesses *list)
 {
 	struct branch b = {
 		.step = s,
@@ -87,7 +87,7 @@ bool near_run(const struct step *s, const struct insn *insn, const struct insn_a
 	if (!follow(&b))
 		return false;
 	current->pc = b.target;
-	counting_retire(s->pc, b.target, insn->signals, at);
+	counting_retire(s->pc, b.target, insn->signals, list);
 	current->run.traps = current->run.trap_flag;
 	return true;
 }

@@ -5,10 +5,11 @@
 
 #include <hosts/user/decode/decode.h>
 
+#include "engine/count/accesses.h"
 #include "engine/translate/translate.h"
 
 /* Runs the near branch of a step.  Returns false if it must run unchanged, because it faults. */
-bool near_run(const struct step *s, const struct insn *insn, const struct insn_addresses *at);
+bool near_run(const struct step *s, const struct insn *insn, const struct accesses *list);
 
 /* Returns whether a branch to this address is allowed (Vol.  1, 3.3.7.1). */
 static inline bool is_canonical(uint64_t address)

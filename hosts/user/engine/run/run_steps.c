@@ -4,6 +4,7 @@
  * calls, far branches, RDPMC, RDTSC, transactions.  Reports to the units what each instruction did.
  */
 #include "engine/cache/cache.h"
+#include "engine/count/accesses.h"
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
@@ -18,7 +19,6 @@
 #include "engine/rt/context_words.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/run_state.h"
-#include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
 #include "engine/run/far.h"
 #include "engine/run/near.h"
@@ -32,6 +32,8 @@
 #include "engine/x86/enter.h"
 #include "engine/x86/keys.h"
 #include "engine/x86/opcodes.h"
+
+#define FLAG_DF UINT64_C(0x400)
 
 void run_bad_jump(void)
 {
@@ -48,12 +50,12 @@ static void decode_alone(const struct step *s, struct insn *insn)
 		*insn = (struct insn){.kind = INSN_UNDEFINED, .length = s->insn[0].bytes};
 }
 
-static struct insn_addresses addresses_of(const struct step *s, const struct insn *insn)
+/* Lists the accesses of the instruction, which is alone in its step. */
+static void list_accesses(const struct step *s, const struct insn *insn, struct accesses *list)
 {
 	READING_CODE;
 
-	return insn_addresses(insn, (const uint8_t *)s->pc, s->pc, current->gpr, read_fs_base(),
-			      current->program_gs);
+	accesses_list(list, insn, (const uint8_t *)s->pc, s->pc);
 }
 
 /* Runs XBEGIN or XABORT (Vol.  2).  A transaction may abort at once, with no status, at its
@@ -78,11 +80,11 @@ static void step_transaction(const struct step *s, const struct insn *insn)
 	current->run.traps = current->run.trap_flag;
 }
 
-static bool step_far(const struct step *s, const struct insn *insn, const struct insn_addresses *at)
+static bool step_far(const struct step *s, const struct insn *insn, struct accesses *list)
 {
 	bool traps = current->run.trap_flag;
 
-	if (!far_run(s, insn, at))
+	if (!far_run(s, insn, list))
 		return false;
 	/* An instruction that has faulted does not trap. */
 	current->run.traps |= traps && current->run.one_bytes;
@@ -90,17 +92,16 @@ static bool step_far(const struct step *s, const struct insn *insn, const struct
 }
 
 /* Handles an instruction that the engine runs itself.  Returns false if it must run unchanged. */
-static bool step_special(const struct step *s, const struct insn *insn,
-			 const struct insn_addresses *at)
+static bool step_special(const struct step *s, const struct insn *insn, struct accesses *list)
 {
 	switch (insn->kind) {
 	case INSN_FAR:
-		return step_far(s, insn, at);
+		return step_far(s, insn, list);
 	case INSN_XBEGIN:
 		step_transaction(s, insn);
 		return true;
 	default:
-		return near_run(s, insn, at);
+		return near_run(s, insn, list);
 	}
 }
 
@@ -181,12 +182,21 @@ static void step_rdtsc(const struct step *s)
 	clocks_tsc(((const uint8_t *)s->pc)[s->insn[0].bytes - 1] != OPCODE_RDTSC);
 }
 
+/* Returns how many elements a repeated string instruction has done.  RCX was `before`. */
+static uint64_t elements_done(const struct step *s, uint64_t before)
+{
+	uint64_t n = before - current->gpr[1];
+
+	return s->address32 ? (uint32_t)n : n;
+}
+
 /* Runs a step, then reports its instructions.  Only the last can make a unit act. */
-static void step_plain(const struct step *s, const struct insn_addresses *at)
+static void step_plain(const struct step *s, struct accesses *list)
 {
 	unsigned last = s->insns - 1u;
 	uint64_t signals = s->insn[last].signals, ip, after = s->pc, next;
 	uint32_t leaf = (uint32_t)current->gpr[0], subleaf = (uint32_t)current->gpr[1];
+	uint64_t count = current->gpr[1];
 
 	if (s->rep && !(s->address32 ? (uint32_t)current->gpr[1] : current->gpr[1]))
 		signals &= ~(SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
@@ -205,7 +215,12 @@ static void step_plain(const struct step *s, const struct insn_addresses *at)
 		counting_retire_plain(ip, ip + s->insn[i].bytes, s->insn[i].signals);
 		ip += s->insn[i].bytes;
 	}
-	counting_retire(ip, next, signals, at);
+	if (s->rep && list)
+		accesses_repeat(list, elements_done(s, count), current->rflags & FLAG_DF);
+	if (s->addressed && !list) /* of several, whose headroom is known */
+		counting_retire_plain(ip, next, signals);
+	else
+		counting_retire(ip, next, signals, list);
 	if (s->rep && signals != s->insn[last].signals)
 		flow_note(ip, next, LINK_FLOW_IDLE);
 }
@@ -217,13 +232,13 @@ static bool is_call(const struct step *s, const struct insn *insn)
 
 static void run_step_of(const struct step *s)
 {
-	struct insn_addresses at = {0, 0};
+	struct accesses room, *list = s->addressed && s->insns == 1 ? &room : NULL;
 	struct insn insn = {.kind = INSN_PLAIN};
 
 	if (s->insns == 1 && (s->special || s->addressed || current->list->activity)) {
 		decode_alone(s, &insn);
-		if (s->addressed)
-			at = addresses_of(s, &insn);
+		if (list)
+			list_accesses(s, &insn, list);
 	}
 	if (current->list->activity)
 		activity_before_step(&insn, s->pc);
@@ -232,16 +247,16 @@ static void run_step_of(const struct step *s)
 		step_syscall(s);
 		return;
 	}
-	if (s->special && step_special(s, &insn, &at))
+	if (s->special && step_special(s, &insn, list))
 		return;
-	if (current->sequence && rseq_arm(s, &at))
+	if (current->sequence && rseq_arm(s, list))
 		return;
 	if (s->kind == INSN_UNDEFINED)
 		unknown_run(s);
 	else if (s->kind == INSN_RDPMC)
 		step_rdpmc(s);
 	else
-		step_plain(s, &at);
+		step_plain(s, list);
 	if (current->list->activity && insn.rep)
 		activity_leave_step();
 }

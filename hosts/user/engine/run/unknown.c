@@ -14,6 +14,7 @@
  * without these fields.  What an instruction of a newer processor counts is not known.  If the
  * run counts more than instructions and branches, such an instruction ends it with one line.
  */
+#include "engine/count/accesses.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
@@ -22,7 +23,6 @@
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/run_state.h"
-#include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
 #include "engine/signal/one.h"
 #include "engine/signal/signals.h"
@@ -50,7 +50,7 @@ struct bytes {
 /* What the instruction counts if the processor accepts it, as far as the decoder knows. */
 struct guess {
 	struct insn insn;
-	struct insn_addresses at;
+	struct accesses list;
 	bool known;
 };
 
@@ -138,10 +138,9 @@ static void make_guess(struct guess *g, const struct bytes *b, uint64_t pc)
 
 	g->known = insn_decode_leniently(b->at, b->n, pc, &g->insn) && g->insn.kind == INSN_PLAIN &&
 		   !g->insn.rep;
-	g->at = (struct insn_addresses){0, 0};
+	g->list.n = 0;
 	if (g->known && units_want_address(g->insn.signals))
-		g->at = insn_addresses(&g->insn, b->at, pc, current->gpr, read_fs_base(),
-				       current->program_gs);
+		accesses_list(&g->list, &g->insn, b->at, pc);
 }
 
 /* Retires the instruction, which has run. */
@@ -154,7 +153,7 @@ static void retire(const struct guess *g, const struct bytes *b, uint64_t pc)
 		cannot_follow(b, pc);
 	current->pc = pc + run->one_bytes;
 	counting_retire(pc, current->pc, known ? g->insn.signals : SPMU_SIGBIT(INSTRUCTIONS),
-			known ? &g->at : NULL);
+			known ? &g->list : NULL);
 	flow_note(pc, current->pc, 0);
 	run->traps = run->trap_flag;
 }

@@ -128,7 +128,10 @@ static void recover_step(struct sigcontext *regs, const struct step *s, unsigned
 		uint64_t ip = current->pc;
 
 		current->pc += s->insn[i].bytes;
-		counting_retire(ip, current->pc, s->insn[i].signals, NULL);
+		if (i < index)
+			counting_retire_plain(ip, current->pc, s->insn[i].signals);
+		else /* a trap: it accesses no memory */
+			counting_retire(ip, current->pc, s->insn[i].signals, NULL);
 	}
 	if (exact || retired ||
 	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))

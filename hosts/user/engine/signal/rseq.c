@@ -223,7 +223,7 @@ void rseq_before_step(void)
 		r->armed = 0;
 }
 
-bool rseq_arm(const struct step *s, const struct insn_addresses *at)
+bool rseq_arm(const struct step *s, const struct accesses *list)
 {
 	const uint8_t *code = (const uint8_t *)s->pc;
 	uint64_t after = s->pc + s->insn[0].bytes, value;
@@ -240,7 +240,7 @@ bool rseq_arm(const struct step *s, const struct insn_addresses *at)
 	current->pc = after;
 	if (value)
 		enter_section(value, after);
-	counting_retire(s->pc, after, s->insn[0].signals, at);
+	counting_retire(s->pc, after, s->insn[0].signals, list);
 	return true;
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct insn_addresses;
+struct accesses;
 struct sigcontext;
 struct step;
 
@@ -27,7 +27,7 @@ void rseq_after_bulk(void);
  * aborted. */
 void rseq_before_step(void);
 /* Runs the instruction of a step if it arms a section.  Returns false if it does not. */
-bool rseq_arm(const struct step *s, const struct insn_addresses *at);
+bool rseq_arm(const struct step *s, const struct accesses *list);
 /* Returns where to enter the step's code: with a guard, if the thread is in a section. */
 uint64_t rseq_guard(const struct step *s);
 /* Ends the guard after the step. */

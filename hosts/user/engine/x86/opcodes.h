@@ -8,6 +8,7 @@
 #define OPCODE_ESCAPE	 0x0f
 #define OPCODE_PUSH_IMM	 0x68
 #define OPCODE_GROUP_5	 0xff /* indirect jumps and calls, near and far */
+#define OPCODE_ENTER	 0xc8
 #define OPCODE_RETF_IMM	 0xca
 #define OPCODE_RETF	 0xcb
 #define OPCODE_INT3	 0xcc

@@ -114,3 +114,11 @@ bool recognise_activity_store(const uint8_t *code, unsigned *log)
 	       ((code[1] == 0xc7 && (code[2] & 0xf8) == 0x40) ||
 		(code[1] == 0x89 && code[2] >> 6 == 2));
 }
+
+bool recognise_enter(const uint8_t *code, unsigned prefixes, unsigned n, unsigned *level)
+{
+	const uint8_t *opcode = code + prefixes + (is_rex(code[prefixes]) ? 1 : 0);
+
+	*level = code[n - 1] & 31;
+	return *opcode == OPCODE_ENTER;
+}

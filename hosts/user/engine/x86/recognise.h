@@ -37,6 +37,10 @@ bool recognise_far_operand(const uint8_t *end, unsigned *reg);
 /* Stores of emit_activity.c.  Sets *log to the register with the place in the log. */
 bool recognise_activity_store(const uint8_t *code, unsigned *log);
 
+/* Returns true for ENTER, an instruction of n bytes after this many prefixes other than REX.  Sets
+ * its nesting level. */
+bool recognise_enter(const uint8_t *code, unsigned prefixes, unsigned n, unsigned *level);
+
 /* Returns true for a prefix, REX among them. */
 bool recognise_prefix(uint8_t byte);
 /* Returns where ModRM is, if the instruction of n bytes has one, after this many prefixes. */
