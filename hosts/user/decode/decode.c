@@ -19,59 +19,15 @@
  * decoded.
  */
 #define PREFIXES_IN_PLACE 4
-#define NO_PATTERN	  UINT32_MAX
 #define PADDED_BYTES	  48
 
 /* Decoding is a large part of a translation.  So its parts are inlined where they are used,
- * although decode_accesses_of() uses some of them, too. */
+ * although decode_again() uses some of them, too. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 bool insn_near_16;
 
-/* An instruction while it is being decoded. */
-struct parse {
-	const uint8_t *code;
-	unsigned at; /* bytes read so far */
-	uint8_t page, modrm;
-	uint8_t mandatory; /* F2H, F3H or 0: the last of them */
-	bool has_66, has_67, has_lock, has_sib;
-	bool lenient;		/* fields that an encoding does not use may have any value */
-	uint8_t w, r, x, b, r2; /* register number extensions, 0 or 1 */
-	uint8_t v;		/* 0..31 */
-	uint8_t l, broadcast, mask, zero;
-	uint8_t index; /* with its extension; also of a vector */
-};
-
-/* The class of a byte before the opcode is known. */
-enum byte_class {
-	BYTE_OPCODE = 0,
-	BYTE_REX,
-	BYTE_IGNORED,
-	BYTE_OPERAND,
-	BYTE_ADDRESS,
-	BYTE_SEGMENT,
-	BYTE_REPEAT,
-	BYTE_LOCK,
-	BYTE_LAST_PREFIX = BYTE_LOCK,
-	BYTE_ESCAPE,
-	BYTE_VECTOR, /* VEX, EVEX; XOP or POP */
-};
-
-#define REX4  BYTE_REX, BYTE_REX, BYTE_REX, BYTE_REX
-#define REX16 REX4, REX4, REX4, REX4
-
-static const uint8_t byte_class[256] = {
-	[0x0f] = BYTE_ESCAPE,  [0x26] = BYTE_IGNORED, [0x2e] = BYTE_IGNORED, [0x36] = BYTE_IGNORED,
-	[0x3e] = BYTE_IGNORED, [0x40] = REX16,	      [0x62] = BYTE_VECTOR,  [0x64] = BYTE_SEGMENT,
-	[0x65] = BYTE_SEGMENT, [0x66] = BYTE_OPERAND, [0x67] = BYTE_ADDRESS, [0x8f] = BYTE_VECTOR,
-	[0xc4] = BYTE_VECTOR,  [0xc5] = BYTE_VECTOR,  [0xf0] = BYTE_LOCK,    [0xf2] = BYTE_REPEAT,
-	[0xf3] = BYTE_REPEAT,
-};
-
-static inline bool is_prefix(uint8_t byte)
-{
-	return (uint8_t)(byte_class[byte] - 1) < BYTE_LAST_PREFIX;
-}
+#include "decode_prefixes.h"
 
 /* With -ffreestanding these would become calls. */
 #define READ(type, at)                                                                             \
@@ -103,118 +59,6 @@ static inline void clear(struct insn *insn)
 	__builtin_memset((uint8_t *)insn + sizeof *insn / 2, 0, sizeof *insn - sizeof *insn / 2);
 	insn->base = INSN_NO_REG;
 	insn->index = INSN_NO_REG;
-}
-
-static inline void set_rex(struct parse *p, uint8_t rex)
-{
-	p->w = rex >> 3 & 1;
-	p->r = rex >> 2 & 1;
-	p->x = rex >> 1 & 1;
-	p->b = rex & 1;
-}
-
-/* Reads legacy prefixes and REX.  Returns false if there are too many. */
-static bool parse_prefixes(struct parse *p, struct insn *insn)
-{
-	unsigned at = 0;
-	uint8_t rex = 0;
-
-	for (; at < INSN_BYTES_MAX && is_prefix(p->code[at]); at++) {
-		uint8_t byte = p->code[at];
-
-		rex = 0; /* only valid directly before the opcode */
-		switch (byte_class[byte]) {
-		case BYTE_REX:
-			rex = byte;
-			break;
-		case BYTE_OPERAND:
-			p->has_66 = true;
-			break;
-		case BYTE_ADDRESS:
-			p->has_67 = true;
-			break;
-		case BYTE_SEGMENT:
-			insn->segment = byte;
-			break;
-		case BYTE_REPEAT:
-			p->mandatory = byte;
-			break;
-		case BYTE_LOCK:
-			p->has_lock = true;
-			break;
-		default:
-			break;
-		}
-	}
-	p->at = at;
-	insn->prefix_bytes = (uint8_t)(rex ? at - 1 : at);
-	set_rex(p, rex);
-	return at < INSN_BYTES_MAX;
-}
-
-/* Reads VEX (C4, C5), EVEX (62) or XOP (8F).  Returns false if it is undefined. */
-static bool parse_vector_prefix(struct parse *p, const struct insn *insn)
-{
-	const uint8_t *code = p->code + p->at;
-	unsigned map;
-
-	/* 66H, F2H, F3H, LOCK and REX are invalid before it. */
-	if (p->has_66 || p->mandatory || p->has_lock || insn->prefix_bytes != p->at)
-		return false;
-	p->r = !(code[1] & 0x80);
-	if (code[0] == 0xc5) {
-		p->at += 2;
-		p->v = ~code[1] >> 3 & 15;
-		p->l = code[1] >> 2 & 1;
-		p->page = (uint8_t)(PAGE_VEX + (code[1] & 3));
-		return true;
-	}
-	p->x = !(code[1] & 0x40);
-	p->b = !(code[1] & 0x20);
-	p->w = code[2] >> 7;
-	p->v = ~code[2] >> 3 & 15;
-	p->at += 3;
-	if (code[0] == 0x62) {
-		p->at += 1;
-		map = code[1] & 15;
-		if (map < 1 || map > EVEX_MAPS || !(code[2] & 4))
-			return false;
-		p->r2 = !(code[1] & 0x10);
-		p->zero = code[3] >> 7;
-		p->l = code[3] >> 5 & 3;
-		p->broadcast = code[3] >> 4 & 1;
-		p->v |= code[3] & 8 ? 0 : 16;
-		p->mask = code[3] & 7;
-		p->page = (uint8_t)(PAGE_EVEX + (map - 1) * 4 + (code[2] & 3));
-		return true;
-	}
-	p->l = code[2] >> 2 & 1;
-	map = code[1] & 31;
-	if (code[0] == 0xc4) {
-		p->page = (uint8_t)(PAGE_VEX + (map - 1) * 4 + (code[2] & 3));
-		return map >= 1 && map <= VEX_MAPS;
-	}
-	p->page = (uint8_t)(PAGE_XOP + (map - 8) * 4 + (code[2] & 3));
-	return map >= 8 && map < 8 + XOP_MAPS;
-}
-
-/* Reads the opcode's map.  Afterwards `at` is on the opcode byte. */
-static ALWAYS_INLINE bool parse_escape(struct parse *p, const struct insn *insn)
-{
-	const uint8_t *code = p->code + p->at;
-	uint8_t class = byte_class[code[0]];
-	unsigned map = 0;
-
-	if (class == BYTE_ESCAPE) {
-		map = code[1] == 0x38 ? 2 : code[1] == 0x3a ? 3 : 1;
-		p->at += map == 1 ? 1 : 2;
-	} else if (class == BYTE_VECTOR && (code[0] != 0x8f || (code[1] & 0x1f) >= 8)) {
-		return parse_vector_prefix(p, insn);
-	}
-	p->page = (uint8_t)(PAGE_LEGACY + map * LEGACY_PREFIXES + (p->has_66 ? PREFIX_66 : 0) +
-			    (p->mandatory == 0xf3 ? PREFIX_F3 : 0) +
-			    (p->mandatory == 0xf2 ? PREFIX_F2 : 0));
-	return true;
 }
 
 static const struct decode_prop *find_prop(const struct parse *p, const struct decode_row *row)
@@ -483,81 +327,31 @@ bool insn_decode_leniently(const uint8_t *code, size_t available, uint64_t addre
 	return decode(code, available, address, true, insn);
 }
 
-/* Finds the row of the table for an instruction that has been decoded.  Returns the number of its
- * pattern of accesses.  `p` has its prefixes and ModRM byte, and `at` is on the opcode byte. */
-static unsigned parse_again(struct parse *p, const struct insn *insn)
+struct decode_fields decode_again(const uint8_t *code, const struct insn *insn)
 {
+	uint8_t padded[PADDED_BYTES];
+	struct parse p = {.code = pad(padded, code, insn->length)};
+	struct decode_fields fields = {0};
 	struct insn again;
 	const struct decode_row *row;
 
 	clear(&again);
-	if (insn->kind == INSN_UNDEFINED || !parse_start(p, &again) || !parse_escape(p, &again))
-		return NO_PATTERN;
-	row = &decode_rows[decode_pages[p->page]][p->code[p->at]];
+	if (insn->kind == INSN_UNDEFINED || !parse_start(&p, &again) || !parse_escape(&p, &again))
+		return fields;
+	row = &decode_rows[decode_pages[p.page]][p.code[p.at]];
 	if (row->shape & ROW_HAS_MODRM)
-		p->modrm = p->code[p->at + 1];
-	return find_prop(p, row)->accesses;
-}
-
-const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn)
-{
-	static const uint16_t none[ACCESSES_MAX];
-	uint8_t padded[PADDED_BYTES];
-	struct parse p = {.code = pad(padded, code, insn->length)};
-	unsigned pattern = parse_again(&p, insn);
-
-	if (pattern == NO_PATTERN)
-		return none;
-	return decode_accesses[pattern].access[ACCESS_VARIANT(p.w, p.l, p.broadcast)];
-}
-
-/* Returns the number of the vector register that is the index of a memory operand. */
-static uint8_t vector_index(const struct parse *p)
-{
-	uint8_t sib = p->code[p->at + 2];
-
-	return (uint8_t)((sib >> 3 & 7) | p->x << 3 | (p->page >= PAGE_EVEX ? p->v & 16 : 0));
-}
-
-/* Sets where the selectors are.  MASKMOVQ and MASKMOVDQU have no ModRM operand in memory, and their
- * mask is the second operand. */
-static void find_selectors(const struct parse *p, bool evex, struct insn_elements *elements)
-{
-	unsigned rm = (p->modrm & 7) | p->b << 3;
-
-	elements->in = evex ? INSN_SELECTORS_MASK : INSN_SELECTORS_VECTOR;
-	elements->mask = evex ? p->mask : p->modrm >= 0xc0 ? (uint8_t)rm : p->v;
-	if (p->page < PAGE_VEX && !p->has_66) {
-		elements->in = INSN_SELECTORS_MMX;
-		elements->mask &= 7;
-	}
-}
-
-bool insn_elements(const struct insn *insn, const uint8_t *code, struct insn_elements *elements)
-{
-	uint8_t padded[PADDED_BYTES];
-	struct parse p = {.code = pad(padded, code, insn->length)};
-	unsigned pattern = parse_again(&p, insn);
-	unsigned variant = ACCESS_VARIANT(p.w, p.l, p.broadcast), what, bytes;
-	bool evex = p.page >= PAGE_EVEX && p.page < PAGE_XOP;
-
-	what = pattern == NO_PATTERN ? 0 : decode_accesses[pattern].elements[variant];
-	if (!(what & ELEMENTS_HOW_MASK) || (evex && !p.mask))
-		return false;
-	bytes = decode_accesses[pattern].access[variant][0];
-	bytes = (bytes >> ACCESS_BYTES_BIT & ACCESS_BYTES_MASK) << (bytes & ACCESS_LINES ? 6 : 0);
-	*elements = (struct insn_elements){
-		.how = what & ELEMENTS_HOW_MASK,
-		.bytes = (uint8_t)(1u << (what >> ELEMENTS_BYTES_BIT & ELEMENTS_BYTES_MASK)),
-		.selectors =
-			(uint8_t)(1u << (what >> ELEMENTS_SELECTORS_BIT & ELEMENTS_SELECTORS_MASK)),
-		.index_bytes = what & ELEMENTS_WIDE_INDEX ? 8 : 4,
+		p.modrm = p.code[p.at + 1];
+	fields = (struct decode_fields){
+		.accesses = &decode_accesses[find_prop(&p, row)->accesses],
+		.variant = ACCESS_VARIANT(p.w, p.l, p.broadcast),
+		.evex = p.page >= PAGE_EVEX && p.page < PAGE_XOP,
+		.vex = p.page >= PAGE_VEX,
+		.has_66 = p.has_66,
+		.registers_only = p.modrm >= 0xc0,
+		.mask = p.mask,
+		.v = p.v,
+		.rm = (uint8_t)((p.modrm & 7) | p.b << 3),
+		.index = (uint8_t)((p.code[p.at + 2] >> 3 & 7) | p.x << 3),
 	};
-	find_selectors(&p, evex, elements);
-	elements->count = (uint8_t)(bytes / elements->bytes);
-	if (elements->how == INSN_ELEMENTS_GATHERED) {
-		elements->index = vector_index(&p);
-		elements->count = elements->selectors;
-	}
-	return true;
+	return fields;
 }

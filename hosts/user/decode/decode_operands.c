@@ -130,11 +130,13 @@ static struct insn_access describe(const struct insn *insn, const uint8_t *code,
 unsigned insn_accesses(const struct insn *insn, const uint8_t *code, uint64_t address,
 		       struct insn_access list[INSN_ACCESSES_MAX])
 {
-	const uint16_t *access = decode_accesses_of(code, insn);
+	const struct decode_fields fields = decode_again(code, insn);
+	const uint16_t *access;
 	unsigned n = 0;
 
-	if (insn->kind == INSN_TRAP)
+	if (insn->kind == INSN_TRAP || !fields.accesses)
 		return 0;
+	access = fields.accesses->access[fields.variant];
 	for (unsigned i = 0; i < INSN_ACCESSES_MAX && access[i]; i++)
 		list[n++] = describe(insn, code, address, access[i]);
 	return n;
@@ -153,4 +155,41 @@ uint64_t insn_access_address(const struct insn_access *access, const uint64_t gp
 	if (access->address32)
 		at &= UINT32_MAX;
 	return at + (access->in_fs ? fs_base : access->in_gs ? gs_base : 0);
+}
+
+/* Sets where the selectors are.  MASKMOVQ and MASKMOVDQU have no ModRM operand in memory, and their
+ * mask is the second operand. */
+static void find_selectors(const struct decode_fields *f, struct insn_elements *elements)
+{
+	elements->in = f->evex ? INSN_SELECTORS_MASK : INSN_SELECTORS_VECTOR;
+	elements->mask = f->evex ? f->mask : f->registers_only ? f->rm : f->v;
+	if (!f->vex && !f->has_66) {
+		elements->in = INSN_SELECTORS_MMX;
+		elements->mask &= 7;
+	}
+}
+
+bool insn_elements(const struct insn *insn, const uint8_t *code, struct insn_elements *elements)
+{
+	const struct decode_fields f = decode_again(code, insn);
+	unsigned what = f.accesses ? f.accesses->elements[f.variant] : 0, access, bytes;
+
+	if (!(what & ELEMENTS_HOW_MASK) || (f.evex && !f.mask))
+		return false;
+	access = f.accesses->access[f.variant][0];
+	bytes = (access >> ACCESS_BYTES_BIT & ACCESS_BYTES_MASK) << (access & ACCESS_LINES ? 6 : 0);
+	*elements = (struct insn_elements){
+		.how = what & ELEMENTS_HOW_MASK,
+		.bytes = (uint8_t)(1u << (what >> ELEMENTS_BYTES_BIT & ELEMENTS_BYTES_MASK)),
+		.selectors =
+			(uint8_t)(1u << (what >> ELEMENTS_SELECTORS_BIT & ELEMENTS_SELECTORS_MASK)),
+		.index_bytes = what & ELEMENTS_WIDE_INDEX ? 8 : 4,
+	};
+	find_selectors(&f, elements);
+	elements->count = (uint8_t)(bytes / elements->bytes);
+	if (elements->how == INSN_ELEMENTS_GATHERED) {
+		elements->index = (uint8_t)(f.index | (f.evex ? f.v & 16 : 0));
+		elements->count = elements->selectors;
+	}
+	return true;
 }

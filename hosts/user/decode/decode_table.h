@@ -140,10 +140,23 @@ struct decode_accesses {
 #define ELEMENTS_SELECTORS_MASK 7u
 #define ELEMENTS_WIDE_INDEX	128u
 
+/*
+ * What decode_operands.c needs of an instruction besides struct insn: the pattern of its accesses
+ * (NULL: it is undefined) and its variant, and the registers that its fields name: EVEX's mask,
+ * vvvv with its extension, r/m and the index of SIB without V'.
+ */
+struct decode_fields {
+	const struct decode_accesses *accesses;
+	uint8_t variant;
+	bool vex, evex; /* vex: with any of VEX, EVEX and XOP */
+	bool has_66;
+	bool registers_only; /* ModRM has no memory operand */
+	uint8_t mask, v, rm, index;
+};
+
 struct insn;
-struct insn_elements;
-/* decode.c: returns the ACCESSES_MAX accesses of a decoded instruction. */
-const uint16_t *decode_accesses_of(const uint8_t *code, const struct insn *insn);
+/* decode.c: reads the prefixes and fields of an instruction that has been decoded. */
+struct decode_fields decode_again(const uint8_t *code, const struct insn *insn);
 
 /* For a legacy opcode without prefixes, of the one-byte map or after 0FH (decode_cache.c).
  * HEAD_KNOWN: only addresses depend on the bytes after ModRM and SIB.  The others: there is a

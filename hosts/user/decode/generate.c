@@ -14,29 +14,20 @@
 
 #include "generate_heads.h"
 #include "generate_probe.h"
-#include "generate_prop.h"
+#include "generate_accesses.h"
 
-#define MOD_CLASSES  72u	    /* memory by reg, then register by reg and rm */
-#define VARIANTS     (2u * 4u * 2u) /* W, L, b */
-#define LEAVES_MAX   65536u
-#define PROPS_MAX    4096u
-#define PATTERNS_MAX 256u
-#define HASH_SIZE    16384u
+#define MOD_CLASSES 72u		   /* memory by reg, then register by reg and rm */
+#define VARIANTS    (2u * 4u * 2u) /* W, L, b */
+#define LEAVES_MAX  65536u
+#define PROPS_MAX   4096u
+#define HASH_SIZE   16384u
 
 static struct decode_prop props[PROPS_MAX];
 static unsigned prop_count;
 static uint16_t prop_hash[HASH_SIZE];
-static struct decode_accesses patterns[PATTERNS_MAX];
-static unsigned pattern_count;
 static uint16_t leaves[LEAVES_MAX];
 static unsigned leaf_count;
 static struct decode_row rows[PAGES][256];
-
-static void die(const char *what)
-{
-	fprintf(stderr, "generate: %s\n", what);
-	exit(1);
-}
 
 static uint16_t prop_number(const struct decode_prop *prop)
 {
@@ -53,20 +44,6 @@ static uint16_t prop_number(const struct decode_prop *prop)
 	props[prop_count] = *prop;
 	prop_hash[h] = (uint16_t)prop_count;
 	return (uint16_t)prop_count++;
-}
-
-static uint8_t pattern_number(const struct decode_accesses *pattern)
-{
-	unsigned i = 0;
-
-	while (i < pattern_count && memcmp(&patterns[i], pattern, sizeof *pattern))
-		i++;
-	if (i == PATTERNS_MAX)
-		die("too many patterns of accesses");
-	patterns[i] = *pattern;
-	if (i == pattern_count)
-		pattern_count++;
-	return (uint8_t)i;
 }
 
 /* Returns the pattern of accesses of an opcode with this ModRM class. */
@@ -93,8 +70,8 @@ static uint8_t make_accesses(const struct place *p, const struct trial *t)
 		assemble(p, &one, bytes);
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
 			continue;
-		prop_accesses(pattern.access[v], &insn, operands);
-		pattern.elements[v] = prop_elements(&insn, operands);
+		accesses_list(pattern.access[v], &insn, operands);
+		pattern.elements[v] = accesses_elements(&insn, operands);
 	}
 	return pattern_number(&pattern);
 }
