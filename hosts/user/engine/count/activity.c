@@ -22,6 +22,7 @@
 #include <softpmu/lbr.h>
 #include <softpmu/uarch.h>
 
+#include "engine/count/activity_parts.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/timing.h"
@@ -35,56 +36,11 @@
 #define LOG_BYTES    (128u << 10) /* it stays in the second-level cache */
 #define BLOCKS_BYTES (UINT64_C(256) << 20)
 #define FETCH_LINE   64u
-#define BATCH	     256u
 #define SHARED_BYTES                                                                               \
 	(8u << 10) /* of a log, while there are several threads: more than a block has */
 #define UNIT 64u   /* of the memory for descriptions: a line of caches */
 
-#define VERDICTS 64u /* a power of two, more than last branch records */
-
 #define CLOCKS SPMU_SIGSET_CLOCKS
-
-/* An access of a precise step. */
-struct step_access {
-	uint64_t address;
-	uint16_t bytes;
-	uint8_t kind;
-};
-
-struct activity {
-	struct spmu_uarch *model;
-	struct timing timing;	    /* without a timeline if the machine has no core */
-	uint64_t log, guard, begin; /* begin: where the log begins now */
-	uint64_t fs_base;
-	struct spmu_uarch_reference batch[BATCH]; /* what the model has not been told yet */
-	unsigned batched;
-	struct spmu_uarch_outcome outcome[BATCH]; /* the same of conditional branches */
-	unsigned outcomes;
-	const struct activity_code *branched; /* it ended in a branch that went somewhere */
-	/* What the meters have been charged for. */
-	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES];
-	struct spmu_tally_set wanted; /* that meters count; the others are not up to date */
-	struct {
-		struct activity_code code;
-		struct step_access access[INSN_ACCESSES_MAX];
-		unsigned accesses;
-		uint64_t repeats; /* RCX before a repeated string instruction */
-		bool rep, address32;
-		bool reported; /* the model knows it */
-		/* Where the first load and the first store found their data: level, page walk. */
-		struct place {
-			bool known, walked;
-			enum spmu_uarch_level level;
-		} load, store;
-	} step;
-	struct spmu_tally tally[SPMU_TALLIES]; /* of the instruction that retires */
-	/* The newest taken branches of the kinds that the list logs, as a ring. */
-	struct verdict {
-		uint64_t from, to;
-		bool missed;
-	} verdict[VERDICTS];
-	unsigned verdicts; /* how many there have been */
-};
 
 /* --- descriptions of blocks --- */
 
@@ -153,22 +109,17 @@ uint8_t activity_branch_kind(const struct insn *insn)
 
 /* --- the model --- */
 
-static struct activity *mine(void)
-{
-	return current->activities;
-}
-
 /* The models of the process share a last level.  `report_lock`: a thread reports. */
 static struct spmu_uarch *first_model;
 static uint32_t models, report_lock;
 
-static void begin_report(void)
+void activity_begin_report(void)
 {
 	while (__atomic_exchange_n(&report_lock, 1, __ATOMIC_ACQUIRE))
 		syscall1(__NR_sched_yield, 0);
 }
 
-static void end_report(void)
+void activity_end_report(void)
 {
 	__atomic_store_n(&report_lock, 0, __ATOMIC_RELEASE);
 }
@@ -180,15 +131,6 @@ static void begin_log(struct activity *a)
 
 	a->begin = several ? a->guard - SHARED_BYTES : a->log;
 	current->activity = a->begin;
-}
-
-/* What warms the model up before a sample window takes no time: registers and ports are ready after
- * few instructions. */
-static bool wants(unsigned what)
-{
-	if (what == ACTIVITY_CLOCKS && windows_warming(current->counting))
-		return false;
-	return current->list->activity & what;
 }
 
 /* Makes the thread's model. */
@@ -203,7 +145,7 @@ static void make_model(struct activity *a)
 	size_t bytes;
 	void *memory;
 
-	begin_report();
+	activity_begin_report();
 	config.peer = first_model;
 	bytes = spmu_uarch_bytes(&config);
 	memory = heap_allocate(bytes);
@@ -212,7 +154,7 @@ static void make_model(struct activity *a)
 	if (!first_model)
 		first_model = a->model;
 	models++;
-	end_report();
+	activity_end_report();
 	if (timing_core())
 		timing_begin(&a->timing, a->model);
 	memset(a->signals, 0, sizeof(a->signals));
@@ -220,7 +162,7 @@ static void make_model(struct activity *a)
 }
 
 /* Returns how often the model has counted a tally. */
-static uint64_t tallied(const struct activity *a, enum spmu_tally_kind tally)
+uint64_t activity_tallied(const struct activity *a, enum spmu_tally_kind tally)
 {
 	if (!spmu_tally_is_timed(tally))
 		return spmu_uarch_tally(a->model, 0, tally);
@@ -238,7 +180,7 @@ static void want_tallies(struct activity *a, unsigned meters)
 			activity_tallies(c->meter[m].unit, &set);
 	for (unsigned t = 1; t < SPMU_TALLIES; t++)
 		if (!spmu_tally_set_has(&a->wanted, t))
-			a->tallies[t] = tallied(a, t);
+			a->tallies[t] = activity_tallied(a, t);
 	a->wanted = set;
 }
 
@@ -259,7 +201,7 @@ static struct activity *make(void)
 
 void activity_prepare(unsigned what, unsigned meters)
 {
-	struct activity *a = mine() ? mine() : make();
+	struct activity *a = activity_mine() ? activity_mine() : make();
 
 	if (a->timing.timeline && what & ACTIVITY_ACCOUNT)
 		spmu_timeline_account(a->timing.timeline);
@@ -267,25 +209,12 @@ void activity_prepare(unsigned what, unsigned meters)
 }
 
 /* Tells the model what it has not been told yet. */
-static void flush(struct activity *a)
+void activity_flush(struct activity *a)
 {
 	spmu_uarch_accesses(a->model, 0, a->batch, a->batched);
 	a->batched = 0;
 	spmu_uarch_conditionals(a->model, 0, a->outcome, a->outcomes);
 	a->outcomes = 0;
-}
-
-/* Sets what the meters have been charged for to what the model has counted, and returns the
- * difference. */
-static uint64_t new_of(uint64_t *charged, uint64_t counted)
-{
-	uint64_t n = counted - *charged;
-
-	/* What remains of all slots after those with a cause can become fewer for a moment. */
-	if (counted < *charged)
-		return 0;
-	*charged = counted;
-	return n;
 }
 
 /* Returns how often the model has counted a signal. */
@@ -297,17 +226,17 @@ static uint64_t counted(const struct activity *a, enum spmu_signal signal)
 }
 
 /* Charges what the model has counted since the last time. */
-static void charge(struct activity *a)
+void activity_charge(struct activity *a)
 {
 	struct counting *c = current->counting;
 	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES] = {0};
 
-	flush(a);
+	activity_flush(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		signals[s] = new_of(&a->signals[s], counted(a, s));
+		signals[s] = activity_new(&a->signals[s], counted(a, s));
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
 		if (spmu_tally_set_has(&a->wanted, t))
-			tallies[t] = new_of(&a->tallies[t], tallied(a, t));
+			tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		struct spmu_meter *meter = c->meter[m].unit;
 		int64_t n;
@@ -326,28 +255,28 @@ static void charge(struct activity *a)
 
 void activity_begin_again(void)
 {
-	struct activity *a = mine();
+	struct activity *a = activity_mine();
 
 	if (!a)
 		return;
 	if (contexts_alone()) /* perhaps a child, without the thread that was reporting */
-		end_report();
+		activity_end_report();
 	begin_log(a);
 	a->branched = NULL;
 	a->verdicts = 0;
-	begin_report();
-	flush(a);
-	end_report();
+	activity_begin_report();
+	activity_flush(a);
+	activity_end_report();
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
 		a->signals[s] = counted(a, s);
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
-		a->tallies[t] = tallied(a, t);
+		a->tallies[t] = activity_tallied(a, t);
 }
 
 void activity_skips(void)
 {
-	if (mine() && engine_link->windows.skip)
-		spmu_uarch_set_partial(mine()->model, true);
+	if (activity_mine() && engine_link->windows.skip)
+		spmu_uarch_set_partial(activity_mine()->model, true);
 }
 
 /* --- what ran --- */
@@ -374,11 +303,11 @@ static enum spmu_signal signal_of(uint8_t kind)
 static void note_verdict(struct activity *a, const struct spmu_executed_branch *branch, bool missed)
 {
 	if (branch->taken && current->list->branch_signals >> signal_of(branch->kind) & 1)
-		a->verdict[a->verdicts++ % VERDICTS] =
+		a->verdict[a->verdicts++ % ACTIVITY_VERDICTS] =
 			(struct verdict){branch->from, branch->to, missed};
 }
 
-static void report_branch(struct activity *a, const struct activity_code *b, uint64_t to)
+void activity_report_branch(struct activity *a, const struct activity_code *b, uint64_t to)
 {
 	struct spmu_executed_branch branch = {
 		.from = b->pc + b->branch_at,
@@ -390,7 +319,7 @@ static void report_branch(struct activity *a, const struct activity_code *b, uin
 	bool missed = spmu_uarch_branch(a->model, 0, &branch);
 
 	note_verdict(a, &branch, missed);
-	if (missed && wants(ACTIVITY_CLOCKS))
+	if (missed && activity_wants(ACTIVITY_CLOCKS))
 		spmu_timeline_mispredict(a->timing.timeline);
 }
 
@@ -400,32 +329,32 @@ static inline void report_went(struct activity *a, const struct activity_code *b
 {
 	if (b->branch != SPMU_BRANCH_DIRECT &&
 	    (b->branch != SPMU_BRANCH_CONDITIONAL || pc == b->target || pc == b->pc + b->bytes))
-		report_branch(a, b, pc);
+		activity_report_branch(a, b, pc);
 }
 
 /* The same for the last branch. */
-static void reach(struct activity *a, uint64_t pc)
+void activity_reach_in(struct activity *a, uint64_t pc)
 {
 	const struct activity_code *b = a->branched;
 
 	a->branched = NULL;
-	if (b && wants(ACTIVITY_BRANCHES))
+	if (b && activity_wants(ACTIVITY_BRANCHES))
 		report_went(a, b, pc);
 }
 
 void activity_reach(uint64_t pc)
 {
 	if (current->list->activity)
-		reach(mine(), pc);
+		activity_reach_in(activity_mine(), pc);
 }
 
 bool activity_missed(uint64_t from, uint64_t to, unsigned *newest)
 {
-	const struct activity *a = mine();
-	unsigned most = a && a->verdicts < VERDICTS ? a->verdicts : VERDICTS;
+	const struct activity *a = activity_mine();
+	unsigned most = a && a->verdicts < ACTIVITY_VERDICTS ? a->verdicts : ACTIVITY_VERDICTS;
 
 	for (unsigned n = *newest; a && n < most; n++) {
-		const struct verdict *v = &a->verdict[(a->verdicts - 1 - n) % VERDICTS];
+		const struct verdict *v = &a->verdict[(a->verdicts - 1 - n) % ACTIVITY_VERDICTS];
 
 		if (v->from != from || v->to != to)
 			continue;
@@ -444,22 +373,6 @@ uint8_t activity_kind(const struct insn_access *access)
 						   : access->kind & SPMU_ACCESS_DATA;
 }
 
-/* Reports a fetch, or an access of instruction `insn` of what is reported. */
-static inline void report(struct activity *a, uint64_t address, uint32_t bytes, uint32_t kind,
-			  unsigned insn)
-{
-	if (wants(ACTIVITY_CLOCKS)) {
-		if (kind == SPMU_UARCH_FETCH)
-			timing_fetch(&a->timing, address, bytes);
-		else
-			timing_access(&a->timing, address, bytes, kind, insn);
-		return;
-	}
-	a->batch[a->batched++] = (struct spmu_uarch_reference){address, bytes, kind};
-	if (a->batched == BATCH)
-		flush(a);
-}
-
 /* Reports the accesses of the first `insns` instructions of a block one by one. */
 static void report_accesses(struct activity *a, const struct activity_block *b,
 			    const uint64_t *word, unsigned insns)
@@ -474,16 +387,17 @@ static void report_accesses(struct activity *a, const struct activity_block *b,
 			address &= UINT32_MAX;
 		if (at->form & SPMU_UARCH_SEGMENT)
 			address += a->fs_base;
-		report(a, address, at->bytes, at->kind, at->insn);
+		activity_report(a, address, at->bytes, at->kind, at->insn);
 	}
 }
 
 /* Reports the fetch of some instructions, line by line: a block can be in several. */
-static void report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
+void activity_report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
 {
 	for (uint64_t end = at + bytes, next; at < end; at = next) {
 		next = (at | (FETCH_LINE - 1)) + 1;
-		report(a, at, (uint32_t)((next < end ? next : end) - at), SPMU_UARCH_FETCH, 0);
+		activity_report(a, at, (uint32_t)((next < end ? next : end) - at), SPMU_UARCH_FETCH,
+				0);
 	}
 }
 
@@ -491,17 +405,17 @@ static void report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
 static void report_block(struct activity *a, const struct activity_block *b, const uint64_t *word,
 			 unsigned insns)
 {
-	reach(a, b->code.pc);
-	if (wants(ACTIVITY_CLOCKS)) {
-		report_fetch(a, b->code.pc, b->code.bytes);
+	activity_reach_in(a, b->code.pc);
+	if (activity_wants(ACTIVITY_CLOCKS)) {
+		activity_report_fetch(a, b->code.pc, b->code.bytes);
 		report_accesses(a, b, word, insns);
 		timing_run(&a->timing, b->timed, insns);
-	} else if (wants(ACTIVITY_ACCESSES)) {
+	} else if (activity_wants(ACTIVITY_ACCESSES)) {
 		struct spmu_uarch_block run = b->run;
 
 		while (run.accesses && run.access[run.accesses - 1].insn >= insns)
 			run.accesses--;
-		flush(a);
+		activity_flush(a);
 		spmu_uarch_run(a->model, 0, &run, word, a->fs_base);
 	}
 	if (insns == b->insns && b->code.branch != ACTIVITY_NO_BRANCH)
@@ -530,15 +444,16 @@ static inline void note_went(struct activity *a, const struct activity_code *b, 
 	a->outcome[a->outcomes] =
 		(struct spmu_uarch_outcome){.from = b->pc + b->branch_at, .taken = taken};
 	a->outcomes += taken | (pc == b->pc + b->bytes);
-	if (a->outcomes == BATCH)
-		flush(a);
+	if (a->outcomes == ACTIVITY_BATCH)
+		activity_flush(a);
 }
 
 /* Reports the blocks of the log. */
 static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t *end)
 {
 	const struct activity_code *branched = a->branched;
-	bool accesses = wants(ACTIVITY_ACCESSES), branches = wants(ACTIVITY_BRANCHES);
+	bool accesses = activity_wants(ACTIVITY_ACCESSES),
+	     branches = activity_wants(ACTIVITY_BRANCHES);
 	bool verdicts = current->list->branch_signals;
 
 	while (at < end) {
@@ -557,7 +472,7 @@ static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t
 		at = next;
 	}
 	a->branched = branched;
-	flush(a);
+	activity_flush(a);
 }
 
 /* Reports the complete blocks of the log, and empties it. */
@@ -566,9 +481,9 @@ static void report_log(struct activity *a)
 	const uint64_t *at = (const uint64_t *)a->begin;
 	const uint64_t *end = (const uint64_t *)current->activity;
 
-	flush(a);
+	activity_flush(a);
 	a->fs_base = read_fs_base();
-	if (wants(ACTIVITY_CLOCKS))
+	if (activity_wants(ACTIVITY_CLOCKS))
 		report_timed(a, at, end);
 	else
 		report_blocks(a, at, end);
@@ -577,19 +492,19 @@ static void report_log(struct activity *a)
 
 void activity_take(void)
 {
-	struct activity *a = mine();
+	struct activity *a = activity_mine();
 
 	if (!a || !current->list->activity)
 		return;
-	begin_report();
+	activity_begin_report();
 	report_log(a);
-	end_report();
-	charge(a);
+	activity_end_report();
+	activity_charge(a);
 }
 
 bool activity_full_at(uint64_t address, uint64_t *place)
 {
-	struct activity *a = mine();
+	struct activity *a = activity_mine();
 	uint64_t end = current->activity, bytes;
 
 	if (!a || !current->list->activity || address < a->guard || address >= a->guard + PAGE)
@@ -597,10 +512,10 @@ bool activity_full_at(uint64_t address, uint64_t *place)
 	if (*place != end)
 		return false;
 	bytes = address - end; /* that the running block has stored already */
-	begin_report();
+	activity_begin_report();
 	report_log(a);
-	end_report();
-	charge(a);
+	activity_end_report();
+	activity_charge(a);
 	memmove((void *)a->begin, (const void *)end, bytes);
 	*place = a->begin;
 	return true;
@@ -613,186 +528,14 @@ const struct activity_block *activity_running(void)
 
 void activity_leave(unsigned insns)
 {
-	struct activity *a = mine();
+	struct activity *a = activity_mine();
 	const uint64_t *at = (const uint64_t *)current->activity;
 	const struct activity_block *b = block_of_number(*at);
 
-	begin_report();
+	activity_begin_report();
 	report_log(a);
 	report_block(a, b, at, insns);
-	flush(a);
-	end_report();
-	charge(a);
-}
-
-/* --- precise steps --- */
-
-void activity_before_step(const struct insn *insn, uint64_t pc)
-{
-	struct activity *a = mine();
-	struct insn_access list[INSN_ACCESSES_MAX];
-
-	a->step.code = (struct activity_code){
-		.pc = pc,
-		.target = insn->target,
-		.bytes = insn->length,
-		.branch = activity_branch_kind(insn),
-	};
-	a->step.reported = false;
-	a->step.load = a->step.store = (struct place){0};
-	a->step.rep = insn->rep;
-	a->step.address32 = insn->address32;
-	a->step.repeats = current->gpr[1];
-	a->step.accesses = insn_accesses(insn, (const uint8_t *)pc, pc, list);
-	for (unsigned i = 0; i < a->step.accesses; i++)
-		a->step.access[i] = (struct step_access){
-			.address = insn_access_address(&list[i], current->gpr, read_fs_base(),
-						       current->program_gs),
-			.bytes = list[i].bytes,
-			.kind = activity_kind(&list[i]),
-		};
-}
-
-/* Reports the elements of a string instruction that have been done. */
-static void report_elements(struct activity *a)
-{
-	uint64_t mask = a->step.address32 ? UINT32_MAX : UINT64_MAX;
-	uint64_t n = (a->step.repeats - current->gpr[1]) & mask;
-	bool down = current->rflags >> 10 & 1;
-
-	for (uint64_t k = 0; k < n; k++)
-		for (unsigned i = 0; i < a->step.accesses; i++) {
-			const struct step_access *at = &a->step.access[i];
-			uint64_t distance = k * at->bytes;
-
-			report(a, down ? at->address - distance : at->address + distance, at->bytes,
-			       at->kind, 0);
-		}
-	if (wants(ACTIVITY_CLOCKS) && a->step.accesses)
-		timing_repeat(&a->timing, n * a->step.access[0].bytes);
-}
-
-static enum spmu_uarch_level access_model(struct activity *a, const struct step_access *access)
-{
-	if (wants(ACTIVITY_CLOCKS))
-		return timing_access(&a->timing, access->address, access->bytes, access->kind, 0);
-	return spmu_uarch_access(a->model, 0, access->address, access->bytes, access->kind);
-}
-
-/* Tells the model of an access, and notes where the first load and the first store found their
- * data. */
-static void report_access(struct activity *a, const struct step_access *access)
-{
-	bool loads = access->kind & SPMU_UARCH_LOAD;
-	struct place *place = loads ? &a->step.load : &a->step.store;
-	unsigned walks = loads ? SPMU_UARCH_DTLB_LOAD_WALKS : SPMU_UARCH_DTLB_STORE_WALKS;
-	const uint64_t *counts = spmu_uarch_counts(a->model, 0);
-	uint64_t before = counts[walks];
-	enum spmu_uarch_level level = access_model(a, access);
-
-	if (place->known || access->kind & SPMU_UARCH_PREFETCH)
-		return;
-	*place = (struct place){true, counts[walks] != before, level};
-	/* What an instruction loads and then stores is in the first level. */
-	if (access->kind == (SPMU_UARCH_LOAD | SPMU_UARCH_STORE) && !a->step.store.known)
-		a->step.store = (struct place){true, false, SPMU_LEVEL_L1};
-}
-
-static void report_step_accesses(struct activity *a)
-{
-	report_fetch(a, a->step.code.pc, a->step.code.bytes);
-	if (a->step.rep)
-		report_elements(a);
-	flush(a);
-	for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
-		report_access(a, &a->step.access[i]);
-	if (wants(ACTIVITY_CLOCKS))
-		timing_run_one(&a->timing, a->step.code.pc, a->step.code.bytes);
-}
-
-/* Tells the model what an instruction has fetched and accessed. */
-static void report_step(struct activity *a)
-{
-	begin_report();
-	reach(a, a->step.code.pc);
-	flush(a);
-	charge(a); /* what came before */
-	a->step.reported = true;
-	if (wants(ACTIVITY_ACCESSES))
-		report_step_accesses(a);
-	end_report();
-}
-
-/* Returns the field of a PEBS record that says where a load got its data (18.8.1.2, 18.9.4.2): bits
- * 3:0 the place, bit 4 that its page was in no TLB. */
-static uint8_t load_source(const struct place *load)
-{
-	static const uint8_t of[] = {[SPMU_LEVEL_L1] = 0x1,
-				     [SPMU_LEVEL_L2] = 0x3,
-				     [SPMU_LEVEL_LLC] = 0x4,
-				     [SPMU_LEVEL_OTHER] = 0x6,
-				     [SPMU_LEVEL_MEMORY] = 0xc};
-
-	return load->known ? (uint8_t)(of[load->level] | (load->walked ? 0x10 : 0)) : 0;
-}
-
-static uint8_t store_source(const struct place *store)
-{
-	if (!store->known)
-		return 0;
-	return (uint8_t)((store->level == SPMU_LEVEL_L1 ? SPMU_STORE_L1D_HIT : 0) |
-			 (store->walked ? SPMU_STORE_STLB_MISS : 0));
-}
-
-void activity_leave_step(void)
-{
-	struct activity *a = mine();
-
-	if (a->step.reported)
-		return;
-	report_step(a);
-	charge(a);
-}
-
-/* Sets the occurrences of the instruction: what the model has counted since the last charge. */
-static void read_outcome(struct activity *a, struct activity_outcome *outcome)
-{
-
-	for (uint64_t set = ACTIVITY_SIGNALS; set; set &= set - 1) {
-		unsigned s = (unsigned)__builtin_ctzll(set);
-
-		outcome->times[s] =
-			(uint32_t)new_of(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
-		outcome->signals |= outcome->times[s] ? UINT64_C(1) << s : 0;
-	}
-	for (unsigned t = 1; t < SPMU_TALLIES; t++) {
-		uint64_t n = spmu_tally_set_has(&a->wanted, t)
-				     ? new_of(&a->tallies[t], tallied(a, t))
-				     : 0;
-
-		if (n)
-			a->tally[outcome->tallies++] =
-				(struct spmu_tally){(uint16_t)t, (uint32_t)n};
-	}
-	outcome->tally = a->tally;
-	outcome->data_source = load_source(&a->step.load);
-	outcome->store_source = store_source(&a->step.store);
-	if (a->step.load.known)
-		outcome->latency = engine_link->machine.load_clocks[a->step.load.level];
-}
-
-void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcome)
-{
-	struct activity *a = mine();
-	const struct activity_code *b = &a->step.code;
-
-	if (a->step.reported || b->pc != ip)
-		return;
-	report_step(a);
-	if (b->branch != ACTIVITY_NO_BRANCH && wants(ACTIVITY_BRANCHES))
-		report_branch(a, b, next);
-	flush(a);
-	if (!windows_wanted())
-		read_outcome(a, outcome);
-	charge(a); /* the clocks, which no instruction has */
+	activity_flush(a);
+	activity_end_report();
+	activity_charge(a);
 }
