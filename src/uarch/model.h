@@ -74,7 +74,4 @@ enum spmu_uarch_level uarch_fetch(struct spmu_uarch *u, struct thread *t, uint64
 enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint64_t linear,
 				   uint32_t bytes, unsigned kind);
 
-/* near.c: Returns whether accesses that hit the first levels can be done with little work. */
-enum near_kind near_kind(const struct spmu_uarch *u);
-
 #endif

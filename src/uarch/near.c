@@ -8,18 +8,6 @@
  */
 #include "src/uarch/model.h"
 
-enum near_kind near_kind(const struct spmu_uarch *u)
-{
-	const struct thread *t = &u->thread[0];
-
-	if (u->config.page_shift || !cache_has_near(&t->l1i) || !cache_has_near(&t->l1d))
-		return NEAR_NOT;
-	if (!t->itlb[0].ways && !t->dtlb[0].ways)
-		return NEAR_UNTRANSLATED;
-	return cache_has_near(&t->itlb[0]) && cache_has_near(&t->dtlb[0]) ? NEAR_TRANSLATED
-									  : NEAR_NOT;
-}
-
 /*
  * For each kind of access: the flags that its entry must have, a mask of the line's number and of
  * the flags that matter, and what it counts: loads, and stores in the higher half.

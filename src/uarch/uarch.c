@@ -181,6 +181,19 @@ static void join(struct spmu_uarch *u, struct spmu_uarch *peer)
 	peer->next = u;
 }
 
+/* Returns whether accesses that hit the first levels can be done with little work (near.c). */
+static enum near_kind near_kind(const struct spmu_uarch *u)
+{
+	const struct thread *t = &u->thread[0];
+
+	if (u->config.page_shift || !cache_has_near(&t->l1i) || !cache_has_near(&t->l1d))
+		return NEAR_NOT;
+	if (!t->itlb[0].ways && !t->dtlb[0].ways)
+		return NEAR_UNTRANSLATED;
+	return cache_has_near(&t->itlb[0]) && cache_has_near(&t->dtlb[0]) ? NEAR_TRANSLATED
+									  : NEAR_NOT;
+}
+
 enum spmu_status spmu_uarch_create(void *memory, size_t bytes,
 				   const struct spmu_uarch_config *config,
 				   struct spmu_uarch **model)

@@ -212,7 +212,7 @@ objects() {
 	accepts 'a circle of 8 files' objects "$tree/build"
 	circle 9
 	refuses 'a circle of 9 files' 'a circle of 9 files' objects "$tree/build"
-	for folder in hosts/user/engine/rt src/pmu; do
+	for folder in hosts/user/engine/rt src/pmu src/uarch; do
 		object "$folder/a.c" 'int b(void);' 'int a(void) { return b(); }'
 		object "$folder/b.c" 'int b(void) { return 1; }'
 		accepts "a file of $folder that needs another" objects "$tree/build"
@@ -226,6 +226,10 @@ objects() {
 	accepts 'functions of the engine with the names of their files' objects "$tree/build"
 	object hosts/user/engine/rt/things.c 'int kept_one(void) { return 1; }'
 	refuses 'a function of the engine with another name' 'defines kept_one' objects "$tree/build"
+	object src/uarch/tables.c 'int table_one(void) { return 1; }' 'int spmu_two(void) { return 2; }'
+	accepts 'functions of src/uarch with the names of their files' objects "$tree/build"
+	object src/uarch/tables.c 'int cache_one(void) { return 1; }'
+	refuses 'a function of src/uarch with another name' 'defines cache_one' objects "$tree/build"
 	put tools/softpmu/base/a.c 'int a_one(void) { return 1; }'
 	refuses 'a tree that is not built' 'run make first' objects "$tree/build"
 }

@@ -8,27 +8,28 @@
 folder=${2:-$build}
 
 # Files that call each other in a circle can only be understood together.  For each part of the project:
-# where its objects are, how many files may be in a circle (1: no circles), and its sources.
+# its name, where its objects are, how many files may be in a circle (1: no circles), and its sources.
 parts='
-tool   8 ^(tools/softpmu/.*|hosts/user/[^/]*)\.c$
-engine 1 ^hosts/user/engine/.*\.(c|S)$
-lib    1 ^src/(pmu|ds|lbr|driver)/.*\.c$
+tool   tool   8 ^(tools/softpmu/.*|hosts/user/[^/]*)\.c$
+engine engine 1 ^hosts/user/engine/.*\.(c|S)$
+unit   lib    1 ^src/(pmu|ds|lbr|driver)/.*\.c$
+uarch  lib    1 ^src/uarch/.*\.c$
 '
 
-# symbols PART SOURCE...: "FILE D NAME" for each global name that a source defines, "FILE U NAME" for
+# symbols OBJECTS SOURCE...: "FILE D NAME" for each global name that a source defines, "FILE U NAME" for
 # each that it needs.
 symbols() {
-	local part=$1 source
+	local objects=$1 source
 	for source in "${@:2}"; do
-		nm -g "$folder/$part/${source%.*}.o" 2>/dev/null |
+		nm -g "$folder/$objects/${source%.*}.o" 2>/dev/null |
 			awk -v file="$source" '{ print file, ($(NF - 1) == "U" ? "U" : "D"), $NF }'
 	done
 }
 
 # Reads what symbols() prints.  Prints names that do not begin with their file's name; a file of
-# commands/ defines the command alone.  In the engine a name may also begin with the singular, or with
-# the words that the file's name begins with: region_end of regions.c, persist_open of persist_file.c.
-# delayed_loading.c also defines functions of libraries, sys.c those that compilers call.
+# commands/ defines the command alone.  In the engine and in src/uarch a name may also begin with the
+# singular, or with the words that the file's name begins with: region_end of regions.c, persist_open of
+# persist_file.c.  In src/uarch it may also be public.  delayed_loading.c also defines functions of libraries, sys.c those that compilers call.
 wrong_names() {
 	awk '$2 == "D" {
 		stem = $1
@@ -40,7 +41,9 @@ wrong_names() {
 			good = $3 == stem || index($3, stem "_") == 1
 		if (stem == "delayed_loading" && $3 ~ /^(Zydis|dwarf_|dwelf_|elf_|gelf_)/)
 			good = 1
-		if ($1 ~ /^hosts\/user\/engine\//) {
+		if ($1 ~ /^src\/uarch\// && $3 ~ /^spmu_/)
+			good = 1
+		if ($1 ~ /^(hosts\/user\/engine|src\/uarch)\//) {
 			singular = stem
 			sub(/s$/, "", singular)
 			good = good || $3 == singular || index($3, singular "_") == 1
@@ -93,21 +96,21 @@ circles() {
 	}' | sort
 }
 
-# check_part PART MOST SOURCES
+# check_part PART OBJECTS MOST SOURCES
 check_part() {
-	local part=$1 most=$2 sources names source
-	mapfile -t sources < <(files "$3")
+	local part=$1 objects=$2 most=$3 sources names source
+	mapfile -t sources < <(files "$4")
 	((${#sources[@]})) || return
-	[[ -e $folder/$part/${sources[0]%.*}.o ]] ||
-		fail "there are no objects in $folder/$part: run make first"
-	names=$(symbols "$part" "${sources[@]}" | grep -v ' main$')
-	[[ $part == lib ]] || for source in "${sources[@]}"; do
+	[[ -e $folder/$objects/${sources[0]%.*}.o ]] ||
+		fail "there are no objects in $folder/$objects: run make first"
+	names=$(symbols "$objects" "${sources[@]}" | grep -v ' main$')
+	[[ $part == unit ]] || for source in "${sources[@]}"; do
 		check "$source" "$(grep "^$source " <<<"$names" | wrong_names)"
 	done
 	check "$part" "$(circles "$most" <<<"$names")"
 }
 
-while read -r part most sources; do
-	[[ -z $part ]] || check_part "$part" "$most" "$sources"
+while read -r part objects most sources; do
+	[[ -z $part ]] || check_part "$part" "$objects" "$most" "$sources"
 done <<<"$parts"
 finish
