@@ -8,7 +8,8 @@
 cd "$SCRATCH" || exit 1
 
 expect "the disassembler" "$CC" -I"$ROOT" -I"$ROOT/include" "$ROOT/tests/tool/disasm.c" \
-	"$ROOT/tools/softpmu/disasm/disasm.c" "$ROOT/tools/softpmu/disasm/disasm_att.c" -lZydis -o disasm
+	"$ROOT/tools/softpmu/disasm/disasm.c" "$ROOT/tools/softpmu/disasm/disasm_att.c" \
+	"$ROOT/tools/softpmu/disasm/disasm_att_names.c" -lZydis -o disasm
 
 # Removes layout, names and notes.  objdump writes the target of a branch without 0x.
 plain() {

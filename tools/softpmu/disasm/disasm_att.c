@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/softpmu/disasm/disasm_att_names.h"
+
 struct writer {
 	const ZydisDecodedInstruction *instruction;
 	const ZydisDecodedOperand *operands;
@@ -38,34 +40,6 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *writer, con
 }
 
 /* --- mnemonics --------------------------------------------------------------------------- */
-
-struct rename {
-	const char *from, *to;
-};
-
-static const struct rename conditions[] = {{"z", "e"},	 {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"},
-					   {"nle", "g"}, {"nl", "ge"}, {0}};
-
-static const struct rename names[] = {{"cbw", "cbtw"},
-				      {"cwde", "cwtl"},
-				      {"cdqe", "cltq"},
-				      {"cwd", "cwtd"},
-				      {"cdq", "cltd"},
-				      {"cqo", "cqto"},
-				      {"pushfq", "pushf"},
-				      {"popfq", "popf"},
-				      {"iretd", "iret"},
-				      {"xlat", "xlat %ds:(%rbx)"},
-				      {0}};
-
-static const char *renamed(const struct rename *list, const char *name)
-{
-	for (; list->from; list++) {
-		if (!strcmp(list->from, name))
-			return list->to;
-	}
-	return NULL;
-}
 
 static char size_letter(unsigned bits)
 {
@@ -184,8 +158,9 @@ static bool put_condition(struct writer *writer, const char *name)
 
 	for (size_t i = 0; i < sizeof(stems) / sizeof(*stems); i++) {
 		size_t length = strlen(stems[i]);
-		const char *other =
-			strncmp(name, stems[i], length) ? NULL : renamed(conditions, name + length);
+		const char *other = strncmp(name, stems[i], length)
+					    ? NULL
+					    : disasm_att_names_condition(name + length);
 
 		if (!other)
 			continue;
@@ -220,7 +195,7 @@ static void put_mnemonic(struct writer *writer)
 {
 	const ZydisDecodedInstruction *instruction = writer->instruction;
 	const char *name = ZydisMnemonicGetString(instruction->mnemonic);
-	const char *other = renamed(names, name);
+	const char *other = disasm_att_names_mnemonic(name);
 
 	if (put_extension(writer) || put_condition(writer, name) || put_exchanged(writer, name))
 		return;

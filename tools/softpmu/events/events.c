@@ -48,6 +48,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/events/event_legacy.h"
 #include "tools/softpmu/events/event_foreign.h"
+#include "tools/softpmu/events/event_modifiers.h"
 #include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/events/event_resolve.h"
 #include "tools/softpmu/events/events.h"
@@ -74,100 +75,6 @@ static bool wrong(struct parser *parser, const char *text, const char *format, .
 	va_end(arguments);
 	*parser->error = tool_print("event '%s': %s", text, what ? what : "wrong");
 	free(what);
-	return false;
-}
-
-/* --- modifiers --------------------------------------------------------------- */
-
-/* Takes perf's letters, in any order.  Returns false if the part has other characters. */
-static bool take_letters(struct modifiers *modifiers, const char *part)
-{
-	struct modifiers taken = *modifiers;
-
-	if (!*part)
-		return false;
-	for (; *part; part++) {
-		switch (*part) {
-		case 'u':
-			taken.user = true;
-			break;
-		case 'k':
-			taken.kernel = true;
-			break;
-		case 'h':
-			taken.hypervisor = true;
-			break;
-		case 'G':
-			taken.guest = true;
-			break;
-		case 'H':
-			taken.host = true;
-			break;
-		case 'p':
-			taken.precise++;
-			break;
-		case 'P':
-			taken.precise = PRECISE_MAX;
-			break;
-		case 'D': /* pinned: every event has its own counter anyway */
-		case 'W': /* weak group: the same */
-		case 'I': /* not when idle: a program that runs is never idle */
-			break;
-		default:
-			return false;
-		}
-	}
-	*modifiers = taken;
-	return true;
-}
-
-/* Reads "key" (the value is 1) or "key=N".  Returns false for other text. */
-static bool take_value(const char *text, const char *key, uint64_t *value)
-{
-	size_t length = strlen(key);
-
-	if (strncasecmp(text, key, length))
-		return false;
-	if (!text[length]) {
-		*value = 1;
-		return true;
-	}
-	return text[length] == '=' && tool_number(text + length + 1, value);
-}
-
-/* Takes the name of the event that sets the tag (NetBurst). */
-static bool take_tag(struct modifiers *modifiers, const char *text)
-{
-	if (strncasecmp(text, "tag=", 4) || !text[4])
-		return false;
-	free(modifiers->tag);
-	modifiers->tag = tool_copy(text + 4);
-	return true;
-}
-
-/* Takes a threshold, edge, inversion or AnyThread, which both syntaxes have. */
-static bool take_select(struct modifiers *modifiers, const char *text)
-{
-	static const struct {
-		const char *key;
-		uint64_t mask;
-	} keys[] = {
-		{"cmask", SELECT_CMASK}, {"c", SELECT_CMASK}, {"edge", SELECT_EDGE},
-		{"e", SELECT_EDGE},	 {"inv", SELECT_INV}, {"i", SELECT_INV},
-		{"any", SELECT_ANY},	 {"t", SELECT_ANY},
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		uint64_t value;
-		unsigned shift = (unsigned)__builtin_ctzll(keys[i].mask);
-
-		if (!take_value(text, keys[i].key, &value))
-			continue;
-		if (value > keys[i].mask >> shift)
-			return false;
-		modifiers->select = (modifiers->select & ~keys[i].mask) | value << shift;
-		return true;
-	}
 	return false;
 }
 
@@ -201,8 +108,8 @@ static char *shown_name(const char *text, const struct modifiers *modifiers)
 		return tool_copy(modifiers->name);
 	if (modifiers->user || modifiers->kernel || modifiers->hypervisor)
 		return tool_copy(text);
-	if ((slash && take_letters(&scratch, slash + 1)) ||
-	    (last && take_letters(&scratch, last + 1)))
+	if ((slash && event_modifiers_letters(&scratch, slash + 1)) ||
+	    (last && event_modifiers_letters(&scratch, last + 1)))
 		separator = "";
 	else if (slash && !slash[1])
 		separator = "";
@@ -266,29 +173,29 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 	if (!strncasecmp(term, "name=", 5) && term[5]) {
 		free(modifiers->name);
 		modifiers->name = tool_copy(term + 5);
-	} else if (take_tag(modifiers, term)) {
+	} else if (event_modifiers_tag(modifiers, term)) {
 		return 1;
-	} else if (take_value(term, "event", &value) && value <= 0xff) {
+	} else if (event_modifiers_value(term, "event", &value) && value <= 0xff) {
 		terms->select = (terms->select & ~UINT64_C(0xff)) | value;
 		terms->fields = true;
 		terms->coded = true;
-	} else if (take_value(term, "umask", &value) && value <= 0xff) {
+	} else if (event_modifiers_value(term, "umask", &value) && value <= 0xff) {
 		terms->select = (terms->select & ~UINT64_C(0xff00)) | value << 8;
 		terms->fields = true;
 		terms->coded = true;
-	} else if (take_value(term, "config", &value) && value <= UINT32_MAX) {
+	} else if (event_modifiers_value(term, "config", &value) && value <= UINT32_MAX) {
 		terms->select = value;
 		terms->fields = false;
 		terms->coded = true;
-	} else if (take_value(term, "ldlat", &value) && value && value <= UINT16_MAX) {
+	} else if (event_modifiers_value(term, "ldlat", &value) && value && value <= UINT16_MAX) {
 		modifiers->load_threshold = value;
-	} else if (take_value(term, "period", &value) && value) {
+	} else if (event_modifiers_value(term, "period", &value) && value) {
 		modifiers->period = value;
 		modifiers->frequency = 0;
-	} else if (take_value(term, "freq", &value) && value) {
+	} else if (event_modifiers_value(term, "freq", &value) && value) {
 		modifiers->frequency = value;
 		modifiers->period = 0;
-	} else if (take_select(modifiers, term)) {
+	} else if (event_modifiers_select(modifiers, term)) {
 		return 1;
 	} else {
 		return strchr(term, '=') ? -1 : 0;
@@ -333,7 +240,7 @@ static bool parse_slashes(struct parser *parser, const char *text, struct modifi
 	}
 	*first = *last = '\0';
 	tail = last[1] == ':' ? last + 2 : last + 1;
-	if (*tail && !take_letters(modifiers, tail)) {
+	if (*tail && !event_modifiers_letters(modifiers, tail)) {
 		wrong(parser, text, "unknown modifiers '%s'", tail);
 		goto out;
 	}
@@ -402,8 +309,8 @@ static bool parse_name(struct parser *parser, const char *text, struct modifiers
 			goto out;
 		}
 		/* A lone "e" is libpfm4's edge; perf's "exclusive" has no effect here. */
-		if (take_letters(modifiers, part) || take_tag(modifiers, part) ||
-		    take_select(modifiers, part))
+		if (event_modifiers_letters(modifiers, part) ||
+		    event_modifiers_tag(modifiers, part) || event_modifiers_select(modifiers, part))
 			continue;
 		if (strchr(part, '=')) {
 			wrong(parser, text, "unknown modifier '%s'", part);
@@ -470,7 +377,7 @@ static bool parse_group(struct parser *parser, char *text)
 
 	if (parser->group >= 0)
 		return wrong(parser, text, "a group cannot contain a group");
-	if (!end || (end[1] && (end[1] != ':' || !take_letters(&check, end + 2))))
+	if (!end || (end[1] && (end[1] != ':' || !event_modifiers_letters(&check, end + 2))))
 		return wrong(
 			parser, text,
 			"the group's '}' is missing, or what follows it is not ':' and modifiers");

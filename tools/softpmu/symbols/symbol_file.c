@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/symbols/code_section.h"
 #include "tools/softpmu/symbols/demangle.h"
 #include "tools/softpmu/symbols/lines.h"
 #include "tools/softpmu/symbols/unwind.h"
@@ -126,21 +127,6 @@ static bool same_build_id(const struct elf_file *file, const uint8_t *id, size_t
 	       memcmp(own, id, (size_t)own_bytes) == 0;
 }
 
-/* Finds the end of the symbol's section.  Returns false if that contains no code. */
-static bool text_end(Elf *elf, const GElf_Sym *sym, uint64_t *end)
-{
-	GElf_Shdr header;
-	Elf_Scn *section;
-
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
-		return false;
-	section = elf_getscn(elf, sym->st_shndx);
-	if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
-		return false;
-	*end = header.sh_addr + header.sh_size;
-	return true;
-}
-
 static struct entry *new_entry(struct symbol_file *file)
 {
 	file->entries = tool_room(file->entries, &file->room, file->count, sizeof(*file->entries));
@@ -157,7 +143,7 @@ static void add_symbol(struct symbol_file *file, Elf *elf, const GElf_Sym *sym, 
 	/* Assembler labels without a type count as functions, as in perf. */
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return;
-	if (!text_end(elf, sym, &end))
+	if (!code_section_end(elf, sym, &end))
 		return;
 	if (sym->st_size)
 		end = sym->st_value + sym->st_size;
@@ -249,7 +235,7 @@ bool symbol_file_matches(const struct symbol *symbol, const char *pattern)
 }
 
 /* Sorts the symbols, keeps one for each address, and ends a symbol without a size at the next. */
-static void settle_symbols(struct symbol_file *file)
+static void sort_symbols(struct symbol_file *file)
 {
 	size_t kept = 0, i;
 
@@ -271,24 +257,6 @@ static void settle_symbols(struct symbol_file *file)
 		    entry->symbol.end > file->entries[i + 1].symbol.start)
 			entry->symbol.end = file->entries[i + 1].symbol.start;
 	}
-}
-
-/* Finds the section of code that contains the address. */
-static bool code_section(Elf *elf, uint64_t address, GElf_Shdr *header, const char **name)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((section = elf_nextscn(elf, section)) != NULL) {
-		if (gelf_getshdr(section, header) && header->sh_flags & SHF_EXECINSTR &&
-		    address >= header->sh_addr && address - header->sh_addr < header->sh_size) {
-			*name = elf_strptr(elf, names, header->sh_name);
-			return *name != NULL;
-		}
-	}
-	return false;
 }
 
 /*
@@ -313,7 +281,7 @@ static void add_unnamed(struct symbol_file *file)
 		file->count = named;
 		symbol = symbol_file_find(file, starts[i]);
 		file->count = named + file->unnamed;
-		if (symbol || !code_section(file->main.elf, starts[i], &header, &section))
+		if (symbol || !code_section_at(file->main.elf, starts[i], &header, &section))
 			continue;
 		entry = new_entry(file);
 		snprintf(file->names[file->unnamed].text, sizeof(file->names[0].text),
@@ -367,9 +335,9 @@ static void open_file(const char *root, struct symbol_file *file)
 	if (!read_table(file, &file->main, SHT_SYMTAB) &&
 	    !read_table(file, &file->debug, SHT_SYMTAB))
 		read_table(file, &file->main, SHT_DYNSYM);
-	settle_symbols(file);
+	sort_symbols(file);
 	add_unnamed(file);
-	settle_symbols(file);
+	sort_symbols(file);
 }
 
 struct symbol_file *symbol_file_open(const char *root, const char *path, const uint8_t *build_id,
