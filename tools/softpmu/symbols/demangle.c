@@ -64,7 +64,7 @@ static bool same_name(const void *names, uint32_t number, const void *name)
 	return !strcmp(((const struct decoded *)names)[number].name, name);
 }
 
-static uint64_t hash_of(const char *name)
+static uint64_t hash_of_name(const char *name)
 {
 	uint64_t hash = 0;
 
@@ -80,7 +80,7 @@ const char *demangle_name(const char *name)
 
 	if (switched_off || name[0] != '_' || !name[1] || !strchr("ZRD", name[1]))
 		return name;
-	number = numbering_find(&numbers, hash_of(name), same_name, decoded, name);
+	number = numbering_find(&numbers, hash_of_name(name), same_name, decoded, name);
 	if (number == decoded_count) {
 		text = decode_versioned(name, DMGL_NO_OPTS);
 		decoded = tool_room(decoded, &decoded_room, decoded_count, sizeof(*decoded));
