@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c: code that is written at another place than it runs: through a second mapping of the
+ * aliases.c: code that is written at another place than it runs: through a second mapping of the
  * same memory (mmap(2), mremap(2)), by a system call (pwrite(2), mem of proc(5),
  * process_vm_writev(2)), or by a thread with other rights (Vol.  3A, 4.6.2: protection keys).
  * Also how proc(5) lists it.  One subject for each argument.  Each writes a function many times
@@ -42,7 +42,7 @@ static uint8_t *view(int protection, int flags)
 
 static void new_file(void)
 {
-	fd = memfd_create("views", 0);
+	fd = memfd_create("aliases", 0);
 	need(fd >= 0 && !ftruncate(fd, BYTES), "memfd_create");
 }
 
@@ -74,12 +74,12 @@ static void rounds(const char *name, void (*put)(int n))
 	printf("%s: %d wrong\n", name, wrong);
 }
 
-static void two_views(void)
+static void two_aliases(void)
 {
 	new_file();
 	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
 	run = view(PROT_READ | PROT_EXEC, MAP_SHARED);
-	rounds("two views", by_store);
+	rounds("two aliases", by_store);
 	written = view(PROT_READ | PROT_WRITE, MAP_SHARED);
 	rounds("a third", by_store);
 	munmap(run, BYTES);
@@ -122,8 +122,8 @@ static void moved_view(void)
 	rounds("moved", by_store);
 }
 
-/* All three protections at once in both views. */
-static void open_views(void)
+/* All three protections at once in both aliases. */
+static void open_aliases(void)
 {
 	new_file();
 	written = view(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED);
@@ -220,7 +220,7 @@ static void by_splice(int n)
 
 static void calls(void)
 {
-	two_views();
+	two_aliases();
 	rounds("by read", by_read);
 	rounds("by write", by_write);
 	rounds("by pwrite", by_pwrite);
@@ -348,7 +348,7 @@ static void seen_by(const char *name, void (*put)(int n))
 
 static void seen(void)
 {
-	two_views();
+	two_aliases();
 	seen_by("by pwrite", by_pwrite);
 	seen_by("by splice", by_splice);
 }
@@ -481,11 +481,11 @@ static void refused(void)
 int main(int argc, char **argv)
 {
 	static const struct subject subjects[] = {
-		{"two", two_views},
+		{"two", two_aliases},
 		{"protected", protected_view},
 		{"doubled", doubled_view},
 		{"moved", moved_view},
-		{"open", open_views},
+		{"open", open_aliases},
 		{"calls", calls},
 		{"memory", memory_file},
 		{"itself", itself},

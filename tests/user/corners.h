@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* corners.h: shared by corners.c, filters.c, jits.c, lists.c, rings.c and views.c: programs whose
+/* corners.h: shared by corners.c, filters.c, jits.c, lists.c, rings.c and aliases.c: programs whose
  * arguments name the subjects. */
 #ifndef SOFTPMU_TESTS_CORNERS_H
 #define SOFTPMU_TESTS_CORNERS_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# corners.sh: rare behaviour (corners.c), code that is written at another address than it runs (views.c) or that
+# corners.sh: rare behaviour (corners.c), code that is written at another address than it runs (aliases.c) or that
 # changes while it runs (jits.c; rings.c: written by the kernel), lists of mappings (lists.c), and filters of
 # system calls (filters.c). Output and status are those of a native run, and there is a count.
 # ROUNDS=N repeats it N times.
@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 compile corners -pthread
 compile filters -pthread
-compile views -pthread
+compile aliases -pthread
 compile lists -pthread
 compile rings
 compile jits -pthread
@@ -40,7 +40,7 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 		like_native corners "$subject"
 	done
 	for subject in two protected doubled moved open calls memory itself threads seen listed refused; do
-		like_native views $subject
+		like_native aliases $subject
 	done
 	for subject in names memory rollup; do
 		like_native lists $subject
@@ -48,10 +48,10 @@ for ((round = 0; round < ${ROUNDS:-1}; round++)); do
 	for subject in flips patches reuse handlers forks threads published moved spawns across beside far plenty; do
 		like_native jits $subject
 	done
-	if has_feature ospke && "$BUILT/views" keys >"$SCRATCH/said"; then
-		like_native views keys
+	if has_feature ospke && "$BUILT/aliases" keys >"$SCRATCH/said"; then
+		like_native aliases keys
 	else
-		not_run "views: keys" "the machine has no protection keys"
+		not_run "aliases: keys" "the machine has no protection keys"
 	fi
 	"$BUILT/rings" registered >"$SCRATCH/said"
 	if (($? != 77)); then

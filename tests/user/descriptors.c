@@ -88,14 +88,14 @@ static void without_files(void)
 	execute();
 }
 
-static void borrower_with_files(void)
+static void vfork_with_files(void)
 {
 	go_elsewhere();
 	in_child(want_numbers, CLONE_VM | CLONE_VFORK | CLONE_FILES);
 	execute();
 }
 
-static void borrower(void)
+static void vfork_child(void)
 {
 	go_elsewhere();
 	in_child(want_numbers, CLONE_VM | CLONE_VFORK);
@@ -115,7 +115,7 @@ static int first_numbers_then_fork(void *argument)
 	return status;
 }
 
-static void fork_of_borrower(void)
+static void fork_of_vfork(void)
 {
 	go_elsewhere();
 	in_child(first_numbers_then_fork, CLONE_VM | CLONE_VFORK);
@@ -183,9 +183,9 @@ int main(int argc, char **argv)
 		{"alone", alone},
 		{"with-files", with_files},
 		{"without-files", without_files},
-		{"borrower", borrower},
-		{"borrower-with-files", borrower_with_files},
-		{"fork-of-borrower", fork_of_borrower},
+		{"vfork", vfork_child},
+		{"vfork-with-files", vfork_with_files},
+		{"fork-of-vfork", fork_of_vfork},
 		{"thread-apart", thread_apart},
 		{"thread-closes", thread_closes},
 		{"closes", closes},

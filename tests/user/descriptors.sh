@@ -9,7 +9,7 @@ compile descriptors -pthread
 cd "$SCRATCH" || exit 1
 exec 3>&- 4>&- 5>&-
 
-for subject in alone with-files without-files borrower borrower-with-files fork-of-borrower thread-apart \
+for subject in alone with-files without-files vfork vfork-with-files fork-of-vfork thread-apart \
 	thread-closes closes found; do
 	run "$SCRATCH/native" "$BUILT/descriptors" $subject
 	native=$status

@@ -403,7 +403,7 @@ static void take(const void *from, size_t bytes)
 
 /* A component in its initial state may be stored or not; the address of the last x87 instruction is
  * where that ran. */
-static void settle_vectors(void)
+static void normalize_vectors(void)
 {
 	uint64_t stored;
 	uint16_t control = 0x37f;
@@ -441,7 +441,7 @@ static void run_one(const struct form *f, uint64_t at)
 	result = (struct result){.signal = 0};
 	target = at;
 	run_form();
-	settle_vectors();
+	normalize_vectors();
 	take(&after, sizeof(after));
 	take(xsave_after, XSAVE_BYTES);
 	take(&result, sizeof(result));

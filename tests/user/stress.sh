@@ -21,7 +21,7 @@ compile signals-program
 compile threads "$ROOT/tests/user/threads-system.c" -pthread
 compile corners -pthread
 compile filters -pthread
-compile views -pthread
+compile aliases -pthread
 compile jits -pthread
 compile children
 compile unusual -pthread
@@ -41,7 +41,7 @@ add() {
 add signals-program masks flags stacks faults nowhere state calls jumps altered profile dies
 add threads locks churn many cancel signals timers robust processes exec leave last die identities changes waits
 add corners killed clones elsewhere myself
-add views two protected doubled moved open calls memory itself threads seen listed
+add aliases two protected doubled moved open calls memory itself threads seen listed
 add jits flips patches reuse handlers forks threads published moved spawns across beside
 "$BUILT/filters" refused >"$SCRATCH/said" && add filters traps trap-default kills allowed threads strict executes
 add children signals clone spawn

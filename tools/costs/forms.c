@@ -221,7 +221,7 @@ static void print_form(const struct place *p, unsigned page, struct trial *t)
 	struct listed f;
 	uint8_t bytes[32];
 
-	if (!settle(p, t))
+	if (!make_valid(p, t))
 		return;
 	assemble(p, t, bytes);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))

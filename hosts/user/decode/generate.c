@@ -65,7 +65,7 @@ static uint8_t make_accesses(const struct place *p, const struct trial *t)
 			pattern.elements[v] = pattern.elements[v & 8];
 			continue;
 		}
-		if (!settle(p, &one))
+		if (!make_valid(p, &one))
 			continue;
 		assemble(p, &one, bytes);
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))
@@ -100,7 +100,7 @@ static uint16_t make_leaf(const struct place *p, struct trial *t, bool *modrm)
 	/* 8FH with such a ModRM byte is the XOP prefix. */
 	if (p->space == SPACE_LEGACY && p->map == 0 && p->opcode == 0x8f && (t->reg & 3))
 		return 0;
-	if (!settle(p, t))
+	if (!make_valid(p, t))
 		return 0;
 	opcode_end = assemble(p, t, bytes);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, 15, &insn, operands)))

@@ -120,7 +120,7 @@ static inline unsigned other(unsigned a, unsigned b, unsigned c)
 
 /* Makes the trial valid, if a use of vvvv, SIB and mask does so.  Returns false if it is
  * undefined. */
-static inline bool settle(const struct place *p, struct trial *t)
+static inline bool make_valid(const struct place *p, struct trial *t)
 {
 	bool vector = p->space != SPACE_LEGACY;
 	unsigned sibs = t->mod == 3 ? 1 : 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All 16 registers keep their values over every kind of transfer: what looks targets up must give
- * back what it borrowed.
+ * All 16 registers keep their values over every kind of transfer: the code that looks targets up restores
+ * what it spills.
  *   set up 15 (rsp in a word of memory): 15 mov + 1 store of rsp = 16
  *   transfers: jmp, jmp *m, call, (ret), call *m, (ret), jne (taken), jmp *r15, call *r14, (ret)
  *     = 7 + 3 = 10                            jumps 3, calls 3, returns 3, conditional 1 taken

@@ -159,7 +159,7 @@ static void choose(struct branches *branches, const struct spmu_lbr_layout *layo
 		branches->kinds = 0;
 }
 
-bool branches_settle(struct branches *branches, const struct spmu_model *model, char **error)
+bool branches_complete(struct branches *branches, const struct spmu_model *model, char **error)
 {
 	const struct spmu_lbr_layout *layout = spmu_model_lbr_layout(model);
 	const char *name = spmu_model_describe(model).name;

@@ -28,7 +28,7 @@ void branches_call_graph(struct branches *branches);
 
 /* Completes the filter and checks what the model can do.  Returns false with a message in *error,
  * to free(). */
-bool branches_settle(struct branches *branches, const struct spmu_model *model, char **error);
+bool branches_complete(struct branches *branches, const struct spmu_model *model, char **error);
 
 /*
  * Filters the branches of a sample, the newest first, for the file.  Returns how many are left: at

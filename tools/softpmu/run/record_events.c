@@ -32,14 +32,14 @@ static uint64_t longest_period(const struct record *record, const struct event *
 	return record_varies_period(record, event) ? longest / 5 * 4 : longest;
 }
 
-static int settle_branches(struct record *record)
+static int complete_branches(struct record *record)
 {
 	char *error;
 	int status = -1;
 
 	if (record->call_graph)
 		branches_call_graph(&record->branches);
-	if (!branches_settle(&record->branches, record->model, &error))
+	if (!branches_complete(&record->branches, record->model, &error))
 		status = tool_error("%s", error);
 	free(error);
 	if (record->branches.type)
@@ -98,5 +98,5 @@ int record_events_check(struct record *record)
 	status = run_load_threshold(&record->events, &record->load_threshold);
 	if (status < 0)
 		status = record_after(record);
-	return status < 0 ? settle_branches(record) : status;
+	return status < 0 ? complete_branches(record) : status;
 }

@@ -76,7 +76,7 @@ struct module {
 	struct identity is;
 	uint32_t first, count;		/* of its blocks' numbers, in the file */
 	uint32_t first_target, targets; /* of its indirect targets */
-	uint32_t settled;		/* old enough to be saved */
+	uint32_t saveable;		/* old enough to be saved */
 	uint32_t taken;			/* its blocks can be found */
 	uint32_t listed;		/* and are in the lists by page */
 	uint32_t reserved;

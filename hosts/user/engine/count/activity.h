@@ -41,7 +41,7 @@ struct activity_block {
 	const struct spmu_timed_block *timed; /* NULL: no list wants clocks */
 	uint8_t insns;
 	uint8_t words;			      /* including the block's number */
-	uint8_t log_register, other_register; /* that its code borrows */
+	uint8_t log_register, other_register; /* that its code spills */
 	struct spmu_uarch_block_access access[];
 };
 #define ACTIVITY_NO_BRANCH 0xff

@@ -17,7 +17,7 @@ void follow_end(void);
 int follow_place(void);
 void follow_execute(void);
 void follow_continue(int place);
-/* A child that borrows the context runs in it now, with its own number; the thread itself again,
+/* A vfork child runs in the context now, with its own number; the thread itself again,
  * after a child that had the number `child`. */
 void follow_lend(void);
 void follow_take_back(uint32_t child);

@@ -240,7 +240,7 @@ bool shards_quantum_over(void)
 static void set_window(void)
 {
 	struct counting *c = current->counting;
-	int64_t room = INT64_MAX;
+	int64_t headroom = INT64_MAX;
 
 	if (!c->samples)
 		return;
@@ -250,10 +250,10 @@ static void set_window(void)
 
 			if (!(m->rings & SPMU_RING_USER) || !activity_wanted(m))
 				continue;
-			if (activity_window(m) < room)
-				room = activity_window(m);
+			if (activity_window(m) < headroom)
+				headroom = activity_window(m);
 		}
-	c->window.headroom = room;
+	c->window.headroom = headroom;
 }
 
 /* In precise mode: returns whether the meters (or only those that may be unchecked) have what

@@ -6,7 +6,7 @@
  * A child with a copy of the memory also has a copy of the engine, and begins to count from 0.
  * Its counts are added to the shared memory when it ends or executes a program.
  *
- * A child that borrows its parent's memory while the parent waits (vfork, posix_spawn) runs on
+ * A vfork child runs in its parent's memory while the parent waits (vfork, posix_spawn), on
  * another engine stack with the parent's units.  The parent then continues with its saved state,
  * and the sum is the same.  If such a child is killed, what it did since then is not counted,
  * and the units are reset.
@@ -67,7 +67,7 @@ struct clone_call {
 	uint64_t mask;		       /* the kernel's mask, for both */
 };
 
-/* State that a child would change while it borrows the memory. */
+/* State that a child would change while it runs in the parent's memory. */
 struct saved_state {
 	struct signals signals;
 	struct dispatch run;

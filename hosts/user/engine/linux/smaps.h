@@ -15,9 +15,9 @@ struct smaps_counters {
 	uint64_t kb[SMAPS_MAX];
 };
 
-/* Reads the figures at `at`, and moves `at` after them. */
+/* Reads the counters at `at`, and moves `at` after them. */
 void smaps_take(const char **at, struct smaps_counters *f);
-/* Three operations on figures: set them to no memory; add them; take the part of this many bytes
+/* Three operations on counters: set them to no memory; add them; take the part of this many bytes
  * (`rest` keeps the other part). */
 void smaps_clear(struct smaps_counters *f);
 void smaps_add(struct smaps_counters *f, const struct smaps_counters *other);

@@ -68,7 +68,8 @@ bool place_is_free(uint64_t start, uint64_t bytes)
 	return (uint64_t)got == start;
 }
 
-static uint64_t upward(struct range in, uint64_t bytes, uint64_t step)
+/* Returns the lowest free place of the range; 0: there is none. */
+static uint64_t find_above(struct range in, uint64_t bytes, uint64_t step)
 {
 	for (uint64_t at = (in.start + step - 1) & -step; bytes <= in.end && at <= in.end - bytes;
 	     at += step)
@@ -101,7 +102,7 @@ uint64_t place_program(uint64_t bytes, uint64_t align)
 	uint64_t large = (PROGRAM_LARGE + align - 1) & -align, at;
 
 	bytes = in_pages(bytes);
-	at = upward(window, bytes, step);
+	at = find_above(window, bytes, step);
 	if (!at && place_is_free(large, bytes))
 		at = large;
 	return at;
@@ -122,19 +123,19 @@ uint64_t place_anywhere(uint64_t bytes, uint64_t align)
 uint64_t place_low(uint64_t bytes, uint64_t below, uint64_t above)
 {
 	uint64_t step = bytes < LOWEST ? PAGE : PLACE_STEP;
-	uint64_t at = upward((struct range){above, CONTEXT_PLACE}, bytes, step);
+	uint64_t at = find_above((struct range){above, CONTEXT_PLACE}, bytes, step);
 
-	return at ? at : upward((struct range){LOWEST, below}, bytes, step);
+	return at ? at : find_above((struct range){LOWEST, below}, bytes, step);
 }
 
 uint64_t place_cache(uint64_t bytes)
 {
 	const struct range window = {CACHE_PLACE, CONTEXT_PLACE};
 	const struct range all = {LOWEST, CONTEXT_PLACE};
-	uint64_t at = upward(window, bytes, CACHE_STEP);
+	uint64_t at = find_above(window, bytes, CACHE_STEP);
 
 	/* A small cache fits below a program that is linked for Linux's usual address. */
-	return at ? at : upward(all, bytes, bytes < CACHE_STEP ? LOWEST : PLACE_STEP);
+	return at ? at : find_above(all, bytes, bytes < CACHE_STEP ? LOWEST : PLACE_STEP);
 }
 
 /* --- places of the engine's own --- */

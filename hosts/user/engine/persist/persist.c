@@ -38,7 +38,8 @@
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 
-#define SETTLED 3 /* seconds: a file that changed later may change again in the same clock tick */
+#define SAVEABLE_AFTER                                                                             \
+	3 /* seconds: a file that changed later may change again in the same clock tick */
 #define LOW_END UINT64_C(0x80000000)
 
 struct persist_state persist;
@@ -111,7 +112,8 @@ void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 				     .changed = {stat.st_ctime, stat.st_ctime_nsec},
 			     }};
 	now = persist_now();
-	m->settled = now > m->is.changed[0] + SETTLED && now > m->is.written[0] + SETTLED;
+	m->saveable =
+		now > m->is.changed[0] + SAVEABLE_AFTER && now > m->is.written[0] + SAVEABLE_AFTER;
 	persist.mappeds++;
 	take_if_kept(m);
 }

@@ -97,7 +97,7 @@ static bool is_outdated(const struct module *m)
 static void list_modules(struct list *l)
 {
 	for (unsigned i = 0; i < persist.mappeds; i++)
-		if (persist.mapped[i].settled)
+		if (persist.mapped[i].saveable)
 			l->module[l->modules++] = persist.mapped[i];
 	l->used = l->modules;
 	for (unsigned i = 0; i < persistent.saved_modules && l->modules < PERSIST_MODULES_MAX; i++)

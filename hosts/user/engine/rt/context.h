@@ -84,7 +84,7 @@ struct context {
 	struct restartable restartable;
 	uint32_t calls; /* system calls that the engine has made in this thread */
 	bool strict;	/* seccomp's strict mode (filters.c) */
-	/* The newest filter of system calls of the thread, and of a child that borrows the context
+	/* The newest filter of system calls of the thread, and of its vfork child
 	 * (filters.c). */
 	struct filter *filters, *vfork_filters;
 	struct descriptor_table *descriptors;

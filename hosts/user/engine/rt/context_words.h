@@ -33,7 +33,7 @@
 #define CTX_PENDING	0xd8   /* 32 bits: a signal waits for the next instruction boundary */
 #define CTX_CALL	0xdc   /* 32 bits: enum call_outcome */
 #define CTX_SELF	0xe0   /* the context's address */
-#define CTX_SPILL_HIGH	0xe8   /* the two registers that a block borrows to log its activity */
+#define CTX_SPILL_HIGH	0xe8   /* the two registers that a block spills to log its activity */
 #define CTX_SHARDS	0x3400 /* int64_t[SHARDED_METERS][SHARDS]: headroom of bulk code */
 
 /* The headroom of a meter is spread over several words, and each block uses one of them.  So the

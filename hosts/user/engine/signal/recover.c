@@ -65,9 +65,9 @@ static void restore_stack(struct sigcontext *regs)
 		regs->rsp += 8;
 }
 
-/* Restores the program's registers that emitted code has borrowed, at regs->rip.  That is in the
+/* Restores the program's registers that emitted code has spilled, at regs->rip.  That is in the
  * code of this instruction, which begins at `code`. */
-static void restore_borrowed(struct sigcontext *regs, const struct insn *insn)
+static void restore_spilled(struct sigcontext *regs, const struct insn *insn)
 {
 	switch (insn->kind) {
 	case INSN_CALL_IND:
@@ -139,7 +139,7 @@ static void recover_step(struct sigcontext *regs, const struct step *s, unsigned
 	if (s->uses_gs)
 		restore_in_gs(regs, &insn);
 	else if (!s->special)
-		restore_borrowed(regs, &insn);
+		restore_spilled(regs, &insn);
 	restore_far(regs, &insn);
 }
 
@@ -151,7 +151,7 @@ uint64_t *recover_high_register(struct sigcontext *regs, unsigned reg)
 	return (uint64_t *)high[reg - 8];
 }
 
-/* Restores the registers that a block borrows for its log, until its last instruction. */
+/* Restores the registers that a block spills for its log, until its last instruction. */
 static void recover_activity(struct sigcontext *regs, const struct block *b, const struct place *at,
 			     unsigned retired)
 {
@@ -191,6 +191,6 @@ void recover(struct sigcontext *regs, unsigned retired)
 	if (at.exact || retired ||
 	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
 		return;
-	restore_borrowed(regs, &insn);
+	restore_spilled(regs, &insn);
 	restore_far(regs, &insn);
 }

@@ -149,7 +149,7 @@ void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
 
 /*
  * The code that logs what a block accesses (emit_activity.c).  `log` and `other` are the registers
- * that it borrows for the whole block, two of R8 to R15.  Word 0 of what it logs is the block's
+ * that it spills for the whole block, two of R8 to R15.  Word 0 of what it logs is the block's
  * number.
  */
 /* Returns which of R8 to R15 the instruction may use, as a set of bits. */
@@ -191,7 +191,7 @@ uint8_t *emit_jcxz(struct emit *e, const struct insn *insn, const uint8_t *bytes
  * stack is adjusted. */
 void emit_indirect_target(struct emit *e, const struct insn *insn, uint64_t pc);
 
-/* Returns whether a copy at `at` reaches its RIP-relative operand without borrowing a register. */
+/* Returns whether a copy at `at` reaches its RIP-relative operand without spilling a register. */
 bool emit_reaches(uint64_t at, const struct insn *insn, uint64_t pc);
 
 /* Returns the address of its RIP-relative operand. */
@@ -245,7 +245,7 @@ void emit_thunk(struct emit *e, uint64_t pc, uint64_t next, bool of_return);
 uint64_t emit_chain_thunk(uint64_t end, uint64_t next, bool of_return);
 
 /*
- * Emits code that continues after itself, with the program's RCX, if the borrowed RCX is pc.
+ * Emits code that continues after itself, with the program's RCX, if RCX, which is spilled, is pc.
  * Otherwise it goes to the returned rel32, with RCX unchanged.  No flag changes.
  */
 uint8_t *emit_expect(struct emit *e, uint64_t pc);

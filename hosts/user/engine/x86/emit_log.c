@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_log.c: emits the machine code that logs a taken branch (emit.h).  RAX, which is borrowed,
+ * emit_log.c: emits the machine code that logs a taken branch (emit.h).  RAX, which is spilled,
  * holds the next place in the log.
  */
 #include "engine/rt/context_words.h"
