@@ -22,9 +22,9 @@ export SOFTPMU_CACHE=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/softpm
 export XDG_CACHE_HOME=$B/tests/cache
 mkdir -p "$XDG_CACHE_HOME"
 
-# Options for a guest's kernel, against failures on a loaded machine: its test of its timer, its test of the time-stamp
-# counter by other clocks (if that fails, programs seem to take no time, and perf takes
-# them for not counted), and a turn for each process.
+# Options for a guest's kernel on a loaded machine. They switch off its tests of the timer and of
+# the time-stamp counter, and its complaints about a processor that makes no progress. After a
+# failed test of the counter, programs seem to take no time, and perf shows them as not counted.
 SLOW_MACHINE="no_timer_check tsc=reliable nosoftlockup rcupdate.rcu_cpu_stall_suppress=1"
 
 passed=0 failed=0 skipped=0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * expected.h: what insn_decode has to say of an instruction, worked out from Zydis'
- * description of that very instruction.  Shares no code and no table with
- * hosts/user/decode: kinds come from opcode bytes where the generator goes by
- * mnemonic, floating point from a list of mnemonics where it takes names apart.
+ * description of that very instruction.  It shares no code and no table with hosts/user/decode.
+ * Kinds come from opcode bytes; the generator uses mnemonics. Floating point comes from a list of
+ * mnemonics; the generator splits names.
  */
 #ifndef SOFTPMU_TEST_EXPECTED_H
 #define SOFTPMU_TEST_EXPECTED_H

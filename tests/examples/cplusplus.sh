@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cplusplus.sh: a host in C++ compiles without a warning in each language standard and links with both
-# libraries; a program may use every name that the static library has for itself.
-# Needs B, the build folder.
+# cplusplus.sh: a host in C++ compiles without a warning in each language standard and links with
+# both libraries. A program may use every name that the static library uses internally. Needs B,
+# the build folder.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 here=$ROOT/tests/examples

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_msr.c: bytes become a program (program.h) for one of the models:
- * register accesses, RDPMC, CPUID, LVT, instructions, branches, exceptions,
- * clocks, SMM, memory and guards of any value, in any order.  The unit in bulk,
- * the unit one by one and the reference must agree, and a callback may only
- * come where the contract allows it.
+ * fuzz_msr.c: bytes become a program (program.h) for one of the models. It has register accesses,
+ * RDPMC, CPUID, LVT, instructions, branches, exceptions, clocks, SMM, memory and guards, with any
+ * values in any order. The unit in bulk, the unit one by one and the reference must agree, and a
+ * callback may only come where the contract allows it.
  */
 #include "fuzz.h"
 #include "tests/reference/program.h"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# guest.sh [CPU... | others | machine | perf-test]: unmodified Linux on QEMU with the unit inside, family by family
-# (families.list): its driver's boot line, the NMI watchdog, exact counts (Vol. 3B 18.2), samples
-# and PEBS records where they belong (18.4.4, 18.8.1.1), last branch records (17.4.8) and
-# branch trace store (17.4.9).
+# guest.sh [CPU... | others | machine | perf-test]: unmodified Linux on QEMU with the unit inside, for each
+# family of families.list. It checks the driver's boot line, the NMI watchdog and exact counts
+# (Vol. 3B 18.2). It checks where samples and PEBS records are (18.4.4, 18.8.1.1), last branch
+# records (17.4.8) and the branch trace store (17.4.9).
 . "$(dirname "$0")/../lib.sh"
 here=$ROOT/tests/guest
 QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}

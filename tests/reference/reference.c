@@ -311,9 +311,9 @@ unsigned reference_clocks(struct reference *unit, unsigned lp, uint64_t signals,
 			delivered |= reference_deliver_pmi(unit, i);
 		events |= delivered;
 		/*
-		 * After an overflow or interrupt a few clocks can differ from those that follow: a
-		 * forced overflow starts a counter by a cascade one clock later, and the edges of
-		 * that counter take two more.  Three counters can be in one such chain.
+		 * After an overflow or interrupt a few clocks can differ from the next ones. A
+		 * forced overflow starts a counter by a cascade one clock later. The edges of
+		 * that counter take two more. Three counters can be in one such chain.
 		 */
 		quiet = delivered ? 0 : quiet;
 		if (quiet >= 9)

@@ -2,8 +2,8 @@
 /*
  * reference.h: a plain instruction-by-instruction unit of any family.
  *
- * It is written from the manual's rules alone and shares no code with libsoftpmu but the event
- * table (model.h), so that the library can be compared with it. family.c tells what a family has.
+ * It is written from the manual's rules alone, so that the library can be compared with it. It
+ * shares no code with libsoftpmu but the event table (model.h). family.c tells what a family has.
  * Each retired instruction is applied to each counter, one by one. There are no meters and no
  * totals, and nothing is delayed.
  */

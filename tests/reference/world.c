@@ -2,8 +2,8 @@
 /*
  * world.c: memory, registers, time and PMIs for a unit under test.
  *
- * An access that leaves its window, wraps around the end of the address space or touches a guarded
- * granule is refused and changes nothing, as unit.h requires of a host.
+ * An access is refused if it leaves its window, wraps around the end of the address space or
+ * touches a guarded granule. It changes nothing then, as unit.h requires of a host.
  */
 #include "random.h"
 #include "world.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debugctl.c: single-stepping on branches (Vol. 3B 17.4.3), what debug exceptions clear (17.4.2,
- * 17.4.3), the legacy and the streamlined freeze of last branch records (17.4.7) on every model
- * that has them, and the freeze in system management mode (17.4.1).
+ * debugctl.c: single-stepping on branches (Vol. 3B 17.4.3), and what debug exceptions clear
+ * (17.4.2, 17.4.3). On every model that has them: the legacy and the streamlined freeze of last
+ * branch records (17.4.7), and the freeze in system management mode (17.4.1).
  */
 #include <softpmu/state.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_families.c: the driver on every model (Vol. 3B 18.2, 18.4.4, 18.8.1, 18.11.2, 18.13.1):
- * it finds by itself what is there, counts, samples through interrupts and PEBS, and
- * accounts for each occurrence, on architectural perfmon versions 1 to 5.
+ * driver_families.c: the driver on every model (Vol. 3B 18.2, 18.4.4, 18.8.1, 18.11.2, 18.13.1),
+ * with architectural perfmon versions 1 to 5. It finds by itself what is there, counts, and
+ * samples through interrupts and PEBS. Each occurrence is accounted for.
  */
 #include "driver_host.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_host.h: a synthetic host for the tests of the driver: a unit, memory for the DS save area,
- * a port whose answers a test can alter, and an endless pseudo-random program. Each instruction of
- * the program has its own address.
+ * driver_host.h: a synthetic host for the tests of the driver. It has a unit, memory for the DS
+ * save area, and a port whose answers a test can alter. It runs an endless pseudo-random program.
+ * Each instruction of the program has its own address.
  *
  * The host keeps its own list of what retired, so that a test can say which instruction was the
  * n-th occurrence of an event.

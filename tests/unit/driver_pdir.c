@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver_pdir.c: the driver and precise distribution (Vol. 3B 18.9.4.4): samples at each period-th
- * occurrence, totals at the same time, and general counters that must be stopped on Sandy Bridge.
+ * driver_pdir.c: the driver and precise distribution (Vol. 3B 18.9.4.4). It samples each
+ * period-th occurrence and has totals at the same time. On Sandy Bridge it must stop the general
+ * counters.
  */
 #include "driver_check.h"
 

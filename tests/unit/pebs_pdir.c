@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pebs_pdir.c: precise distribution (Vol. 3B 18.9.4.4, 18.13.1; fixed counter 0 of the 10th
- * generation Core) and Goldmont's reduced skid (18.7.1.2): which models have it, and what it
- * permits a host that runs in bulk. tests/scenarios/pebs-pdir*.scenario show the contents of a
- * record.
+ * generation Core) and Goldmont's reduced skid (18.7.1.2). It checks which models have these, and
+ * what a host that runs in bulk may do. tests/scenarios/pebs-pdir*.scenario show the contents of
+ * a record.
  */
 #include <softpmu/state.h>
 

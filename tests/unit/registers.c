@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c: each bit of each register of each model compared with the field lists: written and
- * read back, refused if reserved, kept if read-only, and the values after RESET and INIT (Vol. 3B
- * 18.2, Vol. 3A table 9-1). register_masks.c compares the lists with numbers.
+ * registers.c: compares each bit of each register of each model with the field lists. A bit can
+ * be written and read back, is refused if it is reserved, and is kept if it is read-only. The
+ * values after RESET and INIT are compared, too (Vol. 3B 18.2, Vol. 3A table 9-1).
+ * register_masks.c compares the lists with numbers.
  */
 #include "src/pmu/msr.h"
 #include "tests/unit/unit_host.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uarch_predictor.c: branch predictors of the machine model (uarch.h), with patterns whose
- * mispredictions are known: periods that a history holds or does not, chance, deep recursion, and
- * targets that alternate.
+ * mispredictions are known. There are periods that a history holds or does not, random branches,
+ * deep recursion, and targets that alternate.
  */
 #include "uarch_host.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uarch_time.c: the model of time (uarch_time.h), with loops whose clocks follow by hand from
- * widths, ports and latencies: bound by dispatch, ports and chains; misses that overlap or do
- * not; mispredictions; forwarding; rules of fusion and idioms.
+ * widths, ports and latencies. Loops are bound by dispatch, ports or chains. Misses overlap or do
+ * not. Others test mispredictions, forwarding, fusion and idioms.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# addresses.sh: programs that depend on addresses (addresses.c) behave under the translator as natively: mappings at
-# fixed addresses, also where the code cache is; calls to the vsyscall page; the auxiliary vector in
-# /proc; a large alignment; gigabytes of static data.
+# addresses.sh: programs that depend on addresses (addresses.c) behave under the translator as
+# natively. They map memory at fixed addresses, also where the code cache is. They call the
+# vsyscall page and read the auxiliary vector in /proc. Others have a large alignment, or
+# gigabytes of static data.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aliases.c: code that is written at another place than it runs: through a second mapping of the
- * same memory (mmap(2), mremap(2)), by a system call (pwrite(2), mem of proc(5),
- * process_vm_writev(2)), or by a thread with other rights (Vol.  3A, 4.6.2: protection keys).
- * Also how proc(5) lists it.  One subject for each argument.  Each writes a function many times
- * and runs what it wrote.
+ * aliases.c: code that is written at another address than it runs. A second mapping of the same
+ * memory writes it (mmap(2), mremap(2)), or a system call (pwrite(2), mem of proc(5),
+ * process_vm_writev(2)), or a thread with other rights (Vol. 3A, 4.6.2: protection keys). Also
+ * how proc(5) lists it. One subject for each argument. Each writes a function many times and runs
+ * what it wrote.
  *
  */
 #define _GNU_SOURCE

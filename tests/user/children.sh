@@ -143,9 +143,9 @@ for options in "" -i; do
 	same "a killed process is told of ${options:-}" "$((${#options} ? 0 : 1))" "$(grep -c 'missing$' "$SCRATCH/killed.err")"
 done
 
-# A parent translates what its children run, so a later child finds it translated: the number of translated blocks
-# does not grow with the number of children.
-# blocks CHILDREN: prints how many blocks a run with that many forked children translates.
+# A parent translates what its children run, so a later child finds it translated. The number of
+# translated blocks does not grow with the number of children. blocks CHILDREN: prints how many
+# blocks a run with that many forked children translates.
 blocks() {
 	run "$SCRATCH/blocks" "$SOFTPMU" stat -v --no-cache -e instructions:u -- \
 		sh -c "i=0; while [ \$i -lt $1 ]; do (:); i=\$((i + 1)); done"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptors.c: a program that could meet descriptors of the translator's: it goes where the
- * tool's files are out of reach (so the translator keeps descriptors), uses all numbers, and
- * executes another program: one subject for each argument.
+ * descriptors.c: a program that could meet the translator's descriptors. It goes where the tool's
+ * files are out of reach, so the translator keeps descriptors. It uses all numbers, and executes
+ * another program. Each argument is one subject.
  *
  */
 #define _GNU_SOURCE

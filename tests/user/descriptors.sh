@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# descriptors.sh: a program that uses the numbers of the translator's descriptors, and shares descriptors
-# or not (descriptors.c): output and status are those of a native run, and what it executes is counted.
+# descriptors.sh: a program uses the numbers of the translator's descriptors, and shares
+# descriptors or not (descriptors.c). Output and status are as in a native run, and what it
+# executes is counted.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"

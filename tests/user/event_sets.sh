@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# event_sets.sh: events that are switched on and off while a program runs, by `--control` and `-D` of stat and
-# record: known counts of sections (event_sets-program.S), and threads and processes of all kinds that do not
-# come to the engine by themselves (event_sets.c).
+# event_sets.sh: `--control` and `-D` of stat and record switch events on and off while a program
+# runs. event_sets-program.S has sections with known counts. event_sets.c has threads and
+# processes that do not enter the engine by themselves.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"

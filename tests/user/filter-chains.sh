@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# filter-chains.sh: a program with several filters of system calls, of which one kills, and other corners
-# of filters (filter-chains.c): output and status are those of a native run, and there is a count.
+# filter-chains.sh: a program has several filters of system calls, and one of them kills; other
+# rare cases of filters are in filter-chains.c. Output and status are as in a native run, and
+# there is a count.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot-program: a loop that runs long enough to be translated along the way that it takes, and
- * then takes other ways: a jump's word in memory changes, a function returns to another place
- * than it was called from.  CF and RCX are live across both.  It writes how often three places were
- * passed, as 64-bit numbers; hot.sh has the sums.
+ * hot-program: a loop that runs long enough for a trace along its path, and then leaves this
+ * path. A jump's word in memory changes, and a function returns to another place than it was
+ * called from. CF and RCX are live across both. It writes how often three places were passed, as
+ * 64-bit numbers; hot.sh has the sums.
  */
 #define ROUNDS 0x200000
 	.globl _start

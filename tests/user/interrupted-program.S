@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * interrupted-program: a loop that a timer interrupts until its handler has run 400 times.  It
- * writes how often loop and handler have run, as two 64-bit numbers; a round of the
- * loop and a run of the handler are always the same number of instructions, so the program's
- * counts follow from them wherever the signals arrived (signals.sh has the sums).  The
- * handler destroys all registers that it can; the loop notices when one is not restored, and
- * the handler when the saved RIP is not within the program.
+ * writes how often loop and handler have run, as two 64-bit numbers. A round of the loop always
+ * has the same number of instructions, and so has a run of the handler. So the program's counts
+ * follow from these numbers, wherever the signals arrived (signals.sh has the sums). The handler
+ * destroys all registers that it can; the loop notices when one is not restored, and the handler
+ * when the saved RIP is not within the program.
  */
 	.globl _start
 _start:

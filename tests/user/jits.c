@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jits.c: what just-in-time compilers do with code: write and run it in turns (mprotect(2)), patch
- * calls that other threads run, replace old code, move it, publish it to other threads, run it
- * in signal handlers and in children, and start programs meanwhile.  One subject for each
- * argument.  Only aligned stores change code that another thread is running (Vol. 3A 8.1.3, 9.1.3
- * in later editions).
+ * jits.c: what just-in-time compilers do with code. They write and run it in turns (mprotect(2)),
+ * and patch calls that other threads run. They replace code, move it, and publish it to other
+ * threads. They run it in signal handlers and in children, and start programs meanwhile. One
+ * subject for each argument. Only aligned stores change code that another thread is running (Vol.
+ * 3A 8.1.3, 9.1.3 in later editions).
  */
 #define _GNU_SOURCE
 #include <pthread.h>

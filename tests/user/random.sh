@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # random.sh: random programs (random-program.c) end with the registers, flags and memory of a
-# native run, and with the counts of the single-stepper; sampled at a random period, every record
-# is where the arming rule puts it, with the registers after the instruction.
+# native run, and with the counts of the single-stepper. They are sampled at a random period.
+# Every record is where the arming rule puts it, with the registers after the instruction.
 #
 # Periods start at 2: perf takes branches with a period of 1 for BTS and prints no registers.
 # RANDOM_PROGRAMS is the number of programs, RANDOM_SEED the first seed. If a program exceeds the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals-corners.c: rare uses of signals: frames that the kernel refuses, stacks that cannot be
- * written to, and synchronous signals (SIGSEGV and its kind) that are sent while they are blocked.
- * The argument names the subject.
+ * signals-corners.c: rare uses of signals. The kernel refuses frames, stacks cannot be written
+ * to, and synchronous signals (such as SIGSEGV) are sent while they are blocked. The argument
+ * names the subject.
  */
 #define _GNU_SOURCE
 #include "corners.h"
