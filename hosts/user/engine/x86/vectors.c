@@ -64,10 +64,14 @@ static void save(struct fxsave *area)
 	__asm__ volatile("fxsave64 %0" : "=m"(*area));
 }
 
+struct vector {
+	uint8_t at[VECTOR_BYTES_MAX];
+};
+
 /* The instruction for each register, because its number is part of it. */
 #define READ(instruction, name, n)                                                                 \
 	case n:                                                                                    \
-		__asm__ volatile(instruction " %%" name #n ", (%0)" : : "r"(to) : "memory");       \
+		__asm__ volatile(instruction " %%" name #n ", %0" : "=m"(*to) : : "memory");       \
 		break;
 #define READ_8(instruction, name, a, b, c, d, e, f, g, h)                                          \
 	READ(instruction, name, a)                                                                 \
@@ -79,7 +83,7 @@ static void save(struct fxsave *area)
 	READ(instruction, name, g)                                                                 \
 	READ(instruction, name, h)
 
-static void read_ymm(unsigned reg, uint8_t *to)
+static void read_ymm(unsigned reg, struct vector *to)
 {
 	switch (reg) {
 		READ_8("vmovdqu", "ymm", 0, 1, 2, 3, 4, 5, 6, 7)
@@ -89,7 +93,7 @@ static void read_ymm(unsigned reg, uint8_t *to)
 	}
 }
 
-static void read_zmm(unsigned reg, uint8_t *to)
+static void read_zmm(unsigned reg, struct vector *to)
 {
 	switch (reg) {
 		READ_8("vmovdqu64", "zmm", 0, 1, 2, 3, 4, 5, 6, 7)
@@ -107,13 +111,13 @@ bool vectors_read(unsigned reg, uint8_t to[VECTOR_BYTES_MAX])
 
 	memset(to, 0, VECTOR_BYTES_MAX);
 	if (registers() >= REGISTERS_ZMM) {
-		read_zmm(reg, to);
+		read_zmm(reg, (struct vector *)to);
 		return true;
 	}
 	if (reg >= 16)
 		return false;
 	if (registers() >= REGISTERS_YMM) {
-		read_ymm(reg, to);
+		read_ymm(reg, (struct vector *)to);
 		return true;
 	}
 	save(&area);
