@@ -5,8 +5,8 @@
 
 #include <softpmu/signals.h>
 
-/* The last tally that the tests' hosts supply.  Later ones count in place of signals, which the tests
- * report, or in place of thresholds. */
+/* The last tally that the tests' hosts supply.  Later ones count in place of signals, which the
+ * tests report, or in place of thresholds. */
 #define SUPPLY_TALLIES SPMU_TALLY_CODE_STLB_MISSES
 
 static inline struct spmu_supply supply_execution(void)

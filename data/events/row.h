@@ -39,8 +39,8 @@
 #define EV_NEAR_TAKEN                                                                              \
 	(S(COND_TAKEN) | S(CALL_REL) | S(CALL_IND) | S(RET_NEAR) | S(JMP_REL) | S(JMP_IND))
 
-/* Micro-operations, modelled: each instruction issues, executes and retires one; or those of a model
- * of time. */
+/* Micro-operations, modelled: each instruction issues, executes and retires one; or those of a
+ * model of time. */
 #define EV_UOPS	       S(INSTRUCTIONS)
 #define EV_UOPS_OF(of) .signals = EV_UOPS, .instead = T(of)
 

@@ -112,8 +112,8 @@ SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *mod
  * have the same code and no counter in common.  A row of NetBurst is one bit of the event mask, or
  * several bits that mean more together than each alone.  Software may select several rows at once.
  *
- * A row with CMASK, INV or E counts by its tally alone: the clocks in which the condition holds.  On
- * a host that does not supply the tally, the row without them counts, with a threshold.
+ * A row with CMASK, INV or E counts by its tally alone: the clocks in which the condition holds.
+ * On a host that does not supply the tally, the row without them counts, with a threshold.
  */
 struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */

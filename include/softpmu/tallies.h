@@ -181,7 +181,7 @@ extern "C" {
 	X(LOAD_ALIASES, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
 	  "load that has bits 11:0 of its address in common with an older store")                  \
 	X(LOAD_BLOCKED, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                        \
-	  "load that needs a part of an older store which is not forwarded") \
+	  "load that needs a part of an older store which is not forwarded")                       \
 	X(CLOCKS, 0, 0, "core clock")                                                              \
 	X(OFFCORE, 0, SPMU_ACCESS_DATA,                                                            \
 	  "off-core request that a register selects: stands for those below in an event's row")    \

@@ -84,8 +84,8 @@ static inline uint8_t pin_of(const struct spmu_core *core, bool control)
  */
 const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
 
-/* Lets the counter count what a host supplies of an event: its signals and its tally, or what it has
- * instead.  event_judges() does it for kinds of mispredicted branches, after all events. */
+/* Lets the counter count what a host supplies of an event: its signals and its tally, or what it
+ * has instead.  event_judges() does it for kinds of mispredicted branches, after all events. */
 void event_counts(const struct spmu_core *core, const struct spmu_event *event, uint64_t signals,
 		  struct counter *counter);
 void event_judges(const struct spmu_core *core, struct counter *counter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uarch_account.c: what a timeline spends its clocks on (uarch_time.h): programs whose slots, ports,
- * stalls and outstanding accesses follow by hand.
+ * uarch_account.c: what a timeline spends its clocks on (uarch_time.h): programs whose slots,
+ * ports, stalls and outstanding accesses follow by hand.
  */
 #include <stdlib.h>
 

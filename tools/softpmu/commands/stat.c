@@ -261,12 +261,12 @@ static int parse_events(struct stat_options *stat, struct stat_table *table, cha
 		table->system = false;
 	} else if (stat->machine.size && !stat->per_thread && !stat->sweep_text) {
 		table->system = true;
-		events_add_perfs(events, table->model);
+		events_default_perfs(events, table->model);
 	} else {
-		events_add_exact(events, table->model);
+		events_default_exact(events, table->model);
 	}
 	if (stat->detailed)
-		events_add_detailed(events, table->model, stat->detailed);
+		events_default_detailed(events, table->model, stat->detailed);
 	metrics_add_events(&stat->metrics, table->model, events);
 	table->metrics = &stat->metrics;
 	return status;

@@ -107,8 +107,8 @@ static double bandwidth(const double *in)
 	return front(in) - latency(in);
 }
 
-/* The share of the back end's slots that memory takes: stalls with a load or a full store buffer, of
- * all clocks in which at most one micro-operation starts. */
+/* The share of the back end's slots that memory takes: stalls with a load or a full store buffer,
+ * of all clocks in which at most one micro-operation starts. */
 static double memory(const double *in)
 {
 	double few = IN(STALLS) + IN(EXECUTING) - IN(EXECUTING_2) + IN(STALLS_STORES);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h: metrics by the names of Linux and of Intel's top-down analysis, and what they count. */
+/* metrics.h: metrics by the names of Linux and of Intel's top-down analysis, and what they
+ * count. */
 #ifndef SOFTPMU_TOOL_METRICS_H
 #define SOFTPMU_TOOL_METRICS_H
 

@@ -7,8 +7,8 @@
 
 #include "tools/softpmu/counts/metrics.h"
 
-/* Prints the metrics whose name or group is one of the patterns.  The pattern "metrics" matches all.
- * Returns whether there are some. */
+/* Prints the metrics whose name or group is one of the patterns.  The pattern "metrics" matches
+ * all. Returns whether there are some. */
 bool metrics_list(char *const *patterns, size_t count, FILE *file);
 
 #endif

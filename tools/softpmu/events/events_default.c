@@ -54,17 +54,18 @@ static void add(struct event_list *events, const struct spmu_model *model, const
 	}
 }
 
-void events_add_exact(struct event_list *events, const struct spmu_model *model)
+void events_default_exact(struct event_list *events, const struct spmu_model *model)
 {
 	add(events, model, default_events, COUNT(default_events));
 }
 
-void events_add_perfs(struct event_list *events, const struct spmu_model *model)
+void events_default_perfs(struct event_list *events, const struct spmu_model *model)
 {
 	add(events, model, machine_events, COUNT(machine_events));
 }
 
-void events_add_detailed(struct event_list *events, const struct spmu_model *model, unsigned times)
+void events_default_detailed(struct event_list *events, const struct spmu_model *model,
+			     unsigned times)
 {
 	add(events, model, detailed_events, times > 1 ? COUNT(detailed_events) : DETAILED_FIRST);
 }

@@ -6,12 +6,13 @@
 #include "tools/softpmu/events/events.h"
 
 /* Adds what is counted without a machine; names that the model does not know are left out. */
-void events_add_exact(struct event_list *events, const struct spmu_model *model);
+void events_default_exact(struct event_list *events, const struct spmu_model *model);
 
 /* Adds perf's default set, for a run with a machine. */
-void events_add_perfs(struct event_list *events, const struct spmu_model *model);
+void events_default_perfs(struct event_list *events, const struct spmu_model *model);
 
 /* Adds perf's events of caches, and if -d was given several times, of TLBs. */
-void events_add_detailed(struct event_list *events, const struct spmu_model *model, unsigned times);
+void events_default_detailed(struct event_list *events, const struct spmu_model *model,
+			     unsigned times);
 
 #endif
