@@ -115,10 +115,10 @@ struct link_follower {
 
 /*
  * Windows of the run that the machine's model sees: the instructions of each, and those before that
- * warm the model up and that it skips.  The engine adds the number of windows, and of each event the
- * sum of its rates in them, in 2^-20 for each instruction, and the sum of their squares.  Those of
- * exact events mean nothing.  The first window of each thread, which stands for itself, is not
- * among them.
+ * warm the model up and that it skips.  The engine adds the number of windows.  Of each event it
+ * adds the sum of its rates in them, in 2^-20 for each instruction, and the sum of their squares.
+ * Those of exact events mean nothing.  The first window of each thread, which stands for itself, is
+ * not among them.
  */
 struct link_windows {
 	uint32_t count; /* 0: the model sees all */

@@ -329,8 +329,8 @@ bool tage_conditional(struct tage *t, uint8_t *base, uint64_t from, bool taken)
 
 #define AT_ONCE 256u
 
-/* Lists the numbers of the branches that the tables predict, and a bit for those that have gone both
- * ways before.  Adds the mispredictions of others to missed[taken]. */
+/* Lists the numbers of the branches that the tables predict, and a bit for those that have gone
+ * both ways before.  Adds the mispredictions of others to missed[taken]. */
 #define LISTED_BOTH AT_ONCE
 
 static size_t list(struct tage *t, const struct spmu_uarch_outcome *o, size_t count, uint16_t *to,

@@ -5,7 +5,8 @@
 
 #include <hosts/user/launch.h>
 
-/* Instructions of each window, those before it that warm the model up, and from window to window. */
+/* Instructions of each window, those before it that warm the model up, and from window to
+ * window. */
 struct stat_windows {
 	uint32_t count, warm, period;
 };
