@@ -58,8 +58,8 @@ size_t exact_add_thread(struct exact *exact, uint32_t pid, uint32_t tid, const c
 {
 	struct exact_thread *thread;
 
-	exact->threads = tool_room(exact->threads, &exact->thread_room, exact->thread_count,
-				   sizeof(void *));
+	exact->threads =
+		tool_room(exact->threads, &exact->thread_room, exact->thread_count, sizeof(void *));
 	thread = tool_alloc(sizeof(*thread));
 	*thread = (struct exact_thread){.pid = pid, .tid = tid, .comm = tool_copy(comm)};
 	exact->threads[exact->thread_count] = thread;

@@ -18,70 +18,13 @@
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/flow/frames.h"
 
-#define STACKS_MAX   256
-#define TAILS_MAX    32		 /* jumps from function to function without a return in between */
-#define NEAR_BYTES   1024	 /* certainly on the same stack */
-#define JUMP_BYTES   4096	 /* a jump further down begins another stack */
-#define CALL_BYTES   (64u << 20) /* a call further down does */
-#define ABOVE_BYTES  256 /* above the first stack pointer that was seen, it is the same stack */
-#define CACHE_PLACES 4096
-#define NO_CALL	     UINT32_MAX
-#define NO_SLOT	     UINT64_MAX
-
-struct frame {
-	uint64_t slot, site;
-	uint32_t call, function; /* numbers in the thread; NO_CALL: it was not called */
-	bool is_stub, is_resolver;
-	uint64_t clock[EXACT_EVENTS_MAX]; /* of the stack when it began */
-};
-
-struct counters {
-	uint32_t *list;
-	size_t room;
-};
-
-struct stack {
-	struct frame *frames;
-	size_t count, room;
-	uint64_t clock[EXACT_EVENTS_MAX];
-	uint64_t low, high, last;	  /* stack pointers that were seen */
-	uint64_t used;			  /* when it was the current one */
-	struct counters calls, functions; /* how many of the frames are of each */
-	struct stack *interrupted;	  /* of a handler of a signal; NULL: it is none */
-};
-
-/* What is known of a call from one address to another. */
-struct known {
-	uint64_t from, to;
-	uint32_t call, function;
-	bool is_stub, is_resolver;
-};
-
-/* What a jump from one address to another is. */
-struct way {
-	uint64_t from, to;
-	enum way_kind {
-		WAY_INSIDE = 1, /* of a function */
-		WAY_OUT_OF_STUB,
-		WAY_OUT_OF_RESOLVER,
-		WAY_TO_FUNCTION,
-	} kind;
-};
-
-struct stacks {
-	uint64_t *clock; /* of the current stack: stacks_clock() */
-	struct targets *targets;
-	struct exact *exact;
-	struct exact_thread *thread;
-	struct stack *stack[STACKS_MAX];
-	size_t count;
-	struct stack *current; /* NULL: the thread has not begun */
-	uint64_t switches;
-	struct known *cache;
-	struct way *ways;
-	uint64_t idle[EXACT_EVENTS_MAX]; /* the clock before the thread has begun */
-};
+#define TAILS_MAX   32		/* jumps from function to function without a return in between */
+#define NEAR_BYTES  1024	/* certainly on the same stack */
+#define JUMP_BYTES  4096	/* a jump further down begins another stack */
+#define CALL_BYTES  (64u << 20) /* a call further down does */
+#define ABOVE_BYTES 256 /* above the first stack pointer that was seen, it is the same stack */
 
 struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t thread)
 {
@@ -100,166 +43,6 @@ void stacks_forget(struct stacks *stacks)
 {
 	memset(stacks->cache, 0, CACHE_PLACES * sizeof(*stacks->cache));
 	memset(stacks->ways, 0, CACHE_PLACES * sizeof(*stacks->ways));
-}
-
-/* --- frames ----------------------------------------------------------------------------------- */
-
-static void add_counters(struct counters *counters, uint32_t number)
-{
-	size_t room = 2 * (size_t)number + 64;
-
-	counters->list = tool_grow(counters->list, room * sizeof(*counters->list));
-	memset(counters->list + counters->room, 0,
-	       (room - counters->room) * sizeof(*counters->list));
-	counters->room = room;
-}
-
-/* Returns the counter of that number. */
-static inline uint32_t *counter(struct counters *counters, uint32_t number)
-{
-	if (__builtin_expect(number >= counters->room, 0))
-		add_counters(counters, number);
-	return &counters->list[number];
-}
-
-static inline void add_cost(const struct stack *stack, const struct frame *frame, uint64_t *cost)
-{
-	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
-		cost[e] += stack->clock[e] - frame->clock[e];
-}
-
-/* Ends the newest call. */
-static inline void pop(struct stacks *stacks)
-{
-	struct stack *stack = stacks->current;
-	struct frame *frame = &stack->frames[--stack->count];
-	struct exact_thread *thread = stacks->thread;
-
-	if (!--*counter(&stack->functions, frame->function))
-		add_cost(stack, frame, thread->functions[frame->function].cost);
-	if (frame->call != NO_CALL && !--*counter(&stack->calls, frame->call))
-		add_cost(stack, frame, thread->calls[frame->call].cost);
-}
-
-static inline struct frame *top(const struct stacks *stacks)
-{
-	return &stacks->current->frames[stacks->current->count - 1];
-}
-
-static uint32_t number_of_function(struct stacks *stacks, struct exact_place at)
-{
-	const struct exact_function *function = exact_function(stacks->thread, at);
-
-	return (uint32_t)(function - stacks->thread->functions);
-}
-
-static uint32_t number_of_call(struct stacks *stacks, struct exact_place at,
-			       struct exact_place callee)
-{
-	const struct exact_call *call = exact_call(stacks->thread, at, callee);
-
-	return (uint32_t)(call - stacks->thread->calls);
-}
-
-/* Returns what is known of the call, and finds it out the first time. */
-static inline const struct known *know(struct stacks *stacks, uint64_t from, uint64_t to)
-{
-	struct known *known = &stacks->cache[(from * 31 ^ to ^ to >> 12) % CACHE_PLACES];
-	const struct target *target;
-
-	if (known->from == from && known->to == to)
-		return known;
-	target = targets_find(stacks->targets, to);
-	*known = (struct known){
-		.from = from,
-		.to = to,
-		.call = number_of_call(stacks, targets_place(stacks->targets, from), target->at),
-		.function = number_of_function(stacks, target->at),
-		.is_stub = target->is_stub,
-		.is_resolver = target->is_resolver};
-	return known;
-}
-
-/* Counts the frame, which is complete but for the clock. */
-static inline void count_frame(struct stacks *stacks, const struct frame *frame)
-{
-	struct stack *stack = stacks->current;
-
-	stacks->thread->functions[frame->function].times++;
-	++*counter(&stack->functions, frame->function);
-	if (frame->call == NO_CALL)
-		return;
-	stacks->thread->calls[frame->call].times++;
-	++*counter(&stack->calls, frame->call);
-}
-
-/* Adds a frame that only has the time. */
-static inline struct frame *add_frame(struct stacks *stacks)
-{
-	struct stack *stack = stacks->current;
-	struct frame *frame;
-
-	if (__builtin_expect(stack->count == stack->room, 0))
-		stack->frames =
-			tool_room(stack->frames, &stack->room, stack->count, sizeof(*frame));
-	frame = &stack->frames[stack->count++];
-	memcpy(frame->clock, stack->clock, sizeof(frame->clock));
-	return frame;
-}
-
-/* Adds a copy of a frame. */
-static void push(struct stacks *stacks, const struct frame *from)
-{
-	struct frame *frame = add_frame(stacks);
-
-	frame->slot = from->slot;
-	frame->site = from->site;
-	frame->call = from->call;
-	frame->function = from->function;
-	frame->is_stub = from->is_stub;
-	frame->is_resolver = from->is_resolver;
-	count_frame(stacks, frame);
-}
-
-static inline void push_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t slot)
-{
-	const struct known *known = know(stacks, from, to);
-	struct frame *frame = add_frame(stacks);
-
-	frame->slot = slot;
-	frame->site = from;
-	frame->call = known->call;
-	frame->function = known->function;
-	frame->is_stub = known->is_stub;
-	frame->is_resolver = known->is_resolver;
-	count_frame(stacks, frame);
-}
-
-/* The newest call turns out to be one of the function at `to`. */
-static void retarget(struct stacks *stacks, uint64_t to)
-{
-	struct stack *stack = stacks->current;
-	struct frame *frame = top(stacks);
-	const struct known *known;
-
-	stacks->thread->functions[frame->function].times--;
-	--*counter(&stack->functions, frame->function);
-	if (frame->call != NO_CALL) {
-		stacks->thread->calls[frame->call].times--;
-		--*counter(&stack->calls, frame->call);
-		known = know(stacks, frame->site, to);
-		frame->call = known->call;
-		frame->function = known->function;
-		frame->is_stub = known->is_stub;
-		frame->is_resolver = known->is_resolver;
-	} else {
-		const struct target *target = targets_find(stacks->targets, to);
-
-		frame->function = number_of_function(stacks, target->at);
-		frame->is_stub = target->is_stub;
-		frame->is_resolver = target->is_resolver;
-	}
-	count_frame(stacks, frame);
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -305,7 +88,8 @@ static void end_oldest(struct stacks *stacks)
 		if (stack != stacks->current && (!oldest || stack->used < oldest->used))
 			oldest = stack;
 	}
-	end_stack(stacks, oldest); /* NOLINT: there are many */
+	if (oldest)
+		end_stack(stacks, oldest);
 }
 
 static struct stack *add_stack(struct stacks *stacks, uint64_t to, uint64_t pointer)
