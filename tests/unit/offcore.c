@@ -10,6 +10,15 @@
 #define RSP_0	   0x1a6
 #define RSP_1	   0x1a7
 
+/* What the tests' hosts supply, and responses to requests. */
+static struct spmu_supply supply_responses(void)
+{
+	struct spmu_supply supply = supply_all();
+
+	spmu_uarch_supplies_offcore(&supply);
+	return supply;
+}
+
 /* Reports each kind of request and response a different number of times: powers of two. */
 static void request_all(struct unit_host *host)
 {
@@ -66,7 +75,7 @@ static void selects_requests(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct unit_host host;
 
-		host_create(&host, rows[i].model, 1, SUPPLY_ALL);
+		host_create(&host, rows[i].model, 1, supply_responses());
 		WRMSR(&host, RSP_0, rows[i].value & UINT64_C(0x3fffff8fff));
 		WRMSR(&host, EVTSEL0, COUNT_USER | RESPONSE_0);
 		WRMSR(&host, GLOBAL_CTRL, 1);
@@ -81,7 +90,7 @@ static void has_two_registers(void)
 {
 	struct unit_host host;
 
-	host_create(&host, "skylake", 1, SUPPLY_ALL);
+	host_create(&host, "skylake", 1, supply_responses());
 	WRMSR(&host, RSP_0, 0x10001);
 	WRMSR(&host, RSP_1, 0x10004);
 	WRMSR(&host, EVTSEL0, COUNT_USER | RESPONSE_0);
