@@ -84,24 +84,25 @@ struct counter_layout {
 	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
 				   (18.7.1.2) */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
-	uint32_t offcore_memory; /* bits of MSR_OFFCORE_RSP_x that select local memory as the supplier;
+	uint32_t
+		offcore_memory; /* bits of MSR_OFFCORE_RSP_x that select local memory as the supplier;
 				    0: off-core events are absent */
 	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
 	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */
 	bool pebs_outside;	/* an index outside the buffer drops the record (18.7.1.3) */
 	bool any_ignored;	/* AnyThread can be set and does nothing (18.6, 18.7) */
-	bool freeze_by_status;	/* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
-	bool shared;		/* the threads of a core share one set of counters */
-	bool enable_first;	/* EN of event select 0 enables all counters (18.22.1) */
-	bool no_lvt;		/* no interrupt: the local APIC has no entry for it */
-	bool lvt_stays;		/* the delivery of an interrupt does not mask the LVT entry */
-	bool rdpmc_none;	/* no RDPMC: #UD */
-	bool rdpmc_fast;	/* RDPMC with ECX[31] reads the low half */
-	bool pin_asserts;	/* pin control 1: asserted at overflow, 0: at each count. Otherwise
+	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
+	bool shared;	       /* the threads of a core share one set of counters */
+	bool enable_first;     /* EN of event select 0 enables all counters (18.22.1) */
+	bool no_lvt;	       /* no interrupt: the local APIC has no entry for it */
+	bool lvt_stays;	       /* the delivery of an interrupt does not mask the LVT entry */
+	bool rdpmc_none;       /* no RDPMC: #UD */
+	bool rdpmc_fast;       /* RDPMC with ECX[31] reads the low half */
+	bool pin_asserts;      /* pin control 1: asserted at overflow, 0: at each count. Otherwise
 				   1: toggled at each count, 0: at overflow */
-	uint8_t os_cpl;		/* counters treat privilege levels up to this one as the operating
+	uint8_t os_cpl;	       /* counters treat privilege levels up to this one as the operating
 				   system's */
-	uint8_t bus_counters;	/* bus counters, which RDPMC numbers after the general ones */
+	uint8_t bus_counters;  /* bus counters, which RDPMC numbers after the general ones */
 	const struct escr_layout *escrs; /* SPMU_PROGRAM_ESCR */
 	uint64_t capabilities;		 /* IA32_PERF_CAPABILITIES */
 	uint32_t feature_ecx;		 /* flags of the unit in CPUID.01H that are set */
@@ -206,7 +207,7 @@ struct spmu_model {
 	bool bts_predicted;			/* BTS records say whether a branch was predicted */
 	uint8_t debugctl_shift; /* IA32_DEBUGCTL's bits TR to BTS_OFF_USR are this much lower in the
 				   family's register */
-	bool uncore; /* the unit outside the cores is that of 18.8.2 (uncore.h) */
+	bool uncore;		/* the unit outside the cores is that of 18.8.2 (uncore.h) */
 	const struct spmu_facility *facilities;
 	uint64_t errata; /* HAS_ERRATUM() */
 };

@@ -50,7 +50,7 @@ int main(void)
 	};
 	static uint64_t memory[64];
 	struct spmu_uncore *uncore;
-	uint64_t status;
+	uint64_t status, reads_done;
 
 	if (spmu_uncore_create(memory, sizeof(memory), &config, &uncore) != SPMU_OK)
 		return 1;
@@ -59,9 +59,9 @@ int main(void)
 			return 1;
 	spmu_uncore_clocks(uncore, 1000000, &reads, 1);
 	status = read_msr(uncore, GLOBAL_STATUS);
+	reads_done = read_msr(uncore, PMC0) + READS_WANTED;
 	printf("%llu reads in %llu clocks; the status is %08lx %08lx\n",
-	       (unsigned long long)(read_msr(uncore, PMC0) + READS_WANTED),
-	       (unsigned long long)read_msr(uncore, FIXED_CTR0), (unsigned long)(status >> 32),
-	       (unsigned long)(status & 0xffffffffu));
+	       (unsigned long long)reads_done, (unsigned long long)read_msr(uncore, FIXED_CTR0),
+	       (unsigned long)(status >> 32), (unsigned long)(status & 0xffffffffu));
 	return 0;
 }

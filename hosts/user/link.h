@@ -66,10 +66,10 @@ struct link_event {
 
 #define LINK_WANT_CONTROL 512u /* the tool switches events while the program runs */
 
-#define LINK_WANT_PER_THREAD 1024u /* LINK_REC_COUNTS records */
-#define LINK_WANT_DATA_MAPS  2048u /* LINK_REC_MMAP records of mappings without code, too */
-#define LINK_WANT_FLOW	     4096u /* the control flow, instead of a branch trace */
-#define LINK_WANT_OPEN	     8192u /* programs can open events (perf_event_open(2)) */
+#define LINK_WANT_PER_THREAD 1024u  /* LINK_REC_COUNTS records */
+#define LINK_WANT_DATA_MAPS  2048u  /* LINK_REC_MMAP records of mappings without code, too */
+#define LINK_WANT_FLOW	     4096u  /* the control flow, instead of a branch trace */
+#define LINK_WANT_OPEN	     8192u  /* programs can open events (perf_event_open(2)) */
 #define LINK_WANT_IDENTITY   16384u /* CPUID tells the model's vendor, family and model */
 #define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 

@@ -354,8 +354,9 @@ struct spmu_uarch_translated {
  * Reports such an access or fetch of a thread.  A model gets all of its accesses by this function,
  * or none.  Returns, counts and costs the same as spmu_uarch_access() and spmu_uarch_fetch().
  */
-SPMU_API enum spmu_uarch_level spmu_uarch_translated(struct spmu_uarch *model, unsigned thread,
-						     const struct spmu_uarch_translated *access);
+SPMU_API enum spmu_uarch_level
+spmu_uarch_access_translated(struct spmu_uarch *model, unsigned thread,
+			     const struct spmu_uarch_translated *access);
 
 /*
  * Forgets translations of a thread, because its page tables have changed: all of them, or those of

@@ -62,11 +62,11 @@ enum spmu_uarch_level memory_reach(struct spmu_uarch *u, const struct reference 
 				   uint64_t last);
 
 /*
- * tlb.c: Translates the pages of an access.  Adds to *misses and *walks.  `shift`: the size of the
+ * tlb.c: Translates the pages of an access.  Adds to *misses and *walks.  `pages`: the size of the
  * pages; 0: the configuration says it.
  */
 void tlb_translate(struct spmu_uarch *u, struct thread *t, bool fetch, uint64_t linear,
-		   uint32_t bytes, unsigned shift, uint64_t *misses, uint64_t *walks);
+		   uint32_t bytes, unsigned pages, uint64_t *misses, uint64_t *walks);
 
 /* uarch.c: Report a fetch or an access of at least one byte, the long way. */
 enum spmu_uarch_level uarch_fetch(struct spmu_uarch *u, struct thread *t, uint64_t linear,

@@ -369,8 +369,8 @@ enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint6
 	return access_all(u, t, &at, kind);
 }
 
-enum spmu_uarch_level spmu_uarch_translated(struct spmu_uarch *model, unsigned thread,
-					    const struct spmu_uarch_translated *access)
+enum spmu_uarch_level spmu_uarch_access_translated(struct spmu_uarch *model, unsigned thread,
+						   const struct spmu_uarch_translated *access)
 {
 	const uint64_t rest = 4096 - access->linear % 4096; /* of the page */
 	uint64_t end = access->physical + access->bytes - 1;

@@ -156,8 +156,7 @@ static uint64_t capabilities(const struct family *f)
 		return f->capabilities;
 	if (f->lbr)
 		format = f->lbr->reports_lip ? 1 : f->lbr->format;
-	return format |
-	       (f->pebs_format > 0 ? (uint64_t)f->pebs_format << 8 : 0) |
+	return format | (f->pebs_format > 0 ? (uint64_t)f->pebs_format << 8 : 0) |
 	       (uint64_t)(f->debugctl >> 14 & 1) << 12 | (uint64_t)f->full_width << 13 |
 	       (uint64_t)f->adaptive << 14;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uarch_translated.c: accesses with linear and physical addresses (spmu_uarch_translated()), and
+ * uarch_translated.c: accesses with linear and physical addresses (spmu_uarch_access_translated()), and
  * what accesses find in the caches of other threads.
  */
 #include "uarch_host.h"
@@ -15,7 +15,7 @@ static enum spmu_uarch_level reach(struct uarch_host *h, unsigned thread, uint64
 						     .page_shift = 12,
 						     .kind = (uint8_t)kind};
 
-	return spmu_uarch_translated(h->model, thread, &access);
+	return spmu_uarch_access_translated(h->model, thread, &access);
 }
 
 #define LOAD SPMU_UARCH_LOAD
@@ -48,7 +48,7 @@ static void crosses_pages(void)
 						     .page_shift = 12,
 						     .kind = LOAD};
 
-	CHECK_EQ(spmu_uarch_translated(h.model, 0, &access), SPMU_LEVEL_MEMORY);
+	CHECK_EQ(spmu_uarch_access_translated(h.model, 0, &access), SPMU_LEVEL_MEMORY);
 	CHECK_EQ(h.count[SPMU_UARCH_LOADS], 1);
 	CHECK_EQ(h.count[SPMU_UARCH_LOAD_SPLITS], 1);
 	CHECK_EQ(h.count[SPMU_UARCH_MEMORY_READS], 2);
@@ -68,7 +68,7 @@ static void knows_large_pages(void)
 	for (uint64_t at = 0; at < UINT64_C(1) << 21; at += PAGE) {
 		access.linear = UINT64_C(0x40000000) + at;
 		access.physical = at;
-		(void)spmu_uarch_translated(h.model, 0, &access);
+		(void)spmu_uarch_access_translated(h.model, 0, &access);
 	}
 	CHECK_EQ(h.count[SPMU_UARCH_DTLB_LOAD_WALKS], 1);
 	free(h.memory);

@@ -219,7 +219,7 @@ static void tell(struct softpmu_feed *feed, const struct spmu_uarch_translated *
 	const uint64_t *count = spmu_uarch_counts(machine.model, feed->thread);
 	uint64_t load_walks = count[SPMU_UARCH_DTLB_LOAD_WALKS];
 	uint64_t store_walks = count[SPMU_UARCH_DTLB_STORE_WALKS];
-	enum spmu_uarch_level level = spmu_uarch_translated(machine.model, feed->thread, access);
+	enum spmu_uarch_level level = spmu_uarch_access_translated(machine.model, feed->thread, access);
 
 	if (loads && !feed->load) {
 		feed->load = 1 + level;

@@ -62,7 +62,7 @@ bool metrics_want(struct metrics *metrics, const char *names, char **error);
 bool metrics_knows(const char *names);
 
 /* Adds the events that the metrics need. */
-void metrics_add_events(struct metrics *metrics, const struct spmu_model *model,
+void metrics_add_events(struct metrics *of, const struct spmu_model *model,
 			struct event_list *events);
 
 /* Computes metric number `index` if it is wanted.  Returns false after the last metric; the name
@@ -74,6 +74,6 @@ bool metrics_value(const struct metrics *metrics, const struct stat_table *table
  * false. */
 bool metrics_describe(size_t index, const char *text[4]);
 
-void metrics_free(struct metrics *metrics);
+void metrics_free(struct metrics *of);
 
 #endif

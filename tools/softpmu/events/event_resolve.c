@@ -32,7 +32,7 @@ static bool is_timed(const struct spmu_event *row)
 /* Returns whether a row is an event that has a threshold of its own. */
 static bool has_condition(const struct spmu_event *row)
 {
-	return row->code & SELECT_CONDITION;
+	return row && row->code & SELECT_CONDITION;
 }
 
 /* Returns why nothing supplies what a row counts. */

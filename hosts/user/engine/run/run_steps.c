@@ -232,9 +232,11 @@ static bool is_call(const struct step *s, const struct insn *insn)
 
 static void run_step_of(const struct step *s)
 {
-	struct accesses room, *list = s->addressed && s->insns == 1 ? &room : NULL;
+	struct accesses room, *list = NULL;
 	struct insn insn = {.kind = INSN_PLAIN};
 
+	if (s->addressed && s->insns == 1)
+		list = &room;
 	if (s->insns == 1 && (s->special || s->addressed || current->list->activity)) {
 		decode_alone(s, &insn);
 		if (list)

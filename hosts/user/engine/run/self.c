@@ -57,13 +57,15 @@ static void hide(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 /* An Intel processor describes its caches in another leaf than AMD's. */
 static void describe_caches(uint32_t subleaf, uint32_t *regs)
 {
-	uint32_t a = LEAF_AMD_CACHES, c = subleaf;
+	struct cpuid amd;
 
 	if (!cpuid_is_amd() || cpuid_of(0x80000000u).a < LEAF_AMD_CACHES)
 		return;
-	__asm__("cpuid" : "+a"(a), "=b"(regs[EBX]), "+c"(c), "=d"(regs[EDX]));
-	regs[EAX] = a;
-	regs[ECX] = c;
+	amd = cpuid_subleaf(LEAF_AMD_CACHES, subleaf);
+	regs[EAX] = amd.a;
+	regs[EBX] = amd.b;
+	regs[ECX] = amd.c;
+	regs[EDX] = amd.d;
 }
 
 static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
@@ -80,7 +82,7 @@ static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 		describe_caches(subleaf, regs);
 	if (leaf < LEAF_NAME || leaf > LEAF_NAME + 2)
 		return;
-	for (unsigned i = 0; info.name[i] && i < NAME_BYTES - 9; i++)
+	for (unsigned i = 0; i < NAME_BYTES - 9 && info.name[i]; i++)
 		name[8 + i] = info.name[i];
 	memcpy(regs, name + 16 * (leaf - LEAF_NAME), 16);
 }

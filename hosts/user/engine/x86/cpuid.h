@@ -10,12 +10,17 @@ struct cpuid {
 	uint32_t a, b, c, d;
 };
 
-static inline struct cpuid cpuid_of(uint32_t leaf)
+static inline struct cpuid cpuid_subleaf(uint32_t leaf, uint32_t subleaf)
 {
-	struct cpuid r = {.a = leaf};
+	struct cpuid r = {.a = leaf, .c = subleaf};
 
 	__asm__("cpuid" : "+a"(r.a), "=b"(r.b), "+c"(r.c), "=d"(r.d));
 	return r;
+}
+
+static inline struct cpuid cpuid_of(uint32_t leaf)
+{
+	return cpuid_subleaf(leaf, 0);
 }
 
 /* "AuthenticAMD", "HygonGenuine" */
