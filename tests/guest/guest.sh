@@ -22,6 +22,8 @@ LOADS=70002 STORES=50001
 LOADS_FIRST=10 STORES_FIRST=10
 # What splits.S loads and stores across cache lines.
 LOAD_SPLITS=4004 STORE_SPLITS=3005
+# The same of elements.S.
+ELEMENT_LOAD_SPLITS=8000 ELEMENT_STORE_SPLITS=2000
 PERIOD=10007
 
 # A guest has failed when its console has been silent for this many seconds. Each step of init.sh prints
@@ -245,6 +247,7 @@ check_processors() {
 	same "two processors: and goes on" 1 "$(of runs)"
 	check_memory_by_instruction
 	same "loads and stores that cross a line" "$LOAD_SPLITS $STORE_SPLITS" "$(of splits)"
+	same "elements that cross a line" "$ELEMENT_LOAD_SPLITS $ELEMENT_STORE_SPLITS" "$(of elements)"
 }
 
 # Two threads of a core: their own counters, and AnyThread (18.2.3).
@@ -353,6 +356,7 @@ check_machine() {
 		random 0 0 0 0 200000 0 0
 		turns 0 0 0 0 0 0 0
 	END
+	same "machine: elements that cross a line" "$ELEMENT_LOAD_SPLITS $ELEMENT_STORE_SPLITS" "$(of elements)"
 	read -r n right <<<"$(of precise)"
 	within "machine: precise samples of misses" 78 82 "$n"
 	within "machine: precise samples are at the load" $((${n:-0} - 2)) "${n:-0}" "${right##*:}"

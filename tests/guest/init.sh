@@ -356,6 +356,7 @@ smp) # one program on each processor at a time, counted by program and by proces
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	memory_by_instruction
 	name=splits counts -e r41d0:u,r42d0:u splits
+	name=elements counts -e r41d0:u,r42d0:u elements
 	# The program counts on the other processor and makes no system call. Perf reaches it by interrupts.
 	taskset 2 endless &
 	name=remote until_right 1 50 ': [1-9][0-9]* *$' counts_on 1 -e instructions:u -p $! sleep 0.2
@@ -377,6 +378,7 @@ machine) # a model of the machine counts
 		name=cache-$phase counts -e L1-dcache-loads:u,L1-dcache-load-misses:u,LLC-loads:u \
 			-e LLC-load-misses:u,branch-misses:u,r02d1:u,r04d1:u caches $phase
 	done
+	name=elements counts -e r41d0:u,r42d0:u elements
 	# Loads that miss, by PEBS and by interrupts, and their addresses.
 	name=precise samples -d -c 4999 -e r08d1:upp caches second
 	name=late samples -c 5000 -e cache-misses:u caches memory

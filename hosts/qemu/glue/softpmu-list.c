@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * softpmu-list.c: the list of memory accesses of the pending instruction, for PEBS records, and
- * how many of them cross a cache line.
+ * how many of them cross a cache line.  Elements that a mask or indices select are accesses.
  */
 #include "qemu/osdep.h"
 #include "cpu.h"
@@ -88,4 +88,49 @@ void helper_softpmu_access(CPUX86State *env, uint64_t linear, uint64_t what)
 		last->kind |= SPMU_ACCESS_STORE;
 	else if (pmu->access_count < SOFTPMU_ACCESSES_MAX)
 		list[pmu->access_count++] = access;
+}
+
+/* Returns whether element i of a mask is set: the highest bit of its `bytes` bytes. */
+static bool is_selected(const void *mask, unsigned i, unsigned bytes, bool mmx)
+{
+	unsigned at = (i + 1) * bytes - 1;
+
+	return (mmx ? ((const MMXReg *)mask)->MMX_B(at) : ((const ZMMReg *)mask)->ZMM_B(at)) & 0x80;
+}
+
+/* Returns the address of element i of an operand, or of a gather. */
+static uint64_t element_address(uint64_t linear, const ZMMReg *indices, unsigned i, uint64_t what)
+{
+	unsigned wide = what >> 52 & 0xf, scale = what >> 56 & 0xf;
+
+	if (!wide)
+		return linear + (uint64_t)i * (uint16_t)what;
+	linear += (wide == 8 ? indices->ZMM_Q(i) : (uint64_t)(int32_t)indices->ZMM_L(i)) << scale;
+	return what >> 43 & 1 ? (uint32_t)linear : linear;
+}
+
+/*
+ * Lists the elements of the pending instruction that a mask selects, or tells the model of them.
+ * `what`: what an access has, SOFTPMU_ELEMENTS, and of a gather SOFTPMU_INDEXED.
+ */
+void helper_softpmu_elements(CPUX86State *env, void *mask, void *index, uint64_t linear,
+			     uint64_t what)
+{
+	struct softpmu_env *pmu = &env->softpmu;
+	struct spmu_memory_access *list = (void *)pmu->access;
+	const uint64_t told = what & ~((uint64_t)SPMU_ACCESS_NONTEMPORAL << 16);
+	unsigned bytes = (uint16_t)what, count = what >> 44 & 0x1f;
+	bool mmx = what >> 42 & 1, listed = what >> 41 & 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t at = element_address(linear, index, i, what);
+
+		if (!is_selected(mask, i, bytes, mmx))
+			continue;
+		if (!listed || softpmu_modelled(pmu->flags))
+			helper_softpmu_touch(env, at, told);
+		if (listed && pmu->access_count < SOFTPMU_ACCESSES_MAX)
+			list[pmu->access_count++] = (struct spmu_memory_access){
+				.linear = at, .bytes = bytes, .kind = (uint8_t)(what >> 16)};
+	}
 }

@@ -52,7 +52,15 @@
 #define SOFTPMU_STORE	   (SOFTPMU_LOAD << SOFTPMU_FIELD_BITS)
 #define SOFTPMU_LOCK_LOAD  (SOFTPMU_STORE << SOFTPMU_FIELD_BITS)
 
-#define SOFTPMU_ACCESSES_MAX 16 /* of one instruction: PUSHA has one with repeats */
+#define SOFTPMU_ACCESSES_MAX 16 /* of one instruction: MASKMOVDQU has one for each byte */
+
+/* What helper_softpmu_elements() is told after what an access has: the number of elements, whether
+ * the mask is an MMX register, whether they are listed or only told to the model; of a gather also
+ * the bytes of an index, the scale as a shift, and whether addresses have 32 bits. */
+#define SOFTPMU_ELEMENTS(count, mmx, listed)                                                       \
+	((uint64_t)(count) << 44 | (uint64_t)(mmx) << 42 | (uint64_t)(listed) << 41)
+#define SOFTPMU_INDEXED(bytes, scale, narrow)                                                      \
+	((uint64_t)(bytes) << 52 | (uint64_t)(scale) << 56 | (uint64_t)(narrow) << 43)
 
 /* QEMU keeps a word with each instruction's address: the low bits are the instruction's index, the
  * others what it and the following instructions of the block access. */
