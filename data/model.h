@@ -84,13 +84,13 @@ struct counter_layout {
 	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
 				   (18.7.1.2) */
 	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
-	uint32_t
-		offcore_memory; /* bits of MSR_OFFCORE_RSP_x that select local memory as the supplier;
-				    0: off-core events are absent */
-	bool pebs_any_event;	/* PEBS takes events that are not precise, too (18.7.1) */
-	bool pebs_whole;	/* records hold whole registers in all modes (18.7.1) */
-	bool pebs_outside;	/* an index outside the buffer drops the record (18.7.1.3) */
-	bool any_ignored;	/* AnyThread can be set and does nothing (18.6, 18.7) */
+	/* Bits of MSR_OFFCORE_RSP_x that select local memory as the supplier; 0: off-core events
+	 * are absent. */
+	uint32_t offcore_memory;
+	bool pebs_any_event;   /* PEBS takes events that are not precise, too (18.7.1) */
+	bool pebs_whole;       /* records hold whole registers in all modes (18.7.1) */
+	bool pebs_outside;     /* an index outside the buffer drops the record (18.7.1.3) */
+	bool any_ignored;      /* AnyThread can be set and does nothing (18.6, 18.7) */
 	bool freeze_by_status; /* PMI freezes through CTR_Frz and LBR_Frz (18.2.4.1) */
 	bool shared;	       /* the threads of a core share one set of counters */
 	bool enable_first;     /* EN of event select 0 enables all counters (18.22.1) */

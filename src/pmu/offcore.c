@@ -7,8 +7,9 @@
  * outcome.  A host reports each kind of request with each kind of response as a tally.  So the
  * register selects a set of tallies.
  *
- * Simplified: M, E, S and F lines of the last level are one supplier.  No prefetcher makes requests,
- * and no other processor supplies anything, so bits for them add nothing.  Write-backs are absent.
+ * Simplified: M, E, S and F lines of the last level are one supplier.  No prefetcher makes
+ * requests, and no other processor supplies anything, so bits for them add nothing.  Write-backs
+ * are absent.
  */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"

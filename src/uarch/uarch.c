@@ -258,8 +258,8 @@ static inline enum spmu_uarch_level reach_pieces(struct spmu_uarch *u, const str
 	return second > level ? second : level;
 }
 
-/* The same.  Counts the access among those that another thread had, at `snoops`, if one of its lines
- * was. */
+/* The same.  Counts the access among those that another thread had, at `snoops`, if one of its
+ * lines was. */
 static inline enum spmu_uarch_level reach_all(struct spmu_uarch *u, const struct reference *r,
 					      const struct extent *at, unsigned snoops)
 {

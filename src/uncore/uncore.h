@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* uncore.h: the state of an uncore unit, and its registers by address (18.8.2, figures 18-25 to 18-30). */
+/* uncore.h: the state of an uncore unit, and the fields of its registers (18.8.2, figures 18-25 to
+ * 18-30). */
 #ifndef SPMU_SRC_UNCORE_H
 #define SPMU_SRC_UNCORE_H
 

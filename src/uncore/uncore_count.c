@@ -21,9 +21,9 @@ static uint64_t count_of(uint64_t select, const struct spmu_uncore_activity *act
 }
 
 /*
- * Returns what a general counter gains in a clock in which its event happens `times` times.  Without
- * a counter mask INV has no effect.  *asserted is the condition in the clock before, and receives
- * that of this one.
+ * Returns what a general counter gains in a clock in which its event happens `times` times.
+ * Without a counter mask INV has no effect.  *asserted is the condition in the clock before, and
+ * receives that of this one.
  */
 static uint64_t count_gain(uint64_t select, uint64_t times, bool *asserted)
 {

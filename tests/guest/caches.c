@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * caches.c PHASE [TIMES]: a program whose cache misses and mispredictions are known (guest.sh has the numbers).
+ * caches.c PHASE [TIMES]: a program whose cache misses and mispredictions are known (guest.sh has
+ * the numbers).
  *
  * near		LOADS loads of 64 lines: the first level has them.
  * second	LOADS loads that go round in 4096 lines: the second level has them.
- * last		LOADS loads that go round in 49152 lines: a last level of several megabytes has them.
+ * last		LOADS loads that go round in 49152 lines: a last level of several megabytes has
+ *		them.
  * memory	LOADS loads of every second line of 51 MB, once: no cache has them.
- * alias	LOADS loads that go round in 64 mappings of one page: physically they are one line, and by
- *		linear addresses they would need 64 ways of one set.
+ * alias	LOADS loads that go round in 64 mappings of one page: physically they are one line,
+ *		and by linear addresses they would need 64 ways of one set.
  * random	LOADS branches, each taken or not at random.
  * turns	LOADS branches, taken every second time.
  */

@@ -229,8 +229,8 @@ static void check_models(void)
 	}
 }
 
-/* Checks that a name counts the same in every family that has it (chapter 19). Off-core responses are
- * only known where the layout of their registers is (offcore.c). */
+/* Checks that a name counts the same in every family that has it (chapter 19). Off-core responses
+ * are only known where the layout of their registers is (offcore.c). */
 static void check_same_names(void)
 {
 	for (size_t m = 0; m < spmu_model_count(); m++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uarch_translated.c: accesses with linear and physical addresses (spmu_uarch_access_translated()), and
- * what accesses find in the caches of other threads.
+ * uarch_translated.c: accesses with linear and physical addresses
+ * (spmu_uarch_access_translated()), and what accesses find in the caches of other threads.
  */
 #include "uarch_host.h"
 

@@ -159,8 +159,8 @@ static void compares(void)
 	static const struct {
 		int line;
 		uint64_t select;
-		uint64_t
-			expected; /* after 10 clocks with 2, 5 with none, 7 with 3 and 1 with none */
+		/* After 10 clocks with 2, 5 with none, 7 with 3 and 1 with none. */
+		uint64_t expected;
 	} rows[] = {
 		{__LINE__, 0, 20 + 21},
 		{__LINE__, INV, 20 + 21}, /* without a mask it has no effect */

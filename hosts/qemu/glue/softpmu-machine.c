@@ -219,7 +219,8 @@ static void tell(struct softpmu_feed *feed, const struct spmu_uarch_translated *
 	const uint64_t *count = spmu_uarch_counts(machine.model, feed->thread);
 	uint64_t load_walks = count[SPMU_UARCH_DTLB_LOAD_WALKS];
 	uint64_t store_walks = count[SPMU_UARCH_DTLB_STORE_WALKS];
-	enum spmu_uarch_level level = spmu_uarch_access_translated(machine.model, feed->thread, access);
+	enum spmu_uarch_level level =
+		spmu_uarch_access_translated(machine.model, feed->thread, access);
 
 	if (loads && !feed->load) {
 		feed->load = 1 + level;
@@ -443,8 +444,8 @@ void softpmu_machine_charge(struct softpmu *unit)
 
 /*
  * Returns the field of a PEBS record that says where a load got its data (18.8.1.2): bits 3:0 the
- * place, bit 4 that its page was in no TLB.  The table is Nehalem's.  Linux's driver has other codes
- * for lines that another core has changed, and from Skylake on for memory.
+ * place, bit 4 that its page was in no TLB.  The table is Nehalem's.  Linux's driver has other
+ * codes for lines that another core has changed, and from Skylake on for memory.
  */
 static uint8_t load_source(const struct softpmu *unit)
 {
@@ -480,7 +481,8 @@ void softpmu_machine_retire(struct softpmu *unit, struct spmu_insn *insn,
 	insn->store_source = store_source(feed);
 	insn->latency = feed->load ? machine.shape->load_clocks[feed->load - 1] : 0;
 	insn->tallies = tallies;
-	/* A signal happens once in an instruction.  If it happened more often, the rest is charged. */
+	/* A signal happens once in an instruction.  If it happened more often, the rest is
+	 * charged. */
 	for (uint64_t set = SIGNALS | SPMU_SIGBIT(BRANCH_MISS); set; set &= set - 1) {
 		unsigned s = ctz64(set);
 

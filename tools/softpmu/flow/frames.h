@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.h: the calls of a thread that have not returned, and how one begins and ends.  It is a part
- * of stacks.c: each call of the program comes here.
+ * frames.h: the calls of a thread that have not returned, and how one begins and ends.  It is a
+ * part of stacks.c: each call of the program comes here.
  */
 #ifndef SOFTPMU_TOOL_FRAMES_H
 #define SOFTPMU_TOOL_FRAMES_H

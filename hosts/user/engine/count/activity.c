@@ -11,8 +11,8 @@
  * before anything reads a count, the model gets the log.
  *
  * Each thread has a model of its own.  The models of a process share the last level, so one thread
- * at a time reports its log.  Simplified: accesses of different threads are in the order in which their
- * logs are reported, so logs are short while there are several threads.
+ * at a time reports its log.  Simplified: accesses of different threads are in the order in which
+ * their logs are reported, so logs are short while there are several threads.
  */
 #include "engine/count/activity.h"
 
