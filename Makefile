@@ -38,7 +38,7 @@ ifndef V
 .SILENT:
 endif
 .PHONY: all
-all: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
+all: $(B)/softpmu $(B)/softpmu.engine $(B)/libsoftpmu.a $(B)/libsoftpmu.so $(B)/softpmu.pc
 	echo 'built: $(B)/softpmu $(B)/libsoftpmu.a $(B)/libsoftpmu.so'
 
 include mk/library.mk mk/costs.mk mk/engine.mk mk/tool.mk mk/test.mk mk/docs.mk mk/lint.mk mk/bench.mk \

@@ -36,10 +36,11 @@ $(B)/engine/%.o: %.S
 	$(CC) $(ENGINE_FLAGS) -c $< -o $@
 
 # clang reads the address of data from a table. --no-relax keeps that, because the image is far from address 0.
-# Each run writes the image to a memory file, so functions and data that nothing needs are left out.
+# A run may have to write the image to a memory file, so functions and data that nothing needs are left out.
+# The build-id tells images apart (launch.c).
 # Sorted by alignment, small variables are together, without large arrays between them. So a forked
 # process writes to fewer pages, each of which the kernel copies.
 LINK_ENGINE = $(CC) -static -nostdlib -Wl,-Ttext-segment=$(ENGINE_BASE) -Wl,-z,noexecstack \
-              -Wl,--build-id=none -Wl,-z,norelro -Wl,--no-relax -Wl,--sort-section=alignment -Wl,--gc-sections
+              -Wl,--build-id=sha1 -Wl,-z,norelro -Wl,--no-relax -Wl,--sort-section=alignment -Wl,--gc-sections
 $(B)/engine.elf: $(ENGINE_OBJ)
 	$(LINK_ENGINE) $(ENGINE_LTO) $(filter-out -M%,$(ENGINE_FLAGS)) -o $@ $^ -lgcc

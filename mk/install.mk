@@ -29,8 +29,9 @@ $(B)/softpmu.pc: force
 
 .PHONY: install uninstall check-install
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/softpmu
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/softpmu
 	install -m 755 $(B)/softpmu $(DESTDIR)$(PREFIX)/bin/softpmu
+	install -m 755 $(B)/softpmu.engine $(DESTDIR)$(PREFIX)/libexec/softpmu.engine
 	install -m 644 $(B)/libsoftpmu.a $(DESTDIR)$(LIBDIR)/libsoftpmu.a
 	install -m 755 $(B)/libsoftpmu.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsoftpmu.so.$(VERSION)
 	ln -sf libsoftpmu.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsoftpmu.so.$(SOVERSION)
@@ -51,7 +52,7 @@ ifneq ($(COMPLETE),)
 endif
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/softpmu \
+	rm -f $(DESTDIR)$(PREFIX)/bin/softpmu $(DESTDIR)$(PREFIX)/libexec/softpmu.engine \
 	      $(addprefix $(DESTDIR)$(LIBDIR)/libsoftpmu.,a so so.$(SOVERSION) so.$(VERSION)) \
 	      $(DESTDIR)$(LIBDIR)/pkgconfig/softpmu.pc $(DESTDIR)$(COMPLETIONS)/softpmu \
 	      $(addprefix $(DESTDIR)$(PREFIX)/,$(HEADERS)) \

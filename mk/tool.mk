@@ -14,10 +14,15 @@ $(B)/tool/%.o: %.c
 $(B)/tool/hosts/user/decode/decode.o: $(B)/gen/decode_table.inc
 $(B)/tool/hosts/user/decode/decode.o: TOOL_FLAGS += -I$(B)/gen
 
-# Each run writes the image to a memory file. It has no names and lines; gdb finds them in engine.elf.
+# The image is in the tool, and a file beside it (launch.c). It has no names and lines; gdb finds them in engine.elf.
 $(B)/tool/engine_image: $(B)/engine.elf
 	@mkdir -p $(@D)
 	strip -o $@ $<
+
+$(B)/softpmu.engine: $(B)/tool/engine_image
+	cp $< $@.tmp
+	chmod 755 $@.tmp
+	mv $@.tmp $@
 
 define ENGINE_IMAGE_OBJ
 	printf '.section .rodata\n.balign 16\n.global engine_image, engine_image_end, engine_image_sum\nengine_image_sum: .quad 0x%.16s\n.balign 16\nengine_image:\n.incbin "%s"\nengine_image_end:\n.section .note.GNU-stack,"",@progbits\n' \

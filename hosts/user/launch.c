@@ -4,10 +4,14 @@
  *
  * The engine gets its image and the shared memory as two descriptors with neighbouring high
  * numbers. It closes both before the program's first instruction.
+ *
+ * The tool contains the image.  To write it to a memory file takes 0.4 ms, a tenth of a short run.
+ * So the same image is also installed as a file, and the tool executes that one if it is there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +19,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +33,10 @@
 #endif
 
 #define CHILD_STACK (64u << 10)
+
+/* Where the image is as a file: relative to the tool's own path and to its folder. */
+#define IMAGE_BESIDE	".engine"
+#define IMAGE_INSTALLED "../libexec/softpmu.engine"
 
 extern const uint8_t engine_image[], engine_image_end[];
 extern const uint64_t engine_image_sum;
@@ -143,6 +153,55 @@ static bool write_all(int fd, const uint8_t *from, size_t bytes)
 	return true;
 }
 
+/* Returns whether the file begins with the image's first page, which has its build-id, and is as
+ * long. */
+static bool is_image(int fd, const struct stat *file, size_t bytes)
+{
+	uint8_t page[4096];
+	size_t first = bytes < sizeof(page) ? bytes : sizeof(page);
+
+	return S_ISREG(file->st_mode) && (uint64_t)file->st_size == bytes &&
+	       pread(fd, page, first, 0) == (ssize_t)first && !memcmp(page, engine_image, first);
+}
+
+/* Returns a descriptor of the file if it is the image, can be executed, and belongs to the owner of
+ * the tool alone; otherwise -1. */
+static int open_image(const char *path, uid_t owner, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct statvfs system;
+	struct stat file;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &file) && file.st_uid == owner && !(file.st_mode & (S_IWGRP | S_IWOTH)) &&
+	    is_image(fd, &file, bytes) && !fstatvfs(fd, &system) && !(system.f_flag & ST_NOEXEC) &&
+	    !faccessat(fd, "", X_OK, AT_EACCESS | AT_EMPTY_PATH))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Returns a descriptor of the installed image, or -1. */
+static int find_image(size_t bytes)
+{
+	char tool[PATH_MAX], path[PATH_MAX + sizeof(IMAGE_INSTALLED)];
+	ssize_t length = readlink("/proc/self/exe", tool, sizeof(tool) - 1);
+	struct stat own;
+	int fd;
+
+	if (length <= 0 || stat("/proc/self/exe", &own))
+		return -1;
+	tool[length] = '\0';
+	snprintf(path, sizeof(path), "%s" IMAGE_BESIDE, tool);
+	fd = open_image(path, own.st_uid, bytes);
+	if (fd >= 0)
+		return fd;
+	*strrchr(tool, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/" IMAGE_INSTALLED, tool);
+	return open_image(path, own.st_uid, bytes);
+}
+
 static void fill_request(struct link *link, const struct launch_program *program,
 			 const struct launch_request *request)
 {
@@ -221,9 +280,12 @@ static bool prepare(struct run *run, const struct launch_program *program,
 		errno = E2BIG;
 		return false;
 	}
-	run->image_fd = make_memory_file("softpmu", MFD_EXEC);
-	if (run->image_fd < 0 || !write_all(run->image_fd, engine_image, image_bytes))
-		return false;
+	run->image_fd = find_image(image_bytes);
+	if (run->image_fd < 0) {
+		run->image_fd = make_memory_file("softpmu", MFD_EXEC);
+		if (run->image_fd < 0 || !write_all(run->image_fd, engine_image, image_bytes))
+			return false;
+	}
 	run->link_fd = make_memory_file("softpmu-link", 0);
 	if (run->link_fd < 0 || !map_link(run))
 		return false;

@@ -9,6 +9,7 @@
 #include <asm/unistd.h>
 #include <linux/close_range.h>
 #include <linux/fcntl.h>
+#include <linux/memfd.h>
 #include <linux/prctl.h>
 #include <linux/resource.h>
 #include <linux/sched.h>
@@ -22,6 +23,10 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/lock.h"
 #include "engine/rt/sys.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10u
+#endif
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER)
 
@@ -122,16 +127,38 @@ static void note_both(int base)
 	descriptor_set(mine(), base + LINK_FD_OFFSET, DESCRIPTOR_RUN);
 }
 
-void descriptors_keep(void)
+/* Makes the kept image a memory file, which a process may execute whatever rules of Landlock say
+ * of files. */
+static void move_image(void)
+{
+	int image = descriptor_with(mine(), DESCRIPTOR_IMAGE);
+	long memory = syscall2(__NR_memfd_create, (long)"softpmu", MFD_CLOEXEC | MFD_EXEC);
+	long offset = 0, put;
+
+	if (memory == -EINVAL) /* before Linux 6.3 */
+		memory = syscall2(__NR_memfd_create, (long)"softpmu", MFD_CLOEXEC);
+	if (is_error(memory))
+		return;
+	do
+		put = syscall4(__NR_sendfile, memory, image, (long)&offset, 1 << 30);
+	while (put > 0);
+	if (!put)
+		syscall3(__NR_dup3, memory, image, O_CLOEXEC);
+	syscall1(__NR_close, memory);
+}
+
+void descriptors_keep(bool confined)
 {
 	int base;
 
-	if (!current->observed || descriptors_are_kept())
+	if (!current->observed || (descriptors_are_kept() && !confined))
 		return;
 	lock_take();
 	base = descriptors_are_kept() ? -1 : open_both();
 	if (base >= 0)
 		note_both(base);
+	if (confined && descriptors_are_kept())
+		move_image();
 	lock_release();
 }
 
@@ -170,6 +197,7 @@ bool descriptors_leads_elsewhere(const struct syscall_arguments *c)
 	case __NR_setresgid:
 	case __NR_setfsuid:
 	case __NR_capset:
+	case __NR_landlock_restrict_self:
 		return true;
 	default:
 		return false;

@@ -17,8 +17,9 @@ int descriptors_find(int count);
 
 /* Returns whether the process may be unable to reach them after this call. */
 bool descriptors_leads_elsewhere(const struct syscall_arguments *c);
-/* Opens both and keeps them from now on. */
-void descriptors_keep(void);
+/* Opens both and keeps them from now on.  `confined`: rules of Landlock follow, which may forbid to
+ * execute files. */
+void descriptors_keep(bool confined);
 /* Begins the table of the process.  The image before this one kept them: this descriptor and the
  * next; -1: it did not. */
 void descriptors_start(int base);

@@ -181,7 +181,7 @@ static bool is_engines(const struct line *line)
 {
 	if (line->rights[2] == 'x')
 		return !names(line, "[v");
-	return names(line, "/memfd:softpmu") || is_memory(line);
+	return names(line, "/memfd:softpmu") || is_image(line->start) || is_memory(line);
 }
 
 /* Adds reserved memory, which the program must not use. */

@@ -200,7 +200,7 @@ static long do_close(const struct syscall_arguments *c)
 static long run(struct syscall_arguments *c)
 {
 	if (descriptors_leads_elsewhere(c))
-		descriptors_keep();
+		descriptors_keep(c->nr == __NR_landlock_restrict_self);
 	switch (c->nr) {
 	case __NR_exit:
 		return filters_allow_exit(c) ? children_end_thread(c) : pass_on(c);
