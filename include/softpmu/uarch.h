@@ -455,9 +455,9 @@ SPMU_API void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
 /*
  * Says whether the model is told only of a part of what runs from now on.
  *
- * Such a model does not know what large structures hold.  So while a set of the last level or of
- * the second level of the TLB has had fewer lines or pages than it has ways, an access that misses
- * there counts as a hit: it may have been brought in meanwhile.  (For estimates of what such an
+ * Such a model does not know what large structures hold.  So an access that misses the last level,
+ * or the second level of the TLB, counts as a hit while its set has free ways: the line or page may
+ * have been brought in meanwhile.  (For estimates of what such an
  * access does, see Wood, Hill and Kessler, "A Model for Estimating Trace-Sample Miss Ratios",
  * SIGMETRICS 1991.)  At first the model is told of everything.
  */

@@ -24,8 +24,8 @@ static const struct tage_geometry usual = {8, 10, 11, {0, 0, 0, 0, 0, 0, 1, 3}};
 
 /*
  * The result of a look-up of a branch in the tables.  The longest history that has an entry, the
- * provider, predicts, and the next longest is the alternative.  Both can be `none`, an entry that
- * stands for the table without tags.  So nothing here depends on whether there is a provider.
+ * provider, predicts, and the next longest is the alternative.  Both can be `none`: then the
+ * table without tags predicts.  So nothing here depends on whether there is a provider.
  */
 struct lookup {
 	/* Numbers of the entries, the longest history first, and at last `none`. */

@@ -36,12 +36,7 @@ bool opened_any(void)
 
 static uint64_t own_time(void)
 {
-	struct {
-		int64_t s, ns;
-	} t = {0, 0};
-
-	syscall2(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&t);
-	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
+	return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* --- lists --- */

@@ -38,12 +38,7 @@ static const struct spmu_model *model;
 
 static uint64_t now_ns(void)
 {
-	struct {
-		int64_t s, ns;
-	} t = {0, 0};
-
-	syscall2(__NR_clock_gettime, CLOCK_MONOTONIC, (long)&t);
-	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
+	return sys_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* --- samples --- */

@@ -19,10 +19,10 @@ enum windows_phase { WINDOWS_COUNT, WINDOWS_SKIP, WINDOWS_WARM };
 
 struct windows {
 	enum windows_phase phase;
-	/* Of the headroom of counting.window: where the phase ends, and where the interval that the
-	 * next window stands for and the window itself have begun. */
+	/* Of the headroom of counting.window: where the phase ends, where the window has begun, and
+	 * where the interval has begun whose counts the next window estimates. */
 	int64_t phase_end, interval, window;
-	bool whole; /* the first window stands for itself */
+	bool whole; /* the first window estimates itself alone */
 	/* Of each meter: occurrences in this window; and those of the last one, with its
 	 * instructions. */
 	uint64_t count[SHARDED_METERS], last[SHARDED_METERS], last_insns;

@@ -126,6 +126,16 @@ long sys_protect(uint64_t address, size_t bytes, int protection)
 	return syscall3(__NR_mprotect, (long)address, (long)bytes, protection);
 }
 
+uint64_t sys_clock_ns(int clock)
+{
+	struct {
+		int64_t s, ns;
+	} t = {0, 0};
+
+	syscall2(__NR_clock_gettime, clock, (long)&t);
+	return (uint64_t)t.s * 1000000000u + (uint64_t)t.ns;
+}
+
 uint64_t sys_signal_mask(int how, uint64_t set)
 {
 	uint64_t old = 0;

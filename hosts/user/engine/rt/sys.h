@@ -84,6 +84,9 @@ void heap_populate(const void *memory, size_t bytes);
 void sys_unmap(uint64_t address, size_t bytes);
 long sys_protect(uint64_t address, size_t bytes, int protection);
 
+/* The time of a clock in nanoseconds. */
+uint64_t sys_clock_ns(int clock);
+
 /* The kernel's mask of signals; what it was. */
 uint64_t sys_signal_mask(int how, uint64_t set);
 
