@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calls.S: a program without libraries that spends its time three calls deep, without frame
- * pointers: only the processor's own record of calls tells who called (LBR call stack, Vol. 3B
- * 17.4.7 "LBR call stack").
+ * pointers. Only the processor's own record of calls tells who called (Vol. 3B 17.4.7 "LBR call
+ * stack").
  */
 #ifndef LOOPS
 #define LOOPS 1000000

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# guest.sh [CPU... | others | perf-test]: unmodified Linux on QEMU with the unit inside, family by family
-# (families.list): its driver's boot line, the NMI watchdog, exact counts (Vol. 3B 18.2), samples
-# and PEBS records where they belong (18.4.4, 18.8.1.1), last branch records (17.4.8) and
-# branch trace store (17.4.9).
+# guest.sh [CPU... | others | machine | perf-test]: unmodified Linux on QEMU with the unit inside, for each
+# family of families.list. It checks the driver's boot line, the NMI watchdog and exact counts
+# (Vol. 3B 18.2). It checks where samples and PEBS records are (18.4.4, 18.8.1.1), last branch
+# records (17.4.8) and the branch trace store (17.4.9).
 . "$(dirname "$0")/../lib.sh"
 here=$ROOT/tests/guest
 QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}
@@ -22,6 +22,8 @@ LOADS=70002 STORES=50001
 LOADS_FIRST=10 STORES_FIRST=10
 # What splits.S loads and stores across cache lines.
 LOAD_SPLITS=4004 STORE_SPLITS=3005
+# The same of elements.S.
+ELEMENT_LOAD_SPLITS=8000 ELEMENT_STORE_SPLITS=2000
 PERIOD=10007
 
 # A guest has failed when its console has been silent for this many seconds. Each step of init.sh prints
@@ -245,6 +247,7 @@ check_processors() {
 	same "two processors: and goes on" 1 "$(of runs)"
 	check_memory_by_instruction
 	same "loads and stores that cross a line" "$LOAD_SPLITS $STORE_SPLITS" "$(of splits)"
+	same "elements that cross a line" "$ELEMENT_LOAD_SPLITS $ELEMENT_STORE_SPLITS" "$(of elements)"
 }
 
 # Two threads of a core: their own counters, and AnyThread (18.2.3).
@@ -322,6 +325,50 @@ check_steps() {
 	same "steps: one exception for all that an instruction hits" "4001 4003 4000 4002" "$(of traps)"
 }
 
+# near VALUE EXPECTED NAME: the program's start, and the kernel, which interrupts it, add a little.
+near() { within "machine: $3" $(($2 * 97 / 100)) $(($2 * 103 / 100 + 6000)) "$1"; }
+
+# What a model of the machine counts for caches.c: loads, loads that miss the first level, those that
+# leave the core and those that no cache has, mispredictions, and hits of the second and last level.
+check_machine() {
+	local phase all first off memory missed second last n right
+	log=$SCRATCH/machine.log
+	ended "machine" machine
+	same "machine: perf stat -d counts all" "$(printf '%s=counted\n' cycles instructions branches \
+		branch-misses L1-dcache-loads L1-dcache-load-misses LLC-loads LLC-load-misses | paste -s -d' ')" \
+		"$(of default)"
+	while read -r phase all first off memory missed second last; do
+		local counts
+		read -ra counts <<<"$(of "cache-$phase")"
+		near "${counts[0]-}" "$all" "$phase: loads"
+		near "${counts[1]-}" "$first" "$phase: misses of the first level"
+		near "${counts[2]-}" "$off" "$phase: loads that leave the core"
+		near "${counts[3]-}" "$memory" "$phase: loads from memory"
+		near "${counts[4]-}" "$missed" "$phase: mispredictions"
+		near "${counts[5]-}" "$second" "$phase: hits of the second level"
+		near "${counts[6]-}" "$last" "$phase: hits of the last level"
+	done <<-END
+		near 400000 0 0 0 0 0 0
+		second 400000 400000 0 0 0 400000 0
+		last 400000 400000 400000 0 0 0 400000
+		memory 400000 400000 400000 400000 0 0 0
+		alias 400000 0 0 0 0 0 0
+		random 0 0 0 0 200000 0 0
+		turns 0 0 0 0 0 0 0
+	END
+	same "machine: elements that cross a line" "$ELEMENT_LOAD_SPLITS $ELEMENT_STORE_SPLITS" "$(of elements)"
+	read -r n right <<<"$(of precise)"
+	within "machine: precise samples of misses" 78 82 "$n"
+	within "machine: precise samples are at the load" $((${n:-0} - 2)) "${n:-0}" "${right##*:}"
+	within "machine: samples of cache misses" 76 84 "$(of late | cut -d' ' -f1)"
+	read -r n right <<<"$(of sources)"
+	within "machine: perf mem: loads" 90 105 "$n"
+	within "machine: perf mem: from the last level" $((${n:-0} - 5)) "${n:-0}" "$right"
+	read -r n right <<<"$(of mispredicted)"
+	within "machine: branch records: mispredictions of a random branch, percent" 45 55 "$n"
+	within "machine: branch records: another branch is predicted" 1 9 "$right"
+}
+
 JOBS=${GUEST_JOBS:-$(nproc)}
 for arch in amd64 i386; do
 	"$here/image.sh" "$SCRATCH/$arch" $arch || stop "image" "$arch"
@@ -351,6 +398,8 @@ if $others; then
 	boot_perf_test pmu
 	later steps amd64 Skylake-Server,pmu=on job=steps
 fi
+[[ $others == false && " $* " != *" machine "* ]] ||
+	later machine amd64 Skylake-Server,pmu=on,pmu-machine=on job=machine
 [[ " $* " != *" perf-test "* ]] || boot_perf_test all
 wait
 for family in ${chosen[@]+"${chosen[@]}"}; do check_family "$family"; done
@@ -364,5 +413,6 @@ if $others; then
 	check_tools
 	check_perf_test pmu 15
 fi
+[[ $others == false && " $* " != *" machine "* ]] || check_machine
 [[ " $* " != *" perf-test "* ]] || check_perf_test all 60
 finish

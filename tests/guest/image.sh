@@ -70,11 +70,12 @@ build faults faults.S -Wl,-N,--no-warn-rwx-segments
 if [[ $arch == amd64 ]]; then
 	build calls calls.S
 	build splits splits.S -no-pie -Wl,--section-start=.bss=0x10000000
+	build elements elements.S -no-pie -Wl,--section-start=.bss=0x10000000
 	mkdir "$root/known"
 	for program in forms memory rep repfault x87 stack gsaccess ripimplicit; do
 		build "../known/$program" "../user/known/$program.S" -no-pie
 	done
-	for program in blocks traps; do
+	for program in blocks caches traps; do
 		${CC:-gcc} -O2 -static -o "$root/bin/$program" "$here/$program.c"
 	done
 fi

@@ -356,6 +356,7 @@ smp) # one program on each processor at a time, counted by program and by proces
 	result processors "$(grep '^CPU' stat | cut -d' ' -f2 | tr '\n' ' ')"
 	memory_by_instruction
 	name=splits counts -e r41d0:u,r42d0:u splits
+	name=elements counts -e r41d0:u,r42d0:u elements
 	# The program counts on the other processor and makes no system call. Perf reaches it by interrupts.
 	taskset 2 endless &
 	name=remote until_right 1 50 ': [1-9][0-9]* *$' counts_on 1 -e instructions:u -p $! sleep 0.2
@@ -368,6 +369,29 @@ threads) # the same on two threads of a core; what one does is counted on the ot
 	wait
 	result first "$(grep '^[0-9]' first | cut -d' ' -f1 | tr '\n' ' ')"
 	name=any counts -C 0 -e cpu/event=0xc0,any=1/u,cpu/event=0xc0/u taskset 2 known
+	;;
+machine) # a model of the machine counts
+	perf stat -x , -o stat -d known >/dev/null 2>&1
+	result default "$(awk -F, '$3 ~ /^[a-zA-Z]/ { print $3 "=" ($1 ~ /^[1-9]/ ? "counted" : $1) }' stat |
+		grep -E 'cycles|instructions|branch|LLC|L1' | tr '\n' ' ')"
+	for phase in near second last memory alias random turns; do
+		name=cache-$phase counts -e L1-dcache-loads:u,L1-dcache-load-misses:u,LLC-loads:u \
+			-e LLC-load-misses:u,branch-misses:u,r02d1:u,r04d1:u caches $phase
+	done
+	name=elements counts -e r41d0:u,r42d0:u elements
+	# Loads that miss, by PEBS and by interrupts, and their addresses.
+	name=precise samples -d -c 4999 -e r08d1:upp caches second
+	name=late samples -c 5000 -e cache-misses:u caches memory
+	perf mem -t load record -o data -- -c 4000 caches last >log 2>&1 || cat log
+	perf script -i data -F ip,sym,data_src 2>/dev/null | awk '$NF == "walk" { n++; if (/L3 hit/) last++ }
+		END { printf "%d %d", n, last }' >out
+	result sources "$(cat out)"
+	perf record -o data -b -c 1009 -e branches:u caches random >log 2>&1 || cat log
+	perf script -i data -F brstacksym 2>/dev/null | tr ' ' '\n' | awk -F/ '/^branch\+/ { n[$1]++
+		if ($3 == "M") missed[$1]++ } END { for (b in n) if (n[b] > 1000) {
+		share = missed[b] * 100 / n[b]; if (share > 10) many = share; else few++ }
+		printf "%d %d", many, few }' >out
+	result mispredicted "$(cat out)"
 	;;
 steps)
 	result stops "$(blocks known-short)"
@@ -400,6 +424,9 @@ domain) # of Xen
 	;;
 pause) # a snapshot is taken in the middle of it
 	name=counts counts -e instructions:u,branches:u known-pause
+	;;
+pause-machine) # the same, of what the model of the machine counts
+	name=counts counts -e L1-dcache-loads:u,L1-dcache-load-misses:u caches second 50
 	;;
 esac
 dmesg | grep -E 'WARNING: CPU|unchecked MSR|BUG:' | while read -r line; do result complaint "$line"; done

@@ -87,7 +87,7 @@ refused SapphireRapids,pmu=on "the nearest is pmu-model=icelake-server"
 refused GraniteRapids,pmu=on "the nearest is pmu-model=icelake-server"
 refused SierraForest,pmu=on "the nearest is pmu-model=goldmont-plus"
 refused Snowridge,pmu=on "the nearest is pmu-model=goldmont-plus"
-refused KnightsMill,pmu=on "the nearest is pmu-model=silvermont"
+refused KnightsMill,pmu=on "the nearest is pmu-model=knightslanding"
 refused EPYC,pmu=on "name one with pmu-model="
 refused Haswell,pmu-model=none "there is no unit named 'none'"
 finish

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realtime.S: makes the process that runs it, and what that one runs from then on, processes of real
- * time (SCHED_FIFO, of the lowest priority): nothing that is not takes the processor from them.
+ * realtime.S: makes the process that runs it a real-time process (SCHED_FIFO, of the lowest
+ * priority), and so all that this process executes. Other processes cannot take the processor
+ * from them.
  */
 #ifdef __x86_64__
 	.macro system number		# of what is in rdi, rsi and rdx

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * splits.S: a program without libraries whose loads and stores cross cache lines as its text says
- * (guest.sh has the sums): single ones, locked ones, and elements of REP string instructions in both
- * directions.
+ * (guest.sh has the sums). There are single ones, locked ones, and elements of REP string
+ * instructions in both directions.
  */
 #define TURNS 1000
 

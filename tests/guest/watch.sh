@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# watch.sh: a guest without a system whose instructions hit a data breakpoint and fault (watch.c): an
-# instruction that faults raises no debug exception; one that completes raises it once (Vol. 3B 17.3.1.2).
-# The unit makes no difference.
+# watch.sh: a guest without a system whose instructions hit a data breakpoint and fault (watch.c).
+# An instruction that faults raises no debug exception. If it completes, it raises one (Vol. 3B
+# 17.3.1.2). The unit makes no difference.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 QEMU=${QEMU:-$B/softpmu-qemu-system-x86_64}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xen_domain.S: the least that Xen takes for its first domain: a paravirtual kernel that blocks for
- * good, so that the hypervisor stays and answers the keys of its console.
+ * xen_domain.S: the smallest kernel that Xen accepts for its first domain. It is paravirtual and
+ * blocks forever, so that the hypervisor stays and answers the keys of its console.
  */
 #define HYPERCALL_SCHED 29
 #define SCHED_BLOCK	1

@@ -41,14 +41,14 @@ static void access_end(CPUX86State *env, uint32_t flags, enum spmu_outcome outco
 		raise_exception_err_ra(env, EXCP0D_GPF, 0, ra);
 	if (outcome == SPMU_UD)
 		raise_exception_ra(env, EXCP06_ILLOP, ra);
-	if (softpmu_exact(flags) || !(pmu->flags & HF_SOFTPMU_MODE))
+	if (softpmu_exact(flags) || !pmu->flags)
 		return;
 	if (headroom > 0 && softpmu_bulk(pmu->flags)) {
 		softpmu_set_headroom(env, ring, headroom - 1);
 		return;
 	}
 	softpmu_set_pending(env);
-	pmu->flags |= HF_SOFTPMU_EXACT;
+	softpmu_run_exact(pmu);
 }
 
 static void set_result(CPUX86State *env, uint64_t value)

@@ -68,7 +68,7 @@ static const char *nearest_to(uint32_t signature)
 		uint32_t signature;
 		const char *unit;
 	} nearest[] = {
-		{0x80650, "silvermont"},     /* KnightsMill */
+		{0x80650, "knightslanding"}, /* KnightsMill */
 		{0x80660, "goldmont-plus"},  /* Snowridge */
 		{0x806f0, "icelake-server"}, /* SapphireRapids */
 		{0xa06d0, "icelake-server"}, /* GraniteRapids */

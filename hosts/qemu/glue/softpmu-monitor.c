@@ -78,6 +78,8 @@ void hmp_info_pmu(Monitor *mon, const QDict *qdict)
 		}
 		monitor_printf(mon, "CPU %d: %s, %" PRIu64 " instructions retired one by one\n",
 			       cpu->cpu_index, spmu_model_describe(unit->model).name, unit->single);
+		if (softpmu_machine_name(unit))
+			monitor_printf(mon, "  machine: %s\n", softpmu_machine_name(unit));
 		for (unsigned n = 0; n < ARRAY_SIZE(unit->absent_events); n++)
 			if (unit->absent_events[n].what)
 				monitor_printf(mon, "  absent: %s, enabled %" PRIu64 " times\n",

@@ -168,6 +168,8 @@ static struct softpmu *new_units(X86CPU *cpu[], unsigned threads, const struct s
 	/* Not exact: accesses that helpers make at several addresses are not listed. */
 	spmu_tally_set_add(&host.supply.modelled_tallies, SPMU_TALLY_LOAD_SPLITS);
 	spmu_tally_set_add(&host.supply.modelled_tallies, SPMU_TALLY_STORE_SPLITS);
+	if (cpu[0]->softpmu_machine)
+		softpmu_machine_supply(&host.supply, model);
 	host.opaque = unit[0];
 	status = spmu_core_create(qemu_memalign(64, bytes), bytes, &config, &host, &core);
 	g_assert(status == SPMU_OK);
@@ -208,9 +210,14 @@ static bool make_unit(X86CPU *cpu, const struct spmu_model *model, Error **errp)
 			return true;
 		core[1] = cpu;
 	}
+	if (cpu->softpmu_machine && !softpmu_machine_known(model, errp))
+		return false;
 	unit = new_units(core, threads, model);
-	for (unsigned lp = 0; lp < threads; lp++)
+	for (unsigned lp = 0; lp < threads; lp++) {
 		core[lp]->env.softpmu.unit = lp ? unit->sibling : unit;
+		if (cpu->softpmu_machine && !softpmu_machine_join(core[lp]->env.softpmu.unit, errp))
+			return false;
+	}
 	softpmu_grant(unit);
 	return true;
 }
@@ -223,6 +230,10 @@ bool softpmu_realize(X86CPU *cpu, Error **errp)
 
 	if (cpu->softpmu_model)
 		cpu->enable_pmu = true;
+	if (cpu->softpmu_machine && !cpu->enable_pmu) {
+		error_setg(errp, "pmu-machine=on needs a unit: add pmu=on or pmu-model=");
+		return false;
+	}
 	if (!cpu->enable_pmu || pmu->unit)
 		return true;
 	model = softpmu_choose_model(cpu, &error);
@@ -242,6 +253,7 @@ static int before_save(void *opaque)
 	struct softpmu *unit = cpu->env.softpmu.unit;
 
 	softpmu_sync(unit);
+	softpmu_machine_charge(unit); /* the pending instruction's part, too */
 	if (spmu_save(unit->core, unit->state, unit->state_bytes) != SPMU_OK)
 		return -EINVAL;
 	softpmu_grant(unit);
@@ -261,6 +273,9 @@ static int after_load(void *opaque, int version)
 	memset(cpu->env.softpmu.count, 0, sizeof(cpu->env.softpmu.count));
 	memset(cpu->env.softpmu.memory, 0, sizeof(cpu->env.softpmu.memory));
 	unit->tsc = softpmu_tsc(&cpu->env);
+	/* The caches are not part of a snapshot. */
+	if (unit->feed)
+		softpmu_machine_forget();
 	softpmu_grant(unit);
 	return 0;
 }

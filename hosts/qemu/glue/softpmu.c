@@ -53,11 +53,6 @@ void softpmu_set_headroom(CPUX86State *env, unsigned ring, int64_t headroom)
 	env->softpmu.reserve[ring] = headroom - seen;
 }
 
-static uint64_t field(uint64_t memory, uint64_t one)
-{
-	return memory / one & ((1u << SOFTPMU_FIELD_BITS) - 1);
-}
-
 /* Returns how often a set of signals occurred in a ring since the last report, during `insns`
  * instructions. */
 static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned ring, int64_t insns)
@@ -65,11 +60,11 @@ static int64_t passed(const struct softpmu_env *pmu, uint64_t signals, unsigned 
 	int64_t n = insns * ctpop64(signals & EVERY);
 
 	if (signals & SPMU_SIGBIT(LOADS))
-		n += field(pmu->memory[ring], SOFTPMU_LOAD);
+		n += softpmu_field(pmu->memory[ring], SOFTPMU_LOAD);
 	if (signals & SPMU_SIGBIT(STORES))
-		n += field(pmu->memory[ring], SOFTPMU_STORE);
+		n += softpmu_field(pmu->memory[ring], SOFTPMU_STORE);
 	if (signals & SPMU_SIGBIT(LOCK_LOADS))
-		n += field(pmu->memory[ring], SOFTPMU_LOCK_LOAD);
+		n += softpmu_field(pmu->memory[ring], SOFTPMU_LOCK_LOAD);
 	for (signals &= SPMU_SIGSET_BRANCHES; signals; signals &= signals - 1)
 		n += pmu->count[ring][ctz64(signals)];
 	return n;
@@ -122,6 +117,9 @@ static void sync_thread(struct softpmu *unit)
 		insns[ring] = env->softpmu.granted[ring] - softpmu_headroom(env, ring);
 	if (insns[0] | insns[1])
 		fold(unit, insns);
+	/* What the model has counted for a pending instruction is counted when it retires. */
+	if (!env->softpmu.pending_signals)
+		softpmu_machine_charge(unit);
 	softpmu_hand_over(unit);
 	spmu_set_ia32e(unit->core, unit->lp, (env->hflags & HF_LMA_MASK) != 0);
 	if (unit->timed)
@@ -154,15 +152,28 @@ static int64_t meter_headroom(const struct spmu_meter *meter)
 }
 
 /* Returns what blocks do from now on, as HF_SOFTPMU_ flags. */
-static uint32_t mode(const struct softpmu *unit, bool steps)
+static uint32_t mode(const struct softpmu *unit, bool steps, bool branches, bool memory)
 {
 	const struct softpmu_env *pmu = &unit->cpu->env.softpmu;
+	bool gather = unit->meters.tap.signals;
+	uint32_t wanted = (branches ? HF_SOFTPMU_BRANCH : 0) | (memory ? HF_SOFTPMU_MEMORY : 0);
 
 	if (steps || unit->tallied || pmu->pending_signals || pmu->need)
-		return HF_SOFTPMU_EXACT;
-	if (unit->meters.tap.signals)
-		return HF_SOFTPMU_GATHER;
-	return unit->meters.count ? HF_SOFTPMU_COUNT : 0;
+		return HF_SOFTPMU_EXACT | (unit->modelled ? HF_SOFTPMU_BRANCH | HF_SOFTPMU_MEMORY
+							  : wanted & HF_SOFTPMU_MEMORY);
+	if (unit->modelled)
+		return HF_SOFTPMU_MEMORY | (gather ? HF_SOFTPMU_BRANCH : 0);
+	if (gather)
+		return HF_SOFTPMU_GATHER | wanted;
+	return unit->meters.count ? HF_SOFTPMU_COUNT | wanted : 0;
+}
+
+void softpmu_run_exact(struct softpmu_env *pmu)
+{
+	/* In exact blocks HF_SOFTPMU_BRANCH means that the model is told. */
+	uint32_t model = softpmu_modelled(pmu->flags) ? HF_SOFTPMU_BRANCH : 0;
+
+	pmu->flags = (pmu->flags & ~HF_SOFTPMU_BRANCH) | HF_SOFTPMU_EXACT | model;
 }
 
 static void grant_thread(struct softpmu *unit)
@@ -177,12 +188,20 @@ static void grant_thread(struct softpmu *unit)
 	uint64_t signals = 0;
 
 	unit->tallied = false;
+	/* Branch records say whether a branch was predicted. */
+	unit->modelled = unit->feed && unit->meters.tap.signals;
+	softpmu_machine_update(unit);
 	for (uint32_t i = 0; i < unit->meters.count; i++) {
 		const struct spmu_meter *meter = &unit->meters.meter[i];
 		int64_t most = meter_headroom(meter);
 
 		signals |= meter->signals;
-		unit->tallied |= meter->tallies != NULL;
+		if (softpmu_machine_counts(unit, meter)) {
+			most = MIN(most, softpmu_machine_headroom(meter));
+			unit->modelled = true;
+		} else {
+			unit->tallied |= meter->tallies != NULL;
+		}
 		if (meter->rings & SPMU_RING0)
 			headroom[0] = MIN(headroom[0], most);
 		if (meter->rings & SPMU_RING_USER)
@@ -200,8 +219,8 @@ static void grant_thread(struct softpmu *unit)
 		pmu->need = pmu->pending_signals = 0;
 	if (pmu->need && headroom[cpl_of(env) != 0] >= pmu->need)
 		pmu->need = 0;
-	pmu->flags = mode(unit, steps) | (signals & SPMU_SIGSET_BRANCHES ? HF_SOFTPMU_BRANCH : 0) |
-		     ((signals & MEMORY) || accesses || unit->tallied ? HF_SOFTPMU_MEMORY : 0);
+	pmu->flags = mode(unit, steps, signals & SPMU_SIGSET_BRANCHES,
+			  (signals & MEMORY) || accesses || unit->tallied);
 }
 
 void softpmu_grant(struct softpmu *unit)
@@ -215,90 +234,10 @@ static uint64_t pending_signals(const struct softpmu_env *pmu)
 {
 	uint64_t memory = pmu->pending_memory;
 
-	return pmu->pending_signals | (field(memory, SOFTPMU_LOAD) ? SPMU_SIGBIT(LOADS) : 0) |
-	       (field(memory, SOFTPMU_STORE) ? SPMU_SIGBIT(STORES) : 0) |
-	       (field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
-}
-
-/* Copies the accesses of the pending instruction to a list.  Returns their number. */
-static uint16_t pending_accesses(const struct softpmu_env *pmu,
-				 struct spmu_memory_access list[SOFTPMU_ACCESSES_MAX])
-{
-	const uint16_t both = SPMU_ACCESS_LOAD | SPMU_ACCESS_STORE;
-
-	QEMU_BUILD_BUG_ON(sizeof(*list) != sizeof(pmu->access[0]));
-	memcpy(list, pmu->access, pmu->access_count * sizeof(*list));
-	for (unsigned i = 0; i < pmu->access_count; i++)
-		if ((list[i].kind & both) == both && field(pmu->pending_memory, SOFTPMU_LOCK_LOAD))
-			list[i].kind |= SPMU_ACCESS_LOCKED;
-	return pmu->access_count;
-}
-
-/* Returns how many elements of an access cross a cache line. */
-static uint32_t splits(const struct spmu_memory_access *access)
-{
-	const uint64_t line = 64;
-	uint64_t step = access->kind & SPMU_ACCESS_DOWN ? -(uint64_t)access->bytes : access->bytes;
-	uint64_t at = access->linear;
-	uint32_t count = 0;
-
-	for (uint64_t n = 0; n <= access->repeats; n++, at += step)
-		count += at % line + access->bytes > line;
-	return count;
-}
-
-/* Counts the tallies that follow from the accesses of an instruction. */
-static void count_splits(const struct spmu_insn *insn, struct spmu_tally tallies[2])
-{
-	tallies[0] = (struct spmu_tally){.kind = SPMU_TALLY_LOAD_SPLITS};
-	tallies[1] = (struct spmu_tally){.kind = SPMU_TALLY_STORE_SPLITS};
-	for (unsigned i = 0; i < insn->access_count; i++) {
-		const struct spmu_memory_access *access = &insn->accesses[i];
-		uint32_t count = access->kind & SPMU_ACCESS_PREFETCH ? 0 : splits(access);
-
-		tallies[0].count += access->kind & SPMU_ACCESS_LOAD ? count : 0;
-		tallies[1].count += access->kind & SPMU_ACCESS_STORE ? count : 0;
-	}
-}
-
-/* Returns whether an access is the next element after those of an entry, and adds it if so. */
-static bool joins(struct spmu_memory_access *entry, const struct spmu_memory_access *next)
-{
-	uint64_t span = (uint64_t)entry->bytes * ((uint64_t)entry->repeats + 1);
-	bool down = entry->kind & SPMU_ACCESS_DOWN;
-
-	if (entry->bytes != next->bytes || !entry->bytes || entry->repeats == UINT32_MAX ||
-	    (entry->kind & ~SPMU_ACCESS_DOWN) != next->kind)
-		return false;
-	if (next->linear == entry->linear - span && (down || !entry->repeats))
-		entry->kind |= SPMU_ACCESS_DOWN;
-	else if (next->linear != entry->linear + span || down)
-		return false;
-	entry->repeats++;
-	return true;
-}
-
-/*
- * Lists an access of the pending instruction.  The elements of a REP string instruction are one
- * entry, or, if it reads and writes, two.  A store of what the instruction has just loaded is part
- * of that access.
- */
-void helper_softpmu_access(CPUX86State *env, uint64_t linear, uint64_t what)
-{
-	struct softpmu_env *pmu = &env->softpmu;
-	struct spmu_memory_access *list = (void *)pmu->access, *last = list + pmu->access_count - 1;
-	const struct spmu_memory_access access = {
-		.linear = linear, .bytes = (uint16_t)what, .kind = (uint16_t)(what >> 16)};
-	unsigned before = MIN(pmu->access_count, 2);
-
-	for (unsigned i = 0; i < before; i++)
-		if (joins(last - i, &access))
-			return;
-	if (before && last->kind == SPMU_ACCESS_LOAD && access.kind == SPMU_ACCESS_STORE &&
-	    last->linear == linear && last->bytes == access.bytes && !last->repeats)
-		last->kind |= SPMU_ACCESS_STORE;
-	else if (pmu->access_count < SOFTPMU_ACCESSES_MAX)
-		list[pmu->access_count++] = access;
+	return pmu->pending_signals |
+	       (softpmu_field(memory, SOFTPMU_LOAD) ? SPMU_SIGBIT(LOADS) : 0) |
+	       (softpmu_field(memory, SOFTPMU_STORE) ? SPMU_SIGBIT(STORES) : 0) |
+	       (softpmu_field(memory, SOFTPMU_LOCK_LOAD) ? SPMU_SIGBIT(LOCK_LOADS) : 0);
 }
 
 /* Retires the pending instruction.  The registers say where execution continues. */
@@ -306,23 +245,25 @@ static unsigned retire_pending(CPUX86State *env)
 {
 	struct softpmu_env *pmu = &env->softpmu;
 	struct spmu_memory_access accesses[SOFTPMU_ACCESSES_MAX];
-	struct spmu_tally tallies[2];
+	struct spmu_tally tallies[SPMU_TALLIES];
 	struct spmu_insn insn = {
 		.ip = pmu->pending_ip,
 		.next_ip = linear_ip(env),
 		.signals = pending_signals(pmu),
 		.accesses = accesses,
-		.access_count = pending_accesses(pmu, accesses),
+		.access_count = softpmu_accesses(pmu, accesses),
 		.cycles = SPMU_CLOCKS_UNMODELLED,
 		.cpl = pmu->pending_cpl,
 		.next_cpl = cpl_of(env),
 	};
 	unsigned events;
 
-	if (pmu->unit->tallied) {
-		count_splits(&insn, tallies);
+	if (pmu->unit->modelled) {
+		softpmu_machine_retire(pmu->unit, &insn, tallies);
+	} else if (pmu->unit->tallied) {
+		softpmu_count_splits(&insn, tallies);
 		insn.tallies = tallies;
-		insn.tally_count = ARRAY_SIZE(tallies);
+		insn.tally_count = 2;
 	}
 	pmu->pending_signals = 0;
 	pmu->unit->single++;
@@ -356,7 +297,7 @@ void softpmu_left(CPUX86State *env, uint32_t flags, uint32_t cflags, uint32_t in
 	softpmu_grant(pmu->unit);
 	if (softpmu_headroom(env, ring) < insns) {
 		pmu->need = insns;
-		pmu->flags |= HF_SOFTPMU_EXACT;
+		softpmu_run_exact(pmu);
 	}
 	if (cflags & CF_NOIRQ) /* run the same block again */
 		env_cpu(env)->cflags_next_tb = cflags & ~CF_INVALID;

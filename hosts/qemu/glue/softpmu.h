@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 /* Flags of a translation block; the bits are free in hflags. */
-#define HF_SOFTPMU_BRANCH (1u << 2) /* counts branches by kind; unused in exact blocks */
+#define HF_SOFTPMU_BRANCH (1u << 2) /* counts branches by kind; exact blocks tell the model */
 #define HF_SOFTPMU_MEMORY (1u << 31)
 
 /* What a block does for the unit.  0: nothing. */
@@ -36,6 +36,13 @@
 #define HF_SOFTPMU_COUNT  (1u << 29)
 #define HF_SOFTPMU_GATHER (2u << 29) /* counts, and logs the branch at its end */
 #define HF_SOFTPMU_EXACT  (3u << 29)
+
+/*
+ * While a counter wants what a model of the machine counts, blocks tell the model what they do
+ * (softpmu-machine.c).  No flag is left for this.  So it is mode 0 with HF_SOFTPMU_MEMORY, which
+ * counts branches, too; then HF_SOFTPMU_BRANCH logs the branch at the end.  Exact blocks tell the
+ * model with HF_SOFTPMU_BRANCH.
+ */
 
 #define SOFTPMU_KINDS 9 /* counts by kind of branch: signals up to and including FAR */
 
@@ -45,7 +52,15 @@
 #define SOFTPMU_STORE	   (SOFTPMU_LOAD << SOFTPMU_FIELD_BITS)
 #define SOFTPMU_LOCK_LOAD  (SOFTPMU_STORE << SOFTPMU_FIELD_BITS)
 
-#define SOFTPMU_ACCESSES_MAX 16 /* of one instruction: PUSHA has one with repeats */
+#define SOFTPMU_ACCESSES_MAX 16 /* of one instruction: MASKMOVDQU has one for each byte */
+
+/* What helper_softpmu_elements() is told after what an access has: the number of elements, whether
+ * the mask is an MMX register, whether they are listed or only told to the model; of a gather also
+ * the bytes of an index, the scale as a shift, and whether addresses have 32 bits. */
+#define SOFTPMU_ELEMENTS(count, mmx, listed)                                                       \
+	((uint64_t)(count) << 44 | (uint64_t)(mmx) << 42 | (uint64_t)(listed) << 41)
+#define SOFTPMU_INDEXED(bytes, scale, narrow)                                                      \
+	((uint64_t)(bytes) << 52 | (uint64_t)(scale) << 56 | (uint64_t)(narrow) << 43)
 
 /* QEMU keeps a word with each instruction's address: the low bits are the instruction's index, the
  * others what it and the following instructions of the block access. */
@@ -78,18 +93,42 @@ struct softpmu_env {
 	bool init; /* the next reset is an INIT */
 };
 
-/* softpmu_bulk() returns whether blocks with these flags are charged at their start,
- * softpmu_exact() whether they have one instruction. */
+/*
+ * What blocks with these flags do: they have one instruction; they are charged at their start; they
+ * tell the model what they do; they count branches by kind; they log the branch at their end.
+ */
+static inline bool softpmu_exact(uint32_t flags)
+{
+	return (flags & HF_SOFTPMU_MODE) == HF_SOFTPMU_EXACT;
+}
+
+static inline bool softpmu_bulk_modelled(uint32_t flags)
+{
+	return (flags & (HF_SOFTPMU_MODE | HF_SOFTPMU_MEMORY)) == HF_SOFTPMU_MEMORY;
+}
+
 static inline bool softpmu_bulk(uint32_t flags)
 {
 	uint32_t mode = flags & HF_SOFTPMU_MODE;
 
-	return mode == HF_SOFTPMU_COUNT || mode == HF_SOFTPMU_GATHER;
+	return mode == HF_SOFTPMU_COUNT || mode == HF_SOFTPMU_GATHER ||
+	       softpmu_bulk_modelled(flags);
 }
 
-static inline bool softpmu_exact(uint32_t flags)
+static inline bool softpmu_modelled(uint32_t flags)
 {
-	return (flags & HF_SOFTPMU_MODE) == HF_SOFTPMU_EXACT;
+	return softpmu_exact(flags) ? flags & HF_SOFTPMU_BRANCH : softpmu_bulk_modelled(flags);
+}
+
+static inline bool softpmu_counts_branches(uint32_t flags)
+{
+	return softpmu_bulk_modelled(flags) || (softpmu_bulk(flags) && (flags & HF_SOFTPMU_BRANCH));
+}
+
+static inline bool softpmu_gathers(uint32_t flags)
+{
+	return (flags & HF_SOFTPMU_MODE) == HF_SOFTPMU_GATHER ||
+	       (softpmu_bulk_modelled(flags) && (flags & HF_SOFTPMU_BRANCH));
 }
 
 /*
@@ -127,6 +166,10 @@ void softpmu_smm(struct CPUArchState *env, bool entered);
  * meaning, and before anything but the processor can read its memory.
  */
 void softpmu_empty_log(struct CPUArchState *env);
+
+/* The page tables have changed: those of all pages, or of one. */
+void softpmu_new_address_space(struct CPUArchState *env);
+void softpmu_new_page(struct CPUArchState *env, uint64_t linear);
 
 /* Returns true if a single-step goes on, because the instruction was no taken branch
  * (IA32_DEBUGCTL.BTF). */
