@@ -23,6 +23,7 @@ as_stat() {
 }
 
 seq 1 3000 | awk '{ print $1 * 7919 % 3001, "line", $1 }' >"$SCRATCH/text"
+printf '%s\n' "$SCRATCH/text" "$ROOT/README.md" >"$SCRATCH/names"
 as_stat ls ls "$ROOT/src"
 as_stat awk awk '{ s += $1; t = t $2 } END { print s, length(t) }' "$SCRATCH/text"
 as_stat sed sed 's/line/row/' "$SCRATCH/text"
@@ -31,7 +32,9 @@ as_stat xz xz -T1 -1 -c "$SCRATCH/text"
 as_stat sort sort --parallel=1 "$SCRATCH/text"
 as_stat grep grep -c 'e 1.*7' "$SCRATCH/text"
 as_stat perl env PERL_HASH_SEED=0 perl -e 'my %h; $h{$_ % 97} .= $_ for 1 .. 3000; print join(",", map { length } sort values %h), "\n"'
-as_stat bash bash -c 'i=0; while ((i < 300)); do ((i++)); done; echo $i; $(echo true)'
+as_stat bash bash -c 'i=0; while ((i < 300)); do ((i++)); done; echo $i'
+# Several processes. A shell would not do: it runs more or less, depending on when a child's signal arrives.
+as_stat xargs xargs -n 1 -a "$SCRATCH/names" cksum
 as_stat cksum cksum "$SCRATCH/text"
 
 # --- calls ------------------------------------------------------------------------------------------------------
