@@ -6,7 +6,8 @@
 #ifndef SOFTPMU_TOOL_EDGES_H
 #define SOFTPMU_TOOL_EDGES_H
 
-#include "tools/softpmu/base/numbering.h"
+#include <hosts/user/hash.h>
+
 #include "tools/softpmu/symbols/code.h"
 
 struct edge {
@@ -60,7 +61,7 @@ static inline size_t edges_place(const struct edges *edges, uint64_t from, uint6
 {
 	uint64_t mix = from ^ (to << 24 | to >> 40);
 
-	return (size_t)(numbering_mix(0, mix) >> edges->shift);
+	return (size_t)(hash_of(mix) >> edges->shift);
 }
 
 /* Returns the edge, valid until the next call. */

@@ -32,17 +32,20 @@ static void retire_in_units(const struct spmu_insn *insn)
 
 /*
  * Adds what a model of the machine counts for the instruction.  An instruction has a signal at most
- * once, so further occurrences go first, as instructions that have nothing else.
+ * once, so further occurrences go first, as instructions that have nothing else.  The function is
+ * not inline, because setting the outcome to 0 takes time.
  */
-static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activity_outcome *outcome)
+static __attribute__((noinline)) void add_activity(struct spmu_insn *insn, uint64_t next_ip)
 {
-	activity_retire(insn->ip, next_ip, outcome);
-	insn->tallies = outcome->tally;
-	insn->tally_count = outcome->tallies;
-	insn->latency = outcome->latency;
-	insn->data_source = outcome->data_source;
-	insn->store_source = outcome->store_source;
-	for (uint64_t set = outcome->signals; set; set &= set - 1) {
+	struct activity_outcome outcome = {0};
+
+	activity_retire(insn->ip, next_ip, &outcome);
+	insn->tallies = outcome.tally;
+	insn->tally_count = outcome.tallies;
+	insn->latency = outcome.latency;
+	insn->data_source = outcome.data_source;
+	insn->store_source = outcome.store_source;
+	for (uint64_t set = outcome.signals; set; set &= set - 1) {
 		struct spmu_insn again = {
 			.ip = insn->ip,
 			.next_ip = next_ip,
@@ -55,16 +58,15 @@ static void add_activity(struct spmu_insn *insn, uint64_t next_ip, struct activi
 			.cpl = insn->cpl,
 		};
 
-		for (uint32_t n = outcome->times[__builtin_ctzll(set)]; n > 1; n--)
+		for (uint32_t n = outcome.times[__builtin_ctzll(set)]; n > 1; n--)
 			retire_in_units(&again);
 	}
-	insn->signals |= outcome->signals;
+	insn->signals |= outcome.signals;
 }
 
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const struct accesses *list)
 {
 	struct counting *c = current->counting;
-	struct activity_outcome outcome = {0};
 	struct spmu_insn insn = {
 		.ip = ip,
 		.next_ip = signals & SPMU_SIGBIT(FAR) ? 0 : next_ip,
@@ -79,7 +81,7 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const stru
 	if (current->list->flow)
 		flow_retire(ip, next_ip, signals);
 	if (current->list->activity)
-		add_activity(&insn, next_ip, &outcome);
+		add_activity(&insn, next_ip);
 	if (windows_wanted())
 		c->window.headroom--;
 	retire_in_units(&insn);
