@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from run import SEARCH, full, start, write_once
+from run import KEPT, SEARCH, full, start, write_once
 
 SMALL = b"""#include <cstdio>
 
@@ -69,10 +69,10 @@ def programs(folder):
     return [p for p in out if shutil.which(p.argv[0], path=SEARCH) or print(f"{p.name}: not installed")]
 
 
-def run(command):
+def run(command, cache=KEPT):
     """Returns milliseconds of CPU (of the process and those it waited for), and by the clock."""
     begin = time.perf_counter()
-    process = start(command, None)
+    process = start(command, None, cache)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -173,8 +173,8 @@ MEMORY = ("stat", "record", "trace", "profile")
 CLOCKS = ("trace", "profile")  # a reader works beside the program
 
 
-def start(command, stdin):
-    environment = {"PATH": SEARCH, "LC_ALL": "C", "HOME": "/", "XDG_CACHE_HOME": KEPT}
+def start(command, stdin, cache=KEPT):
+    environment = {"PATH": SEARCH, "LC_ALL": "C", "HOME": "/", "XDG_CACHE_HOME": cache}
     with open(stdin or os.devnull, "rb") as source:
         return subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, env=environment)

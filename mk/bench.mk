@@ -26,6 +26,11 @@ bench-pgo: deps-pgo
 bench-cold: $(B)/softpmu
 	@bench/cold.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
 
+# The cost of the first run in a new container, with translations that were copied from elsewhere.
+.PHONY: bench-ci
+bench-ci: $(B)/softpmu
+	@bench/ci.py --softpmu $(B)/softpmu --folder $(B)/bench $(if $(BENCH_ONLY),--only $(BENCH_ONLY))
+
 # The cost of the model of a machine, next to cachegrind.
 .PHONY: bench-machine
 bench-machine: $(B)/softpmu

@@ -62,7 +62,7 @@ cold "$true" >/dev/null
 same "--no-cache makes no folder" no "$([[ -e $kept ]] && echo yes || echo no)"
 is_kept "true" "$true"
 same "the folder is the user's alone" 700 "$(stat -c %a "$kept")"
-same "its files, too" 600 "$(stat -c %a "$kept"/*)"
+same "its files, too" 600 "$(stat -c %a "$kept"/* | sort -u)"
 is_kept "sort" sort -S 1M --parallel=1 /etc/services
 moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
 have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
@@ -73,11 +73,11 @@ if have xz; then
 	single=(xz -T1 -c /etc/services) several=(xz -T2 --block-size=16KiB -c /etc/services)
 	rm -f "$kept"/*
 	is_kept "one thread" "${single[@]}"
-	same "one thread: files" 1 "$(find "$kept" -type f | wc -l)"
+	same "one thread: files" 1 "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
 	count "${several[@]}"
 	same "threads come: what was kept for one is used" yes "$(yes_or_no "old > 500")"
 	forms=$(grep -qE 'AuthenticAMD|HygonGenuine' /proc/cpuinfo && echo 2 || echo 1)
-	same "threads come: files" "$forms" "$(find "$kept" -type f | wc -l)"
+	same "threads come: files" "$forms" "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
 	count "${several[@]}"
 	moves=by_threads is_kept "two threads" "${several[@]}"
 	is_kept "one thread, as others may come" "${single[@]}"
@@ -102,7 +102,7 @@ only() { # the one file of the program
 	count "$true"
 	count "$true"
 	same "kept again" yes "$(yes_or_no "old > 500")"
-	file=$(echo "$kept"/*)
+	file=$(echo "$kept"/[0-9a-f]*)
 }
 
 only
@@ -226,5 +226,5 @@ truncate -s 600M "$kept/old"
 touch -d 2001-01-01 "$kept/old"
 count "$true"
 same "what was written longest ago goes" no "$([[ -e $kept/old ]] && echo yes || echo no)"
-same "and nothing else" 1 "$(find "$kept" -type f | wc -l)"
+same "and nothing else" 1 "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
 finish

@@ -66,14 +66,19 @@ uint32_t lookup_hash(uint64_t key);
 
 #define PERSIST_MODULES_MAX 256 /* struct block has their numbers in a byte */
 
-/* A mapping of a module's code, and its file. */
-struct identity {
-	uint64_t start, end, offset;
+/* What tells a file from others and from its own earlier versions, on one machine. */
+struct file_version {
 	uint64_t device, inode, bytes, changed[2], written[2];
+};
+
+/* A mapping of a module's code.  Copies of a file have the same sum (contents.h). */
+struct identity {
+	uint64_t start, end, offset, sum;
 };
 
 struct module {
 	struct identity is;
+	struct file_version file;	/* that it was mapped from */
 	uint32_t first, count;		/* of its blocks' numbers, in the file */
 	uint32_t first_target, targets; /* of its indirect targets */
 	uint32_t saveable;		/* old enough to be saved */

@@ -8,7 +8,8 @@
  * What a file contains.  It is an image of the code cache.  The image is valid because nothing
  * moves: the cache is at the same address in each run, and places.c gives modules below 2 GiB the
  * same addresses.  The blocks of a module become visible when the module is mapped at its old
- * address and its file is unchanged (device, inode, size, times).  Jumps between modules are
+ * address and has the same content (contents.c).  So a file also serves copies of the program, in
+ * other containers or after a restart from an image.  Jumps between modules are
  * unlinked before saving, so no block depends on another module.  Code that is writable, or that
  * is not from a file, is never saved.
  *
@@ -24,6 +25,7 @@
 #include "engine/cache/persistent.h"
 #include "engine/count/meter_list.h"
 #include "engine/memory/pages.h"
+#include "engine/persist/contents.h"
 #include "engine/persist/persist.h"
 #include "engine/persist/persist_file.h"
 #include "engine/persist/persist_state.h"
@@ -38,9 +40,9 @@
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 
-#define SAVEABLE_AFTER                                                                             \
-	3 /* seconds: a file that changed later may change again in the same clock tick */
-#define LOW_END UINT64_C(0x80000000)
+/* Seconds: a file that changed later may change again in the same clock tick. */
+#define SAVEABLE_AFTER 3
+#define LOW_END	       UINT64_C(0x80000000)
 
 struct persist_state persist;
 
@@ -94,28 +96,22 @@ static void take_if_kept(const struct module *m)
 
 void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 {
-	struct stat stat;
-	uint64_t now;
 	struct module *m = &persist.mapped[persist.mappeds];
+	uint64_t lasts = persist_now() - SAVEABLE_AFTER;
 
-	if (persistent.off || persist.mappeds == PERSIST_MODULES_MAX || start + bytes > LOW_END ||
-	    !file_stat(fd, &stat))
+	if (persistent.off || persist.mappeds == PERSIST_MODULES_MAX || start + bytes > LOW_END)
 		return;
-	*m = (struct module){.is = {
-				     .start = start,
-				     .end = in_pages(start + bytes),
-				     .offset = offset,
-				     .device = stat.st_dev,
-				     .inode = stat.st_ino,
-				     .bytes = (uint64_t)stat.st_size,
-				     .written = {stat.st_mtime, stat.st_mtime_nsec},
-				     .changed = {stat.st_ctime, stat.st_ctime_nsec},
-			     }};
-	now = persist_now();
-	m->saveable =
-		now > m->is.changed[0] + SAVEABLE_AFTER && now > m->is.written[0] + SAVEABLE_AFTER;
+	*m = (struct module){
+		.is = {.start = start, .end = in_pages(start + bytes), .offset = offset}};
+	if (!contents_version(fd, &m->file))
+		return;
+	m->saveable = lasts > m->file.changed[0] && lasts > m->file.written[0];
+	if (engine_link->cache_folder[0])
+		m->is.sum = contents_sum(fd, &m->file, offset, bytes, m->saveable);
+	m->saveable &= m->is.sum != 0;
 	persist.mappeds++;
-	take_if_kept(m);
+	if (m->is.sum)
+		take_if_kept(m);
 }
 
 void persist_changed(uint64_t start, uint64_t end)

@@ -35,20 +35,24 @@ uint64_t persist_mix(uint64_t sum, uint64_t word)
 	return sum ^ sum >> 29;
 }
 
-/* Four sums side by side, because a multiplication takes several clocks. */
+/* Four sums side by side, because a multiplication takes several clocks.  They are in variables of
+ * their own, so that they stay in registers. */
 uint64_t persist_sum(uint64_t sum, const void *from, size_t bytes)
 {
-	uint64_t shard[4] = {sum, 1, 2, 3}, last = 0;
+	uint64_t a = sum, b = 1, c = 2, d = 3, last = 0;
 	const uint64_t *at = from;
 
-	for (; bytes >= sizeof(shard); bytes -= sizeof(shard), at += 4)
-		for (unsigned i = 0; i < 4; i++)
-			shard[i] = persist_mix(shard[i], at[i]);
+	for (; bytes >= 32; bytes -= 32, at += 4) {
+		a = persist_mix(a, at[0]);
+		b = persist_mix(b, at[1]);
+		c = persist_mix(c, at[2]);
+		d = persist_mix(d, at[3]);
+	}
 	for (; bytes >= 8; bytes -= 8)
-		shard[0] = persist_mix(shard[0], *at++);
+		a = persist_mix(a, *at++);
 	memcpy(&last, at, bytes);
-	shard[0] = persist_mix(shard[0], last ^ (uint64_t)bytes << 56);
-	return persist_mix(persist_mix(shard[0], shard[1]), persist_mix(shard[2], shard[3]));
+	a = persist_mix(a, last ^ (uint64_t)bytes << 56);
+	return persist_mix(persist_mix(a, b), persist_mix(c, d));
 }
 
 void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key)

@@ -15,6 +15,7 @@
 #include "engine/cache/cache.h"
 #include "engine/cache/persistent.h"
 #include "engine/count/meter_list.h"
+#include "engine/persist/contents.h"
 #include "engine/persist/persist.h"
 #include "engine/persist/persist_file.h"
 #include "engine/persist/persist_state.h"
@@ -80,11 +81,10 @@ static bool separate(void)
 static bool is_outdated(const struct module *m)
 {
 	for (unsigned i = 0; i < persist.mappeds; i++) {
-		const struct identity *is = &persist.mapped[i].is;
+		const struct module *now = &persist.mapped[i];
 
-		if (is->device == m->is.device && is->inode == m->is.inode &&
-		    (is->bytes != m->is.bytes ||
-		     memcmp(is->changed, m->is.changed, sizeof(is->changed)) != 0))
+		if (now->file.device == m->file.device && now->file.inode == m->file.inode &&
+		    now->is.offset == m->is.offset && now->is.sum != m->is.sum)
 			return true;
 	}
 	return false;
@@ -241,13 +241,18 @@ static uint64_t bytes_of_parts(void)
 	return bytes;
 }
 
+static bool may_save(void)
+{
+	return persist.loaded && !persistent.off && !current->is_vfork_child &&
+	       current->pid == persist.owner;
+}
+
 static bool is_worth_it(void)
 {
 	uint32_t added = blocks_count() - persistent.blocks;
 
-	return persist.loaded && !persistent.off && !current->is_vfork_child &&
-	       current->pid == persist.owner && added >= NEW_LEAST &&
-	       added >= persistent.blocks / 32 && bytes_of_parts() < PERSIST_BYTES_MOST / 4 * 3;
+	return added >= NEW_LEAST && added >= persistent.blocks / 32 &&
+	       bytes_of_parts() < PERSIST_BYTES_MOST / 4 * 3;
 }
 
 static bool save(long folder)
@@ -273,16 +278,23 @@ void persist_save(void)
 {
 	uint64_t all = ~UINT64_C(0);
 	struct persist_stat is;
+	bool worth_it;
 	long folder;
 
-	if (!file_may_have(FILE_MOST) || !is_worth_it() || !separate())
+	if (!file_may_have(FILE_MOST) || !may_save())
+		return;
+	worth_it = is_worth_it() && separate();
+	if (!worth_it && !contents_are_new())
 		return;
 	syscall4(__NR_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 8);
 	folder = syscall4(__NR_openat, AT_FDCWD, (long)engine_link->cache_folder,
 			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (is_error(folder))
 		return;
-	if (persist_is_own(folder, S_IFDIR, &is) && save(folder))
-		engine_link->cache_written = 1;
+	if (persist_is_own(folder, S_IFDIR, &is)) {
+		contents_save(folder);
+		if (worth_it && save(folder))
+			engine_link->cache_written = 1;
+	}
 	syscall1(__NR_close, folder);
 }
