@@ -16,8 +16,8 @@
  * the library does not know are 0.  Otherwise the call returns SPMU_E_ARGUMENT, because the program
  * asks for something that this library does not do.
  *
- * Structures without a size (struct spmu_insn, spmu_branch, spmu_meters and the others) and the
- * values of enumerators do not change while the library's soname stays the same.
+ * Some structures have no size: struct spmu_insn, spmu_branch, spmu_meters and others.  They and
+ * the values of enumerators do not change while the library's soname stays the same.
  *
  * Example: examples/base.c.
  */

@@ -310,8 +310,11 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_detect(struct spmu_driver *d
  * Creates the DS management area and its buffers, and loads IA32_DS_AREA and the LVT entry.  The
  * BTS buffer may leave too little memory for PEBS; then precise requests are refused.
  *
- * SPMU_E_ARGUMENT: `memory` or memory->memory is NULL, the size is wrong, an address is 0 or
- * misaligned, the memory is beyond what the layout can address, or an area is in use.
+ * SPMU_E_ARGUMENT: one of these is true:
+ *		- `memory` or memory->memory is NULL, or the size is wrong;
+ *		- an address is 0 or misaligned;
+ *		- the memory is beyond what the layout can address;
+ *		- an area is in use.
  * SPMU_E_SPACE: not even two records fit.
  * SPMU_E_UNAVAILABLE: no DS; BTS is asked for and there is none; no BTS is asked for and there is
  * no PEBS; or a register faulted, and then the driver has no area.
@@ -339,9 +342,11 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_set_groups(struct spmu_drive
  * request	The driver copies it.
  * slot		Receives the number for the other functions; unchanged on error.
  *
- * SPMU_E_ARGUMENT: a pointer is NULL, the size is wrong, `select` has EN or INT, a precise request
- * has no period, the period does not fit the counter, or the family's counters cannot compare in
- * this way.
+ * SPMU_E_ARGUMENT: one of these is true:
+ *		- a pointer is NULL, or the size is wrong;
+ *		- `select` has EN or INT;
+ *		- a precise request has no period, or the period does not fit the counter;
+ *		- the family's counters cannot compare in this way.
  * SPMU_E_COUNTER: no counter is free; on NetBurst also: what selects and tags events is taken;
  * with precise distribution also: it must be alone (pdir_alone).
  * SPMU_E_UNAVAILABLE: the request is precise and there is no PEBS or no buffer for it; it has a

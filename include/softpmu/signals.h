@@ -4,12 +4,12 @@
  *
  * A signal is one kind of occurrence that every x86 processor has.  A host
  * reports signals; it does not know events, counters or families.  A model's
- * event table maps (event select, unit mask) to a set of signals, and an
- * event's count is the number of occurrences of its signals.
+ * event table maps (event select, unit mask) to a set of signals.  An event's
+ * count is the number of occurrences of its signals.
  *
- * One instruction may produce several signals, each at most once.  Where an
- * instruction counts twice (a fused multiply-add is two operations) the second
- * occurrence is a signal of its own (SPMU_SIG_FMA_...), and the event's set
+ * One instruction may produce several signals, each at most once.  Some
+ * instructions count twice: a fused multiply-add is two operations.  Then the
+ * second occurrence has its own signal (SPMU_SIG_FMA_...), and the event's set
  * holds both.  So an instruction's contribution to an event is
  * popcount(instruction's signals & event's signals).
  *

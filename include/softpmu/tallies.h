@@ -4,8 +4,8 @@
  *
  * A signal (signals.h) happens at most once in an instruction, and a host knows it before the
  * instruction runs.  A tally is a kind of occurrence without these limits.  An instruction can have
- * any number of them (cache lines, micro-operations, clocks of a stall), and a host may find out
- * after the instruction has run (cache misses).
+ * any number of them: cache lines, micro-operations, clocks of a stall.  A host may know the number
+ * only after the instruction has run (cache misses).
  *
  * An event of a model names a set of signals, or a tally, or both.  Its count is the number of
  * occurrences of all of them.  An event whose tally the host does not supply is absent on that

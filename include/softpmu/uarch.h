@@ -397,8 +397,8 @@ struct spmu_uarch_block {
 
 /*
  * Reports one run of a block by a thread: the fetch of each line, and then the accesses.  The model
- * counts the same as for one call each of spmu_uarch_fetch() and spmu_uarch_access(), at a far
- * lower cost for those that hit the first levels.
+ * counts the same as with spmu_uarch_fetch() for each line and spmu_uarch_access() for each access.
+ * Fetches and accesses that hit the first levels cost far less.
  *
  * word		What the addresses need.  word[0] exists, even if no access needs it.
  * segment_base	Of accesses with SPMU_UARCH_SEGMENT.
@@ -457,9 +457,9 @@ SPMU_API void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
  *
  * Such a model does not know what large structures hold.  So an access that misses the last level,
  * or the second level of the TLB, counts as a hit while its set has free ways: the line or page may
- * have been brought in meanwhile.  (For estimates of what such an
- * access does, see Wood, Hill and Kessler, "A Model for Estimating Trace-Sample Miss Ratios",
- * SIGMETRICS 1991.)  At first the model is told of everything.
+ * have been brought in meanwhile.  Such accesses are the subject of Wood, Hill and Kessler, "A
+ * Model for Estimating Trace-Sample Miss Ratios", SIGMETRICS 1991.  A new model is told of
+ * everything.
  */
 SPMU_API void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial);
 

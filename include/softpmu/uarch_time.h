@@ -8,12 +8,12 @@
  *
  * A block is analysed once: each instruction gets its micro-operations, latency and ports, from
  * LLVM's scheduling models, and the registers that it reads and writes.  A timeline then follows
- * the blocks with a window, as in "An Evaluation of High-Level Mechanistic Core Models" (Carlson,
- * Heirman, Eyerman, Hur and Eeckhout, ACM TACO 11(3), 2014; its instruction-window-centric model).
- * An instruction is dispatched in order, as the width and the reorder buffer allow.  It starts when
- * its operands are ready and a port is free, and retires in order.  A mispredicted branch stops
- * dispatch until it is resolved and the front end is full again.  So misses overlap as far as the
- * window, the data they depend on, and the fill buffers allow.
+ * the blocks with a window.  It is the instruction-window-centric model of "An Evaluation of
+ * High-Level Mechanistic Core Models" (Carlson, Heirman, Eyerman, Hur and Eeckhout, ACM TACO 11(3),
+ * 2014).  An instruction is dispatched in order, as the width and the reorder buffer allow.  It
+ * starts when its operands are ready and a port is free, and retires in order.  A mispredicted
+ * branch stops dispatch until it is resolved and the front end is full again.  So misses overlap as
+ * far as the window, the data they depend on, and the fill buffers allow.
  *
  * Simplified: the front end delivers as much as dispatch takes, except at taken branches and after
  * misses.  The window has no separate schedulers and no load buffer.  A port is chosen at dispatch.

@@ -51,8 +51,10 @@ SPMU_API size_t spmu_uncore_bytes(void);
  * config	The library copies it.  The cores must live as long as the unit.
  * uncore	Receives the unit; unchanged on error.
  *
- * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `cores` is out of range, a core is
- * there beyond `cores`, or the size of the structure is wrong.
+ * SPMU_E_ARGUMENT: one of these is true:
+ *		- a pointer is NULL, or `memory` is not aligned;
+ *		- `cores` is out of range, or a core beyond `cores` is not NULL;
+ *		- the size of the structure is wrong.
  * SPMU_E_MODEL: the library has no uncore unit of this model.
  * SPMU_E_SPACE: `bytes` is too small.
  */
@@ -94,8 +96,9 @@ struct spmu_uncore_activity {
  * the clock in which they happen: with PMI_FRZ the clocks after that do not count.
  *
  * An interrupt reaches the logical processors of a core that have IA32_DEBUGCTL.ENABLE_UNCORE_PMI
- * (bit 13) set.  It sets their IA32_PERF_GLOBAL_STATUS.Ovf_Uncore, freezes what IA32_DEBUGCTL says,
- * and goes through the entry of the local vector table to the `pmi` callback of the core's host.
+ * (bit 13) set.  It sets their IA32_PERF_GLOBAL_STATUS.Ovf_Uncore, and freezes what IA32_DEBUGCTL
+ * selects.  Then it goes through the entry of the local vector table to the `pmi` callback of the
+ * core's host.
  *
  * Cost: a few operations for each counter, once for the call and once more for each overflow.
  */

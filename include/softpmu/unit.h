@@ -180,9 +180,13 @@ SPMU_API size_t spmu_core_bytes(void);
  * config, host	The library copies both.
  * core		Receives the core; unchanged on error.
  *
- * SPMU_E_ARGUMENT: a pointer is NULL, `memory` is not aligned, `threads` is not 1 or 2, a thread
- * has no meters, `errata` has a bit of an erratum that is not there or cannot be switched on, or
- * the size of a structure is not set or covers something that this version does not know.
+ * SPMU_E_ARGUMENT: one of these is true:
+ *		- a pointer is NULL, or `memory` is not aligned;
+ *		- `threads` is not 1 or 2, or a thread has no meters;
+ *		- `errata` has a bit of an erratum that the model does not have, or that cannot be
+ *		  switched on;
+ *		- the size of a structure is not set, or it covers something that this version
+ *		  does not know.
  * SPMU_E_SPACE: `bytes` is too small.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status spmu_core_create(void *memory, size_t bytes,
@@ -408,10 +412,10 @@ SPMU_API unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t sign
 			      uint64_t clocks, unsigned cpl);
 
 /*
- * Returns the counters of thread lp that software has enabled for an event that the host does not
- * supply, or that the model does not know.  They count nothing.  Bit n is general counter n, bit
- * 32 + n fixed counter n.  Where the threads of a core share the counters, thread 0 has them all.
- * Returns 0 for a thread that the core does not have.
+ * Returns the absent counters of thread lp, which count nothing.  Software has enabled them, but
+ * the host does not supply their event, or the model does not know it.  Bit n is general counter n,
+ * bit 32 + n fixed counter n.  Where the threads of a core share the counters, thread 0 has them
+ * all.  Returns 0 for a thread that the core does not have.
  */
 SPMU_API uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp);
 

@@ -3,8 +3,13 @@
 """comments.py HEADER: prints a header with its comments as Doxygen reads them.
 
 A comment on lines of its own documents what follows it.  A comment at the end of a line documents
-what is before it.  A line that begins with a name and a tab, with a status and a colon, or with a tab and a
-dash, is an item of a list; other lines with a tab after an empty line are code.  A declaration directly after another one shares its comment.
+what is before it.  A declaration directly after another one shares its comment.
+
+A line is an item of a list if it begins with one of these:
+- a name and a tab;
+- a status and a colon;
+- a tab and a dash; with two tabs the item belongs to the item before.
+Other lines with a tab are code if they follow an empty line.
 """
 import re
 import sys
