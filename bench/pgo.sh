@@ -3,12 +3,13 @@
 # pgo.sh FOLDER: optimizes a real program by a profile of last branch records, and shows the
 # gain (docs/pgo.md describes the same by hand).
 #
-# The program is the Lua interpreter of Debian's source package. Built with its
-# relocations, it is recorded while it runs one script, converted by perf2bolt, and laid out again
-# by llvm-bolt. Built by clang with line numbers, it is recorded, converted by llvm-profgen, and compiled
-# again with that sample profile (AutoFDO). The script prints, for all programs, the instructions and taken branches
-# of another run, exactly, and the minimum CPU time of RUNS runs that take turns. It ends with 1 if
-# a step fails or an output differs.
+# The program is the Lua interpreter of Debian's source package. For BOLT it is built with its
+# relocations. It is recorded while it runs one script. perf2bolt converts the recording, and
+# llvm-bolt makes a new layout. For AutoFDO clang builds it with line numbers. It is recorded,
+# llvm-profgen converts the recording, and clang compiles it again with that sample profile. For
+# each program the script prints the exact instructions and taken branches of another run. It also
+# prints the minimum CPU time of RUNS runs that take turns. It ends with 1 if a step fails or an
+# output differs.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 softpmu=${SOFTPMU:-${B:-$root/build}/softpmu}

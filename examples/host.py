@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """host.py: a host in Python, as an example for languages that call the library through FFI.
 
-It declares the structures that it fills in, sets their sizes, and counts the instructions and
-loads of a program that it makes up, with an interrupt at the 1000th load.
+It declares the structures that it fills in, and sets their sizes. It reports the instructions of an
+invented program. Counters count its instructions and loads, and the 1000th load causes an
+interrupt.
 
     LD_LIBRARY_PATH=build python3 examples/host.py
 

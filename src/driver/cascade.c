@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cascade.c: samples by a cascade of two NetBurst counters (Vol. 3B 18.15.5.6, 18.15.5.7): a sample
- * is taken at the next occurrence of an event after every N occurrences of another event.
+ * cascade.c: samples by a cascade of two NetBurst counters (Vol. 3B 18.15.5.6, 18.15.5.7). After
+ * every N occurrences of one event, the next occurrence of another event takes a sample.
  *
  * The starter counts up to its period and does not interrupt. Its overflow enables the other
- * counter. The other counter's CCCR has no ENABLE flag. Instead it asks to be started: by CASCADE
- * between the two pairs of a block, by bit 11 from the third pair of IQ (CASCADE leads to that
- * pair, but not away from it). FORCE_OVF makes each of its counts an overflow. It counts while that
- * bit of its own CCCR and the starter's OVF are set (18.15.5.5). So the driver stops it by its own
- * bit, and does not clear the starter's OVF before the sample is taken.
+ * counter. The other counter's CCCR has no ENABLE flag. Instead it has a bit that lets the starter
+ * start it. That bit is CASCADE between the two pairs of a block, and bit 11 if the starter is in
+ * the third pair of IQ. (CASCADE leads to the third pair, but not away from it.) FORCE_OVF makes
+ * each of its counts an overflow. It counts while that bit of its own CCCR and the starter's OVF
+ * are set (18.15.5.5). So the driver stops it by its own bit, and does not clear the starter's OVF
+ * before the sample is taken.
  */
 #include "internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ds_setup.c: creates the DS save area (Vol. 3B 17.4.9.2, 17.4.9.4, 18.4.4.1): the management area
- * at the start of the memory, the BTS buffer on the next cache line after it, then the PEBS buffer
- * on the next cache line.
+ * ds_setup.c: creates the DS save area (Vol. 3B 17.4.9.2, 17.4.9.4, 18.4.4.1). The management area
+ * is at the start of the memory. The BTS buffer follows on the next cache line, then the PEBS
+ * buffer on the next cache line.
  *
  * The fields obey the manual's restrictions: doubleword alignment; index = base; absolute maximum
  * one byte past a whole number of records; threshold a whole number of records above the base and

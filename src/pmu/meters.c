@@ -7,8 +7,8 @@
  * since is the difference between the headroom that was granted and what is left of it.
  *
  * Counters with a threshold or edge detection check each clock, so their meter needs every
- * instruction. Counters that depend on the prediction of a branch need each branch of their kinds,
- * because the signals of a meter add up and cannot be combined.
+ * instruction. A meter adds its signals up and cannot combine them. So counters that depend on the
+ * prediction of a branch need each branch of their kinds.
  */
 #include <string.h>
 

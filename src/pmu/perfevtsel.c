@@ -61,9 +61,9 @@ static void update_address(const struct spmu_core *core, const struct thread *th
 /*
  * Table 18-54 and its notes: only some counters, only plain counting. The notes also require INV
  * and CMASK to be 0, but processors accept them: Intel's lists have precise events with both
- * (INST_RETIRED.TOTAL_CYCLES). The event itself makes the record, whatever the threshold does. If
- * PEBS takes any event, the record of an event that is not precise is made at the next opportunity
- * (18.7.1), and so is the record of clocks.
+ * (INST_RETIRED.TOTAL_CYCLES). The event itself makes the record, whatever the threshold does. On
+ * some models PEBS takes any event. The record of an event that is not precise, or of clocks, is
+ * then made at the next opportunity (18.7.1).
  */
 static void update_precise(const struct spmu_core *core, struct thread *thread,
 			   const struct spmu_event *event, unsigned n, uint64_t select)

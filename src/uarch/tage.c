@@ -5,8 +5,9 @@
  * and tables of tagged counters whose index depends on histories of growing length.  The longest
  * history that has an entry for the branch predicts it.
  *
- * A branch that has gone one way only does not use the tables and is not in the history (Gope and
- * Lipasti, "Bias-free branch predictor", MICRO 2014).  At first it is predicted not taken.
+ * A branch that has always gone the same way does not use the tables.  It is not in the history
+ * either (Gope and Lipasti, "Bias-free branch predictor", MICRO 2014).  At first it is predicted
+ * not taken.
  *
  * Simplified: the history holds outcomes of conditional branches alone, no path.  A product hashes
  * it, where hardware folds it by exclusive-or.

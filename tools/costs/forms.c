@@ -3,9 +3,9 @@
  * forms.c: lists the forms of instructions that the decoder distinguishes, for `make costs`.
  *
  * A form is a row of the decoder's table (decode_table.h) with REX.W, vector length, EVEX.b, the
- * reg field of ModRM, and whether ModRM names memory.  Each line has that key, which operands the
- * form reads and writes, according to Zydis, the properties of data/uarch/forms.h, and the bytes
- * of an instruction of this form.
+ * reg field of ModRM, and whether ModRM names memory.  Each line begins with that key.  Then it has
+ * the operands that the form reads and writes, according to Zydis, and the properties of
+ * data/uarch/forms.h.  The bytes of an instruction of this form follow.
  *
  * Simplified: of x87 instructions that the whole ModRM byte selects, one speaks for its group.
  */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# headers.sh [TREE]: each public header compiles alone, in strict C11 and in C++11 and later, and no name
-# is both a structure's and a function's, because C++ would then need `struct` before it.
+# headers.sh [TREE]: each public header compiles alone, in strict C11 and in C++11 and later. No
+# name is both a structure's and a function's, because C++ would then need `struct` before it.
 # shellcheck source=tools/lint/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -5,7 +5,7 @@
  *
  * A NetBurst event is a class and a mask.  The model's table has a row for each bit of the mask,
  * and for some combinations.  If the host does not supply one bit of a mask, the whole event is
- * absent, because the count of the other bits would be too small.
+ * absent: the count of the other bits would be too small.
  *
  * front_end_event, execution_event and replay_event count micro-operations with a tag.  "tag="
  * names the event that sets the tag.  The manual's metrics are names for pairs of such events.

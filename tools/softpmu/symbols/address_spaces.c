@@ -2,9 +2,9 @@
 /*
  * address_spaces.c: the mappings of each process, as mmap, fork, exec and exit change them.
  *
- * A new mapping is not cut out of the older ones: the newest one at an address counts.  Older
- * mappings that a new one covers completely are removed, so that a process which maps the same
- * range again and again needs no more memory.
+ * A new mapping is not cut out of the older ones: the newest one at an address counts.  If a new
+ * mapping covers an older one completely, the older one is removed.  So a process that maps the
+ * same range many times needs no more memory.
  */
 #include "tools/softpmu/symbols/address_spaces.h"
 

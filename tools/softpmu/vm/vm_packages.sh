@@ -11,8 +11,8 @@ mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
 
-# apt ARCHITECTURE TOOL WORD...: runs apt-get or apt-cache with the lists of that architecture, as if nothing
-# were installed, so that all dependencies of a package are fetched with it.
+# apt ARCHITECTURE TOOL WORD...: runs apt-get or apt-cache with the lists of that architecture, as
+# if nothing were installed.  So apt fetches a package with all its dependencies.
 apt() {
 	local arch=$1 dir=$cache/apt-$1 tool=$2
 	shift 2
