@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softpmu-unit.h: the unit of a virtual processor, as the files of the glue share it.  softpmu.c
- * counts, softpmu-access.c serves the guest's register accesses, softpmu-unit.c creates the unit
- * and answers its callbacks, softpmu-list.c lists accesses, and
- * softpmu-machine.c feeds a model of the machine.
+ * softpmu-unit.h: the unit of a virtual processor, as the files of the glue share it.
+ *
+ *	softpmu.c		counts
+ *	softpmu-access.c	serves the guest's register accesses
+ *	softpmu-unit.c		creates the unit and answers its callbacks
+ *	softpmu-list.c		lists accesses
+ *	softpmu-machine.c	feeds a model of the machine
  */
 #ifndef SOFTPMU_UNIT_H_QEMU
 #define SOFTPMU_UNIT_H_QEMU
@@ -75,8 +78,8 @@ void softpmu_grant(struct softpmu *unit);
 void softpmu_hand_over(struct softpmu *unit);
 
 /*
- * Returns how many instructions of each ring may retire before the log can be full, or before a
- * branch can reach the threshold of the BTS buffer. An exact block retires that branch.
+ * Returns how many instructions of each ring may certainly retire. After that the log can be full,
+ * or a branch can reach the threshold of the BTS buffer. An exact block retires that branch.
  */
 int64_t softpmu_log_headroom(const struct spmu_branch_tap *tap);
 

@@ -3,8 +3,8 @@
  * softpmu.c: reports what QEMU executes to the performance-monitoring unit of a virtual
  * processor (Vol. 3B chapter 18).  softpmu.h says how blocks count.
  *
- * Each virtual processor is a core of its own, or one of two threads of a core.  Two threads
- * run in turns on one thread of the emulator, so both are at the end of a block when one of
+ * Each virtual processor is a core of its own, or one of two threads of a core.  Two threads of a
+ * core run in turns on one thread of the emulator.  So both are at the end of a block when one of
  * them calls the unit.
  *
  * Time is modelled.  A core clock passes with each instruction that retires, and none passes while
