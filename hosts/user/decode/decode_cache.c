@@ -2,8 +2,8 @@
 /*
  * decode_cache.c: a cache of decoded instructions (decode_cache.h).
  *
- * It contains instructions without legacy prefixes, of the one-byte map or after 0FH, with
- * opcodes for which only addresses depend on the bytes after the head.
+ * It contains instructions without legacy prefixes, of the one-byte map or after 0FH. It contains
+ * only opcodes for which the bytes after the head change nothing but addresses.
  */
 #include <stddef.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * generate.c: the build-time program that writes the opcode table.
  *
- * It generates the bytes of each encoding (opcode map, mandatory prefix, opcode, REX.W, vector
- * length, EVEX.b, ModRM), asks Zydis about them, and records the answer as a property set
- * (generate_prop.h).  Then it determines which of these fields an opcode depends on and keeps
- * only those.  It finds forbidden values of fields by trying them (generate_probe.h).
+ * It generates the bytes of each encoding: opcode map, mandatory prefix, opcode, REX.W, vector
+ * length, EVEX.b, ModRM.  It asks Zydis about them, and records the answer as a property set
+ * (generate_prop.h).  Then it determines which of these fields an opcode depends on and keeps only
+ * those.  It finds forbidden values of fields by trying them (generate_probe.h).
  */
 #include <stdbool.h>
 #include <stdio.h>

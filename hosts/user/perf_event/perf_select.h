@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_select.h: what a counter of a model must be programmed with for an event that a program asks
- * for, and whether the events of a group fit together (perf_select.c).
+ * perf_select.h: how a counter of a model is programmed for an event that a program asks for
+ * (perf_select.c). Also tells whether the events of a group fit together.
  */
 #ifndef SOFTPMU_PERF_SELECT_H
 #define SOFTPMU_PERF_SELECT_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lookup.c: finds the code for a program address: the engine by a table of keys, translated code
- * by the tables of indirect targets.
+ * lookup.c: finds the code for a program address. The engine uses a table of keys. Translated code
+ * uses the tables of indirect targets.
  *
- * An indirect branch uses the low 16 bits of the program address as the index of a thunk, which
- * compares the whole address without changing a flag.  Thunks with the same low bits form a
- * chain.  A thunk is directly before its block, unless the block was translated earlier.
- * Returns have their own table, because their target is on the stack.
+ * An indirect branch finds a thunk by the low 16 bits of the program address.  The thunk compares
+ * the whole address, and changes no flag.  Thunks with the same low bits form a chain.  A thunk is
+ * directly before its block, unless the block was translated earlier.  Returns have their own
+ * table, because their target is on the stack.
  *
  * The persistent code cache is not entered here: persist.c uses its table as it is in the file.
  * Entries here come first.  Indirect targets of the persistent cache are in chains of their own,

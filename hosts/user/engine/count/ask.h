@@ -10,9 +10,10 @@
 int ask_find(uint32_t tid);
 
 /*
- * Waits until every other task that has this event in its list (a serial of link_open.h) has looked
- * at its list, or is in a system call: then it looks before it runs more of the program, and what
- * it has counted is published.  The engine's lock is not held.
+ * Waits for every other task that has this event in its list.  `serial` names the event
+ * (link_open.h).  The wait for a task ends when the task has looked at its list, or is in a system
+ * call.  Such a call has published what the task counted, and the task looks at its list before it
+ * runs more of the program.  The engine's lock is not held.
  */
 void ask_counting(uint64_t serial);
 

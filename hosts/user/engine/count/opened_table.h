@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opened_table.h: the events that programs of the run have opened, and the lists of the tasks that
- * count them, in the memory of the run (opened_table.c, hosts/user/link_open.h).
+ * opened_table.h: the opened events of the run and the lists of the tasks that count them
+ * (opened_table.c). Both are in the memory of the run (hosts/user/link_open.h).
  */
 #ifndef SOFTPMU_ENGINE_OPENED_TABLE_H
 #define SOFTPMU_ENGINE_OPENED_TABLE_H

@@ -232,10 +232,11 @@ bool shards_quantum_over(void)
 /* --- the list --- */
 
 /*
- * What a model of the machine counts is known after the code has run.  So bulk code runs only as
- * many instructions as cannot use up the headroom of a meter that the model counts, even if each of
- * them has as many occurrences as it can.  This window is a meter of instructions.
- * It is set in precise mode.  While nothing is sampled, no overflow is near, and there is none.
+ * Sets the window.  What a model of the machine counts is known only after the code has run.  So
+ * bulk code may run only a number of instructions that cannot use up the headroom of a meter of the
+ * model.  This holds even if each instruction has as many occurrences as possible.  The window is a
+ * meter of instructions, and is set in precise mode.  While nothing is sampled, no overflow is
+ * near, and there is no window.
  */
 static void set_window(void)
 {

@@ -10,9 +10,9 @@
  * few for each reading.  The processor that RDTSCP names is always the first (Vol.  2B, RDTSC,
  * RDTSCP).
  *
- * The system has its own clocks.  For it, a deadline on one of these clocks is past, so a wait
- * with a deadline ends at once, and then the clock shows the deadline.  Timers, times of files,
- * and the processor time of getrusage(2) and times(2) show the machine's time.
+ * The system has its own clocks.  For the system, a deadline on one of these clocks is past.  So a
+ * wait with a deadline ends at once, and the clock shows the deadline after it.  Timers, times of
+ * files, and the processor time of getrusage(2) and times(2) show the machine's time.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>

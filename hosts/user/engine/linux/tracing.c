@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracing.c: a task of the program traces another one in the same memory (ptrace(2)), as the
- * leak checkers of sanitizers do from a process that shares their memory.
+ * tracing.c: a task of the program traces another one in the same memory (ptrace(2)). The leak
+ * checkers of sanitizers do so: a process that shares the program's memory traces its threads.
  *
  * A traced thread could be stopped anywhere in the engine, with its lock held or with registers
  * that are not the program's.  So the engine stops it outside first, and then asks the kernel to
- * stop it.  Its registers are those in its context.  It continues when it is detached, or
- * continued without a signal.  A signal that comes before the awaited stop is passed on while it
- * is stopped.  Registers cannot be set.  The engine does not handle tasks in other memory.
+ * stop it.  Its registers are those in its context.  It continues when it is detached, or continued
+ * without a signal.  A signal that comes before the awaited stop is passed on while the thread is
+ * stopped.  The registers of a traced thread cannot be set.  The engine does not handle tasks in
+ * other memory.
  */
 #include <asm/errno.h>
 #include <asm/ptrace-abi.h>

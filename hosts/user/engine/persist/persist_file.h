@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * persist_file.h: the file of a persistent code cache.  It is mapped, not read: a header, then
- * parts that begin with a page each.  First come the parts that are used where they are in the
- * file, then those of the code cache, which are mapped privately at their places.
+ * persist_file.h: the file of a persistent code cache.  It is mapped, not read.  It has a header
+ * and then parts, each of which begins at a page.  The first parts are used where they are in the
+ * file.  The parts of the code cache follow, and are mapped privately at their places.
  */
 #ifndef SOFTPMU_ENGINE_PERSIST_FILE_H
 #define SOFTPMU_ENGINE_PERSIST_FILE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c: the frame of a signal on the program's stack, in the kernel's layout: return
- * address, struct ucontext, siginfo, and above them the extended state in the standard form of
- * XSAVE, with the bytes for software that hold its size.
+ * frames.c: the frame of a signal on the program's stack, in the kernel's layout. It has the return
+ * address, struct ucontext and siginfo. Above them is the extended state in the standard form of
+ * XSAVE. Its bytes for software hold its size.
  *
  * The engine uses no vector registers.  So the extended state is stored when a handler is
- * entered, and loaded when it is left.  The kernel loads it: the engine calls rt_sigreturn(2)
- * with a frame of its own that points to the state in the program's frame.  So a damaged state
- * is refused as natively.
+ * entered, and loaded when it is left.  The kernel loads it: the engine calls rt_sigreturn(2) with
+ * its own frame, which points to the state in the program's frame.  So a damaged state is refused
+ * as natively.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>

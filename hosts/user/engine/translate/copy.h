@@ -37,8 +37,8 @@ struct copy_how {
 	bool aligned; /* alignment is worth NOPs */
 };
 
-/* Writes the code of block b, whose number and kind are known, with its side table and its exits
- * in the area of rarely run code. */
+/* Writes the code and the side table of block b, and its exits in the area of rarely run code. The
+ * block's number and kind are known. */
 void copy_block(struct emit *e, struct block *b, const struct copy_how *how);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "engine/cache/cache.h"
 
-/* Returns what this outcome of the last branch (or of branch i, if it leaves the path) produces
- * on meter m in addition to the charge.  Negative: it is given back. */
+/* Returns what this outcome of branch i produces on meter m in addition to the charge.  Branch i is
+ * the last one, or the one that leaves the path.  A negative result is given back. */
 static int edge_balance(const struct copy *copy, unsigned i, bool taken, unsigned m)
 {
 	uint64_t outcome = taken ? SPMU_SIGBIT(COND_TAKEN) : SPMU_SIGBIT(COND_NTAKEN);

@@ -3,13 +3,13 @@
  * lessons.c: code that forked children come to, translated by their parent.
  *
  * A forked child runs code that its parent may never run: the other way after fork(2), and on to
- * exit(2) or execve(2).  To translate that and to link jumps to it takes some thirty pages, which
- * the kernel copies for the child alone, and the next child needs the same. So a child notes each
- * place where it left translated code for the engine. The notes are in memory that it shares with
- * its parent and with all processes that have been forked since. Before the next fork the parent
- * does at these places what the child did. Exit stubs get the same numbers then, as long as the
- * parent has not translated anything else meanwhile; where it has, it translates without linking,
- * and another child notes the jump that is left.
+ * exit(2) or execve(2).  To translate this code and to link jumps to it, the child writes to some
+ * thirty pages.  The kernel copies them for this child alone, and again for the next child.  So a
+ * child notes each place where it left translated code for the engine.  The notes are in memory
+ * that it shares with its parent and with all processes that have been forked since.  Before the
+ * next fork the parent does at these places what the child did.  Exit stubs then get the same
+ * numbers, unless the parent has translated something else meanwhile.  In that case the parent
+ * translates without linking, and another child notes the jump that is not linked.
  *
  * A note is only a hint.  What it names is looked at as if the parent came there itself, and code
  * that may change is left until it runs.

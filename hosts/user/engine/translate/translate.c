@@ -129,9 +129,10 @@ static uint64_t publish(void)
 
 /*
  * Returns where the program certainly continues after the current block, or will return to; 0:
- * nowhere.  Translating that code with the block saves an exit to the engine.  (To continue
- * after conditional branches costs more for code that never runs than it saves.)  Code that
- * changes, such as a compiler's that is being written, is left until it runs.
+ * nowhere.  Translating that code with the block saves an exit to the engine.  Code after a
+ * conditional branch is left out: it may never run, and to translate it costs more than it saves.
+ * Code that changes is also left until it runs, such as code that a just-in-time compiler is
+ * writing.
  */
 static uint64_t goes_on(void)
 {

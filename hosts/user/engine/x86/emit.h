@@ -51,9 +51,10 @@ static inline void emit_program(struct emit *e, const uint8_t *bytes, size_t n)
 }
 
 /*
- * Emits NOPs so that a branch at the end of the next n bytes does not touch the boundary of a
- * line of the decoded instruction cache.  Skylake and its successors decode a branch that does
- * each time it runs (Intel, "Mitigations for Jump Conditional Code Erratum").
+ * Emits NOPs so that a branch at the end of the next n bytes does not touch a boundary.  The
+ * boundary is that of a line of the decoded instruction cache.  Skylake and its successors decode a
+ * branch that touches one each time it runs (Intel, "Mitigations for Jump Conditional Code
+ * Erratum").
  */
 void emit_clear_of_line(struct emit *e, unsigned n);
 /* Emits NOPs up to such a boundary. */
@@ -214,13 +215,16 @@ void emit_with_gs(struct emit *e, const struct insn *insn, uint64_t pc, struct c
 /* Emits GS = the program's base.  No register changes. */
 void emit_program_gs(struct emit *e, struct context *c);
 
-/* Code in front of an instruction of a restartable sequence whose area has this signature. */
+/* Emits the code in front of an instruction of a restartable sequence.  Its area has this
+ * signature. */
 void emit_guard(struct emit *e, uint32_t signature);
-/* Where the code in front of `code` is entered, where the range begins that ends with the
- * instruction, where it ends, and where the kernel sends the thread when it aborts the range. */
+/* The code in front of an instruction, and the range that ends with the instruction. */
 struct guarded_code {
-	uint64_t entry, start, end, abort;
+	uint64_t entry;	     /* where the code is entered */
+	uint64_t start, end; /* of the range */
+	uint64_t abort;	     /* where the kernel sends the thread when it aborts the range */
 };
+/* Returns these addresses for the instruction at `code`, whose code ends at `end`. */
 struct guarded_code emit_guard_of(uint64_t code, uint64_t end);
 
 /* An instruction that raises #GP, at FAULT_GP, and one that raises #UD, at FAULT_UD. */

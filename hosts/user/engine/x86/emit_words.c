@@ -2,11 +2,11 @@
 /*
  * emit_words.c: emits the machine code that accesses words of the context (emit.h).
  *
- * While the process has had only one thread, the context is at a fixed address near the code,
- * and code names its words by their distance.  That is two bytes shorter than an offset in GS.
- * A Zen 5 keeps the memory of such accesses in registers: of two subtractions from a word, the
- * second waits one clock for the first instead of five.  Intel's processors gain nothing
- * (bench/README.md), so there code uses GS from the beginning.
+ * While the process has had only one thread, the context is at a fixed address near the code.  Code
+ * names its words by their distance, which is two bytes shorter than an offset in GS.  A Zen 5
+ * keeps the memory of such accesses in registers: of two subtractions from a word, the second waits
+ * one clock for the first instead of five.  Intel's processors gain nothing (bench/README.md), so
+ * there code uses GS from the beginning.
  *
  * Many functions write through a copy of *e: see emit.c.
  */

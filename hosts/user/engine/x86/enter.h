@@ -12,15 +12,14 @@ void enter(void);
 /* The same for one instruction, after which SIGTRAP comes (one.c). */
 void enter_one(void);
 
-/* Between the first and the last address enter() would no longer see that a signal came.  A
- * signal that came before raises a trap at enter_trap. */
+/* Between the first and the last address enter() no longer looks for a signal.  A signal that came
+ * before raises a trap at enter_trap. */
 extern const char enter_check[], enter_trap[], enter_end[];
 
 /*
- * Makes a system call of the program.  Returns its result, or CALL_NO_RESULT; current->call
- * tells which.  If a signal comes before the call begins, or if the kernel restarts the call,
- * the engine's handler continues at `interrupted` or `again` in place of [check, at].
- *
+ * Makes a system call of the program.  Returns its result, or CALL_NO_RESULT; current->call tells
+ * which.  A signal can interrupt the thread in [check, at].  The engine's handler then continues at
+ * `again` if the kernel restarts the call, and at `interrupted` if the call has not begun.
  */
 long syscall_program(long nr, const uint64_t a[6]);
 extern const char clone_after[]; /* the instruction after the call of clone_process() */
