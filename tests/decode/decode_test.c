@@ -283,8 +283,8 @@ static bool cut_off(const uint8_t *code, const struct insn *whole)
 }
 
 /*
- * Decodes by what was decoded before. The result must be the same, for the same bytes and with
- * another last byte, which usually is not part of the head of the instruction.
+ * Decodes by what was decoded before. The result must be the same for the same bytes, and for bytes
+ * whose last byte differs. The last byte usually is not part of the head of the instruction.
  */
 static bool by_head(const uint8_t *code, size_t available, uint64_t address)
 {

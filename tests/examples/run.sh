@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh: each public header names an example that includes it, and each example, compiled as
-# strict C11 against the installed headers and library, prints what its header comment says.
-# Needs B, the build folder.
+# run.sh: the examples of the public headers. Needs B, the build folder.
+#
+# Each public header names an example that includes it. Each example is compiled as strict C11
+# against the installed headers and library. It prints what its header comment says.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib.sh"
 

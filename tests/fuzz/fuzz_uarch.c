@@ -2,8 +2,8 @@
 /*
  * fuzz_uarch.c: the model of machines (uarch.h) with arbitrary machines, accesses and branches.
  *
- * A machine that is refused has a reason.  One that is accepted counts every access once, and never
- * more misses than accesses, nor more misses of one level than of the level before it.
+ * A machine that is refused has a reason.  A machine that is accepted counts every access once.  It
+ * never counts more misses than accesses, nor more misses of one level than of the level before it.
  */
 #include "fuzz.h"
 

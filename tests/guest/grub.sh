@@ -133,8 +133,8 @@ within() {
 	fi
 }
 
-# chained NAME "FROM TO"...: oldest first. From the target of a branch to the next branch there is only code
-# without a taken branch, so the next FROM is a little further on.
+# chained NAME "FROM TO"...: oldest first. The code from the target of a branch to the next branch
+# has no taken branch. So the next FROM is a little after the last TO.
 chained() {
 	local name=$1 pair from to last=0 wrong=0
 	shift

@@ -163,8 +163,9 @@ check_memory() {
 }
 
 # More pairs of events than counters: each pair counts for a part of the time, and perf scales it. The
-# error of this estimate depends on the machine. But both events of a pair count together. The
-# same number of pairs counts at any time, so the sum of all counts by their shares of it does not depend on the machine.
+# error of this estimate depends on the machine. But both events of a pair count together, and the
+# same number of pairs counts at any time. So the sum of all counts without the scaling, divided by
+# the sum of the shares, does not depend on the machine.
 check_multiplexed() {
 	local i=0 branches percent instructions part counted=0 shares=0
 	while IFS=': ' read -r branches percent instructions _; do
@@ -328,8 +329,9 @@ check_steps() {
 # near VALUE EXPECTED NAME: the program's start, and the kernel, which interrupts it, add a little.
 near() { within "machine: $3" $(($2 * 97 / 100)) $(($2 * 103 / 100 + 6000)) "$1"; }
 
-# What a model of the machine counts for caches.c: loads, loads that miss the first level, those that
-# leave the core and those that no cache has, mispredictions, and hits of the second and last level.
+# What a model of the machine counts for caches.c: loads, loads that miss the first level, loads
+# that leave the core, and loads that no cache has. Also mispredictions, and hits of the second and
+# last level.
 check_machine() {
 	local phase all first off memory missed second last n right
 	log=$SCRATCH/machine.log

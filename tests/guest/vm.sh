@@ -34,8 +34,8 @@ same "standard output" "$(printf '2\nan odd\tline\r\n.' | od -c)" "$(cat "$SCRAT
 same "standard error" 1 "$(grep -cx complaint "$SCRATCH/err")"
 same "counts" "$INSNS $BRANCHES" "$(grep '^[0-9]' "$share/counts" | cut -d' ' -f1 | xargs)"
 samples=$(perf script -i "$share/data" -F ip 2>/dev/null | grep -c .)
-# A record comes one occurrence after each period.  100.5 periods pass, so the guest's kernel may lose a part of one when
-# it moves the program to the other processor, but no record may be lost.
+# A record comes one occurrence after each period.  100.5 periods pass.  The guest's kernel may lose
+# a part of one when it moves the program to the other processor.  No record may be lost.
 same "samples of the taken loop, read here" $(((LOOPS + PAIRS) / 9960)) "$samples"
 
 # Time by instructions: there are as many reference cycles, however slow the guest is.

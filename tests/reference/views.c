@@ -75,9 +75,9 @@ static unsigned threads_of(const struct reference *unit, unsigned owner, bool an
 }
 
 /*
- * Returns true if the condition holds in each clock. Reading: that is an event of retirement with
- * INV, a CMASK of 16 or more and no edge detection, as no processor retires so much in a clock. If
- * the host has clocks, the counter then counts clocks. Each instruction has at least one
+ * Returns true if the condition holds in each clock. Reading: it holds for an event of retirement
+ * with INV, a CMASK of 16 or more and no edge detection. No processor retires so much in a clock.
+ * If the host has clocks, the counter then counts clocks. Each instruction has at least one
  * micro-operation.
  */
 static bool always_fewer(const struct reference *unit, const struct spmu_event *event,

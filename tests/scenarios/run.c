@@ -2,9 +2,9 @@
 /*
  * run.c: run scenario files (README.md has the language).
  *
- * Each scenario of a file runs on each model that the file names.  A word that
- * the language does not have, a model that is not there, a scenario
- * without an expectation and a file without a scenario are failures.
+ * Each scenario of a file runs on each model that the file names.  These are failures: a word that
+ * the language does not have, an unknown model, a scenario without an expectation, and a file
+ * without a scenario.
  */
 #include "scenario.h"
 

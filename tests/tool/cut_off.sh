@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cut_off.sh: a run that ends early by SIGKILL, a full disk or a limit leaves a perf.data that softpmu and
-# perf can read, and no other file.
+# cut_off.sh: a run that ends early, by SIGKILL, a full disk or a limit. It leaves a perf.data that
+# softpmu and perf can read, and no other file.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 mkdir "$SCRATCH/run" && cd "$SCRATCH/run" || exit 1

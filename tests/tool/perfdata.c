@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.c: the reader of perf.data reads back what the writer wrote, and no damaged file makes
- * the reader look outside of the file (perfdata.sh runs this under sanitizers).
+ * perfdata.c: the reader of perf.data reads back what the writer wrote. No damaged file makes the
+ * reader look outside of the file (perfdata.sh runs this under sanitizers).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -63,8 +63,8 @@ run report -n -i periods.data
 same "overhead is a share of periods" "91.00% 1 prog hot [.] warm
 9.00% 9 prog hot [.] hot" "$(rows "$out")"
 
-# A position-independent file at another address, two processes, a second program after exec, a mapping that
-# covers an older one, and a library without a sample.
+# A position-independent file at another address, in two processes. One of them executes a second
+# program. A mapping covers an older one, and a library has no sample.
 build_hot "$SCRATCH/moved" -shared
 bias=$((0x7f0000000000))
 moved_hot=$(($(address moved hot) + bias)) moved_cold=$(($(address moved cold) + bias))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver_trace.c: branch trace store through the driver on every model that has it (Vol. 3B 17.4.5,
- * 17.4.9.3 to 17.4.9.5). Nothing is dropped, the order is kept, buffers are switched without a
- * copy, a circular buffer keeps the newest records, and one service finds all causes.
+ * 17.4.9.3 to 17.4.9.5). Nothing is dropped, and the order is kept. Buffers are switched without a
+ * copy. A circular buffer keeps the newest records. One service finds all causes.
  */
 #include "driver_host.h"
 

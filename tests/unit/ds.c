@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ds.c: the layouts of the DS management area and of PEBS records, against offsets typed
- * here from the manual's figures and tables, and round trips of every format
- * (Vol. 3B 17.4.9, 18.4.4, 18.8.1.1, 18.11.2, 18.13.1.1, 10th generation Core).
+ * ds.c: the layouts of the DS management area and of PEBS records. The expected offsets are typed
+ * here from the manual's figures and tables. Every format also makes a round trip (Vol. 3B 17.4.9,
+ * 18.4.4, 18.8.1.1, 18.11.2, 18.13.1.1, 10th generation Core).
  */
 #include <stdlib.h>
 #include <string.h>

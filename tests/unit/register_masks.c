@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * register_masks.c: the registers of each family and the bits that can be written, as numbers. The
- * numbers are typed from public register lists (EDK2's headers for the families, Linux's valid bits
- * of the off-core response registers) and from the manual's tables of chapter 35. They are not
- * taken from data/registers, so that a wrong list fails.
+ * numbers are typed from public register lists: EDK2's headers for the families, and Linux's valid
+ * bits of the off-core response registers. Others are typed from the manual's tables of chapter 35.
+ * They are not taken from data/registers, so that a wrong list fails.
  */
 #include "tests/unit/unit_host.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aliases.c: code that is written at another address than it runs. A second mapping of the same
- * memory writes it (mmap(2), mremap(2)), or a system call (pwrite(2), mem of proc(5),
- * process_vm_writev(2)), or a thread with other rights (Vol. 3A, 4.6.2: protection keys). Also
- * how proc(5) lists it. One subject for each argument. Each writes a function many times and runs
- * what it wrote.
+ * aliases.c: code that is written at another address than it runs. The argument selects a subject.
  *
+ * Most subjects write a function many times and run what they wrote. The function is written by:
+ * - a second mapping of the same memory (mmap(2), mremap(2));
+ * - a system call (pwrite(2), mem of proc(5), process_vm_writev(2));
+ * - a thread with other rights (Vol. 3A, 4.6.2: protection keys).
+ * Another subject is how proc(5) lists such memory.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>

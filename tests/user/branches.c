@@ -7,10 +7,10 @@
  *                                   standard input: `perf script -F ip,brstack`
  *
  * trace (17.4.9): the records are the taken near branches, all of them, in order.
- * stack (17.4.8): the k-th sample is instruction k * DISTANCE, and its stack holds the newest
- * DEPTH taken branches of the kinds in SIGNALS (hexadecimal), that instruction's included,
- * newest first.  With BEHIND 1 the sample's address is that of the next instruction, as in records
- * of formats 0 and 1 (18.4.4).
+ * stack (17.4.8): the k-th sample is instruction k * DISTANCE.  Its stack holds the newest DEPTH
+ * taken branches of the kinds in SIGNALS (hexadecimal), newest first.  They include the branch of
+ * that instruction.  With BEHIND 1 the sample's address is that of the next instruction, as in
+ * records of formats 0 and 1 (18.4.4).
  *
  * Prints what is wrong and ends with 1; otherwise prints how many branches were compared.  An empty
  * list is wrong.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# exchange.sh: a file is replaced by another at the same addresses, between two runs and within one,
-# while the persistent code cache has blocks that span two modules (exchange.c). The new file's code runs,
-# and counts as without the cache.
+# exchange.sh: a file is replaced by another at the same addresses (exchange.c). This happens
+# between two runs and within one run. The persistent code cache has blocks that span two modules.
+# The new file's code runs, and counts as without the cache.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1

@@ -6,7 +6,7 @@
  * recording of instructions:upp with period 1, which has every second one.  Modules may be at
  * other addresses, so a file and an offset identify an instruction.  The program walks both lists
  * side by side.  Where they differ, it searches the nearest point from which they agree again for
- * WINDOW records, and reports the instructions that only one of them has.
+ * WINDOW records.  It reports the instructions that only one of them has.
  *
  * usage: explain TRACE MAPS < `perf script --show-mmap-events -F ip,sym`
  * The last line is "difference N": native minus softpmu, in instructions, up to the last record.

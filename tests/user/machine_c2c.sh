@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# machine_c2c.sh: threads share the last level of a modelled machine, and `perf c2c report` finds the line and the
-# words of a program with false sharing (sharing.c).
+# machine_c2c.sh: threads share the last level of a modelled machine. `perf c2c report` finds the
+# line and the words of a program with false sharing (sharing.c).
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 have perf || stop "perf" "is not installed"

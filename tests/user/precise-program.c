@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * precise-program.c: the program that precise.sh samples: a freestanding program at fixed
- * addresses whose branches depend on pseudo-random numbers, with calls (direct, indirect,
- * recursive), jump tables, memory accesses of several widths, REP strings, instructions that
- * load here and store there, and system calls.  About 110,000 instructions.
+ * precise-program.c: the program that precise.sh samples.  It is freestanding, at fixed addresses,
+ * and its branches depend on pseudo-random numbers.  It has calls (direct, indirect, recursive),
+ * jump tables, memory accesses of several widths, REP strings and system calls.  Some instructions
+ * load at one address and store at another.  About 110,000 instructions.
  *
  */
 static unsigned char bytes[4096];

@@ -3,12 +3,12 @@
  * precise: checks that the samples of a run are those that the arming rule names.
  *
  * A counter that starts at -P overflows at occurrence P, which arms PEBS; occurrence P + 1 makes
- * the record and reloads the counter (Vol. 3B 18.4.4, 17.4.9).  So the k-th record's eventing IP
- * is that of occurrence k * (P + 1), and with precise distribution, where the overflow itself makes
- * the record ("pdir-" before the mode, 18.9.4.4), of k * P.  Without PEBS the interrupt comes with
- * occurrence k * P and the sample's IP is that of the instruction after it.  Records of the first
- * formats know only where execution went on ("next"), and NetBurst interrupts one occurrence later
- * ("late", 18.15.3).
+ * the record and reloads the counter (Vol. 3B 18.4.4, 17.4.9).  So the k-th record's eventing IP is
+ * that of occurrence k * (P + 1).  With precise distribution ("pdir-" before the mode, 18.9.4.4)
+ * the overflow itself makes the record, and the IP is that of occurrence k * P.  Without PEBS the
+ * interrupt comes with occurrence k * P and the sample's IP is that of the instruction after it.
+ * Records of the first formats know only where execution went on ("next"), and NetBurst interrupts
+ * one occurrence later ("late", 18.15.3).
  *
  * By a cascade (18.15.5.6) the occurrence of another event that ends the period starts the counter,
  * whose second occurrence after that interrupts.  Later occurrences of the other event belong to

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control: what makes control flow unusual in C: an interpreter with computed gotos, a large
- * switch, longjmp out of deep recursion, function pointers, variadic functions, alloca, signals
- * left alone, dlopen of libm with a call through dlsym, and atexit.
+ * control: unusual control flow in C, without signals. It has an interpreter with computed gotos, a
+ * large switch, longjmp out of deep recursion, function pointers, variadic functions and alloca. It
+ * also has dlopen of libm with a call through dlsym, and atexit.
  */
 #define _GNU_SOURCE
 #include <alloca.h>

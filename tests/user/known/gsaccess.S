@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory through GS, its base set by arch_prctl and by WRGSBASE (Vol. 2, WRGSBASE), among them an
- * access that faults and whose handler moves the saved RIP on.
+ * Memory through GS.  arch_prctl and WRGSBASE set its base (Vol. 2, WRGSBASE).  One access faults,
+ * and its handler moves the saved RIP to the next instruction.
  *   arch_prctl: mov*3, syscall                                        4      far 1
  *   mov, mov to gs, add to gs (load, store)                           3      2 stores, 1 load
  *   push gs (load, store), pop gs (load, store)                       2      2 loads, 2 stores

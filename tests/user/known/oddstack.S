@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transfers and stack instructions whose operand is on the stack, with addresses as the manual
- * has them: CALL and PUSH compute theirs before RSP changes, POP after.
+ * Transfers and stack instructions whose operand is on the stack.  As the manual says, CALL and
+ * PUSH compute the address of the operand before RSP changes, and POP after it.
  *                                                              instructions  loads  stores
  *   mov rsp -> r15                                                 1
  *   lea, push, call *(rsp), (ret), pop                             5           3      2

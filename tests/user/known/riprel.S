@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RIP-relative operands of every kind, with and without an immediate after the displacement, as
- * destination of every register, with vector registers, with 67H (EIP-relative).
+ * RIP-relative operands of every kind: with and without an immediate after the displacement, with
+ * every register as destination, with vector registers, and with 67H (EIP-relative).
  *
  *                                                  instructions  loads  stores
  *   lea into 15 registers, each compared (SAME)       15 * 3 = 45                 cond 15

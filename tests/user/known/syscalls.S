@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls: each SYSCALL is one instruction and one far branch.  After it RCX is the address
- * of the next instruction and R11 the flags (TF aside, which a debugger sets), the other
- * registers and the flags are kept (CF set by STC, ZF and PF left by the last DEC).
+ * of the next instruction, and R11 has the flags without TF, which a debugger sets.  The other
+ * registers are kept.  The flags are kept too: CF set by STC, ZF and PF left by the last DEC.
  *   set up: 13 mov                                        13
  *   100 rounds: mov eax, syscall, lea, cmp, jne, dec, jnz  700   cond 200: 99 taken, 101 not
  *   flags: stc, mov, syscall, jnc, and, cmp, jne           7    cond 2 not
