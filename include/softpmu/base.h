@@ -10,11 +10,11 @@
  * Structures
  * ----------
  * A structure whose first field is `size` may get more fields at its end in a later version.  The
- * caller sets `size` to the sizeof of the structure as its own headers declare it, and all fields
- * that it does not use to 0.  A program that was compiled with older headers passes a smaller size;
- * for the library the missing fields are 0.  A larger size is accepted as long as the fields that
- * the library does not know are 0.  Otherwise the call returns SPMU_E_ARGUMENT, because the program
- * asks for something that this library does not do.
+ * caller sets `size` to the sizeof of the structure as its own headers declare it.  It sets all
+ * fields that it does not use to 0.  A program that was compiled with older headers passes a
+ * smaller size; for the library the missing fields are 0.  A larger size is accepted as long as the
+ * fields that the library does not know are 0.  Otherwise the call returns SPMU_E_ARGUMENT, because
+ * the program asks for something that this library does not do.
  *
  * Some structures have no size: struct spmu_insn, spmu_branch, spmu_meters and others.  They and
  * the values of enumerators do not change while the library's soname stays the same.

@@ -2,9 +2,9 @@
 /*
  * uarch_time.h: how many core clocks a processor takes for a stream of instructions.
  *
- * The model is told which blocks of instructions ran, where their accesses went, and which
- * branches were mispredicted, for example by the model of uarch.h.  It knows no event and no
- * counter, and can be used without the unit of unit.h.
+ * The model is told which blocks of instructions ran, where their accesses went, and which branches
+ * were mispredicted.  The model of uarch.h can supply the mispredictions.  The model of time knows
+ * no event and no counter, and can be used without the unit of unit.h.
  *
  * A block is analysed once: each instruction gets its micro-operations, latency and ports, from
  * LLVM's scheduling models, and the registers that it reads and writes.  A timeline then follows
