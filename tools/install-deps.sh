@@ -32,8 +32,9 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 
-# `make -j` starts several of these, and apt-get fails while another one runs. So one after the other
-# installs, with this file as the lock, and what an earlier one has installed is not missing any more.
+# `make -j` starts several of these, and apt-get fails while another one runs. So they install one
+# after the other, with this file as the lock. Packages that an earlier one has installed are no
+# longer missing.
 exec 9<"$0"
 flock 9
 find_missing "$@"

@@ -96,9 +96,9 @@ void spmu_drv_map_interrupt(struct spmu_driver *driver)
 }
 
 /*
- * Returns how many records come before the threshold. This is one, whatever the caller asked for,
- * if a stack of last branch records is read that is not part of the record: the stack belongs to
- * one record only.
+ * Returns how many records come before the threshold. The number is 1 if the driver reads a stack
+ * of last branch records that is not part of the record, because the stack belongs to one record
+ * only. What the caller asked for does not matter then.
  */
 static uint64_t threshold_records(const struct spmu_driver *driver, uint64_t records)
 {

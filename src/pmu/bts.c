@@ -93,7 +93,7 @@ static bool write_index(struct spmu_core *core, unsigned lp, const struct spmu_d
 }
 
 /*
- * Returns how many whole records are in so many bytes. A division by a constant becomes a
+ * Returns how many whole records are in `bytes` bytes. A division by a constant becomes a
  * multiplication.
  */
 static inline uint64_t records_in(uint64_t bytes, unsigned record)

@@ -41,8 +41,8 @@ static void freeze(struct thread_state *state)
 }
 
 /*
- * RSM restores what the SMI cleared, whatever the handler has written since. The manual lets RSM
- * set the enable bits of IA32_PERF_GLOBAL_CTRL; the unit sets those that were set.
+ * RSM restores what the SMI cleared, even if the handler has written to these registers since. The
+ * manual lets RSM set the enable bits of IA32_PERF_GLOBAL_CTRL; the unit sets those that were set.
  */
 static void thaw(struct thread_state *state)
 {

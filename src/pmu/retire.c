@@ -421,8 +421,8 @@ static unsigned clocks_exactly(struct spmu_core *core, unsigned lp, uint64_t sig
 }
 
 /*
- * The clocks are counted in pieces that end when a counter wraps, so that a freeze stops the other
- * counters at the right clock.
+ * The clocks are counted in pieces. A piece ends when a counter wraps, so that a freeze stops the
+ * other counters at the right clock.
  */
 unsigned spmu_clocks(struct spmu_core *core, unsigned lp, uint64_t signals, uint64_t clocks,
 		     unsigned cpl)

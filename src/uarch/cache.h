@@ -86,9 +86,10 @@ static inline void cache_note_use(struct cache *c, uint64_t set, uint32_t way)
 }
 
 /*
- * Whether lines can be looked up by cache_near() and cache_is_newest(): hints and a number of sets
- * that is a power of two, and a policy with which a second use of a line changes nothing.  If sets
- * are in order, their hints are 0, and a use of the first line changes nothing.
+ * Returns whether cache_near() and cache_is_newest() can look lines up.  This needs hints, and a
+ * number of sets that is a power of two.  It also needs a policy with which a second use of a line
+ * changes nothing.  If sets are in order, their hints are 0, and a use of the first line changes
+ * nothing.
  */
 static inline bool cache_has_near(const struct cache *c)
 {

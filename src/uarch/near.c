@@ -135,7 +135,7 @@ enum spmu_uarch_level spmu_uarch_fetch(struct spmu_uarch *model, unsigned thread
 
 /* --- lists --- */
 
-/* Reports a fetch as one, in however many lines it is. */
+/* Reports a fetch as one fetch, even if it is in several lines. */
 INLINE void report_fetch(const struct list *l, uint64_t linear, uint32_t bytes)
 {
 	uint64_t line = linear >> l->line_shift;

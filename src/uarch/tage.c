@@ -19,8 +19,8 @@
 #define SHORTEST	4	   /* branches of the first table's history */
 #define USEFUL_BRANCHES (1u << 18) /* useful counters are halved after this many */
 
-/* Code with a geometry that the compiler knows needs half the instructions, so there is some for
- * the one that the library's machines have. */
+/* Code needs half the instructions if the compiler knows the geometry.  So the geometry of the
+ * library's machines has its own code. */
 static const struct tage_geometry usual = {8, 10, 11, {0, 0, 0, 0, 0, 0, 1, 3}};
 
 /*

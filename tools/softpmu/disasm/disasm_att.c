@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disasm_att.c: AT&T's syntax, as GNU as reads it.  Zydis' own version has Intel's mnemonics, sizes
- * in other places and no star before the target of an indirect branch, so as would misread it.
+ * disasm_att.c: AT&T's syntax, as GNU as reads it.  GNU as would misread Zydis' own version.  That
+ * version has Intel's mnemonics, sizes in other places, and no star before the target of an
+ * indirect branch.
  *
  * AT&T's syntax has two exceptions.  Operands are in reverse order, except those of ENTER.  The x87
  * subtractions and divisions with and without R are exchanged if their result is not in ST.

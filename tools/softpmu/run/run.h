@@ -25,8 +25,9 @@ struct link_event run_count(const struct event *event);
 struct link_event run_sample(const struct event *event);
 
 /*
- * Makes the machine if any of the options was given, and adds what it counts to launch_supply, with
- * clocks if the command counts them.  Returns -1, or the status to exit with after a message.
+ * Makes the machine if one of its options was given.  Adds what the machine counts to
+ * launch_supply, with clocks if the command counts them.  Returns -1, or the status to exit with
+ * after a message.
  */
 int run_use_machine(const struct machine_options *options, const char *command,
 		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine);
