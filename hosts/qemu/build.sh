@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh LIBRARY_DIR RESULT [stock]: a QEMU whose virtual processors have the unit, or, to compare it
-# with, the same build of the source as it comes.
+# build.sh LIBRARY_DIR RESULT [stock]: builds a QEMU whose virtual processors have the unit. With
+# `stock` it builds the unchanged source in the same way, for comparison.
 #
-# Fetches Debian's source package of QEMU 10.0, applies hosts/qemu/patches, adds
-# hosts/qemu/glue, builds qemu-system-x86_64 with LIBRARY_DIR/libsoftpmu.a, and makes RESULT, a
-# command that runs it with its firmware.  Source and objects stay in a folder outside the
-# checkout, so that another clone does not build again; what changed is built anew.
+# It fetches Debian's source package of QEMU 10.0, applies hosts/qemu/patches, and adds
+# hosts/qemu/glue.  It builds qemu-system-x86_64 with LIBRARY_DIR/libsoftpmu.a.  RESULT is a command
+# that runs this program with its firmware.  Source and objects stay in a folder outside the
+# checkout, so that another clone does not build again.  What changed is built again.
 set -euo pipefail
 
 library=$(realpath "$1")

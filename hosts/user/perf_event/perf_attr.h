@@ -23,8 +23,9 @@
 long perf_attr_bytes(uint32_t size);
 
 /*
- * Takes a structure of so many bytes, as perf_attr_bytes() has returned.  The fields of a shorter
- * one are 0.  -E2BIG: a field is set that is not known here; the caller does as above.
+ * Copies a structure of `bytes` bytes, the number that perf_attr_bytes() has returned.  The fields
+ * that a shorter structure does not have are 0.  -E2BIG: a field is set that is not known here; the
+ * caller does as above.
  */
 long perf_attr_take(struct perf_event_attr *to, const void *from, uint32_t bytes);
 

@@ -10,7 +10,8 @@ struct perf_value {
 	uint64_t count, id, lost;
 };
 
-/* Returns the size of an event with this read_format whose group has so many siblings. */
+/* Returns the size of what is read of an event with this read_format, whose group has `siblings`
+ * siblings. */
 size_t perf_read_bytes(uint64_t format, unsigned siblings);
 
 /*

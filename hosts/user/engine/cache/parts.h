@@ -29,8 +29,8 @@ void cache_move(void);
 #define TARGETS_BYTES (4 * TARGETS * 4)
 /* There are at most `blocks` blocks. */
 void lookup_start(uint32_t blocks);
-/* Sets the places of the tables of indirect targets, those of the first variant and, from
- * `others` on, those of the others, and clears them. */
+/* Sets the places of the tables of indirect targets, and clears the tables. `targets` has those of
+ * the first variant, `others` those of the other variants. */
 void lookup_place(uint32_t *targets, uint32_t *others);
 /* Prepares the variant of this number, which is about to be used. */
 void lookup_open(unsigned number);

@@ -7,7 +7,7 @@
 
 #include "engine/count/opened.h"
 
-/* Fills in what does not change, of a mapping of so many bytes. */
+/* Fills in the fields of the page that do not change. The mapping has `bytes` bytes. */
 void opened_page_begin(struct perf_event_mmap_page *page, uint64_t bytes);
 
 /* Precise mode: writes how the running task reads the event now.  It is published. */

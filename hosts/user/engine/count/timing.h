@@ -36,7 +36,7 @@ void timing_run(struct timing *t, const struct spmu_timed_block *block, unsigned
 /* Runs one instruction at `pc`. */
 void timing_run_one(struct timing *t, uint64_t pc, unsigned bytes);
 
-/* A repeated string instruction has moved so many bytes. */
+/* Adds the time of a repeated string instruction that has moved `bytes` bytes. */
 void timing_repeat(struct timing *t, uint64_t bytes);
 
 #endif

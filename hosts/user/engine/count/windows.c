@@ -11,7 +11,8 @@
  * earlier windows and what the warming adds.  SMARTS keeps large structures warm all the time.
  *
  * Instructions are counted by a meter that no unit has (counting.window).  Its headroom lasts for
- * the whole run, and code gets only so much of it that it comes back at the end of a phase.
+ * the whole run.  Code gets a part of it that is used up at the end of a phase, and then returns to
+ * the engine.
  */
 #include "engine/count/windows.h"
 

@@ -15,8 +15,8 @@
  * while its parent continues.
  *
  * The kernel is called by the number that the program used, so that it checks the arguments as
- * natively.  It does not get the child's stack, because the child begins on one of the engine's,
- * and not CLONE_CLEAR_SIGHAND, because the engine's handlers stay.
+ * natively.  Two arguments are left out.  One is the child's stack, because the child begins on a
+ * stack of the engine.  The other is CLONE_CLEAR_SIGHAND, because the engine's handlers stay.
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redirect.c: what programs read of the machine's unit in /sys and /proc is in a folder that the
- * tool has made for the run (link.tree).  Without it a path leads where it always does.
+ * redirect.c: replaces the files in /sys and /proc in which programs read about the machine's unit.
+ * The tool has made a folder with other files for the run (link.tree).  Without this folder no path
+ * changes.
  *
  * Paths relative to a directory that a program has opened there are in that folder, too.
  */

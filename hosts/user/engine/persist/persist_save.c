@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * persist_save.c: at the end of a process, writes its translations to the file with which the
- * next run begins (persist.c), if enough of them are new.
+ * persist_save.c: writes the translations of a process at its end, if enough of them are new. The
+ * next run begins with this file (persist.c).
  *
  * The file is the user's own, in a folder of the user's own, and names the engine's image that
  * wrote it.  It is first written under another name, and its checksum must agree: a damaged or

@@ -42,7 +42,7 @@ uint32_t filter_answer(const struct filter *newest, const struct seccomp_data *c
 size_t filter_bytes(const struct filter *newest);
 /* Writes the filters to a file.  Returns false if that fails. */
 bool filter_write(const struct filter *newest, int fd);
-/* Reads filters that have so many bytes, and returns the newest; NULL: there is none. */
+/* Reads filters of `bytes` bytes from a file, and returns the newest; NULL: there is none. */
 struct filter *filter_read(int fd, size_t bytes);
 
 /* The running thread's chain: its newest filter. */
