@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # glibc.sh: the C library's own tests of threads, cancellation, signals, jumps, timers and posix_spawn end
 # with the same status natively and under `stat`. The source is Debian's, with what it needs besides
-# the installed headers; GLIBC=FOLDER takes another. Tests that need a build of the library (its
-# private headers, its loader) are left out, and those that natively take more than 15 s.
-# GLIBC_TESTS=PATTERN runs only these.
+# the installed headers; GLIBC=FOLDER takes another. Two kinds of tests are left out: those that
+# need a build of the library (its private headers, its loader), and those that natively take more
+# than 15 s. GLIBC_TESTS=PATTERN runs only these.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154,SC2317
 . "$(dirname "$0")/lib.sh"

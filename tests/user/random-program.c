@@ -3,11 +3,11 @@
  * random-program SEED: writes a random assembly program that ends, to standard output.
  *
  * It has integer instructions of all widths and operand forms on random registers and memory.
- * Forward branches depend on whatever the flags are. There are counted loops, jump tables, calls
- * (direct, by register, by memory), prefixed branches and string instructions. Flags are live
- * over all of them. R15 is the base of a buffer and the stack is the program's own, so every
- * value is the same in every run. At the end registers, flags and buffer are written to standard
- * output.
+ * Forward branches depend on the flags that the code before them left. There are counted loops,
+ * jump tables, calls (direct, by register, by memory), prefixed branches and string instructions.
+ * Flags are live over all of them. R15 is the base of a buffer and the stack is the program's own,
+ * so every value is the same in every run. At the end registers, flags and buffer are written to
+ * standard output.
  */
 #include <stdarg.h>
 #include <stdint.h>
