@@ -97,8 +97,8 @@ void spmu_drv_map_interrupt(struct spmu_driver *driver)
 
 /*
  * Returns how many records come before the threshold. The number is 1 if the driver reads a stack
- * of last branch records that is not part of the record, because the stack belongs to one record
- * only. What the caller asked for does not matter then.
+ * of last branch records that is not part of the record. The stack belongs to one record only, so
+ * what the caller asked for does not matter.
  */
 static uint64_t threshold_records(const struct spmu_driver *driver, uint64_t records)
 {

@@ -129,9 +129,10 @@ struct decode_accesses {
 };
 
 /*
- * How a mask or a vector of indices selects the elements of the one memory operand.  The fields are
- * enum insn_elements_how, the logarithm (base 2) of the bytes of an element, that of the number of
- * selectors, and whether an index has 8 bytes.  0: the operand is accessed as a whole.
+ * How a mask or a vector of indices selects the elements of the one memory operand.  The first
+ * field is enum insn_elements_how.  The next two are logarithms (base 2): of the bytes of an
+ * element, and of the number of selectors.  The last says whether an index has 8 bytes.  0: the
+ * operand is accessed as a whole.
  */
 #define ELEMENTS_HOW_MASK	3u
 #define ELEMENTS_BYTES_BIT	2
