@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the first run in a new container costs: short programs natively, under `stat` with an empty
-folder of translations, with one that was copied from elsewhere, and with one that earlier runs on
-this machine have used; and under valgrind without a tool.
+"""What the first run in a new container costs: short programs natively, under `stat` and under
+valgrind without a tool.  `stat` runs with three folders of translations: an empty one, one that was
+copied from elsewhere, and one that earlier runs on this machine have used.
 
 bench/README.md tells what is measured.
 """

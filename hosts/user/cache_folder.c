@@ -51,28 +51,25 @@ bool cache_folder_find(char *path, size_t bytes)
 	return is_own_folder(path);
 }
 
-struct file {
-	char name[NAME_MAX + 1];
-	off_t bytes;
-	struct timespec written;
-};
-
 static int by_age(const void *a, const void *b)
 {
-	const struct timespec *x = &((const struct file *)a)->written;
-	const struct timespec *y = &((const struct file *)b)->written;
+	const struct timespec *x = &((const struct cache_entry *)a)->written;
+	const struct timespec *y = &((const struct cache_entry *)b)->written;
 
 	if (x->tv_sec != y->tv_sec)
 		return x->tv_sec < y->tv_sec ? 1 : -1;
 	return (x->tv_nsec < y->tv_nsec) - (x->tv_nsec > y->tv_nsec);
 }
 
-/* Lists the regular files of the folder.  Returns how many there are. */
-static size_t list_files(DIR *folder, struct file **files)
+ssize_t cache_folder_list(const char *path, struct cache_entry **entries)
 {
+	DIR *folder = opendir(path);
 	size_t n = 0, room = 0;
 	const struct dirent *entry;
 
+	*entries = NULL;
+	if (!folder)
+		return -1;
 	while ((entry = readdir(folder))) {
 		struct stat is;
 
@@ -80,44 +77,41 @@ static size_t list_files(DIR *folder, struct file **files)
 		    !S_ISREG(is.st_mode))
 			continue;
 		if (n == room) {
-			struct file *more = realloc(*files, (room + 64) * sizeof(**files));
+			struct cache_entry *more = realloc(*entries, (room + 64) * sizeof(*more));
 
 			if (!more)
 				break;
-			*files = more;
+			*entries = more;
 			room += 64;
 		}
-		snprintf((*files)[n].name, sizeof((*files)[n].name), "%s", entry->d_name);
-		(*files)[n].bytes = is.st_size;
-		(*files)[n++].written = is.st_mtim;
+		snprintf((*entries)[n].name, sizeof((*entries)[n].name), "%s", entry->d_name);
+		(*entries)[n].bytes = is.st_size;
+		(*entries)[n++].written = is.st_mtim;
 	}
-	return n;
+	closedir(folder);
+	if (n)
+		qsort(*entries, n, sizeof(**entries), by_age);
+	return (ssize_t)n;
 }
 
-/* Returns true for an old file with a dot in its name: its process was killed while it wrote. */
-static bool is_abandoned(const struct file *file, time_t now)
+bool cache_folder_is_abandoned(const struct cache_entry *entry)
 {
-	return strchr(file->name, '.') && file->written.tv_sec < now - UNFINISHED_SECONDS;
+	return strchr(entry->name, '.') && entry->written.tv_sec < time(NULL) - UNFINISHED_SECONDS;
 }
 
 void cache_folder_trim(const char *path)
 {
-	struct file *files = NULL;
-	DIR *folder = opendir(path);
-	time_t now = time(NULL);
+	struct cache_entry *entries;
+	ssize_t n = cache_folder_list(path, &entries);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	off_t sum = 0;
-	size_t n;
 
-	if (!folder)
-		return;
-	n = list_files(folder, &files);
-	if (n)
-		qsort(files, n, sizeof(*files), by_age);
-	for (size_t i = 0; i < n; i++) {
-		sum += files[i].bytes;
-		if (sum > CACHE_BYTES_MOST || is_abandoned(&files[i], now))
-			unlinkat(dirfd(folder), files[i].name, 0);
+	for (ssize_t i = 0; folder >= 0 && i < n; i++) {
+		sum += entries[i].bytes;
+		if (sum > CACHE_BYTES_MOST || cache_folder_is_abandoned(&entries[i]))
+			unlinkat(folder, entries[i].name, 0);
 	}
-	free(files);
-	closedir(folder);
+	if (folder >= 0)
+		close(folder);
+	free(entries);
 }

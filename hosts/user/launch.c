@@ -39,7 +39,6 @@
 #define IMAGE_INSTALLED "../libexec/softpmu.engine"
 
 extern const uint8_t engine_image[], engine_image_end[];
-extern const uint64_t engine_image_sum;
 
 struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 

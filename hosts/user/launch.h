@@ -12,6 +12,9 @@
 #include <hosts/user/program.h>
 #include <softpmu/uarch_time.h>
 
+/* The sum of the engine's image, which files of saved translations name. */
+extern const uint64_t engine_image_sum;
+
 /* The signals that hosts/user supplies: everything that follows from execution.  After
  * launch_use_machine() also what a model of the machine counts.  Clocks are among that if they are
  * wanted and the machine has a core in softpmu/uarch_time.h. */

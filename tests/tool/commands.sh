@@ -44,7 +44,7 @@ done
 same "nothing has run" no "$([[ -e has-run ]] && echo yes || echo no)"
 timeout "$LIMIT" "$SOFTPMU" stat -e instructions:u true 2>/dev/full
 same "counts that cannot be written" 125 $?
-for command in "" stat record run trace report annotate diff export list models explain; do
+for command in "" stat record run trace report annotate diff export list models explain cache; do
 	# shellcheck disable=SC2086 # no word, or one
 	timeout "$LIMIT" "$SOFTPMU" $command --help >/dev/full 2>"$SCRATCH/err"
 	same "$command --help that cannot be written" "1 1" "$? $(grep -c 'cannot write the output' "$SCRATCH/err")"

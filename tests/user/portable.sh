@@ -13,7 +13,7 @@ mkdir "$XDG_CACHE_HOME" "$SCRATCH/lib"
 count() {
 	run "$SCRATCH/run" "$SOFTPMU" stat -v --deterministic -j -o "$SCRATCH/stat" \
 		-e instructions:u,branches:u,mem_inst_retired.all_loads:u "$@"
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2005 # on one line
 	counts=$(echo $(count_of "$SCRATCH/stat" 1,3))
 	new=$(sed -n 's/.*[^d] blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
 	old=$(sed -n 's/.*saved blocks: \([0-9]*\).*/\1/p' "$SCRATCH/stat")
@@ -43,7 +43,7 @@ compile_program() { # compile_program OPERATOR
 		for i in {1..300}; do echo "static __attribute__((noinline)) void f$i(unsigned k) { if (k % $((i % 7 + 2))) n $1= k; }"; done
 		echo "int main(void) { for (unsigned k = 1; k < 100; k++) {"
 		for i in {1..300}; do echo "f$i(k);"; done
-		echo '} printf("%u\n", n); }'
+		echo '} printf("%u", n); }'
 	} >"$SCRATCH/program.c"
 	"$CC" -O1 -o "$SCRATCH/$2" "$SCRATCH/program.c" || stop "build of the program" "the compiler failed"
 }

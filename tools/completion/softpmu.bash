@@ -36,6 +36,7 @@ _softpmu_options() {
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model --machine -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
+	cache) echo "-a --all -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
 	vm)
 		echo "-M --model --cpu --smp --icount --mem --kernel --initrd --append --share -v --verbose \
@@ -104,7 +105,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain vm \
+		mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain cache vm \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -202,8 +203,12 @@ _softpmu() {
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain vm" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record run profile trace report annotate diff export list models explain cache vm" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
+	cache)
+		((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W "list verify prune export import" -- "$current")
+		[[ $previous == @(export|import) ]] && mapfile -t COMPREPLY < <(compgen -d -- "$current")
+		;;
 	models) mapfile -t COMPREPLY < <(compgen -W "$(_softpmu_models "$tool")" -- "$current") ;;
 	explain)
 		if [[ $previous == machine ]]; then

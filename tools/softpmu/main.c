@@ -33,6 +33,7 @@ static const struct command {
 	{"list", cmd_list, "list the events of a model, and how far each can be trusted"},
 	{"models", cmd_models, "list the available processors, and what each one has"},
 	{"explain", cmd_explain, "draw a register value or the CPUID leaves"},
+	{"cache", cmd_cache, "list, check, remove and move saved translations"},
 	{"vm", cmd_vm, "run Linux in QEMU, whose processors have the unit"},
 };
 

@@ -21,11 +21,11 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
+#include "hosts/user/checksum.h"
 
 #define LIST_NAME    "sums"
 #define ENTRIES_MOST 512
 #define NEW_MOST     32
-#define PIECE_BYTES  65536
 
 struct entry {
 	struct file_version version;
@@ -43,7 +43,7 @@ static unsigned addeds;
 
 static uint64_t check_of(const struct entry *e)
 {
-	return persist_sum(1, e, offsetof(struct entry, check));
+	return checksum_of(1, e, offsetof(struct entry, check));
 }
 
 bool contents_version(int fd, struct file_version *version)
@@ -98,18 +98,18 @@ static const struct entry *find(const struct entry *in, unsigned n, const struct
 /* Reads the part.  A mapping would keep all of it in memory.  Returns 0 if it cannot be read. */
 static uint64_t read_sum(int fd, uint64_t offset, uint64_t bytes)
 {
-	static uint8_t piece[PIECE_BYTES];
+	static uint8_t piece[CACHE_PIECE_BYTES];
 	uint64_t sum = bytes;
 
 	while (bytes) {
-		uint64_t wanted = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+		uint64_t wanted = bytes < CACHE_PIECE_BYTES ? bytes : CACHE_PIECE_BYTES;
 		long n = syscall4(__NR_pread64, fd, (long)piece, (long)wanted, (long)offset);
 
 		if (n < 0)
 			return 0;
 		if (!n)
 			break; /* a part can end after the file */
-		sum = persist_sum(sum, piece, (size_t)n);
+		sum = checksum_of(sum, piece, (size_t)n);
 		offset += (uint64_t)n;
 		bytes -= (uint64_t)n;
 	}

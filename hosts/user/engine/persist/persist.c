@@ -35,6 +35,7 @@
 #include "engine/rt/sys.h"
 #include "engine/x86/cpuid.h"
 #include "engine/x86/emit.h"
+#include "hosts/user/checksum.h"
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -52,7 +53,7 @@ static uint64_t here_start, here_end; /* of its module, or 0 */
 uint64_t persist_key(void)
 {
 	static uint64_t processor; /* the query may take long */
-	uint64_t key = persist_sum(engine_link->image_sum, engine_program_path,
+	uint64_t key = checksum_of(engine_link->image_sum, engine_program_path,
 				   strlen(engine_program_path));
 
 	if (!processor) {
@@ -60,15 +61,15 @@ uint64_t persist_key(void)
 
 		processor = (uint64_t)maker.b << 32 | maker.c;
 	}
-	key = persist_mix(key, processor);
-	key = persist_mix(key, (uint64_t)cache_base);
-	key = persist_mix(key, (uint64_t)cache_end);
-	key = persist_mix(key, emit_context);
-	key = persist_mix(key, persist.list->branch_signals);
-	key = persist_mix(key, persist.list->branch_kinds |
-				       engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
-				       persist.list->unchecked << 2 | persist.list->flow << 3);
-	return persist_sum(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
+	key = checksum_mix(key, processor);
+	key = checksum_mix(key, (uint64_t)cache_base);
+	key = checksum_mix(key, (uint64_t)cache_end);
+	key = checksum_mix(key, emit_context);
+	key = checksum_mix(key, persist.list->branch_signals);
+	key = checksum_mix(key, persist.list->branch_kinds |
+					engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
+					persist.list->unchecked << 2 | persist.list->flow << 3);
+	return checksum_of(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
 }
 
 /* --- modules --- */
@@ -189,13 +190,14 @@ void persist_jump(uint64_t rel32, uint64_t key)
  * them. */
 static bool header_is_good(const struct persist_header *h, uint64_t key)
 {
-	return h->magic == PERSIST_MAGIC && h->key == key && h->modules <= PERSIST_MODULES_MAX &&
-	       h->index && !(h->index & (h->index - 1)) && h->numbers <= h->state.blocks;
+	return h->title.magic == CACHE_MAGIC && h->title.key == key &&
+	       h->title.modules <= PERSIST_MODULES_MAX && h->index &&
+	       !(h->index & (h->index - 1)) && h->numbers <= h->state.blocks;
 }
 
 static bool modules_are_good(const struct persist_header *h)
 {
-	for (unsigned i = 0; i < h->modules; i++) {
+	for (unsigned i = 0; i < h->title.modules; i++) {
 		const struct module *m = &persistent.saved[i];
 
 		if (m->first > h->numbers || m->count > h->numbers - m->first ||
@@ -225,7 +227,7 @@ static bool load(long fd, uint64_t key)
 	persistent.target = part[PERSIST_TARGETS].at;
 	persistent.index = part[PERSIST_INDEX].at;
 	persistent.index_size = h.index;
-	persistent.saved_modules = h.modules;
+	persistent.saved_modules = h.title.modules;
 	persistent.blocks = h.state.blocks;
 	return true;
 }

@@ -22,38 +22,11 @@
 #include "engine/rt/context.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
-#include "hosts/user/hash.h"
+#include "hosts/user/checksum.h"
 
 #define NAME_DIGITS 16
 #define NANOSECONDS UINT64_C(1000000000)
-#define PIECE_BYTES 65536
 #define UTIME_OMIT  ((1u << 30) - 2)
-
-uint64_t persist_mix(uint64_t sum, uint64_t word)
-{
-	sum = hash_of(sum ^ word);
-	return sum ^ sum >> 29;
-}
-
-/* Four sums side by side, because a multiplication takes several clocks.  They are in variables of
- * their own, so that they stay in registers. */
-uint64_t persist_sum(uint64_t sum, const void *from, size_t bytes)
-{
-	uint64_t a = sum, b = 1, c = 2, d = 3, last = 0;
-	const uint64_t *at = from;
-
-	for (; bytes >= 32; bytes -= 32, at += 4) {
-		a = persist_mix(a, at[0]);
-		b = persist_mix(b, at[1]);
-		c = persist_mix(c, at[2]);
-		d = persist_mix(d, at[3]);
-	}
-	for (; bytes >= 8; bytes -= 8)
-		a = persist_mix(a, *at++);
-	memcpy(&last, at, bytes);
-	a = persist_mix(a, last ^ (uint64_t)bytes << 56);
-	return persist_mix(persist_mix(a, b), persist_mix(c, d));
-}
 
 void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key)
 {
@@ -116,28 +89,28 @@ static bool is_sealed(const struct persist_stat *is, uint64_t sum)
 
 void persist_front(const struct persist_header *h, struct blocks_part part[PERSIST_PARTS])
 {
-	part[PERSIST_MODULES].bytes = h->modules * sizeof(struct module);
+	part[PERSIST_MODULES].bytes = h->title.modules * sizeof(struct module);
 	part[PERSIST_NUMBERS].bytes = h->numbers * sizeof(uint32_t);
 	part[PERSIST_TARGETS].bytes = h->targets * sizeof(struct persistent_target);
 	part[PERSIST_LISTS].bytes = VARIANTS_MAX * sizeof(union meter_list_room);
 	part[PERSIST_INDEX].bytes = h->index * sizeof(uint32_t);
 }
 
-/* Computes the sum of the whole file except the sum itself.  It reads the file in pieces,
- * because a mapping would keep all of it in memory.  Returns false if it cannot be read. */
-static bool sum_of(long fd, struct persist_header h, uint64_t bytes, uint64_t *sum)
+/* Computes the sum of a file (cache_file.h).  It reads the file in pieces, because a mapping would
+ * keep all of it in memory.  Returns false if it cannot be read. */
+static bool sum_of(long fd, uint64_t bytes, uint64_t *sum)
 {
-	static uint8_t piece[PIECE_BYTES];
+	static uint8_t piece[CACHE_PIECE_BYTES];
 
-	h.sum = 0;
-	*sum = persist_sum(0, &h, sizeof(h));
-	for (uint64_t at = sizeof(h); at < bytes;) {
-		uint64_t left = bytes - at, wanted = left < PIECE_BYTES ? left : PIECE_BYTES;
+	*sum = 0;
+	for (uint64_t at = sizeof(*sum); at < bytes;) {
+		uint64_t left = bytes - at;
+		uint64_t wanted = left < sizeof(piece) ? left : sizeof(piece);
 		long n = syscall4(__NR_pread64, fd, (long)piece, (long)wanted, (long)at);
 
 		if (n <= 0)
 			return false;
-		*sum = persist_sum(*sum, piece, (size_t)n);
+		*sum = checksum_of(*sum, piece, (size_t)n);
 		at += (uint64_t)n;
 	}
 	return true;
@@ -169,8 +142,8 @@ bool persist_open(long fd, const struct persist_stat *is, const struct persist_h
 	}
 	if (end != is->bytes)
 		return false;
-	if (!is_sealed(is, h->sum)) {
-		if (!sum_of(fd, *h, is->bytes, &sum) || sum != h->sum)
+	if (!is_sealed(is, h->title.sum)) {
+		if (!sum_of(fd, is->bytes, &sum) || sum != h->title.sum)
 			return false;
 		seal(fd, sum);
 	}
@@ -213,10 +186,10 @@ static bool write_all(long fd, struct persist_header *h,
 			return false;
 		offset += in_pages(part[i].bytes);
 	}
-	if (is_error(syscall2(__NR_ftruncate, fd, (long)offset)) ||
-	    !sum_of(fd, *h, offset, &h->sum) || !put(fd, h, sizeof(*h), 0))
+	if (is_error(syscall2(__NR_ftruncate, fd, (long)offset)) || !put(fd, h, sizeof(*h), 0) ||
+	    !sum_of(fd, offset, &h->title.sum) || !put(fd, &h->title.sum, sizeof(h->title.sum), 0))
 		return false;
-	seal(fd, h->sum);
+	seal(fd, h->title.sum);
 	return true;
 }
 
@@ -229,7 +202,7 @@ bool persist_write(long folder, struct persist_header *h,
 	bool good;
 	long fd;
 
-	persist_name(name, NULL, h->key);
+	persist_name(name, NULL, h->title.key);
 	text_start(&t, unfinished, sizeof(unfinished));
 	text_add(&t, name);
 	text_add(&t, ".");

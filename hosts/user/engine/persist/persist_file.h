@@ -7,15 +7,16 @@
 #ifndef SOFTPMU_ENGINE_PERSIST_FILE_H
 #define SOFTPMU_ENGINE_PERSIST_FILE_H
 
+#include <hosts/user/cache_file.h>
 #include <hosts/user/link.h>
 
 #include "engine/cache/persistent.h"
 #include "engine/persist/persist.h"
 
 struct persist_header {
-	uint64_t magic, key, sum;
+	struct cache_title title;
 	struct blocks_state state;
-	uint32_t modules, numbers, targets, index;
+	uint32_t numbers, targets, index;
 };
 
 enum persist_part {
@@ -29,10 +30,6 @@ enum persist_part {
 };
 /* Computes from a header the parts before PERSIST_CACHE. */
 void persist_front(const struct persist_header *h, struct blocks_part part[PERSIST_PARTS]);
-
-uint64_t persist_mix(uint64_t sum, uint64_t word);
-/* Four sums side by side, because a multiplication takes several clocks. */
-uint64_t persist_sum(uint64_t sum, const void *from, size_t bytes);
 
 void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key);
 

@@ -212,9 +212,11 @@ static void list_index(struct list *l)
 
 static bool write_list(long folder, struct list *l, uint64_t key)
 {
-	struct persist_header h = {.magic = PERSIST_MAGIC,
-				   .key = key,
-				   .modules = l->modules,
+	struct persist_header h = {.title = {.magic = CACHE_MAGIC,
+					     .key = key,
+					     .image_sum = engine_link->image_sum,
+					     .blocks = l->numbers,
+					     .modules = l->modules},
 				   .numbers = l->numbers,
 				   .targets = l->targets,
 				   .index = l->index_size};
@@ -223,7 +225,10 @@ static bool write_list(long folder, struct list *l, uint64_t key)
 		[PERSIST_TARGETS] = {.at = l->target}, [PERSIST_LISTS] = {.at = l->variant},
 		[PERSIST_INDEX] = {.at = l->index},
 	};
+	struct text t;
 
+	text_start(&t, h.title.program, sizeof(h.title.program));
+	text_add(&t, engine_program_path);
 	blocks_state(&h.state);
 	persist_front(&h, part);
 	blocks_parts(part + PERSIST_CACHE);

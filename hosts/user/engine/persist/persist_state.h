@@ -6,7 +6,6 @@
 
 #include "engine/persist/persist_file.h"
 
-#define PERSIST_MAGIC	   UINT64_C(0x7470656b756d7073) /* "spmukept" */
 #define PERSIST_BYTES_MOST (UINT64_C(96) << 20)
 
 struct persist_state {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* cache_file.h: the beginning of a file of saved translations, as the tool lists and checks it.  The
+ * rest is the engine's (engine/persist/persist_file.h). */
+#ifndef SOFTPMU_USER_CACHE_FILE_H
+#define SOFTPMU_USER_CACHE_FILE_H
+
+#include <stdint.h>
+
+#define CACHE_MAGIC	  UINT64_C(0x7470656b756d7073) /* "spmukept" */
+#define CACHE_PIECE_BYTES 65536u
+#define CACHE_PROGRAM_MAX 1024u
+
+struct cache_title {
+	/* Of the rest of the file.  checksum_of() adds pieces of CACHE_PIECE_BYTES to 0, one after
+	 * the other. */
+	uint64_t sum;
+	uint64_t magic, key;
+	uint64_t image_sum; /* of the engine that wrote it */
+	uint32_t blocks, modules;
+	char program[CACHE_PROGRAM_MAX]; /* its path; a longer one is cut off */
+};
+
+#endif
