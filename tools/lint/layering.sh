@@ -29,7 +29,7 @@ hosts/user/engine/x86/*       $inner  $e/@(rt|x86)/*
 hosts/user/engine/memory/*    $engine $e/@(rt|x86|memory)/*
 hosts/user/engine/count/*     $engine $e/@(rt|x86|memory|count)/*
 hosts/user/engine/cache/*     $inner  $e/@(rt|x86|memory|count|cache)/*
-hosts/user/engine/persist/*   $engine $e/@(rt|x86|memory|count|cache|persist)/*
+hosts/user/engine/persist/*   $engine hosts/user/@(checksum|cache_file).h $e/@(rt|x86|memory|count|cache|persist)/*
 hosts/user/engine/watch/*     $inner  $e/@(rt|x86|memory|cache|watch)/*
 hosts/user/engine/translate/* $inner  $e/@(rt|x86|memory|count|cache|persist|watch|translate)/*
 hosts/user/engine/signal/*    $engine $e/@(rt|x86|memory|count|cache|persist|watch|translate|signal)/*
