@@ -15,6 +15,8 @@
  * Simplified: more than 15 micro-operations in a clock count as 15.  Spans that begin in another
  * order than they are reported in can be counted twice.
  */
+#include <string.h>
+
 #include "src/uarch/account.h"
 
 static uint64_t clock_of(uint64_t time)
@@ -29,6 +31,9 @@ void account_begin(struct account *a, uint64_t dispatched, uint64_t now)
 	a->issued = a->last_start = dispatched;
 	a->settled = clock_of(dispatched);
 	a->last_clock = clock_of(now);
+	/* Nobody has noted why earlier instructions retire late. */
+	memset(a->cause, CAUSE_CORE, sizeof(a->cause));
+	a->retires_by = CAUSE_CORE;
 }
 
 void account_settle(struct account *a, uint64_t now, bool stores_full)

@@ -10,7 +10,6 @@
 
 #include "src/uarch/timeline.h"
 
-#define LINE_SHIFT 6u
 /* Clocks of a refill in which the front end fetches, as in Intel's metrics for Haswell. */
 #define RESTEER 12u
 
@@ -35,21 +34,36 @@ enum spmu_status spmu_timeline_create(void *memory, const struct spmu_core_shape
 	return SPMU_OK;
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 static inline unsigned next_in(unsigned at, unsigned count)
 {
 	return at + 1 == count ? 0 : at + 1;
 }
 
+/*
+ * What a timeline does besides its clocks: it accounts for them, or only chains of registers
+ * matter.  Code for each of these is apart, because most runs need neither.
+ */
+struct mode {
+	bool account, unlimited;
+};
+
 /* Lets dispatch wait until `until`. */
-static inline void wait(struct spmu_timeline *t, uint64_t until, enum cause cause)
+INLINE void wait_by(struct spmu_timeline *t, uint64_t until, enum cause cause, struct mode mode)
 {
 	uint64_t from = t->dispatched;
 
 	if (until <= from)
 		return;
 	t->dispatched = until;
-	if (t->account.on)
+	if (mode.account)
 		account_lose(&t->account, &t->core, from, until, cause);
+}
+
+static void wait(struct spmu_timeline *t, uint64_t until, enum cause cause)
+{
+	wait_by(t, until, cause, (struct mode){.account = t->account.on});
 }
 
 /* The same for the front end.  While the window is full, that is the cause. */
@@ -63,25 +77,25 @@ static inline void wait_for_front(struct spmu_timeline *t, uint64_t until, enum 
 }
 
 /* Takes as many places of the window as an instruction needs. */
-static inline void dispatch(struct spmu_timeline *t, const struct timed_insn *in)
+INLINE void dispatch(struct spmu_timeline *t, const struct timed_insn *in, struct mode mode)
 {
 	uint64_t slots = in->slots * t->dispatch_step;
 	unsigned at = t->window_at;
 
-	if (t->unlimited)
+	if (mode.unlimited)
 		return;
 	t->dispatched += slots;
-	if (t->account.on)
+	if (mode.account)
 		account_settle(&t->account, t->dispatched, false);
 	for (unsigned i = 0; i < in->slots; i++) {
-		wait(t, t->window[at], t->account.cause[at]);
+		wait_by(t, t->window[at], t->account.cause[at], mode);
 		at = next_in(at, t->core.window);
 	}
 	if (in->flags & TIMED_SERIALIZES)
-		wait(t, t->retired, CAUSE_SERIAL);
+		wait_by(t, t->retired, CAUSE_SERIAL, mode);
 	if (in->flags & TIMED_STORES)
-		wait(t, t->stored[t->stored_at], CAUSE_STORES);
-	if (t->account.on && in->slots) {
+		wait_by(t, t->stored[t->stored_at], CAUSE_STORES, mode);
+	if (mode.account && in->slots) {
 		t->account.sum[SUM_NOT_ISSUED] +=
 			(t->dispatched - slots - t->account.issued) / PART;
 		t->account.issued = t->dispatched;
@@ -89,20 +103,21 @@ static inline void dispatch(struct spmu_timeline *t, const struct timed_insn *in
 }
 
 /* Retires an instruction that is complete at `complete`. */
-static inline void retire(struct spmu_timeline *t, const struct timed_insn *in, uint64_t complete,
-			  enum cause late)
+INLINE void retire(struct spmu_timeline *t, const struct timed_insn *in, uint64_t complete,
+		   enum cause late, struct mode mode)
 {
-	if (complete > t->retired + in->slots * t->retire_step)
+	if (mode.account && complete > t->retired + in->slots * t->retire_step)
 		t->account.retires_by = (uint8_t)late;
 	t->retired = later(t->retired + in->slots * t->retire_step, complete);
 	for (unsigned i = 0; i < in->slots; i++) {
 		t->window[t->window_at] = t->retired;
-		t->account.cause[t->window_at] = t->account.retires_by;
+		if (mode.account)
+			t->account.cause[t->window_at] = t->account.retires_by;
 		t->window_at = next_in(t->window_at, t->core.window);
 	}
 	t->resolved = complete;
 	if (in->flags & TIMED_SERIALIZES)
-		wait(t, complete, CAUSE_SERIAL);
+		wait_by(t, complete, CAUSE_SERIAL, mode);
 }
 
 /* Counts the work of a port, or of a divider. */
@@ -117,7 +132,7 @@ static inline void count_port(struct spmu_timeline *t, unsigned port, uint64_t w
 }
 
 /* Gives one clock of work to the port with the least.  Returns when it can start. */
-static inline uint64_t use_port(struct spmu_timeline *t, uint64_t ports, uint64_t work)
+INLINE uint64_t use_port(struct spmu_timeline *t, uint64_t ports, uint64_t work, struct mode mode)
 {
 	unsigned best = (unsigned)__builtin_ctzll(ports);
 	uint64_t start;
@@ -130,28 +145,28 @@ static inline uint64_t use_port(struct spmu_timeline *t, uint64_t ports, uint64_
 	}
 	start = later(t->backlog[best], t->dispatched);
 	t->backlog[best] = start + work;
-	if (t->account.on)
+	if (mode.account)
 		count_port(t, best, work);
 	return start;
 }
 
 /* Returns when all ports that an instruction needs have been free for it. */
-static inline uint64_t use_ports(struct spmu_timeline *t, const struct timed_insn *in)
+INLINE uint64_t use_ports(struct spmu_timeline *t, const struct timed_insn *in, struct mode mode)
 {
 	const struct spmu_core_costs *costs = t->core.costs;
 	uint64_t start = 0;
 
-	for (unsigned i = 0; i < in->uses && !t->unlimited; i++) {
+	for (unsigned i = 0; i < in->uses && !mode.unlimited; i++) {
 		const struct port_use *use = &costs->use[in->use + i];
 		uint64_t ports = costs->ports[use->ports];
 
 		if (!(ports & (ports - 1))) {
-			start = later(start, use_port(t, ports, use->clocks * PART));
+			start = later(start, use_port(t, ports, use->clocks * PART, mode));
 			continue;
 		}
 		/* Several clocks of a group are as many micro-operations. */
 		for (unsigned n = use->clocks; n; n--)
-			start = later(start, use_port(t, ports, PART));
+			start = later(start, use_port(t, ports, PART, mode));
 	}
 	return start;
 }
@@ -159,28 +174,6 @@ static inline uint64_t use_ports(struct spmu_timeline *t, const struct timed_ins
 static inline struct remembered *line_of(struct spmu_timeline *t, uint64_t linear)
 {
 	return &t->pending[linear >> LINE_SHIFT & (PENDING - 1)];
-}
-
-/* Accounts for a line that is asked for, and on its way from `start` to `done`. */
-static void account_fill(struct spmu_timeline *t, const struct spmu_timed_access *a, uint64_t asked,
-			 uint64_t start, uint64_t done)
-{
-	struct account *account = &t->account;
-	unsigned line = a->linear >> LINE_SHIFT & (PENDING - 1);
-	uint64_t took = done - start;
-
-	account->line_level[line] = a->level;
-	account->line_prefetched[line] = (a->kind & SPMU_UARCH_PREFETCH) != 0;
-	account_span(account, SPAN_FILL_FULL, asked, start);
-	if (a->kind & SPMU_UARCH_LOAD) {
-		account->sum[SUM_L1D_PENDING] += took;
-		account_span(account, SPAN_L1D_MISS, start, done);
-		account->sum[SUM_OFFCORE_LOADS] += a->level >= SPMU_LEVEL_LLC ? took : 0;
-		account->sum[SUM_MEMORY_LOADS] += a->level == SPMU_LEVEL_MEMORY ? took : 0;
-	} else if (a->kind & SPMU_UARCH_STORE && a->level >= SPMU_LEVEL_LLC) {
-		account->sum[SUM_OFFCORE_STORES] += took;
-		account_span(account, SPAN_OFFCORE_STORE, start, done);
-	}
 }
 
 /* Brings a line that missed the first level.  Returns when it is there. */
@@ -197,7 +190,7 @@ static uint64_t fill(struct spmu_timeline *t, const struct spmu_timed_access *a,
 	t->filled[t->filled_at] = done;
 	t->filled_at = next_in(t->filled_at, t->core.fills);
 	if (t->account.on)
-		account_fill(t, a, asked, start, done);
+		timeline_account_fill(t, a, asked, start, done);
 	*line_of(t, a->linear) = (struct remembered){a->linear >> LINE_SHIFT, done};
 	return done;
 }
@@ -212,40 +205,9 @@ static inline uint64_t forwarding(const struct spmu_timeline *t, const struct ti
 	return (in->address[1] == TIMED_NONE ? t->core.renamed : t->core.forward) * PART;
 }
 
-/* Accounts for a load that was asked for, started after its page walk, and got its value. */
-static void account_loaded(struct spmu_timeline *t, const struct spmu_timed_access *a,
-			   uint64_t asked, uint64_t start, uint64_t value)
-{
-	static const uint8_t flags[] = {
-		[SPMU_LEVEL_L1] = CLOCK_LOAD,
-		[SPMU_LEVEL_L2] = CLOCK_LOAD | CLOCK_L1_MISS,
-		[SPMU_LEVEL_LLC] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS,
-		[SPMU_LEVEL_OTHER] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS,
-		[SPMU_LEVEL_MEMORY] = CLOCK_LOAD | CLOCK_L1_MISS | CLOCK_L2_MISS | CLOCK_L3_MISS,
-	};
-	struct account *account = &t->account;
-	unsigned line = a->linear >> LINE_SHIFT & (PENDING - 1);
-	const struct remembered *pending = &t->pending[line];
-	unsigned level = a->level;
-
-	if (level == SPMU_LEVEL_L1 && pending->what == a->linear >> LINE_SHIFT &&
-	    pending->ready > start) {
-		level = account->line_level[line];
-		account->sum[SUM_BUFFER_HITS]++;
-		account->sum[SUM_PREFETCH_HITS] += account->line_prefetched[line];
-	}
-	account->level = (uint8_t)level;
-	account_load(account, asked, value, flags[level]);
-	account_meet(account, a, start);
-	if (a->walk) {
-		account->sum[SUM_LOAD_WALKS] += start - asked;
-		account_span(account, SPAN_LOAD_WALK, asked, start);
-	}
-}
-
 /* Returns when a load that starts at `start` has its data. */
-static inline uint64_t load(struct spmu_timeline *t, const struct timed_insn *in,
-			    const struct spmu_timed_access *a, uint64_t start)
+INLINE uint64_t load(struct spmu_timeline *t, const struct timed_insn *in,
+		     const struct spmu_timed_access *a, uint64_t start, struct mode mode)
 {
 	const struct remembered *forward = forward_of(t, a->linear);
 	const struct remembered *line = line_of(t, a->linear);
@@ -262,8 +224,8 @@ static inline uint64_t load(struct spmu_timeline *t, const struct timed_insn *in
 		if (forward->what == a->linear)
 			value = later(value, forward->ready + forwarding(t, in));
 	}
-	if (t->account.on)
-		account_loaded(t, a, asked, start, value);
+	if (mode.account)
+		timeline_account_load(t, a, asked, start, value);
 	return value;
 }
 
@@ -288,8 +250,8 @@ static inline void store(struct spmu_timeline *t, const struct spmu_timed_access
 }
 
 /* Returns when the data of an instruction's memory operands is there. */
-static inline uint64_t load_all(struct spmu_timeline *t, const struct timed_insn *in,
-				const struct spmu_timed_access *a, unsigned accesses)
+INLINE uint64_t load_all(struct spmu_timeline *t, const struct timed_insn *in,
+			 const struct spmu_timed_access *a, unsigned accesses, struct mode mode)
 {
 	uint64_t start = later(later(t->ready[in->address[0]], t->ready[in->address[1]]),
 			       later(t->dispatched, t->barrier));
@@ -301,7 +263,7 @@ static inline uint64_t load_all(struct spmu_timeline *t, const struct timed_insn
 		value = start + in->load * PART;
 	for (unsigned i = 0; i < accesses; i++) {
 		if (a[i].kind & SPMU_UARCH_LOAD)
-			value = later(value, load(t, in, &a[i], start));
+			value = later(value, load(t, in, &a[i], start, mode));
 		else if (a[i].kind & SPMU_UARCH_PREFETCH && a[i].level != SPMU_LEVEL_L1)
 			(void)fill(t, &a[i], start);
 	}
@@ -324,52 +286,30 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 		t->barrier = complete;
 }
 
-/* Accounts for an instruction whose address was ready at `asked` and that starts at `start`. */
-static void account_insn(struct spmu_timeline *t, const struct timed_insn *in, uint64_t asked,
-			 uint64_t start, uint64_t complete)
-{
-	struct account *a = &t->account;
-
-	asked = later(asked, t->dispatched);
-	if (in->at_load)
-		account_start(a, asked, in->at_load);
-	if (in->starts > in->at_load)
-		account_start(a, start, in->starts - in->at_load);
-	if (in->slots)
-		account_retire(a, t->retired, in->slots, t->retire_step);
-	a->sum[SUM_UOPS] += in->uops;
-	if (!(in->flags & ~(TIMED_LOADS | TIMED_STORES)))
-		return;
-	a->sum[SUM_FUSED] += in->flags & TIMED_FUSED ? 1 : 0;
-	a->sum[SUM_X87] += in->flags & TIMED_X87_UOPS ? in->uops : 0;
-	a->sum[SUM_SLOW_LEA] += in->flags & TIMED_SLOW_LEA ? 1 : 0;
-	a->sum[SUM_LOCKED] += in->flags & TIMED_LOCKS ? complete - asked : 0;
-	if (in->flags & TIMED_MOVED)
-		a->sum[in->target[0] < TIMED_CARRY ? SUM_MOVES_GENERAL : SUM_MOVES_VECTOR]++;
-}
-
-static inline void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
-			    const struct spmu_timed_access *a, unsigned accesses)
+INLINE void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
+		     const struct spmu_timed_access *a, unsigned accesses, struct mode mode)
 {
 	uint64_t start, complete, loaded;
 	enum cause late = CAUSE_CORE;
 
-	dispatch(t, in);
-	t->account.level = SPMU_LEVEL_L1;
-	start = loaded = load_all(t, in, a, accesses);
+	dispatch(t, in, mode);
+	if (mode.account)
+		t->account.level = SPMU_LEVEL_L1;
+	start = loaded = load_all(t, in, a, accesses, mode);
 	for (unsigned i = 0; i < TIMED_SOURCES && in->source[i] != TIMED_NONE; i++)
 		start = later(start, t->ready[in->source[i]]);
-	start = later(start, use_ports(t, in));
+	start = later(start, use_ports(t, in, mode));
 	complete = start + in->latency * PART;
 	for (unsigned i = 0; i < TIMED_TARGETS && in->target[i] != TIMED_NONE; i++)
 		t->ready[in->target[i]] = complete;
-	if (in->flags & TIMED_LOADS && loaded == start)
+	if (mode.account && in->flags & TIMED_LOADS && loaded == start)
 		late = CAUSE_L1 + t->account.level;
-	retire(t, in, complete, late);
-	if (t->account.on)
-		account_insn(t, in, later(t->ready[in->address[0]], t->ready[in->address[1]]),
-			     start, complete);
-	if (in->flags & TIMED_STORES && !t->unlimited)
+	retire(t, in, complete, late, mode);
+	if (mode.account)
+		timeline_account_insn(t, in,
+				      later(t->ready[in->address[0]], t->ready[in->address[1]]),
+				      start, complete);
+	if (in->flags & TIMED_STORES && !mode.unlimited)
 		store_all(t, in, a, accesses, complete);
 }
 
@@ -390,21 +330,36 @@ static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 	t->last_taken = t->dispatched;
 }
 
-void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_block *block,
-		       unsigned insns, enum spmu_uarch_level fetched,
-		       const struct spmu_timed_access *access, unsigned accesses)
+/* Runs the first `insns` instructions of a block. */
+INLINE void run_insns(struct spmu_timeline *t, const struct spmu_timed_block *block, unsigned insns,
+		      const struct spmu_timed_access *access, unsigned accesses, struct mode mode)
 {
 	const struct spmu_timed_access *end = access + accesses;
 
-	if (!timeline->unlimited)
-		fetch(timeline, block, fetched);
 	for (unsigned i = 0; i < insns && i < block->count; i++) {
 		unsigned n = 0;
 
 		while (access + n < end && access[n].insn == i)
 			n++;
-		run_insn(timeline, &block->insn[i], access, n);
+		run_insn(t, &block->insn[i], access, n, mode);
 		access += n;
+	}
+}
+
+void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_block *block,
+		       unsigned insns, enum spmu_uarch_level fetched,
+		       const struct spmu_timed_access *access, unsigned accesses)
+{
+	const struct mode plain = {false, false}, account = {true, false}, chains = {false, true};
+
+	if (timeline->unlimited) {
+		run_insns(timeline, block, insns, access, accesses, chains);
+	} else {
+		fetch(timeline, block, fetched);
+		if (timeline->account.on)
+			run_insns(timeline, block, insns, access, accesses, account);
+		else
+			run_insns(timeline, block, insns, access, accesses, plain);
 	}
 	timeline->end = block->end;
 }

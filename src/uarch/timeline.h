@@ -5,9 +5,10 @@
 
 #include "src/uarch/account.h"
 
-#define PORTS	 64u
-#define FORWARDS 256u
-#define PENDING	 ACCOUNT_LINES
+#define PORTS	   64u
+#define FORWARDS   256u
+#define PENDING	   ACCOUNT_LINES
+#define LINE_SHIFT 6u
 
 struct remembered {
 	uint64_t what, ready;
@@ -30,6 +31,18 @@ struct spmu_timeline {
 	struct remembered pending[PENDING];  /* lines that are on their way */
 	struct account account;
 };
+
+/* timeline_account.c: Accounts for a line that is asked for, and on its way from `start` to `done`. */
+void timeline_account_fill(struct spmu_timeline *t, const struct spmu_timed_access *a,
+			   uint64_t asked, uint64_t start, uint64_t done);
+
+/* The same for a load that was asked for, started after its page walk, and got its value. */
+void timeline_account_load(struct spmu_timeline *t, const struct spmu_timed_access *a,
+			   uint64_t asked, uint64_t start, uint64_t value);
+
+/* The same for an instruction whose address was ready at `asked` and that starts at `start`. */
+void timeline_account_insn(struct spmu_timeline *t, const struct timed_insn *in, uint64_t asked,
+			   uint64_t start, uint64_t complete);
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
