@@ -121,7 +121,6 @@ static struct {
 	/* It needs a separate register, which libpfm4 asks for. */
 	{NULL, "FRONTEND_RETIRED", NULL, false},
 	{"icl icx", "TOPDOWN.BACKEND_BOUND_SLOTS", NULL, false}, /* A4H; libpfm4: 00H */
-	{"icl icx", "TOPDOWN.BR_MISPREDICT_SLOTS", NULL, false}, /* the same */
 	{"icl icx", "OFFCORE_RESPONSE_0", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_1", NULL, false},
 };
