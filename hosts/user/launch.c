@@ -223,6 +223,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
 	link->lbr_select = request->lbr_select;
 	link->load_threshold = request->load_threshold;
+	link->frontend = request->frontend;
 	link->windows.count = request->window_count;
 	link->windows.warm = request->window_warm;
 	link->windows.skip = request->window_skip;

@@ -153,6 +153,7 @@ struct link {
 	struct link_event event[LINK_EVENTS_MAX];
 	uint64_t lbr_select;	 /* MSR_LBR_SELECT */
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT, for events of load latency */
+	uint64_t frontend;	 /* MSR_PEBS_FRONTEND, for FRONTEND_RETIRED */
 	struct link_windows windows;
 	uint32_t want;			  /* LINK_WANT_ */
 	char tree[LINK_PATH_MAX];	  /* what programs see in /sys and /proc; empty: nothing */

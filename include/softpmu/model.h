@@ -144,6 +144,12 @@ SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *mo
 SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *model, unsigned fixed);
 
 /*
+ * Returns the tally that FRONTEND_RETIRED counts with this value of MSR_PEBS_FRONTEND (18.13.1.4),
+ * or SPMU_TALLY_NONE.
+ */
+SPMU_API unsigned spmu_frontend_tally(uint64_t value);
+
+/*
  * Returns true if PEBS on this counter with this event select is precisely distributed (18.9.4.4;
  * on Goldmont the reduced skid of 18.7.1.2).  The record is then made by the instruction that
  * overflows the counter, otherwise by the next occurrence of the event.  `counter` is n for PMCn

@@ -210,7 +210,84 @@ extern "C" {
 	X(LOAD_XSNP_HIT, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                       \
 	  "load that hits the last-level cache, of a line that another core has, unchanged")       \
 	X(LOAD_XSNP_HITM, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                      \
-	  "load of a line that another core has changed")
+	  "load of a line that another core has changed")                                          \
+	X(UOPS_DSB, 0, 0, "micro-operation from the decoded instruction cache")                    \
+	X(UOPS_MITE, 0, 0, "micro-operation from the decoders")                                    \
+	X(UOPS_MS, 0, 0, "micro-operation of microcode")                                           \
+	X(UOPS_MS_DSB, 0, 0,                                                                       \
+	  "micro-operation of microcode that the decoded instruction cache begins")                \
+	X(UOPS_MS_MITE, 0, 0, "micro-operation of microcode that the decoders begin")              \
+	X(UOPS_IDQ, 0, 0,                                                                          \
+	  "micro-operation that the front end fetches, decodes or takes from microcode")           \
+	X(UOPS_ANY_DSB, 0, 0, "micro-operation from that cache, or of microcode that it begins")   \
+	X(UOPS_ANY_MITE, 0, 0,                                                                     \
+	  "micro-operation from the decoders, or of microcode that they begin")                    \
+	X(CLOCKS_DSB, 0, 0, "clock in which the decoded instruction cache delivers")               \
+	X(CLOCKS_DSB_FULL, 0, 0, "clock in which it delivers as many as the core is wide")         \
+	X(CLOCKS_MITE, 0, 0, "clock in which the decoders deliver")                                \
+	X(CLOCKS_MITE_FULL, 0, 0, "clock in which they deliver as many as the core is wide")       \
+	X(CLOCKS_MS, 0, 0, "clock in which microcode delivers")                                    \
+	X(CLOCKS_MS_DSB, 0, 0, "clock of microcode that the decoded instruction cache begins")     \
+	X(CLOCKS_MS_MITE, 0, 0, "clock of microcode that the decoders begin")                      \
+	X(CLOCKS_ANY_DSB, 0, 0,                                                                    \
+	  "clock in which that cache, or microcode that it begins, delivers")                      \
+	X(CLOCKS_ANY_MITE, 0, 0,                                                                   \
+	  "clock in which the decoders, or microcode that they begin, deliver")                    \
+	X(MS_SWITCHES, 0, 0, "switch to microcode")                                                \
+	X(MS_DSB_SWITCHES, 0, 0, "switch from the decoded instruction cache to microcode")         \
+	X(DSB_SWITCHES, 0, 0, "switch from the decoded instruction cache to the decoders")         \
+	X(DSB_MISSES, 0, 0,                                                                        \
+	  "fetch of instructions that the decoded instruction cache does not have")                \
+	X(UOPS_LSD, 0, 0, "micro-operation from the loop buffer")                                  \
+	X(CLOCKS_LSD, 0, 0, "clock in which the loop buffer delivers")                             \
+	X(CLOCKS_LSD_FULL, 0, 0, "clock in which it delivers as many as the core is wide")         \
+	X(CLOCKS_LENGTH, 0, 0, "clock in which a length-changing prefix holds up the decoders")    \
+	X(DECODED_INSNS, 0, 0, "instruction that the decoders decode")                             \
+	X(RESTEERS, 0, 0, "taken branch that the front end finds only when it decodes it")         \
+	X(CLEARS_CODE, 0, SPMU_ACCESS_DATA, "store to a line from which code was fetched")         \
+	X(CLEARS_ORDER, 0, SPMU_ACCESS_DATA,                                                       \
+	  "load that starts too early, before an older store to its address")                      \
+	X(CLEARS, 0, SPMU_ACCESS_DATA, "machine clear: one of the two")                            \
+	X(PAUSES, 0, 0, "PAUSE that retires")                                                      \
+	X(PREFETCHES, 0, 0, "prefetch instruction")                                                \
+	X(PREFETCHES_NTA, 0, 0, "PREFETCHNTA")                                                     \
+	X(PREFETCHES_T0, 0, 0, "PREFETCHT0")                                                       \
+	X(PREFETCHES_T1_T2, 0, 0, "PREFETCHT1 or PREFETCHT2")                                      \
+	X(PREFETCHES_W, 0, 0, "PREFETCHW")                                                         \
+	X(PREFETCH_L2_HITS, 0, SPMU_ACCESS_DATA,                                                   \
+	  "prefetch instruction that misses the first level and hits the second")                  \
+	X(PREFETCH_L2_MISSES, 0, SPMU_ACCESS_DATA,                                                 \
+	  "prefetch instruction that misses the second level")                                     \
+	X(PREFETCH_L2_REFERENCES, 0, SPMU_ACCESS_DATA,                                             \
+	  "prefetch instruction that misses the first level")                                      \
+	X(TRANSACTIONS, 0, 0, "XBEGIN; each transaction aborts at its start")                      \
+	X(SPLIT_LOCKS, 0, SPMU_ACCESS_DATA, "locked access that crosses a cache line")             \
+	X(BLENDS, 0, 0, "SSE instruction that keeps the upper half of a 256-bit register")         \
+	X(AVX_TO_SSE, 0, 0, "change from 256-bit AVX to SSE without VZEROUPPER")                   \
+	X(SSE_TO_AVX, 0, 0, "change back to AVX after such a change")                              \
+	X(UOPS_PORTS_2_3, 0, 0, "micro-operation that port 2 or 3 executes")                       \
+	X(UOPS_PORTS_4_9, 0, 0, "micro-operation that port 4 or 9 executes")                       \
+	X(UOPS_PORTS_7_8, 0, 0, "micro-operation that port 7 or 8 executes")                       \
+	X(TIMES_FILL_FULL, 0, SPMU_ACCESS_DATA,                                                    \
+	  "time in which an access waits for a fill buffer, once for each")                        \
+	X(DATA_WALKS_PENDING, 0, SPMU_ACCESS_DATA,                                                 \
+	  "page walk of a load or a store, once for each clock")                                   \
+	X(WALKS_PENDING, 0, SPMU_ACCESS_DATA, "page walk, once for each clock")                    \
+	X(LOAD_DTLB_MISSES, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                    \
+	  "load that misses the first-level TLB")                                                  \
+	X(STORE_DTLB_MISSES, SPMU_ACCESS_STORE, SPMU_ACCESS_DATA,                                  \
+	  "store that misses the first-level TLB")                                                 \
+	X(DTLB_MISSES, 0, SPMU_ACCESS_DATA, "load or store that misses the first-level TLB")       \
+	X(DTLB_STLB_HITS, 0, SPMU_ACCESS_DATA, "load or store that hits the second-level TLB")     \
+	X(DTLB_WALKS, 0, SPMU_ACCESS_DATA, "load or store that needs a page walk")                 \
+	X(CODE_ITLB_MISSES, 0, 0, "fetch that misses the first-level TLB")                         \
+	X(WALKS, 0, SPMU_ACCESS_DATA, "page walk")                                                 \
+	X(CODE_FETCHES, 0, 0, "fetch")                                                             \
+	X(L2_LINES_LOST, 0, SPMU_ACCESS_DATA, "line that leaves the second level")                 \
+	X(LOAD_XSNP_ANY, SPMU_ACCESS_LOAD, SPMU_ACCESS_DATA,                                       \
+	  "load of a line that another core has, changed or not")                                  \
+	X(FRONTEND, 0, 0,                                                                          \
+	  "front-end condition that a register selects: stands for others in an event")
 
 enum spmu_tally_kind {
 	SPMU_TALLY_NONE = 0,

@@ -46,6 +46,21 @@ extern "C" {
 struct spmu_core_costs; /* of instructions; the library's */
 
 /*
+ * Where a front end takes micro-operations from.  It does not change clocks: dispatch takes what it
+ * wants.
+ *
+ * decoders	Instructions that are decoded in a clock; 0: the sources are not known.
+ * sets, ways	Of the decoded instruction cache; each way has six micro-operations of 32 bytes of
+ *		code, and three ways at most have the same 32 bytes.  0: there is none.
+ * deliver	Micro-operations that it delivers in a clock.
+ * loop		Micro-operations that the loop buffer holds; 0: there is none.
+ * length	Clocks that a length-changing prefix costs.
+ */
+struct spmu_front_shape {
+	uint16_t decoders, sets, ways, deliver, loop, length;
+};
+
+/*
  * A processor core.
  *
  * size		sizeof(struct spmu_core_shape).
@@ -65,6 +80,7 @@ struct spmu_core_costs; /* of instructions; the library's */
  * walk		Clocks of a page walk.
  * line		Clocks from one line from memory to the next, at least.
  * level	Clocks from an address to its data, by enum spmu_uarch_level.
+ * front	Where micro-operations come from.
  */
 struct spmu_core_shape {
 	size_t size;
@@ -75,6 +91,7 @@ struct spmu_core_shape {
 	uint16_t refill, taken, forward, renamed, lea, locked, walk, line;
 	uint16_t level[5];
 	uint32_t rules; /* SPMU_CORE_ bits */
+	struct spmu_front_shape front;
 };
 
 /*
@@ -177,6 +194,15 @@ SPMU_API uint64_t spmu_timeline_clocks(const struct spmu_timeline *timeline);
  */
 SPMU_API void spmu_timeline_account(struct spmu_timeline *timeline);
 
+/*
+ * Lets a timeline with an account also follow where its micro-operations come from, and what clears
+ * the pipeline.  The core has a front end.
+ */
+SPMU_API void spmu_timeline_follow_front(struct spmu_timeline *timeline);
+
+/* Returns whether a tally needs that. */
+SPMU_API bool spmu_tally_is_of_front(unsigned tally);
+
 /* Returns how often a tally of a timeline has happened since spmu_timeline_account(); 0 for those
  * that do not follow from time. */
 SPMU_API uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline,
@@ -190,7 +216,7 @@ SPMU_API void spmu_timeline_fetch_walk(struct spmu_timeline *timeline);
 
 /* Adds what follows from a timeline of a core to *supply: core and reference clocks, and tallies.
  * Those of ports and dividers are not among them if the numbers of the core's ports are not
- * known. */
+ * known, and those of the front end if its sources are not. */
 SPMU_API void spmu_timeline_supplies(const struct spmu_core_shape *core,
 				     struct spmu_supply *supply);
 

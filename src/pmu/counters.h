@@ -96,6 +96,10 @@ void counter_adds_tally(struct counter *counter, unsigned kind);
 void offcore_adds(const struct spmu_core *core, const struct thread *thread,
 		  const struct spmu_event *event, struct counter *counter);
 
+/* frontend.c: the same for the register of FRONTEND_RETIRED. */
+void frontend_adds(const struct spmu_core *core, const struct thread *thread,
+		   struct counter *counter);
+
 /* Returns true if an active counter counts anything. */
 static inline bool counter_counts(const struct counter *counter)
 {

@@ -209,6 +209,8 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	} else if (event->tally == SPMU_TALLY_OFFCORE) {
 		counter_adds(counter, counted(core, event));
 		offcore_adds(core, thread, event, counter);
+	} else if (event->tally == SPMU_TALLY_FRONTEND) {
+		frontend_adds(core, thread, counter);
 	} else if (by_itself || !(select & CONDITION)) {
 		event_counts(core, event, counted(core, event), counter);
 		event_judges(core, counter);

@@ -121,42 +121,6 @@ void account_retire(struct account *a, uint64_t at, unsigned slots, uint64_t ste
 	a->last_clock = end > a->last_clock ? end : a->last_clock;
 }
 
-/* --- loads that meet stores --- */
-
-#define PAGE_MASK UINT64_C(0xfff)
-
-static struct recent_store *store_of(struct account *a, uint64_t linear)
-{
-	return &a->store[(linear & PAGE_MASK) / 8 % ACCOUNT_STORES];
-}
-
-void account_store(struct account *a, const struct spmu_timed_access *access, uint64_t until)
-{
-	uint64_t last = access->linear + (access->bytes ? access->bytes - 1u : 0);
-	const struct recent_store s = {access->linear, until, access->bytes};
-
-	*store_of(a, access->linear) = s;
-	*store_of(a, last) = s;
-}
-
-void account_meet(struct account *a, const struct spmu_timed_access *access, uint64_t start)
-{
-	const struct recent_store *s = store_of(a, access->linear);
-	uint64_t end = access->linear + access->bytes, distance;
-
-	if (s->until <= start || !access->bytes)
-		s = store_of(a, end - 1);
-	if (s->until <= start || !access->bytes)
-		return;
-	distance = (access->linear - s->linear) & PAGE_MASK;
-	if (distance >= s->bytes && PAGE_MASK + 1 - distance >= access->bytes)
-		return; /* they have nothing in common */
-	if ((access->linear ^ s->linear) & ~PAGE_MASK)
-		a->sum[SUM_ALIASES]++;
-	else if (access->linear < s->linear || end > s->linear + s->bytes)
-		a->sum[SUM_BLOCKED]++;
-}
-
 /* --- tallies --- */
 
 /* Returns the clocks whose state has all bits of `with`, none of `without`, and a number of starts
@@ -291,6 +255,19 @@ static const struct sum_tally {
 	{SPMU_TALLY_LOAD_HITS_PREFETCH, SUM_PREFETCH_HITS},
 	{SPMU_TALLY_LOAD_ALIASES, SUM_ALIASES},
 	{SPMU_TALLY_LOAD_BLOCKED, SUM_BLOCKED},
+	{SPMU_TALLY_CLEARS_ORDER, SUM_CLEARS_ORDER},
+	{SPMU_TALLY_PREFETCH_L2_HITS, SUM_PREFETCH_L2_HITS},
+	{SPMU_TALLY_PREFETCH_L2_MISSES, SUM_PREFETCH_L2_MISSES},
+	{SPMU_TALLY_SPLIT_LOCKS, SUM_SPLIT_LOCKS},
+	{SPMU_TALLY_BLENDS, SUM_BLENDS},
+	{SPMU_TALLY_AVX_TO_SSE, SUM_AVX_TO_SSE},
+	{SPMU_TALLY_SSE_TO_AVX, SUM_SSE_TO_AVX},
+	{SPMU_TALLY_PAUSES, SUM_MARKS + MARK_PAUSE},
+	{SPMU_TALLY_PREFETCHES_NTA, SUM_MARKS + MARK_PREFETCH_NTA},
+	{SPMU_TALLY_PREFETCHES_T0, SUM_MARKS + MARK_PREFETCH_T0},
+	{SPMU_TALLY_PREFETCHES_T1_T2, SUM_MARKS + MARK_PREFETCH_T1_T2},
+	{SPMU_TALLY_PREFETCHES_W, SUM_MARKS + MARK_PREFETCH_W},
+	{SPMU_TALLY_TRANSACTIONS, SUM_MARKS + MARK_TRANSACTION},
 	{SPMU_TALLY_CLOCKS_DIVIDER, SUM_DIVIDER},
 	{SPMU_TALLY_CLOCKS_LOCKED, SUM_LOCKED},
 	{SPMU_TALLY_L1D_PENDING, SUM_L1D_PENDING},
@@ -370,6 +347,26 @@ uint64_t account_tally(const struct account *a, const struct spmu_core_shape *co
 		return less(clocks, a->sum[SUM_NOT_DELIVERED]);
 	case SPMU_TALLY_CLOCKS_NOT_RETIRED:
 		return less(clocks, a->sum[SUM_RETIRED_CLOCKS]);
+	case SPMU_TALLY_UOPS_PORTS_2_3:
+		return a->port[2] + a->port[3];
+	case SPMU_TALLY_UOPS_PORTS_4_9:
+		return a->port[4] + a->port[9];
+	case SPMU_TALLY_UOPS_PORTS_7_8:
+		return a->port[7] + a->port[8];
+	case SPMU_TALLY_TIMES_FILL_FULL:
+		return a->span[SPAN_FILL_FULL].times;
+	case SPMU_TALLY_DATA_WALKS_PENDING:
+		return (a->sum[SUM_LOAD_WALKS] + a->sum[SUM_STORE_WALKS]) / PART;
+	case SPMU_TALLY_WALKS_PENDING:
+		return (a->sum[SUM_LOAD_WALKS] + a->sum[SUM_STORE_WALKS] + a->sum[SUM_CODE_WALKS]) /
+		       PART;
+	case SPMU_TALLY_PREFETCHES:
+		return a->sum[SUM_MARKS + MARK_PREFETCH_NTA] +
+		       a->sum[SUM_MARKS + MARK_PREFETCH_T0] +
+		       a->sum[SUM_MARKS + MARK_PREFETCH_T1_T2] +
+		       a->sum[SUM_MARKS + MARK_PREFETCH_W];
+	case SPMU_TALLY_PREFETCH_L2_REFERENCES:
+		return a->sum[SUM_PREFETCH_L2_HITS] + a->sum[SUM_PREFETCH_L2_MISSES];
 	case SPMU_TALLY_L1D_PENDING_TIMES:
 		return a->span[SPAN_L1D_MISS].times;
 	default:
@@ -381,19 +378,39 @@ bool spmu_tally_is_timed(unsigned tally)
 {
 	return tally == SPMU_TALLY_SLOTS || tally == SPMU_TALLY_LOAD_BUFFER_HITS ||
 	       tally == SPMU_TALLY_L1D_PENDING ||
-	       (tally >= SPMU_TALLY_SLOTS_RETIRED && tally <= SPMU_TALLY_CLOCKS);
+	       (tally >= SPMU_TALLY_SLOTS_RETIRED && tally <= SPMU_TALLY_CLOCKS) ||
+	       (tally >= SPMU_TALLY_UOPS_DSB && tally <= SPMU_TALLY_WALKS_PENDING);
 }
 
 static bool needs_ports(unsigned tally)
 {
 	return tally == SPMU_TALLY_CLOCKS_DIVIDER ||
-	       (tally >= SPMU_TALLY_UOPS_PORT_0 && tally <= SPMU_TALLY_UOPS_PORT_9);
+	       (tally >= SPMU_TALLY_UOPS_PORT_0 && tally <= SPMU_TALLY_UOPS_PORT_9) ||
+	       (tally >= SPMU_TALLY_UOPS_PORTS_2_3 && tally <= SPMU_TALLY_UOPS_PORTS_7_8);
+}
+
+/* Returns whether a core has the part of the front end that a tally needs. */
+static bool front_supplies(const struct spmu_core_shape *core, unsigned tally)
+{
+	if (!spmu_tally_is_of_front(tally))
+		return true;
+	if (tally >= SPMU_TALLY_UOPS_LSD && tally <= SPMU_TALLY_CLOCKS_LSD_FULL)
+		return core->front.loop != 0;
+	if (tally == SPMU_TALLY_UOPS_DSB || tally == SPMU_TALLY_UOPS_MS_DSB ||
+	    tally == SPMU_TALLY_UOPS_ANY_DSB || tally == SPMU_TALLY_CLOCKS_ANY_DSB ||
+	    tally == SPMU_TALLY_CLOCKS_DSB || tally == SPMU_TALLY_CLOCKS_DSB_FULL ||
+	    tally == SPMU_TALLY_DSB_SWITCHES || tally == SPMU_TALLY_DSB_MISSES)
+		return core->front.sets != 0;
+	if (tally == SPMU_TALLY_CLOCKS_LENGTH)
+		return core->front.length != 0;
+	return core->front.decoders != 0;
 }
 
 void spmu_timeline_supplies(const struct spmu_core_shape *core, struct spmu_supply *supply)
 {
 	supply->modelled |= SPMU_SIGSET_CLOCKS;
 	for (unsigned t = 1; t < SPMU_TALLIES; t++)
-		if (spmu_tally_is_timed(t) && (core->costs->unit || !needs_ports(t)))
+		if (spmu_tally_is_timed(t) && (core->costs->unit || !needs_ports(t)) &&
+		    front_supplies(core, t))
 			spmu_tally_set_add(&supply->modelled_tallies, t);
 }

@@ -62,6 +62,15 @@ enum account_sum {
 	SUM_PREFETCH_HITS,
 	SUM_ALIASES,
 	SUM_BLOCKED,
+	SUM_CLEARS_ORDER,
+	SUM_PREFETCH_L2_HITS,
+	SUM_PREFETCH_L2_MISSES,
+	SUM_SPLIT_LOCKS,
+	SUM_BLENDS,
+	SUM_AVX_TO_SSE,
+	SUM_SSE_TO_AVX,
+	SUM_MARKS, /* instructions of each mark */
+	SUM_MARKS_LAST = SUM_MARKS + MARKS - 1,
 	/* From here on parts of clocks. */
 	SUM_DIVIDER,
 	SUM_LOCKED,
@@ -90,9 +99,11 @@ enum account_sum {
 #define ACCOUNT_CLOCKS 65536u /* that are open; more than a full window takes */
 #define ACCOUNT_STORES 512u
 #define ACCOUNT_LINES  64u
+#define ACCOUNT_LOADS  256u /* that the core predicts to meet a store, or not */
 
 struct recent_store {
 	uint64_t linear, until;
+	uint64_t known; /* when its address was */
 	uint64_t bytes;
 };
 
@@ -109,6 +120,10 @@ struct account {
 	uint64_t issued;     /* when the last micro-operation was issued */
 	uint64_t last_clock; /* the last clock in which something retired, plus one */
 	bool none_waited;
+	uint8_t upper;			 /* of the vector registers: enum upper */
+	uint64_t asked;			 /* when the address of the newest store was known */
+	uint64_t block;			 /* the block that runs */
+	uint8_t alone[ACCOUNT_LOADS];	 /* how often a load met no store, up to 15 */
 	uint8_t cause[TIMED_WINDOW_MAX]; /* why an entry of the window is not free earlier */
 	uint8_t line_level[ACCOUNT_LINES];
 	bool line_prefetched[ACCOUNT_LINES];
@@ -135,6 +150,12 @@ void account_load(struct account *a, uint64_t from, uint64_t to, unsigned flags)
 
 /* Some slots have retired, the last of them at `at`. */
 void account_retire(struct account *a, uint64_t at, unsigned slots, uint64_t step);
+
+/* A locked access: it may be in two lines. */
+void account_lock(struct account *a, const struct spmu_timed_access *access);
+
+/* An instruction of some kind has run. */
+void account_mark(struct account *a, enum timed_mark mark);
 
 /* A load looks for an older store that it meets; a store is noted. */
 void account_meet(struct account *a, const struct spmu_timed_access *access, uint64_t start);

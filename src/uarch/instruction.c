@@ -167,6 +167,9 @@ bool instruction_read(const uint8_t *code, unsigned bytes, struct instruction *t
 	read_map(&p);
 	to->opcode = p.code[p.at++];
 	to->opcode_register = (uint8_t)((to->opcode & 7) | p.b << 3);
+	to->page = (uint8_t)p.page;
+	to->vector_length = p.l;
+	to->wide = p.w;
 	to->v = p.v;
 	to->mask = p.mask;
 	to->is4 = bytes ? code[bytes - 1] >> 4 : 0;

@@ -20,6 +20,9 @@ struct instruction {
 	bool scaled, displaced;
 	bool vector_index, rip_relative, has_rex, lock;
 	uint8_t opcode;
+	uint8_t page;	       /* of forms: map and prefix */
+	uint8_t vector_length; /* VEX.L, EVEX.L'L */
+	bool wide;	       /* REX.W, VEX.W or EVEX.W */
 };
 
 /* Reads an instruction.  Returns false if its form is not known. */

@@ -13,6 +13,8 @@ void spmu_uarch_supplies(struct spmu_supply *supply)
 			spmu_tally_set_add(&supply->modelled_tallies, t);
 	for (unsigned t = SPMU_TALLY_LOAD_XSNP_NONE; t <= SPMU_TALLY_LOAD_XSNP_HITM; t++)
 		spmu_tally_set_add(&supply->modelled_tallies, t);
+	for (unsigned t = SPMU_TALLY_LOAD_DTLB_MISSES; t <= SPMU_TALLY_FRONTEND; t++)
+		spmu_tally_set_add(&supply->modelled_tallies, t);
 }
 
 void spmu_machine_supplies(const struct spmu_machine *machine, struct spmu_supply *supply)
@@ -121,6 +123,38 @@ static uint64_t all_second_misses(const struct spmu_uarch *model, const uint64_t
 	       second_fetch_misses(model, n);
 }
 
+/* Returns a tally of TLBs and page walks, or another one that is a sum. */
+static uint64_t summed_tally(const uint64_t *n, enum spmu_tally_kind tally)
+{
+	uint64_t missed = n[SPMU_UARCH_DTLB_LOAD_MISSES] + n[SPMU_UARCH_DTLB_STORE_MISSES];
+	uint64_t walks = n[SPMU_UARCH_DTLB_LOAD_WALKS] + n[SPMU_UARCH_DTLB_STORE_WALKS];
+
+	switch (tally) {
+	case SPMU_TALLY_LOAD_DTLB_MISSES:
+		return n[SPMU_UARCH_DTLB_LOAD_MISSES];
+	case SPMU_TALLY_STORE_DTLB_MISSES:
+		return n[SPMU_UARCH_DTLB_STORE_MISSES];
+	case SPMU_TALLY_DTLB_MISSES:
+		return missed;
+	case SPMU_TALLY_DTLB_STLB_HITS:
+		return missed - walks;
+	case SPMU_TALLY_DTLB_WALKS:
+		return walks;
+	case SPMU_TALLY_CODE_ITLB_MISSES:
+		return n[SPMU_UARCH_ITLB_MISSES];
+	case SPMU_TALLY_WALKS:
+		return walks + n[SPMU_UARCH_ITLB_WALKS];
+	case SPMU_TALLY_CODE_FETCHES:
+		return n[SPMU_UARCH_FETCHES];
+	case SPMU_TALLY_L2_LINES_LOST:
+		return n[SPMU_UARCH_L2_LINES_OUT] + n[SPMU_UARCH_L2_WRITEBACKS];
+	case SPMU_TALLY_LOAD_XSNP_ANY:
+		return n[SPMU_UARCH_LOAD_SNOOP_HITS] + n[SPMU_UARCH_LOAD_SNOOP_MODIFIED];
+	default:
+		return 0;
+	}
+}
+
 /* Returns a tally of branches, of stores, of fetches or of the second level. */
 static uint64_t other_tally(const struct spmu_uarch *model, const uint64_t *n,
 			    enum spmu_tally_kind tally)
@@ -166,7 +200,7 @@ static uint64_t other_tally(const struct spmu_uarch *model, const uint64_t *n,
 	case SPMU_TALLY_MISSED_RET:
 		return n[SPMU_UARCH_RETURN_MISSES];
 	default:
-		return 0;
+		return summed_tally(n, tally);
 	}
 }
 

@@ -49,6 +49,26 @@ struct spmu_core_costs {
 #define TIMED_X87_UOPS	 64u
 #define TIMED_SLOW_LEA	 128u
 
+/*
+ * What some instructions are counted as.  An instruction is one of them at most.
+ */
+enum timed_mark {
+	MARK_NONE,
+	MARK_BRANCH,
+	MARK_LENGTH, /* a prefix changes its length, which holds up the decoders */
+	MARK_PAUSE,
+	MARK_PREFETCH_NTA,
+	MARK_PREFETCH_T0,
+	MARK_PREFETCH_T1_T2,
+	MARK_PREFETCH_W,
+	MARK_TRANSACTION, /* XBEGIN */
+	MARK_SSE,	  /* it writes a vector register and keeps its upper half */
+	MARK_AVX,	  /* of 128 bits */
+	MARK_AVX_WIDE,
+	MARK_AVX_CLEAR, /* VZEROUPPER, VZEROALL */
+	MARKS
+};
+
 struct timed_insn {
 	uint8_t source[TIMED_SOURCES];
 	uint8_t address[TIMED_ADDRESSES];
@@ -59,10 +79,11 @@ struct timed_insn {
 	uint16_t use; /* first use of ports */
 	uint8_t uses;
 	uint8_t flags;
-	uint8_t uops;	 /* without micro-fusion */
-	uint8_t starts;	 /* micro-operations that ports execute */
-	uint8_t at_load; /* those of them that start when the address is ready */
-	uint8_t reserved;
+	uint8_t uops;	    /* without micro-fusion */
+	uint8_t starts;	    /* micro-operations that ports execute */
+	uint8_t at_load;    /* those of them that start when the address is ready */
+	uint8_t length : 4; /* in bytes */
+	uint8_t mark : 4;   /* enum timed_mark */
 };
 
 struct spmu_timed_block {
@@ -71,6 +92,10 @@ struct spmu_timed_block {
 	uint32_t reserved;
 	struct timed_insn insn[];
 };
+
+/* timed_mark.c: Returns what an instruction is counted as. */
+struct instruction;
+enum timed_mark timed_mark_of(const struct instruction *insn);
 
 /* core_shapes.c: Copies a shape.  Returns false if it has a number outside its range. */
 bool core_shape_take(struct spmu_core_shape *to, const struct spmu_core_shape *from);

@@ -286,6 +286,8 @@ struct spmu_timed_block *spmu_timed_block_create(void *memory, const struct spmu
 		(void)instruction_read(code[i].bytes, code[i].length, &insn[0]);
 		find_registers(&insn[0], &b->insn[i]);
 		find_cost(&shape, &insn[0], &b->insn[i]);
+		b->insn[i].length = code[i].length & 15u;
+		b->insn[i].mark = timed_mark_of(&insn[0]) & 15u;
 		if (i > 0 && fuses(&shape, &insn[1], &insn[0]))
 			fuse(&shape, &b->insn[i - 1], &b->insn[i]);
 		b->end += code[i].length;

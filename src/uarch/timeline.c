@@ -242,6 +242,8 @@ static inline void store(struct spmu_timeline *t, const struct spmu_timed_access
 		*forward_of(t, a->linear) = (struct remembered){a->linear, complete};
 	if (a && t->account.on) {
 		account_store(&t->account, a, t->committed);
+		if (t->front.on)
+			front_store(&t->front, a->linear);
 		t->account.sum[SUM_STORE_WALKS] += start - complete;
 		account_span(&t->account, SPAN_STORE_WALK, complete, start);
 	}
@@ -261,6 +263,8 @@ INLINE uint64_t load_all(struct spmu_timeline *t, const struct timed_insn *in,
 		start = later(start, t->committed);
 	if (in->flags & TIMED_LOADS)
 		value = start + in->load * PART;
+	if (in->flags & TIMED_LOCKS && accesses && t->account.on)
+		account_lock(&t->account, a);
 	for (unsigned i = 0; i < accesses; i++) {
 		if (a[i].kind & SPMU_UARCH_LOAD)
 			value = later(value, load(t, in, &a[i], start, mode));
@@ -275,6 +279,8 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 {
 	bool listed = false;
 
+	if (t->account.on)
+		t->account.asked = later(t->ready[in->address[0]], t->ready[in->address[1]]);
 	for (unsigned i = 0; i < accesses; i++)
 		if (a[i].kind & SPMU_UARCH_STORE) {
 			store(t, &a[i], complete);
@@ -352,6 +358,10 @@ void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_b
 {
 	const struct mode plain = {false, false}, account = {true, false}, chains = {false, true};
 
+	timeline->account.block = block->linear;
+	if (timeline->front.on)
+		front_run(&timeline->front, &timeline->core, block,
+			  insns < block->count ? insns : block->count, timeline->end);
 	if (timeline->unlimited) {
 		run_insns(timeline, block, insns, access, accesses, chains);
 	} else {
@@ -411,26 +421,4 @@ void spmu_timeline_wait(struct spmu_timeline *timeline, uint64_t clocks)
 {
 	timeline->retired += clocks * PART;
 	wait(timeline, timeline->retired, CAUSE_CORE);
-}
-
-/* After a misprediction dispatch waits for longer than the last instruction needs. */
-static uint64_t now(const struct spmu_timeline *t)
-{
-	return later(t->retired, t->dispatched);
-}
-
-uint64_t spmu_timeline_clocks(const struct spmu_timeline *timeline)
-{
-	return now(timeline) / PART;
-}
-
-void spmu_timeline_account(struct spmu_timeline *timeline)
-{
-	if (!timeline->account.on)
-		account_begin(&timeline->account, timeline->dispatched, now(timeline));
-}
-
-uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline, enum spmu_tally_kind tally)
-{
-	return account_tally(&timeline->account, &timeline->core, now(timeline), tally);
 }

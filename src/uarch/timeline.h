@@ -4,6 +4,7 @@
 #define SPMU_SRC_UARCH_TIMELINE_H
 
 #include "src/uarch/account.h"
+#include "src/uarch/front.h"
 
 #define PORTS	   64u
 #define FORWARDS   256u
@@ -30,6 +31,7 @@ struct spmu_timeline {
 	struct remembered forward[FORWARDS]; /* stores by address */
 	struct remembered pending[PENDING];  /* lines that are on their way */
 	struct account account;
+	struct front front;
 };
 
 /* timeline_account.c: Accounts for a line that is asked for, and on its way from `start` to `done`. */

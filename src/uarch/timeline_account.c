@@ -12,6 +12,9 @@ void timeline_account_fill(struct spmu_timeline *t, const struct spmu_timed_acce
 	unsigned line = a->linear >> LINE_SHIFT & (PENDING - 1);
 	uint64_t took = done - start;
 
+	if (a->kind & SPMU_UARCH_PREFETCH)
+		account->sum[a->level == SPMU_LEVEL_L2 ? SUM_PREFETCH_L2_HITS
+						       : SUM_PREFETCH_L2_MISSES]++;
 	account->line_level[line] = a->level;
 	account->line_prefetched[line] = (a->kind & SPMU_UARCH_PREFETCH) != 0;
 	account_span(account, SPAN_FILL_FULL, asked, start);
@@ -71,6 +74,8 @@ void timeline_account_insn(struct spmu_timeline *t, const struct timed_insn *in,
 	if (in->slots)
 		account_retire(a, t->retired, in->slots, t->retire_step);
 	a->sum[SUM_UOPS] += in->uops;
+	if (in->mark)
+		account_mark(a, in->mark);
 	if (!(in->flags & ~(TIMED_LOADS | TIMED_STORES)))
 		return;
 	a->sum[SUM_FUSED] += in->flags & TIMED_FUSED ? 1 : 0;

@@ -119,6 +119,18 @@ MEANS = {
     "X87_COMP_OPS_EXE": {"ANY.AR": ["x87"]},
     "FP_COMP_INSTR_RET": ["x87"],
 }
+MEANS |= {
+    "L1D_CACHE_LD": {"MESI": ["loads"]}, "L1D_CACHE_ST": {"MESI": ["stores"]},
+    "L1D_CACHE_LOCK": {"MESI": ["locks"]},
+    "L1D_ALL_REF": {"": ["loads", "stores"], "ANY": ["loads", "stores"],
+                    "CACHEABLE": ["loads", "stores"]},
+    "L1D_ALL_CACHE_REF": ["loads", "stores"],
+    "DCACHE_CACHE_LD": {"MESI": ["loads"]}, "DCACHE_CACHE_ST": {"MESI": ["stores"]},
+    "DCACHE_CACHE_LOCK": {"MESI": ["locks"]},
+    "DATA_MEM_REF": ["loads", "stores"], "DATA_MEM_CACHE_REF": ["loads", "stores"],
+    "BR_INST_DECODED": ALL, "BR_INSTR_DECODED": ALL, "INST_DECODED": ["inst"],
+    "INSTR_DECODED": ["inst"],
+}
 MEANS["SSEX_UOPS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 MEANS |= {
     "UOPS_RETIRED": {"": ["inst"], "ANY": ["inst"], "ALL": ["inst"], "RETIRE_SLOTS": ["inst"],
@@ -128,7 +140,8 @@ MEANS |= {
 }
 # No branch of a wrong path is executed.
 MEANS["BR_INST_EXEC"] = {
-    "ANY": ALL, "ALL_BRANCHES": ALL, "NEAR_CALLS": CALLS,
+    "ANY": ALL, "ALL_BRANCHES": ALL, "NEAR_CALLS": CALLS, "TAKEN": NEAR,
+    "NON_CALLS": ["taken", "ntaken", "jmp_rel", "jmp_ind"],
     "COND": ["taken", "ntaken"], "ANY_COND": ["taken", "ntaken"], "ALL_COND": ["taken", "ntaken"],
     "ALL_CONDITIONAL": ["taken", "ntaken"], "TAKEN_COND": ["taken"], "TAKEN_CONDITIONAL": ["taken"],
     "NONTAKEN_COND": ["ntaken"], "NONTAKEN_CONDITIONAL": ["ntaken"]}

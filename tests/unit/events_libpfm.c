@@ -121,6 +121,8 @@ static struct {
 	/* It needs a separate register, which libpfm4 asks for. */
 	{NULL, "FRONTEND_RETIRED", NULL, false},
 	{"icl icx", "TOPDOWN.BACKEND_BOUND_SLOTS", NULL, false}, /* A4H; libpfm4: 00H */
+	{"hsw bdw skl skx clx", "IDQ.MITE_ALL_UOPS", "IDQ:ALL_MITE_UOPS", false},
+	{"skl skx clx icl icx", "SW_PREFETCH_ACCESS.ANY", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_0", NULL, false},
 	{"icl icx", "OFFCORE_RESPONSE_1", NULL, false},
 };

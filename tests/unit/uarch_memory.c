@@ -585,6 +585,35 @@ static void supplies_signals_and_tallies(void)
 	free(h.memory);
 }
 
+/* Checks tallies that are sums: 128 pages, more than the first-level TLB has, are loaded from twice
+ * and stored to once; a line is fetched from 200 pages, more than the TLB of instructions has. */
+static void sums_tallies(void)
+{
+	struct uarch_host h = uarch_make(spmu_machine_find("skylake"), 2, NULL);
+	const uint64_t code = UINT64_C(1) << 32;
+
+	for (unsigned i = 0; i < 3 * 128; i++)
+		(void)(i < 256 ? load : store)(&h, 0, (uint64_t)(i % 128) * PAGE);
+	for (unsigned i = 0; i < 400; i++)
+		(void)spmu_uarch_fetch(h.model, 0, code + (uint64_t)(i % 200) * PAGE, 16);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_DTLB_MISSES), 256);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_STORE_DTLB_MISSES), 128);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_DTLB_MISSES), 384);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_DTLB_WALKS), 128);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_DTLB_STLB_HITS), 256);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_CODE_ITLB_MISSES), 400);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_WALKS), 128 + 200);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_CODE_FETCHES), 400);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_L2_LINES_LOST),
+		 h.count[SPMU_UARCH_L2_LINES_OUT] + h.count[SPMU_UARCH_L2_WRITEBACKS]);
+	CHECK(spmu_uarch_tally(h.model, 0, SPMU_TALLY_L2_LINES_LOST) > 0);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_XSNP_ANY), 0);
+	(void)store(&h, 1, code * 2);
+	(void)load(&h, 0, code * 2);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_XSNP_ANY), 1);
+	free(h.memory);
+}
+
 /* Checks which machines supply load latency. */
 static void supplies_load_latency(void)
 {
@@ -635,6 +664,7 @@ int main(void)
 	RUN(counts_the_same_with_all_policies());
 	RUN(believes_in_what_it_has_not_seen());
 	RUN(supplies_signals_and_tallies());
+	RUN(sums_tallies());
 	RUN(supplies_load_latency());
 	RUN(knows_its_machines());
 	return test_summary();

@@ -358,19 +358,26 @@ static bool print_group(const struct list *list, enum group group, size_t column
 	return true;
 }
 
-/* Prints how many codes of the model's table and of libpfm4 are exact, modelled and absent. */
+/* Prints how many codes of the model's table and of libpfm4 are exact, modelled and absent.  A code
+ * has the best of its names: some need a condition, which others contain. */
 static void print_sum(const struct list *list)
 {
 	size_t n[3] = {0};
 
 	for (size_t i = 0; i < list->count; i++) {
 		bool first = list->rows[i].group != GROUP_GENERIC;
+		enum spmu_fidelity best = SPMU_ABSENT;
 
-		for (size_t j = 0; j < i && first; j++)
-			first = list->rows[j].group == GROUP_GENERIC ||
-				list->rows[j].select != list->rows[i].select;
+		for (size_t j = 0; j < list->count && first; j++) {
+			const struct row *other = &list->rows[j];
+
+			if (other->group == GROUP_GENERIC || other->select != list->rows[i].select)
+				continue;
+			first = j >= i;
+			best = other->fidelity > best ? other->fidelity : best;
+		}
 		if (first)
-			n[list->rows[i].fidelity]++;
+			n[best]++;
 	}
 	printf("\n%zu codes: %zu exact, %zu modelled, %zu absent\n",
 	       n[SPMU_EXACT] + n[SPMU_MODELLED] + n[SPMU_ABSENT], n[SPMU_EXACT], n[SPMU_MODELLED],

@@ -324,6 +324,7 @@ static void run(struct record *record, const struct launch_program *program,
 			(record_tells_source(record) ? LINK_WANT_DATA_MAPS : 0) | record->run.want,
 		.lbr_select = record->branches.select,
 		.load_threshold = record->load_threshold,
+		.frontend = record->frontend,
 		.sink = record_file_take,
 		.opaque = record,
 	};

@@ -40,7 +40,7 @@ struct stat_options {
 	bool json, append, per_thread;
 	unsigned detailed; /* how often -d was given */
 	struct metrics metrics;
-	uint64_t runs, load_threshold;
+	uint64_t runs, load_threshold, frontend;
 };
 
 static void print_help(void)
@@ -327,6 +327,8 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 		status = parse_events(stat, table, lists);
 	if (status < 0)
 		status = run_load_threshold(&table->events, &stat->load_threshold);
+	if (status < 0)
+		status = run_frontend(&table->events, &stat->frontend);
 	if (status < 0 && table->events.count > LINK_EVENTS_MAX)
 		status = tool_error("too many events: at most %d", LINK_EVENTS_MAX);
 	free(lists);
@@ -413,6 +415,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 		events[request.events++] = run_count(&table->events.event[i]);
 	}
 	request.load_threshold = stat->load_threshold;
+	request.frontend = stat->frontend;
 	request.control = control_request(&stat->run.control);
 	stat_windows_request(&stat->windows, &request);
 	launch_run(program, &request, result);

@@ -309,6 +309,10 @@ static bool find_in_libpfm(const struct spmu_model *model, const char *name,
 								encoded.codes[1]);
 		event_names_raw(model, encoded.codes[0], code);
 		code->extra = encoded.count > (escr ? 2 : 1);
+		if (code->extra && code->row && code->row->tally == SPMU_TALLY_FRONTEND) {
+			code->frontend = encoded.codes[1];
+			code->extra = false;
+		}
 		found = true;
 	}
 	free(encoded.codes);

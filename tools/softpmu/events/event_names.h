@@ -30,7 +30,8 @@ struct event_code {
 	uint32_t perf_type;
 	uint64_t perf_config;
 	uint64_t load_threshold; /* from a name such as LOAD_LATENCY_GT_32; 0: none */
-	bool extra;		 /* it needs a further MSR (off-core response, front end) */
+	uint64_t frontend;	 /* from a name such as FRONTEND_RETIRED.L1I_MISS; 0: none */
+	bool extra;		 /* it needs a further MSR (off-core response) */
 };
 
 /*

@@ -57,6 +57,18 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 		       : "stat --machine counts it, by a model";
 }
 
+/* Returns why a condition of the front end is absent, or NULL if it is not. */
+static const char *reason_of_frontend(uint64_t value)
+{
+	unsigned tally = spmu_frontend_tally(value);
+
+	if (!value)
+		return "it needs a condition of the front end: frontend=N";
+	return spmu_tally_set_has(&launch_supply.modelled_tallies, tally)
+		       ? NULL
+		       : "nothing here supplies this condition of the front end";
+}
+
 /* Returns why the event is absent, or NULL if it is not. */
 static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
 				     const struct event_code *code,
@@ -78,6 +90,8 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 		return "the model's table does not list it";
 	if (spmu_event_fidelity(event->row, &launch_supply) == SPMU_ABSENT)
 		return reason_of_supply(model, event->row);
+	if (event->row->tally == SPMU_TALLY_FRONTEND && reason_of_frontend(event->frontend))
+		return reason_of_frontend(event->frontend);
 	if (is_timed(event->row) && event->select & SELECT_CONDITION && !has_condition(event->row))
 		return "a threshold needs each clock, and the model of time has sums";
 	if (is_judged(event->row))
@@ -195,6 +209,8 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 	event->frequency = modifiers->frequency;
 	if (event->row && event->row->tally == SPMU_TALLY_LOAD_LATENCY)
 		event->load_threshold = threshold_of(code, modifiers);
+	if (event->row && event->row->tally == SPMU_TALLY_FRONTEND)
+		event->frontend = modifiers->frontend ? modifiers->frontend : code->frontend;
 	event->exclude_user = levels && !modifiers->user;
 	event->exclude_kernel = !modifiers->kernel;
 	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;

@@ -22,6 +22,7 @@
  *	- cmask=N, inv, edge and any set single fields of the event select.
  *	- period=N and freq=N say when a sample is taken.
  *	- ldlat=N is the threshold of an event of load latency, in core clocks.
+ *	- frontend=N is what FRONTEND_RETIRED counts, a value of MSR_PEBS_FRONTEND.
  *	- name=TEXT replaces the name in the output.
  *	- NAME names an event.
  *
@@ -189,6 +190,8 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 		terms->coded = true;
 	} else if (event_modifiers_value(term, "ldlat", &value) && value && value <= UINT16_MAX) {
 		modifiers->load_threshold = value;
+	} else if (event_modifiers_value(term, "frontend", &value) && value) {
+		modifiers->frontend = value;
 	} else if (event_modifiers_value(term, "period", &value) && value) {
 		modifiers->period = value;
 		modifiers->frequency = 0;

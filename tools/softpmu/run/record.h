@@ -24,6 +24,7 @@ struct record {
 	uint64_t regs_mask;
 	bool addresses, weights, quiet;
 	uint64_t load_threshold; /* of all events of load latency; 0: there is none */
+	uint64_t frontend;	 /* MSR_PEBS_FRONTEND; 0: no event needs it */
 
 	struct branches branches;
 	bool call_graph; /* --call-graph lbr */

@@ -97,6 +97,8 @@ int record_events_check(struct record *record)
 	}
 	status = run_load_threshold(&record->events, &record->load_threshold);
 	if (status < 0)
+		status = run_frontend(&record->events, &record->frontend);
+	if (status < 0)
 		status = record_after(record);
 	return status < 0 ? complete_branches(record) : status;
 }

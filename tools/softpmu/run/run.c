@@ -78,6 +78,24 @@ int run_load_threshold(const struct event_list *events, uint64_t *threshold)
 	return -1;
 }
 
+int run_frontend(const struct event_list *events, uint64_t *value)
+{
+	*value = 0;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct event *event = &events->event[i];
+
+		if (!event->frontend)
+			continue;
+		if (*value && event->frontend != *value)
+			return tool_error(
+				"event '%s' needs another condition of the front end than "
+				"an earlier event; use one of them at a time",
+				event->name);
+		*value = event->frontend;
+	}
+	return -1;
+}
+
 struct link_event run_sample(const struct event *event)
 {
 	return (struct link_event){

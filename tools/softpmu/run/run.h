@@ -35,6 +35,8 @@ int run_use_machine(const struct machine_options *options, const char *command,
 /* Finds the threshold of the events of load latency; 0: there is none.  Returns -1, or after a
  * message the status to exit with: the processor has one register, so all have the same. */
 int run_load_threshold(const struct event_list *events, uint64_t *threshold);
+/* The same for the condition of the front end, MSR_PEBS_FRONTEND. */
+int run_frontend(const struct event_list *events, uint64_t *value);
 
 /* Says how the program ended if it did not simply exit. */
 void run_say_end(const struct launch_result *result);

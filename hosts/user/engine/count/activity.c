@@ -205,6 +205,8 @@ void activity_prepare(unsigned what, unsigned meters)
 
 	if (a->timing.timeline && what & ACTIVITY_ACCOUNT)
 		spmu_timeline_account(a->timing.timeline);
+	if (a->timing.timeline && what & ACTIVITY_FRONT)
+		spmu_timeline_follow_front(a->timing.timeline);
 	want_tallies(a, meters);
 }
 

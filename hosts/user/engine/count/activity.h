@@ -18,6 +18,7 @@
 #define ACTIVITY_CLOCKS	  4u  /* with both others */
 #define ACTIVITY_METERS	  8u  /* a meter is counted by the model */
 #define ACTIVITY_ACCOUNT  16u /* time accounts for its clocks, with ACTIVITY_CLOCKS */
+#define ACTIVITY_FRONT	  32u /* and follows the front end, with ACTIVITY_ACCOUNT */
 
 /* The signals that only the model counts, except clocks. */
 #define ACTIVITY_SIGNALS                                                                           \

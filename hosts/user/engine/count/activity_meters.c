@@ -50,7 +50,8 @@ static bool is_of_branches(unsigned tally)
 static unsigned wanted_by_tally(unsigned tally)
 {
 	if (spmu_tally_is_timed(tally))
-		return ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS | ACTIVITY_ACCOUNT;
+		return ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS | ACTIVITY_ACCOUNT |
+		       (spmu_tally_is_of_front(tally) ? ACTIVITY_FRONT : 0);
 	return is_of_branches(tally) ? ACTIVITY_BRANCHES : ACTIVITY_ACCESSES;
 }
 
@@ -85,6 +86,8 @@ static int64_t most_of_tally(unsigned tally)
 		return 1;
 	if (tally >= SPMU_TALLY_LOAD_L1_HITS && tally <= SPMU_TALLY_LOAD_L3_MISSES)
 		return 2;
+	if (tally >= SPMU_TALLY_LOAD_DTLB_MISSES && tally <= SPMU_TALLY_LOAD_XSNP_ANY)
+		return 16;
 	return tally >= SPMU_TALLY_L2_REFERENCES && tally <= SPMU_TALLY_L2_WRITEBACKS ? 16 : 4;
 }
 

@@ -30,7 +30,8 @@
 #define PERIOD_LEAST	      16
 #define PERIOD_LEAST_MODELLED 1000
 
-#define MSR_PEBS_LD_LAT 0x3f6u
+#define MSR_PEBS_LD_LAT	  0x3f6u
+#define MSR_PEBS_FRONTEND 0x3f7u
 
 static bool wants_address;
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
@@ -241,6 +242,9 @@ static struct spmu_driver *unit_new(void *counting, unsigned number)
 	if (engine_link->load_threshold &&
 	    spmu_write_msr(u->core, 0, MSR_PEBS_LD_LAT, engine_link->load_threshold) != SPMU_DONE)
 		engine_fail(125, "the model has no threshold for the latency of loads");
+	if (engine_link->frontend &&
+	    spmu_write_msr(u->core, 0, MSR_PEBS_FRONTEND, engine_link->frontend) != SPMU_DONE)
+		engine_fail(125, "the model has no condition of the front end");
 	if (number == 0 && engine_link->want & LINK_WANT_BTS) {
 		area.bts_linear = branches_buffer(narrow_area(), &area.bts_bytes);
 		area.bts_memory = (void *)area.bts_linear;
