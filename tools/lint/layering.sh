@@ -12,7 +12,7 @@ base='softpmu/* tools/softpmu/base/* <*>'
 launch='hosts/user/+([^/]).h'
 e=hosts/user/engine
 # What makes system calls includes their numbers, <asm/unistd.h>.
-inner="softpmu/* hosts/user/@(hash|link|link_open).h hosts/user/decode/* hosts/user/perf_event/* $free <linux/*>"
+inner="softpmu/* hosts/user/@(data_source|hash|link|link_open).h hosts/user/decode/* hosts/user/perf_event/* $free <linux/*>"
 engine="$inner <asm/*> <elf.h> <stdarg.h>"
 arrows="
 include/softpmu/*         softpmu/* $free

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <hosts/user/data_source.h>
+
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/run/record.h"
 
@@ -204,44 +206,6 @@ static void add_task(struct record *record, const struct link_task *link, uint64
 		code_fork(record->code, link->pid, link->ppid);
 }
 
-/* Returns whether the event's records are about stores. */
-static bool counts_stores(const struct spmu_event *row)
-{
-	return row->tally == SPMU_TALLY_STORE_SPLITS ||
-	       row->tally == SPMU_TALLY_STORE_STLB_MISSES ||
-	       (!row->tally && row->signals == SPMU_SIGBIT(STORES));
-}
-
-/* The cache level of perf's union perf_mem_data_src. */
-#define LEVEL(hit, name, number)                                                                   \
-	(PERF_MEM_S(LVL, hit) | PERF_MEM_S(LVL, name) | PERF_MEM_S(LVLNUM, number))
-
-/* Converts the source of a PEBS record (18.8.1.2) to perf's.  0: not known. */
-static uint64_t data_source(const struct spmu_event *row, uint32_t source)
-{
-	static const uint64_t places[16] = {
-		[0x1] = LEVEL(HIT, L1, L1) | PERF_MEM_S(SNOOP, NONE),
-		[0x3] = LEVEL(HIT, L2, L2) | PERF_MEM_S(SNOOP, NONE),
-		[0x4] = LEVEL(HIT, L3, L3) | PERF_MEM_S(SNOOP, NONE),
-		[0x6] = LEVEL(HIT, L3, L3) | PERF_MEM_S(SNOOP, HITM),
-		[0xc] = LEVEL(HIT, LOC_RAM, RAM) | PERF_MEM_S(SNOOP, MISS),
-	};
-	const uint64_t none = PERF_MEM_S(LVL, NA) | PERF_MEM_S(LVLNUM, NA) | PERF_MEM_S(SNOOP, NA) |
-			      PERF_MEM_S(TLB, NA) | PERF_MEM_S(LOCK, NA);
-	uint64_t tlb = source & 0x10
-			       ? PERF_MEM_S(TLB, MISS) | PERF_MEM_S(TLB, L2)
-			       : PERF_MEM_S(TLB, HIT) | PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, L2);
-
-	if (!row || !row->data_address)
-		return PERF_MEM_S(OP, NA) | none;
-	if (counts_stores(row))
-		return PERF_MEM_S(OP, STORE) | tlb |
-		       (source & 1 ? LEVEL(HIT, L1, L1) : LEVEL(MISS, L1, L1));
-	if (!places[source & 15])
-		return PERF_MEM_S(OP, LOAD) | none;
-	return PERF_MEM_S(OP, LOAD) | places[source & 15] | tlb;
-}
-
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
 {
 	const uint64_t *registers = (const uint64_t *)(link + 1);
@@ -267,7 +231,8 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 	if (link->event >= record->counted)
 		return;
 	sample.event = record->event_of[link->event];
-	sample.data_source = data_source(record->events.event[sample.event].row, link->data_source);
+	sample.data_source =
+		data_source_of(record->events.event[sample.event].row, link->data_source);
 	if (record->code)
 		code_enter(record->code, link->pid);
 	if (record->branches.type)
