@@ -23,8 +23,13 @@ struct event_set {
 	struct spmu_driver *unit[SET_UNITS_MAX];
 	unsigned units;
 	bool traces; /* the first unit runs without an enabled event, too: it traces branches */
+	/* Of each unit: its events whose samples have last branch records, and MSR_LBR_SELECT. */
 	struct {
-		bool used, enabled;
+		unsigned events;
+		uint64_t select;
+	} branches[SET_UNITS_MAX];
+	struct {
+		bool used, enabled, branches;
 		uint8_t unit, slot;
 	} event[SET_EVENTS_MAX];
 };
@@ -40,6 +45,12 @@ enum spmu_status event_set_create(struct event_set *set, event_set_unit *more, v
  */
 enum spmu_status event_set_add(struct event_set *set, const struct spmu_request *request,
 			       const struct spmu_request *starter, unsigned *event);
+
+/* The same, and samples have last branch records by this MSR_LBR_SELECT.  Events with different
+ * ones are on different units. */
+enum spmu_status event_set_add_with_branches(struct event_set *set,
+					     const struct spmu_request *request, uint64_t select,
+					     unsigned *event);
 
 /*
  * Each of these needs a set that is stopped, and an event that was added.  A disabled event keeps
