@@ -53,7 +53,7 @@ PERF_EVENT_OBJ := $(PERF_EVENT_SRC:%.c=$(B)/tests/obj/perf/%.o)
 $(B)/tests/obj/perf/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -c $< -o $@
-$(B)/tests/unit/perf_event: $(PERF_EVENT_OBJ)
+$(B)/tests/unit/perf_event $(B)/tests/unit/perf_ring: $(PERF_EVENT_OBJ)
 # softpmu with an engine that writes what it reports to the unit (tests/user/accesses.sh).
 ACCESSES_TOOL := $(B)/tests/user/softpmu-accesses
 $(B)/tests/obj/user/accesses-engine.o: tests/user/accesses-engine.c
