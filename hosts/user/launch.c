@@ -237,21 +237,23 @@ static void fill_request(struct link *link, const struct launch_program *program
 	control_prepare(link, request->control);
 }
 
-/* Maps the memory shared with the engine.  Unused pages of trace buffers take no memory. */
+/* Maps the memory shared with the engine.  Pages that are not used take no memory. */
 static bool map_link(struct run *run)
 {
+	uint64_t rings = run->request->want & LINK_WANT_OPEN ? LINK_RINGS_BYTES : 0;
 	void *memory;
 
 	run->link_bytes = sizeof(*run->link);
 	if (run->request->want & LINK_WANT_TRACES)
 		run->link_bytes += (size_t)LINK_TRACE_BUFFERS * LINK_TRACE_BYTES;
-	if (ftruncate(run->link_fd, (off_t)run->link_bytes))
+	if (ftruncate(run->link_fd, (off_t)(run->link_bytes + rings)))
 		return false;
 	memory = mmap(NULL, run->link_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, run->link_fd, 0);
 	if (memory == MAP_FAILED)
 		return false;
 	run->link = memory;
 	run->link->bytes = (uint32_t)run->link_bytes;
+	run->link->rings_begin = run->link->rings_end = (run->link_bytes + 4095) & ~UINT64_C(4095);
 	if (run->request->want & LINK_WANT_TRACES)
 		run->traces = (const uint8_t *)memory + sizeof(*run->link);
 	return true;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    11u
+#define LINK_VERSION	    12u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -209,7 +209,12 @@ struct link {
 	uint32_t open_used;   /* places of `open` that have been in use */
 	uint32_t open_events; /* that are open now */
 	uint64_t open_serial; /* the last */
+	int32_t open_cpu;     /* the processor on which the run is, for events of one processor */
+	uint32_t open_named;  /* FIFOs that have been made */
+	uint32_t rings;	      /* places of `open_ring` that have been in use */
+	uint64_t rings_begin, rings_end; /* the rings in the file: what has been used */
 	struct link_open open[LINK_OPEN_MAX];
+	struct link_ring open_ring[LINK_RINGS_MAX];
 	struct link_opened opened[LINK_FOLLOWERS_MAX];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <hosts/user/perf_event/perf_attr.h>
+#include <hosts/user/perf_event/perf_branches.h>
 #include <hosts/user/perf_event/perf_read.h>
 #include <hosts/user/perf_event/perf_select.h>
 #include <hosts/user/perf_event/perf_state.h>
@@ -239,7 +240,28 @@ static void selection(void)
 	}
 }
 
-/* What only samples have is refused as by a unit without interrupt. */
+/* --- samples --- */
+
+static long precise(const char *model, unsigned level, struct spmu_request *request)
+{
+	struct perf_event_attr attr = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.precise_ip = level & 3;
+	attr.sample_period = 1000;
+	return perf_select(spmu_model_find(model), &exact, &attr, request);
+}
+
+static long branches(const char *model, uint64_t filter)
+{
+	struct perf_event_attr attr = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct spmu_request request;
+
+	attr.sample_period = 1000;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = filter;
+	return perf_select(spmu_model_find(model), &exact, &attr, &request);
+}
+
 static void sampling(void)
 {
 	struct perf_event_attr attr = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
@@ -249,9 +271,51 @@ static void sampling(void)
 	attr.precise_ip = 2;
 	CHECK_EQ(perf_select(model, &exact, &attr, &request), -EINVAL);
 	attr.sample_period = 1000;
+	CHECK_EQ(perf_select(model, &exact, &attr, &request), 0);
+	CHECK_EQ(request.period, 1000);
+	CHECK(request.precise);
+	CHECK_EQ(request.fixed, -1); /* has no PEBS */
+	attr.context_switch = 1;
 	CHECK_EQ(perf_select(model, &exact, &attr, &request), -EOPNOTSUPP);
 	attr.type = PERF_TYPE_SOFTWARE;
 	CHECK_EQ(perf_select(model, &exact, &attr, &request), -ENOENT);
+	/* PEBS, records with the instruction's address, precise distribution (18.9.4.4). */
+	CHECK_EQ(precise("skylake", 3, &request), 0);
+	CHECK_EQ(precise("nehalem", 2, &request), 0);
+	CHECK_EQ(precise("nehalem", 3, &request), -EOPNOTSUPP);
+	CHECK_EQ(precise("p6", 1, &request), -EOPNOTSUPP);
+	CHECK_EQ(precise("tigerlake", 3, &request), 0);
+	CHECK_EQ(request.fixed, 0);
+	CHECK_EQ(request.counters, 0);
+}
+
+#define USER PERF_SAMPLE_BRANCH_USER
+
+static void branch_filters(void)
+{
+	struct perf_event_attr attr = {.branch_sample_type = USER | PERF_SAMPLE_BRANCH_COND};
+	const struct spmu_model *model = spmu_model_find("skylake");
+	struct perf_branch_entry entry;
+	uint64_t select;
+
+	CHECK_EQ(perf_branches_select(model, &attr, &select), 0);
+	CHECK_EQ(select, 0x1f9); /* CPL 0, and all but JCC (17.7.2) */
+	CHECK(!perf_branches_need_kind(model, &attr));
+	CHECK_EQ(branches("skylake", USER | PERF_SAMPLE_BRANCH_ANY), 0);
+	CHECK_EQ(branches("skylake", USER | PERF_SAMPLE_BRANCH_CALL_STACK), 0);
+	CHECK_EQ(branches("nehalem", USER | PERF_SAMPLE_BRANCH_CALL_STACK), -EOPNOTSUPP);
+	CHECK_EQ(branches("skylake", USER | PERF_SAMPLE_BRANCH_IN_TX), -EOPNOTSUPP);
+	CHECK_EQ(branches("pentium", USER | PERF_SAMPLE_BRANCH_ANY), -EOPNOTSUPP);
+	/* Far branches are admitted by the unit and dropped by software. */
+	attr.branch_sample_type =
+		USER | PERF_SAMPLE_BRANCH_ANY_RETURN | PERF_SAMPLE_BRANCH_TYPE_SAVE;
+	CHECK(perf_branches_need_kind(model, &attr));
+	CHECK(!perf_branches_take(&attr, 1, 2, 0, SPMU_SIGBIT(FAR), &entry));
+	CHECK(perf_branches_take(&attr, 1, 2, 1, SPMU_SIGBIT(RET_NEAR), &entry));
+	CHECK_EQ(entry.from, 1);
+	CHECK_EQ(entry.to, 2);
+	CHECK_EQ(entry.mispred, 1);
+	CHECK_EQ(entry.type, PERF_BR_RET);
 }
 
 /* --- groups --- */
@@ -376,6 +440,7 @@ int main(void)
 	RUN(calls());
 	RUN(selection());
 	RUN(sampling());
+	RUN(branch_filters());
 	RUN(groups());
 	RUN(times());
 	RUN(layouts());

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "perf_attr.h"
+#include "perf_branches.h"
 #include "perf_select.h"
 
 #define SELECT_CODE  UINT64_C(0xffff)
@@ -62,7 +63,7 @@ struct named {
 	const struct spmu_event *row;
 	uint32_t code;
 	uint64_t modifiers;
-	bool fixed_only;
+	bool fixed_only, generic;
 };
 
 static bool is_architectural(const struct spmu_model *model)
@@ -91,6 +92,7 @@ static long find_hardware(const struct spmu_model *model, uint64_t config, struc
 		return -EINVAL;
 	if (hardware[config].code == NO_CODE)
 		return -ENOENT;
+	out->generic = true;
 	out->code = hardware[config].code;
 	out->fixed_only = hardware[config].fixed_only && is_architectural(model);
 	if (out->fixed_only)
@@ -166,12 +168,106 @@ static bool is_supplied(const struct named *named, const struct spmu_supply *sup
 	return !(named->row->signals & SPMU_SIGSET_CLOCKS && named->modifiers);
 }
 
-static long check_samples(const struct perf_event_attr *attr)
+/* --- samples --- */
+
+/* Records that nothing here can make. */
+static bool wants_unknown(const struct perf_event_attr *attr)
 {
-	if (perf_attr_samples(attr) || attr->sample_type & PERF_SAMPLE_BRANCH_STACK ||
-	    attr->sigtrap)
+	return attr->context_switch || attr->cgroup || attr->text_poke || attr->aux_output ||
+	       attr->sigtrap ||
+	       attr->sample_type & (PERF_SAMPLE_AUX | PERF_SAMPLE_CGROUP |
+				    PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+}
+
+#define FIRST_FIXED 32u
+#define PREC_DIST   0x01c0u /* INST_RETIRED.PREC_DIST */
+
+static bool has_precise_distribution(const struct spmu_model *model)
+{
+	for (unsigned n = 0; n < FIRST_FIXED; n++)
+		if (spmu_model_pdir(model, n, PREC_DIST))
+			return true;
+	return spmu_model_pdir(model, FIRST_FIXED, 0);
+}
+
+/* Linux: PEBS; and the record has the address of the instruction; and precise distribution. */
+static unsigned most_precise(const struct spmu_model *model)
+{
+	struct spmu_model_info info = spmu_model_describe(model);
+
+	if (info.pebs_format < 0)
+		return 0;
+	return 1u + (info.pebs_format >= 2 || spmu_model_lbr_layout(model)) +
+	       has_precise_distribution(model);
+}
+
+static long check_samples(const struct spmu_model *model, const struct perf_event_attr *attr)
+{
+	uint64_t branches;
+
+	if (wants_unknown(attr))
 		return -EOPNOTSUPP;
-	return attr->precise_ip ? -EINVAL : 0;
+	if (attr->precise_ip > most_precise(model))
+		return -EOPNOTSUPP;
+	if (attr->precise_ip && !perf_attr_samples(attr))
+		return -EINVAL;
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return perf_branches_select(model, attr, &branches);
+	return 0;
+}
+
+/* Returns an event that counts the same and can be precise. */
+static const struct spmu_event *precise_twin(const struct spmu_model *model,
+					     const struct spmu_event *row)
+{
+	for (size_t i = 0; i < spmu_event_count(model); i++) {
+		const struct spmu_event *twin = spmu_event_at(model, i);
+
+		if (twin->signals == row->signals && twin->tally == row->tally &&
+		    (twin->signals || twin->tally) && twin->fidelity == row->fidelity &&
+		    twin->pebs_counters)
+			return twin;
+	}
+	return row;
+}
+
+/* Returns the counters on which records are made by the very instruction that overflows; all, if
+ * none does so. */
+static uint32_t distributed(const struct spmu_model *model, const struct spmu_request *request)
+{
+	uint32_t set = 0;
+
+	for (unsigned n = 0; n < FIRST_FIXED; n++)
+		if (request->counters >> n & 1 && spmu_model_pdir(model, n, request->select))
+			set |= UINT32_C(1) << n;
+	return set ? set : request->counters;
+}
+
+/* Programs the event with PEBS, as Linux's driver for the family does. */
+static long make_precise(const struct spmu_model *model, const struct perf_event_attr *attr,
+			 const struct named *named, struct spmu_request *request)
+{
+	int8_t fixed = named->modifiers ? -1 : named->row->fixed;
+	bool most = attr->precise_ip == 3;
+
+	request->precise = true;
+	request->counters = named->fixed_only ? 0 : named->row->pebs_counters;
+	request->fixed = -1;
+	if (most)
+		request->counters = distributed(model, request);
+	if (most && fixed >= 0 && spmu_model_pdir(model, FIRST_FIXED + (unsigned)fixed, 0))
+		request->counters = 0;
+	if (!request->counters && fixed >= 0 && spmu_model_describe(model).pebs_fixed >> fixed & 1)
+		request->fixed = fixed;
+	return request->counters || request->fixed >= 0 ? 0 : -EINVAL;
+}
+
+/* The first period of a rate.  The first samples adapt it. */
+#define PERIOD_FIRST 20000
+
+static void set_period(const struct perf_event_attr *attr, struct spmu_request *request)
+{
+	request->period = attr->freq ? PERIOD_FIRST : attr->sample_period;
 }
 
 long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
@@ -181,11 +277,15 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 	long result = find(model, attr, &named);
 
 	if (!result)
-		result = check_samples(attr);
+		result = check_samples(model, attr);
 	if (result)
 		return result;
 	if (attr->exclude_user || !is_supplied(&named, supply))
 		return -ENOENT;
+	if (attr->precise_ip && named.generic && !named.row->pebs_counters) {
+		named.row = precise_twin(model, named.row);
+		named.code = named.row->code;
+	}
 	*request = (struct spmu_request){
 		.size = sizeof(*request),
 		.select = named.modifiers | SELECT_USR,
@@ -195,7 +295,9 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 	};
 	if (spmu_model_describe(model).programming == SPMU_PROGRAM_PERFEVTSEL)
 		request->select |= named.code;
-	return 0;
+	if (perf_attr_samples(attr))
+		set_period(attr, request);
+	return attr->precise_ip ? make_precise(model, attr, &named, request) : 0;
 }
 
 long perf_select_software(const struct perf_event_attr *attr)
@@ -210,7 +312,10 @@ long perf_select_software(const struct perf_event_attr *attr)
 	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
 	case PERF_COUNT_SW_CONTEXT_SWITCHES:
 	case PERF_COUNT_SW_DUMMY:
-		return check_samples(attr);
+		return (perf_attr_samples(attr) && attr->config != PERF_COUNT_SW_DUMMY) ||
+				       wants_unknown(attr)
+			       ? -EOPNOTSUPP
+			       : 0;
 	default:
 		return -ENOENT;
 	}

@@ -52,9 +52,11 @@ static void print_help(void)
 	       "Served: instructions, branches and other events of the processor that 'softpmu "
 	       "list'\n"
 	       "does not show as absent, in user mode, on threads and processes of the run, with\n"
-	       "groups, inherit and enable_on_exec.\n"
-	       "Refused, as by a kernel without them: samples (perf record, top), system-wide\n"
-	       "events (-a, -C), and events that count the kernel without ':u'.\n\n"
+	       "groups, inherit and enable_on_exec; samples with PEBS and last branch records\n"
+	       "(perf record -e instructions:upp -b).\n"
+	       "Refused, as by a kernel without them: AUX areas (intel_bts), and events that "
+	       "count\n"
+	       "the kernel without ':u'.\n\n"
 	       "The exit status is the command's, or 125 if it cannot be run.\n");
 }
 

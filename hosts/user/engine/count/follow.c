@@ -14,6 +14,7 @@
 #include "engine/count/count.h"
 #include "engine/count/opened.h"
 #include "engine/count/opened_table.h"
+#include "engine/count/opened_wake.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/descriptor_table.h"
@@ -97,6 +98,7 @@ void follow_begin(void)
 void follow_end(void)
 {
 	long pause[2] = {0, 100000};
+	uint32_t tid = current->tid;
 
 	if (!has_entry())
 		return;
@@ -115,6 +117,8 @@ void follow_end(void)
 	}
 	__atomic_store_n(&current->follower->tid, 0, __ATOMIC_RELEASE);
 	current->follower = NULL;
+	if (opened_wanted())
+		opened_wake_ended(tid);
 	syscall1(__NR_getpid, 0); /* what has been sent arrives on the way back */
 }
 
@@ -136,7 +140,6 @@ void follow_continue(int place)
 {
 	if (place < 0)
 		return;
-	opened_adopt(&engine_link->opened[place]);
 	fill(&engine_link->follower[place]);
 }
 

@@ -11,33 +11,17 @@
  */
 #include "engine/count/opened.h"
 
-#include <asm/unistd.h>
-#include <linux/time.h>
-
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/opened_page.h"
-#include "engine/count/opened_software.h"
+#include "engine/count/opened_records.h"
+#include "engine/count/opened_samples.h"
 #include "engine/count/opened_table.h"
+#include "engine/count/opened_task.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
-
-bool opened_wanted(void)
-{
-	return engine_link->want & LINK_WANT_OPEN;
-}
-
-bool opened_any(void)
-{
-	return current->opened && current->opened->count;
-}
-
-static uint64_t own_time(void)
-{
-	return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
 
 /* --- lists --- */
 
@@ -87,10 +71,24 @@ void opened_begin_process(void)
 		keep_inherited(current->opened, current->opened, false);
 }
 
+/* Adds events of the whole run that were opened a moment ago. */
+static void enlist_all(struct link_opened *list)
+{
+	for (uint32_t i = 0; i < engine_link->open_used; i++) {
+		const struct link_open *event = &engine_link->open[i];
+
+		if (event->serial && event->target == LINK_OPEN_ALL &&
+		    event->cpu == engine_link->open_cpu && opened_entry(list, event->serial) < 0)
+			opened_add(list, i,
+				   event->flags | LINK_OPEN_CHILD |
+					   (event->switched ? LINK_OPEN_ON : 0));
+	}
+}
+
 /* Between the start of the task and this, an event may have been switched or closed. */
 void opened_enlist(struct link_opened *list)
 {
-	if (!opened_any())
+	if (!opened_wanted() || !__atomic_load_n(&engine_link->open_events, __ATOMIC_ACQUIRE))
 		return;
 	opened_lock();
 	for (unsigned i = 0; i < current->opened->count; i++) {
@@ -104,27 +102,7 @@ void opened_enlist(struct link_opened *list)
 			flags = (flags & ~LINK_OPEN_ON) | (event->switched ? LINK_OPEN_ON : 0);
 		opened_add(list, e->place, flags);
 	}
-	opened_unlock();
-}
-
-/* What execve(2) does to the events of a task. */
-static void execute(struct link_opened *list)
-{
-	for (uint32_t e = list->count; e-- > 0;) {
-		uint16_t flags = list->event[e].flags;
-
-		if (flags & LINK_OPEN_EXEC_REMOVES)
-			opened_remove(list, e);
-		else if (flags & LINK_OPEN_EXEC_ENABLES)
-			list->event[e].flags =
-				(uint16_t)((flags & ~LINK_OPEN_EXEC_ENABLES) | LINK_OPEN_ON);
-	}
-}
-
-void opened_adopt(struct link_opened *list)
-{
-	opened_lock();
-	execute(list);
+	enlist_all(list);
 	opened_unlock();
 }
 
@@ -143,16 +121,7 @@ void opened_begin_units(void)
 
 static uint32_t software_of(const struct opened_event *e)
 {
-	return engine_link->open[e->place].request.software;
-}
-
-/* Returns what the task has counted of the event since something that does not change while it
- * counts. */
-static uint64_t count_of(const struct opened_event *e, uint64_t now)
-{
-	if (software_of(e))
-		return opened_software(software_of(e) - 1, now);
-	return e->added ? event_set_read(&current->counting->set, e->number) : 0;
+	return opened_task_event(e)->request.software;
 }
 
 /* Adds what the task has counted of one event.  The lock is held, the mode precise.  What happens
@@ -160,7 +129,7 @@ static uint64_t count_of(const struct opened_event *e, uint64_t now)
 static void publish(struct opened_event *e, uint64_t now)
 {
 	struct link_open *event = &engine_link->open[e->place];
-	uint64_t count = count_of(e, now), new = count - e->published;
+	uint64_t count = opened_task_count(e, now), new = count - e->published;
 
 	if (software_of(e) && e->times.state == PERF_STATE_OFF)
 		new = 0;
@@ -204,7 +173,7 @@ void opened_publish(void)
 		return;
 	before = current->counting->mode;
 	shards_set_mode(COUNTING_PRECISE);
-	publish_all(own_time());
+	publish_all(opened_task_time());
 	shards_set_mode(before);
 }
 
@@ -213,6 +182,7 @@ void opened_end(void)
 	if (!opened_any())
 		return;
 	opened_publish();
+	opened_records_end();
 	opened_lock();
 	for (unsigned i = 0; i < current->opened->count; i++) {
 		struct opened_event *e = &current->opened->event[i];
@@ -239,24 +209,22 @@ static void add(struct opened_event *e)
 		.code = asked->code,
 		.counters = asked->counters,
 		.fixed = (int8_t)asked->fixed,
+		.period = asked->period,
+		.precise = asked->precise,
 	};
 	unsigned number;
+	enum spmu_status status;
 
 	if (asked->software)
 		return;
-	if (event_set_add(&current->counting->set, &request, NULL, &number) != SPMU_OK)
+	e->periods = opened_task_event(e)->periods;
+	status = request.period ? opened_samples_add(e, &request, &number)
+				: event_set_add(&current->counting->set, &request, NULL, &number);
+	if (status != SPMU_OK)
 		return;
 	e->number = (uint8_t)number;
 	e->added = true;
 	e->published = 0;
-}
-
-static struct opened_event *find(uint64_t serial)
-{
-	for (unsigned i = 0; i < current->opened->count; i++)
-		if (current->opened->event[i].serial == serial)
-			return &current->opened->event[i];
-	return NULL;
 }
 
 /* Takes over what the list has.  The lock is held. */
@@ -268,7 +236,7 @@ static void take_list(const struct link_opened *list)
 		e->gone = !list || opened_entry(list, e->serial) < 0;
 	}
 	for (uint32_t i = 0; list && i < list->count; i++) {
-		struct opened_event *e = find(list->event[i].serial);
+		struct opened_event *e = opened_task_find(list->event[i].serial);
 
 		if (!e && current->opened->count == LINK_OPENED_MAX)
 			continue;
@@ -283,18 +251,26 @@ static void take_list(const struct link_opened *list)
 	}
 }
 
-static bool is_leader_on(const struct opened_event *e)
+/* What execve(2) does to the events of a task. */
+static void execute(struct link_opened *list)
 {
-	const struct link_open *leader = &engine_link->open[engine_link->open[e->place].leader];
-	const struct opened_event *own = find(leader->serial);
+	for (uint32_t e = list->count; e-- > 0;) {
+		uint16_t flags = list->event[e].flags;
 
-	return !own || own->flags & LINK_OPEN_ON;
+		if (flags & LINK_OPEN_EXEC_REMOVES)
+			opened_remove(list, e);
+		else if (flags & LINK_OPEN_EXEC_ENABLES)
+			list->event[e].flags =
+				(uint16_t)((flags & ~LINK_OPEN_EXEC_ENABLES) | LINK_OPEN_ON);
+	}
 }
 
-/* Returns whether the task is to count the event. */
-static bool is_wanted(const struct opened_event *e)
+void opened_adopt(struct link_opened *list)
 {
-	return !e->gone && is_leader_on(e) && e->flags & LINK_OPEN_ON;
+	opened_lock();
+	execute(list);
+	take_list(list);
+	opened_unlock();
 }
 
 /* Returns whether the units have to stop for what take_list() has found. */
@@ -303,7 +279,8 @@ static bool is_change(void)
 	for (unsigned i = 0; i < current->opened->count; i++) {
 		const struct opened_event *e = &current->opened->event[i];
 
-		if (is_wanted(e) != (e->times.state != PERF_STATE_OFF) || (e->gone && e->added))
+		if (opened_task_wants(e) != (e->times.state != PERF_STATE_OFF) ||
+		    (e->added && (e->gone || e->periods != opened_task_event(e)->periods)))
 			return true;
 	}
 	return false;
@@ -312,8 +289,14 @@ static bool is_change(void)
 /* An event gets a counter when it is switched on for the first time, and keeps it. */
 static void set_state(struct opened_event *e, uint64_t now)
 {
-	bool wanted = is_wanted(e);
+	bool wanted = opened_task_wants(e);
 
+	/* Another period begins at once.  What was counted has been published. */
+	if (e->added && !e->gone && e->periods != opened_task_event(e)->periods) {
+		event_set_remove(&current->counting->set, e->number);
+		e->added = false;
+		e->published = 0;
+	}
 	if (wanted && !e->added)
 		add(e);
 	perf_state_set(&e->times, perf_state_of(wanted, wanted, e->added || software_of(e)), now);
@@ -357,7 +340,7 @@ static void change_states(void)
 {
 	struct event_set *set = &current->counting->set;
 	enum counting_mode before = current->counting->mode;
-	uint64_t now = own_time();
+	uint64_t now = opened_task_time();
 
 	shards_set_mode(COUNTING_PRECISE);
 	if (event_set_stop(set) != SPMU_OK)
@@ -377,7 +360,7 @@ static void change_states(void)
 
 bool opened_map(uint64_t serial, struct perf_event_mmap_page *page)
 {
-	struct opened_event *e = opened_any() ? find(serial) : NULL;
+	struct opened_event *e = opened_any() ? opened_task_find(serial) : NULL;
 
 	if (e)
 		e->page = page;
@@ -392,7 +375,7 @@ void opened_write_pages(void)
 		return;
 	before = current->counting->mode;
 	shards_set_mode(COUNTING_PRECISE);
-	publish_all(own_time());
+	publish_all(opened_task_time());
 	opened_lock();
 	write_pages();
 	opened_unlock();
@@ -451,6 +434,7 @@ struct opened *opened_lend(void)
 		return NULL;
 	switch_all(true);
 	childs = heap_allocate(sizeof(*childs));
+	childs->room = own->room;
 	keep_inherited(childs, own, false);
 	current->opened = childs;
 	return own;
@@ -464,6 +448,7 @@ void opened_take_back(struct opened *own, bool killed)
 		return;
 	if (!killed)
 		opened_follow(NULL);
+	own->room = childs->room;
 	current->opened = own;
 	heap_release(childs, sizeof(*childs));
 	if (!killed)

@@ -28,10 +28,16 @@ struct opened_event {
 	uint32_t resets;
 	struct perf_times times;	   /* since they were published */
 	struct perf_event_mmap_page *page; /* the engine's view of it; NULL: it is not mapped */
+	/* Of an event that samples. */
+	uint32_t periods;		  /* as in the event */
+	uint64_t period, least, last_tsc; /* of a rate */
 };
+
+struct opened_room;
 
 struct opened {
 	unsigned count;
+	struct opened_room *room; /* for samples; NULL: no event has sampled */
 	struct opened_event event[LINK_OPENED_MAX];
 };
 
@@ -48,7 +54,8 @@ void opened_inherit(struct context *c, bool is_thread);
 void opened_begin_process(void);
 /* Writes what the task counts to its list, which is empty. */
 void opened_enlist(struct link_opened *list);
-/* The task's program was executed: takes the list over from the program before. */
+/* The task's program was executed: takes the list over from the program before.  Nothing counts
+ * yet. */
 void opened_adopt(struct link_opened *list);
 /* The units have been made again: nothing is in the event set. */
 void opened_begin_units(void);

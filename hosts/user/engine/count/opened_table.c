@@ -7,35 +7,47 @@
  */
 #include <asm/errno.h>
 #include <asm/unistd.h>
+#include <linux/fcntl.h>
 
 #include "engine/count/opened_table.h"
+#include "engine/count/opened_wake.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
 #define LOOKS 1000 /* turns of others between two looks whether the owner lives */
 
-static bool take(uint32_t from)
+static bool take(uint32_t *word, uint32_t from)
 {
-	return __atomic_compare_exchange_n(&engine_link->open_lock, &from, current->tid, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(word, &from, current->tid, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
 }
 
-void opened_lock(void)
+void opened_take_turn(uint32_t *word)
 {
-	for (unsigned looks = 1; !take(0); looks++) {
-		uint32_t owner = __atomic_load_n(&engine_link->open_lock, __ATOMIC_RELAXED);
+	for (unsigned looks = 1; !take(word, 0); looks++) {
+		uint32_t owner = __atomic_load_n(word, __ATOMIC_RELAXED);
 
 		if (owner && !(looks % LOOKS) && syscall2(__NR_kill, owner, 0) == -ESRCH &&
-		    take(owner))
+		    take(word, owner))
 			return;
 		syscall1(__NR_sched_yield, 0);
 	}
 }
 
+void opened_end_turn(uint32_t *word)
+{
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+void opened_lock(void)
+{
+	opened_take_turn(&engine_link->open_lock);
+}
+
 void opened_unlock(void)
 {
-	__atomic_store_n(&engine_link->open_lock, 0, __ATOMIC_RELEASE);
+	opened_end_turn(&engine_link->open_lock);
 }
 
 int opened_free_place(void)
@@ -49,12 +61,13 @@ int opened_free_place(void)
 	return -1;
 }
 
-int opened_find(uint64_t inode)
+int opened_find(uint64_t device, uint64_t inode)
 {
 	uint32_t used = __atomic_load_n(&engine_link->open_used, __ATOMIC_ACQUIRE);
 
 	for (unsigned i = 0; i < used; i++)
-		if (engine_link->open[i].inode == inode && engine_link->open[i].serial)
+		if (engine_link->open[i].inode == inode && engine_link->open[i].device == device &&
+		    engine_link->open[i].serial)
 			return (int)i;
 	return -1;
 }
@@ -117,6 +130,27 @@ void opened_switch(unsigned place, bool on)
 	}
 }
 
+void opened_set_ring(unsigned place, uint32_t ring)
+{
+	struct link_open *event = &engine_link->open[place];
+
+	if (event->ring)
+		engine_link->open_ring[event->ring - 1].users--;
+	if (ring)
+		engine_link->open_ring[ring - 1].users++;
+	event->ring = ring;
+}
+
+static void remove_name(const struct link_open *event)
+{
+	char name[LINK_PATH_MAX + 32];
+
+	if (!event->named)
+		return;
+	opened_wake_name(event->named, name, sizeof(name));
+	syscall3(__NR_unlinkat, AT_FDCWD, (long)name, 0);
+}
+
 void opened_forget(unsigned place)
 {
 	struct link_open *event = &engine_link->open[place];
@@ -130,6 +164,8 @@ void opened_forget(unsigned place)
 	for (unsigned i = 0; i < engine_link->open_used; i++)
 		if (engine_link->open[i].leader == place)
 			engine_link->open[i].leader = i;
+	opened_set_ring(place, 0);
+	remove_name(event);
 	__atomic_store_n(&event->serial, 0, __ATOMIC_RELEASE);
 	__atomic_sub_fetch(&engine_link->open_events, 1, __ATOMIC_RELEASE);
 }

@@ -13,14 +13,14 @@
 void opened_lock(void);
 void opened_unlock(void);
 
+/* The same for another word that tasks take turns at: 0, or the number of the task. */
+void opened_take_turn(uint32_t *word);
+void opened_end_turn(uint32_t *word);
+
 /* Returns a free place; -1: there is none.  The lock is held. */
 int opened_free_place(void);
 /* Returns the place of the event whose descriptor has this inode; -1: it is no event's. */
-int opened_find(uint64_t inode);
-static inline struct link_open *opened_at(struct link *link, unsigned place)
-{
-	return &link->open[place];
-}
+int opened_find(uint64_t device, uint64_t inode);
 
 /* Adds the event to a list, and removes it.  The lock is held.  False: the list is full. */
 bool opened_add(struct link_opened *list, unsigned place, uint32_t flags);
@@ -32,6 +32,8 @@ void opened_clear(struct link_opened *list);
 
 /* Switches the event on or off in all tasks.  The lock is held. */
 void opened_switch(unsigned place, bool on);
+/* Sends the event's records to the ring, 1 + its place; 0: to none.  The lock is held. */
+void opened_set_ring(unsigned place, uint32_t ring);
 /* Forgets the event.  Its siblings become leaders.  The lock is held. */
 void opened_forget(unsigned place);
 

@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* records.c: what the tool is told besides samples: mappings with code, names, tasks. */
 #include <asm/unistd.h>
+#include <linux/mman.h>
 
 #include "engine/count/count.h"
+#include "engine/count/opened_records.h"
 #include "engine/rt/context.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
 
 #define PATH_ROOM 4096
+
+/* Programs that have opened events may want to know it, too.  The kernel tells them the flags that
+ * remain, and for memory without a file its address. */
+static void tell_opened(const struct link_mmap *m, bool has_file)
+{
+	const struct perf_record_mapping mapping = {
+		.start = m->start,
+		.bytes = m->length,
+		.offset = has_file ? m->page_offset : m->start,
+		.device_major = m->device_major,
+		.device_minor = m->device_minor,
+		.inode = m->inode,
+		.protection = m->protection,
+		.flags = (m->flags & MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED) |
+			 (m->flags & (MAP_LOCKED | MAP_HUGETLB)),
+		.path = m->path,
+	};
+
+	opened_records_mmap(&mapping);
+}
 
 void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 		 int fd, const char *name)
@@ -20,7 +42,7 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 	struct text t;
 
 	counting_drain();
-	if (ring_is_mute())
+	if (ring_is_mute() && !opened_records_want_mappings())
 		return;
 	memset(&r, 0, sizeof(r.m));
 	text_start(&t, r.m.path, PATH_ROOM);
@@ -44,6 +66,7 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 	r.m.protection = (uint32_t)protection;
 	r.m.flags = (uint32_t)flags;
 	ring_write(&r.m.header);
+	tell_opened(&r.m, fd >= 0 || memcmp(r.m.path, "//anon", 7) != 0);
 }
 
 static void task(uint32_t ppid, uint32_t ptid, bool ended)
@@ -64,6 +87,7 @@ static void task(uint32_t ppid, uint32_t ptid, bool ended)
 void record_begin(uint32_t ppid, uint32_t ptid)
 {
 	task(ppid, ptid, false);
+	opened_records_fork(ppid, ptid);
 }
 
 void record_end(void)
@@ -88,4 +112,5 @@ void record_comm(const char *name, bool exec)
 	text_start(&t, r.comm, sizeof(r.comm));
 	text_add(&t, name);
 	ring_write(&r.header);
+	opened_records_comm(r.comm, exec);
 }

@@ -315,6 +315,7 @@ static bool read_units(struct meter_list *list)
 		}
 	list->meters = n;
 	add_window(list);
+	list->addresses = c->addresses;
 	list->flow = flow_is_wanted();
 	if (list->flow)
 		list->branch_signals = SPMU_SIGSET_TAKEN & ~SPMU_SIGBIT(FAR);
@@ -327,7 +328,8 @@ static bool read_units(struct meter_list *list)
 		activity_prepare(list->activity, list->meters);
 	return same && list->meters == own->meters && list->activity == own->activity &&
 	       list->branch_signals == own->branch_signals &&
-	       list->branch_kinds == own->branch_kinds && list->flow == own->flow;
+	       list->branch_kinds == own->branch_kinds && list->flow == own->flow &&
+	       list->addresses == own->addresses;
 }
 
 static bool are_all_frequent(const struct meter_list *list)
@@ -420,7 +422,7 @@ uint32_t shards_step_headroom(void)
 {
 	struct counting *c = current->counting;
 	/* An instruction in the middle of a step is reported without its accesses. */
-	bool go_on = !c->addresses;
+	bool go_on = !current->list->addresses;
 	uint32_t fields = 0;
 
 	if (current->list->meters > STEP_METERS_MAX || current->list->branch_signals ||

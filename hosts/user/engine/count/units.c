@@ -19,6 +19,8 @@
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/opened.h"
+#include "engine/count/opened_samples.h"
+#include "engine/count/samples.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/memory/places.h"
@@ -26,14 +28,9 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
-/* Periods to which a rate of samples may lead. */
-#define PERIOD_LEAST	      16
-#define PERIOD_LEAST_MODELLED 1000
-
 #define MSR_PEBS_LD_LAT	  0x3f6u
 #define MSR_PEBS_FRONTEND 0x3f7u
 
-static bool wants_address;
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */
 static const struct spmu_model *model;
 
@@ -75,50 +72,22 @@ static void begin_period(unsigned e)
 	(void)event_set_period(&c->set, c->event[e].number, next_period(e));
 }
 
-/* Adapts the period to a rate of samples for each second, by the time since the last sample, which
- * was `passed` occurrences ago.  It changes by a factor of eight at most, because the first periods
- * are guesses. */
+/* Adapts the period to the rate of samples that the tool asks for. */
 static void adapt_period(unsigned e, uint64_t tsc, uint64_t passed)
 {
 	struct counting *c = current->counting;
-	uint64_t elapsed = tsc - c->event[e].last_tsc, ticks = tsc - c->start_tsc;
-	uint64_t ns = now_ns() - c->start_ns, period = c->event[e].period, wanted, next;
+	struct samples_rate rate = {
+		.frequency = engine_link->event[e].frequency,
+		.period = c->event[e].period,
+		.least = c->event[e].least,
+		.passed = passed,
+		.elapsed = tsc - c->event[e].last_tsc,
+		.ticks = tsc - c->start_tsc,
+		.ns = now_ns() - c->start_ns,
+	};
 
 	c->event[e].last_tsc = tsc;
-	if (!elapsed || ns < 1000)
-		return;
-	wanted = (uint64_t)((unsigned __int128)ticks * 1000000000u / ns /
-			    engine_link->event[e].frequency);
-	next = (uint64_t)((unsigned __int128)passed * wanted / elapsed);
-	if (next > period * 8)
-		next = period * 8;
-	if (next < period / 8)
-		next = period / 8;
-	next = (period + next) / 2;
-	if (next < c->event[e].least)
-		next = c->event[e].least;
-	if (next > UINT64_C(1) << 40)
-		next = UINT64_C(1) << 40;
-	c->event[e].period = next;
-}
-
-/* Returns whether last branch records say how a branch was predicted. */
-static bool tells_prediction(void)
-{
-	const struct spmu_lbr_layout *layout = spmu_model_lbr_layout(model);
-
-	return layout && layout->format >= SPMU_LBR_FLAGS && activity_of_branches(1);
-}
-
-/* Without a model of the machine it is not known whether a branch was predicted, so neither flag is
- * set. */
-static uint64_t branch_flags(const struct spmu_branch *branch)
-{
-	bool missed = branch->flags & SPMU_BRANCH_MISPREDICTED;
-
-	return (missed ? 1u : 0) | (!missed && tells_prediction() ? 1u << 1 : 0) |
-	       (branch->flags & SPMU_BRANCH_IN_TX ? 1u << 2 : 0) |
-	       (branch->flags & SPMU_BRANCH_ABORT ? 1u << 3 : 0) | (branch->cycles & 0xffffu) << 4;
+	c->event[e].period = samples_next_period(&rate);
 }
 
 static bool periods_change(unsigned e)
@@ -135,6 +104,10 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	} out;
 	uint64_t *at = out.rest;
 
+	if (sample->tag & OPENED_TAG) {
+		opened_samples_take(sample);
+		return;
+	}
 	out.s = (struct link_sample){
 		.header.type = LINK_REC_SAMPLE,
 		.branches = (uint16_t)sample->branch_count,
@@ -159,7 +132,7 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 	for (unsigned i = 0; i < sample->branch_count; i++) {
 		*at++ = sample->branches[i].from;
 		*at++ = sample->branches[i].to;
-		*at++ = branch_flags(&sample->branches[i]);
+		*at++ = samples_branch_flags(model, &sample->branches[i]);
 	}
 	out.s.header.bytes = (uint32_t)((uint64_t)at - (uint64_t)&out);
 	(void)opaque;
@@ -172,7 +145,7 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 
 bool units_want_address(uint64_t signals)
 {
-	return wants_address && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
+	return current->list->addresses && signals & (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES));
 }
 
 /* --- set-up --- */
@@ -271,17 +244,6 @@ static const char *why_not(const struct link_event *asked, enum spmu_status stat
 				     : "no counter of the model can count the event";
 }
 
-/* Returns the shortest period that a rate may lead to.  Before each sample of an event that a model
- * counts, many instructions run one by one. */
-static uint64_t least_period(const struct link_event *asked)
-{
-	const struct spmu_event *event = spmu_event_by_code(model, asked->code);
-	struct spmu_meter meter = {.signals = event ? event->signals : 0};
-
-	return (event && event->tally) || activity_wanted(&meter) ? PERIOD_LEAST_MODELLED
-								  : PERIOD_LEAST;
-}
-
 static void add_event(struct counting *c, unsigned e)
 {
 	const struct link_event *asked = &engine_link->event[e];
@@ -310,8 +272,8 @@ static void add_event(struct counting *c, unsigned e)
 	enum spmu_status status;
 	unsigned number = 0;
 
-	c->event[e].least = least_period(asked);
-	if (asked->frequency && c->event[e].least > PERIOD_LEAST)
+	c->event[e].least = samples_least_period(model, asked->code);
+	if (asked->frequency && c->event[e].least > samples_least_period(NULL, 0))
 		request.period = c->event[e].least;
 	c->event[e].period = request.period;
 	if (periods_change(e))
@@ -324,21 +286,6 @@ static void add_event(struct counting *c, unsigned e)
 	c->event[e].number = (uint8_t)number;
 	c->event[e].added = true;
 	event_set_enable(&c->set, number, c->on >> e & 1);
-}
-
-/* Returns whether its records may hold data addresses. */
-static bool tells_address(const struct link_event *asked)
-{
-	bool known = false;
-
-	for (size_t i = 0; asked->precise && i < spmu_event_count(model); i++) {
-		const struct spmu_event *event = spmu_event_at(model, i);
-
-		if (event->code == asked->code && event->data_address)
-			return true;
-		known |= event->code == asked->code;
-	}
-	return asked->precise && !known;
 }
 
 /* Processes whose counts nobody wants have no events, unless their clocks go by one. */
@@ -367,10 +314,13 @@ static void make_units(void)
 	for (unsigned e = 0; e < engine_link->events; e++) {
 		if (periods_change(e))
 			records_per_interrupt = 1;
-		wants_address |= tells_address(&engine_link->event[e]);
-		c->addresses = wants_address;
+		c->addresses |= engine_link->event[e].precise &&
+				samples_tell_address(model, engine_link->event[e].code);
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
+	/* The record belongs to what the program does at that moment. */
+	if (opened_wanted())
+		records_per_interrupt = 1;
 	windows_begin(c);
 	c->mode = COUNTING_PRECISE;
 	(void)event_set_create(&c->set, unit_new, c); /* unit_new() ends the run if it fails */

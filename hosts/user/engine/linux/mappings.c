@@ -12,6 +12,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/opened_records.h"
 #include "engine/linux/deterministic.h"
 #include "engine/linux/pass_on.h"
 #include "engine/memory/places.h"
@@ -129,7 +130,8 @@ static long do_mmap(struct syscall_arguments *c)
 	if (protection & PROT_EXEC && !(protection & PROT_WRITE) &&
 	    !(flags & (MAP_ANONYMOUS | MAP_SHARED)))
 		persist_mapped((uint64_t)at, c->a[1], (int)c->a[4], c->a[5]);
-	if (protection & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS))
+	if (protection & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS) ||
+	    opened_records_want_data())
 		record_mmap((uint64_t)at, in_pages(c->a[1]), c->a[5], (int)protection, (int)flags,
 			    flags & MAP_ANONYMOUS ? -1 : (int)c->a[4],
 			    flags & MAP_ANONYMOUS ? "//anon" : NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_calls.c: read(2), ioctl(2), close(2) and mmap(2) of events (perf_event_open(2)).
+ * perf_calls.c: read(2), ioctl(2) and close(2) of events (perf_event_open(2)).
  */
 #include "engine/linux/perf_calls.h"
 
 #include <asm/errno.h>
+#include <asm/ioctls.h>
 #include <asm/unistd.h>
-#include <linux/memfd.h>
-#include <linux/mman.h>
+#include <linux/fcntl.h>
 #include <linux/perf_event.h>
 
 #include <hosts/user/perf_event/perf_attr.h>
@@ -15,10 +15,10 @@
 
 #include "engine/count/ask.h"
 #include "engine/count/opened.h"
-#include "engine/count/opened_page.h"
 #include "engine/count/opened_table.h"
-#include "engine/linux/mappings.h"
+#include "engine/linux/pass_on.h"
 #include "engine/linux/perf_descriptor.h"
+#include "engine/linux/perf_rings.h"
 #include "engine/memory/access.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -105,12 +105,13 @@ static void follow(const struct places *p)
 static struct perf_value value_of(unsigned place)
 {
 	return (struct perf_value){.count = at(place)->count + at(place)->ended,
-				   .id = at(place)->serial};
+				   .id = at(place)->serial,
+				   .lost = at(place)->lost};
 }
 
 static long do_read(unsigned place, uint64_t to, uint64_t bytes)
 {
-	uint64_t format = at(place)->read_format, words[5 + 3 * (LINK_OPENED_MAX + 1)];
+	uint64_t format = at(place)->attr.read_format, words[5 + 3 * (LINK_OPENED_MAX + 1)];
 	struct perf_value value[LINK_OPENED_MAX + 1];
 	struct places p;
 	unsigned first;
@@ -169,6 +170,8 @@ static long reset(unsigned place, uint64_t flags)
 	opened_lock();
 	for (unsigned i = 0; i < p.count; i++) {
 		at(p.place[i])->count = 0;
+		if (at(p.place[i])->target == LINK_OPEN_ALL)
+			at(p.place[i])->ended = 0;
 		at(p.place[i])->resets++;
 	}
 	opened_unlock();
@@ -182,16 +185,6 @@ static long tell_id(unsigned place, uint64_t to)
 		return -EFAULT;
 	*(uint64_t *)to = at(place)->serial;
 	return 0;
-}
-
-/* There are no rings, so nothing goes anywhere. */
-static long set_output(unsigned place, uint64_t fd)
-{
-	int other = fd == UINT64_MAX ? (int)place : perf_descriptor_event((int)fd);
-
-	if (other < 0)
-		return -EBADF;
-	return at((unsigned)other)->target == at(place)->target ? 0 : -EINVAL;
 }
 
 /* Nothing of an event of the processor can be changed (perf_event_modify_attr()). */
@@ -209,11 +202,62 @@ static long modify(unsigned place, uint64_t from)
 		return -EFAULT;
 	result = perf_attr_take(&attr, (const void *)from, (uint32_t)bytes);
 	if (!result)
-		result = attr.type == at(place)->type ? -EOPNOTSUPP : -EINVAL;
+		result = attr.type == at(place)->attr.type ? -EOPNOTSUPP : -EINVAL;
 	return result;
 }
 
-/* No event samples, so it has no period, no limit and no ring. */
+static bool samples(unsigned place)
+{
+	return perf_attr_samples(&at(place)->attr);
+}
+
+/* Another period begins at once, in all tasks. */
+static long set_period(unsigned place, uint64_t from)
+{
+	struct perf_event_attr *attr = &at(place)->attr;
+	struct places p = {1, {place}};
+	uint64_t value;
+
+	if (!access_readable(from, sizeof(value)))
+		return -EFAULT;
+	memcpy(&value, (const void *)from, sizeof(value));
+	if (!samples(place) || !value || value >> 63 || (attr->freq && value > PERF_ATTR_MAX_RATE))
+		return -EINVAL;
+	opened_lock();
+	attr->sample_period = value; /* the same field as sample_freq */
+	if (!attr->freq)
+		at(place)->request.period = value;
+	at(place)->periods++;
+	opened_unlock();
+	follow(&p);
+	return 0;
+}
+
+/* The event is on for so many more overflows. */
+static long refresh(unsigned place, uint64_t overflows)
+{
+	if (at(place)->attr.inherit || !samples(place))
+		return -EINVAL;
+	__atomic_add_fetch(&at(place)->limit, (int32_t)overflows, __ATOMIC_SEQ_CST);
+	return switch_to(place, 0, true);
+}
+
+static long control_ring(unsigned place, uint32_t request, uint64_t argument)
+{
+	switch (request) {
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		return perf_rings_set_output(place, argument);
+	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+		return perf_rings_pause(place, argument);
+	case PERF_EVENT_IOC_PERIOD:
+		return set_period(place, argument);
+	case PERF_EVENT_IOC_REFRESH:
+		return refresh(place, argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
 static long control(unsigned place, uint32_t request, uint64_t argument)
 {
 	switch (request) {
@@ -224,33 +268,49 @@ static long control(unsigned place, uint32_t request, uint64_t argument)
 		return reset(place, argument);
 	case PERF_EVENT_IOC_ID:
 		return tell_id(place, argument);
-	case PERF_EVENT_IOC_SET_OUTPUT:
-		return set_output(place, argument);
 	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
 		return modify(place, argument);
-	case PERF_EVENT_IOC_PERIOD:
-		return access_readable(argument, sizeof(uint64_t)) ? -EINVAL : -EFAULT;
-	case PERF_EVENT_IOC_REFRESH:
-	case PERF_EVENT_IOC_PAUSE_OUTPUT:
 	case PERF_EVENT_IOC_SET_FILTER:
 	case PERF_EVENT_IOC_SET_BPF:
 	case PERF_EVENT_IOC_QUERY_BPF:
 		return -EINVAL;
 	default:
-		return -ENOTTY;
+		return control_ring(place, request, argument);
 	}
+}
+
+/* Whether somebody wants signals is known here, too, because others make the samples. */
+static long set_signals(const struct syscall_arguments *c, unsigned place, bool on)
+{
+	long result = pass_on(c);
+
+	if (!is_error(result))
+		at(place)->signals = on;
+	return result;
+}
+
+void perf_calls_flags(const struct syscall_arguments *c, long result)
+{
+	int place = is_error(result) ? -1 : perf_descriptor_event((int)c->a[0]);
+
+	if (place >= 0)
+		at((unsigned)place)->signals = (c->a[2] & FASYNC) != 0;
 }
 
 bool perf_calls_ioctl(const struct syscall_arguments *c, long *result)
 {
 	int place = perf_descriptor_event((int)c->a[0]);
 
-	if (place >= 0)
+	if (place < 0)
+		return false;
+	if (c->a[1] == FIOASYNC && access_readable(c->a[2], sizeof(int)))
+		*result = set_signals(c, (unsigned)place, *(const int *)c->a[2] != 0);
+	else
 		*result = control((unsigned)place, (uint32_t)c->a[1], c->a[2]);
-	return place >= 0;
+	return true;
 }
 
-/* --- close and mmap --- */
+/* --- close --- */
 
 /* No descriptor leads to it any more. */
 static void forget(unsigned place)
@@ -285,61 +345,4 @@ bool perf_calls_write(const struct syscall_arguments *c, long *result)
 {
 	*result = -EINVAL;
 	return perf_descriptor_event((int)c->a[0]) >= 0;
-}
-
-/* Maps the file for the engine, and then for the program. */
-static long map_both(unsigned place, struct syscall_arguments *c, long file)
-{
-	uint64_t bytes = in_pages(c->a[1]), at_engine = heap_place(PAGE);
-	long at_program = -ENOMEM, page = syscall2(__NR_ftruncate, file, (long)bytes);
-
-	if (!is_error(page))
-		page = sys_map(at_engine, PAGE, PROT_READ | PROT_WRITE,
-			       MAP_SHARED | heap_place_flags(at_engine, PAGE), (int)file, 0);
-	if (is_error(page))
-		return page;
-	opened_page_begin((struct perf_event_mmap_page *)page, bytes);
-	c->a[4] = (uint64_t)file;
-	at_program = mappings_call(c);
-	if (!is_error(at_program)) {
-		/* A child does not have the kernel's page, either. */
-		syscall3(__NR_madvise, at_program, (long)bytes, MADV_DONTFORK);
-		opened_map(at(place)->serial, (struct perf_event_mmap_page *)page);
-		opened_write_pages();
-	}
-	return at_program;
-}
-
-/* A page, and a ring of a power of two.  Nothing goes to the ring, because no event samples. */
-static bool is_ring(uint64_t bytes)
-{
-	uint64_t pages = bytes / PAGE;
-
-	return bytes && !(bytes % PAGE) && !((pages - 1) & (pages - 2) && pages > 1);
-}
-
-static long map(unsigned place, struct syscall_arguments *c)
-{
-	long file, result;
-
-	if (at(place)->flags & LINK_OPEN_INHERIT || !(c->a[3] & MAP_SHARED) || c->a[5] ||
-	    !is_ring(c->a[1]))
-		return -EINVAL;
-	if (at(place)->flags & LINK_OPEN_TELLS && c->a[1] > PAGE)
-		return -ENODEV;
-	file = syscall2(__NR_memfd_create, (long)"softpmu-event", MFD_CLOEXEC);
-	if (is_error(file))
-		return file;
-	result = map_both(place, c, file);
-	syscall1(__NR_close, file);
-	return result;
-}
-
-bool perf_calls_map(struct syscall_arguments *c, long *result)
-{
-	int place = c->a[3] & MAP_ANONYMOUS ? -1 : perf_descriptor_event((int)c->a[4]);
-
-	if (place >= 0)
-		*result = map((unsigned)place, c);
-	return place >= 0;
 }

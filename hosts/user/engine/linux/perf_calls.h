@@ -12,6 +12,7 @@ bool perf_calls_read(const struct syscall_arguments *c, long *result);
 bool perf_calls_write(const struct syscall_arguments *c, long *result);
 bool perf_calls_ioctl(const struct syscall_arguments *c, long *result);
 bool perf_calls_close(const struct syscall_arguments *c, long *result);
-bool perf_calls_map(struct syscall_arguments *c, long *result);
+/* After fcntl(2) with F_SETFL. */
+void perf_calls_flags(const struct syscall_arguments *c, long result);
 
 #endif

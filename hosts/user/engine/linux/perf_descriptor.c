@@ -3,11 +3,12 @@
  * perf_descriptor.c: what a program has for an event: a descriptor of the kernel's, so that dup(2),
  * fork(2), execve(2), poll(2) and messages between processes do with it what they always do.
  *
- * It is the end of a pipe that nobody writes to, so that poll(2) finds POLLHUP, as for an event
- * that is not mapped.  The event is found by the inode, however the descriptor came to be.  All
- * descriptors of the event share one open file description, which has a lock on the file.  The lock
- * ends with the last of them, even if a process is killed: so it tells whether the event is still
- * open.
+ * An event that only counts has the end of a pipe that nobody writes to, so that poll(2) finds
+ * POLLHUP, as for an event that is not mapped.  One that can wake somebody has a FIFO with a name
+ * (opened_wake.c), and perf_poll.c does the rest.  The event is found by the inode, however the
+ * descriptor came to be.  All descriptors of the event share one open file description, which has a
+ * lock on the file.  The lock ends with the last of them, even if a process is killed: so it tells
+ * whether the event is still open.
  */
 #include "engine/linux/perf_descriptor.h"
 
@@ -16,6 +17,7 @@
 #include <linux/fcntl.h>
 
 #include "engine/count/opened_table.h"
+#include "engine/count/opened_wake.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
@@ -25,25 +27,47 @@
 #define SET_LOCK  37 /* F_OFD_SETLK */
 #define GET_LOCK  36 /* F_OFD_GETLK */
 
-long perf_descriptor_make(bool close_on_exec, uint64_t *inode)
+/* A FIFO is open for writing, too, so that poll(2) does not find that all writers have left. */
+static long open_fifo(uint32_t named, int flags)
 {
-	int ends[2], flags = O_NONBLOCK | (close_on_exec ? O_CLOEXEC : 0);
-	struct flock lock = {.l_type = F_RDLCK};
+	char name[LINK_PATH_MAX + 32];
+	long result;
+
+	opened_wake_name(named, name, sizeof(name));
+	result = syscall4(__NR_mknodat, AT_FDCWD, (long)name, TYPE_FIFO | 0600, 0);
+	return is_error(result) ? result
+				: syscall4(__NR_openat, AT_FDCWD, (long)name, O_RDWR | flags, 0);
+}
+
+static long open_pipe(int flags)
+{
+	int ends[2];
 	long result = syscall2(__NR_pipe2, (long)ends, flags);
-	struct stat stat;
 
 	if (is_error(result))
 		return result;
 	syscall1(__NR_close, ends[1]);
-	result = syscall3(__NR_fcntl, ends[0], SET_LOCK, (long)&lock);
-	if (!is_error(result) && !file_stat(ends[0], &stat))
+	return ends[0];
+}
+
+long perf_descriptor_make(bool close_on_exec, uint32_t named, struct perf_inode *inode)
+{
+	int flags = O_NONBLOCK | (close_on_exec ? O_CLOEXEC : 0);
+	struct flock lock = {.l_type = F_RDLCK};
+	long fd = named ? open_fifo(named, flags) : open_pipe(flags), result;
+	struct stat stat;
+
+	if (is_error(fd))
+		return fd;
+	result = syscall3(__NR_fcntl, fd, SET_LOCK, (long)&lock);
+	if (!is_error(result) && !file_stat((int)fd, &stat))
 		result = -EBADF;
 	if (is_error(result)) {
-		syscall1(__NR_close, ends[0]);
+		syscall1(__NR_close, fd);
 		return result;
 	}
-	*inode = stat.st_ino;
-	return ends[0];
+	*inode = (struct perf_inode){stat.st_dev, stat.st_ino};
+	return fd;
 }
 
 int perf_descriptor_event(int fd)
@@ -53,7 +77,7 @@ int perf_descriptor_event(int fd)
 	if (!__atomic_load_n(&engine_link->open_events, __ATOMIC_ACQUIRE) ||
 	    !file_stat(fd, &stat) || (stat.st_mode & TYPE_MASK) != TYPE_FIFO)
 		return -1;
-	return opened_find(stat.st_ino);
+	return opened_find(stat.st_dev, stat.st_ino);
 }
 
 long perf_descriptor_again(int fd)

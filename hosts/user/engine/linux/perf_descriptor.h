@@ -6,8 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Makes a descriptor with the lowest free number.  Returns it, or an error; and its inode. */
-long perf_descriptor_make(bool close_on_exec, uint64_t *inode);
+/* What a descriptor leads to. */
+struct perf_inode {
+	uint64_t device, inode;
+};
+
+/* Makes a descriptor with the lowest free number.  Returns it, or an error; and its inode.
+ * `named`: the number of a FIFO that can be made readable (opened_wake.h); 0: nothing does that. */
+long perf_descriptor_make(bool close_on_exec, uint32_t named, struct perf_inode *inode);
 
 /* Returns the place of the event (link.open) that the descriptor leads to; -1: it leads to none. */
 int perf_descriptor_event(int fd);

@@ -10,6 +10,7 @@
 #include <asm/errno.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/time.h>
 
 #include <hosts/user/perf_event/perf_attr.h>
 #include <hosts/user/perf_event/perf_select.h>
@@ -17,6 +18,7 @@
 #include "engine/count/ask.h"
 #include "engine/count/opened.h"
 #include "engine/count/opened_table.h"
+#include "engine/count/opened_wake.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/linux/pass_on.h"
@@ -41,14 +43,24 @@ struct asked {
 	int32_t pid, cpu, group_fd;
 	uint64_t flags;
 	int leader;   /* the place of the group's leader; -1: none */
-	int follower; /* the task's place among link.follower */
+	int follower; /* the task's place among link.follower; -1: all tasks */
 };
 
 /* --- arguments --- */
 
-static bool is_ours(uint32_t type)
+/* The kernel does not see the program's mappings of code, so an event that never happens and tells
+ * of them is not left to it. */
+static bool tells(const struct perf_event_attr *attr)
 {
-	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+	return attr->mmap || attr->mmap2 || attr->mmap_data || attr->comm || attr->task;
+}
+
+static bool is_ours(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	       attr->type == PERF_TYPE_RAW ||
+	       (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY &&
+		tells(attr));
 }
 
 /* Says how large the structure is that is known here. */
@@ -162,10 +174,7 @@ static long check_processor(const struct asked *a)
 	if (a->cpu < -1 || (a->cpu == -1 && a->pid == -1) ||
 	    (a->cpu >= 0 && a->cpu >= processors()))
 		return -EINVAL;
-	if (a->cpu == -1)
-		return 0;
-	/* One processor alone is the kernel's business, or needs rights that the run has not. */
-	return a->pid == -1 ? -EACCES : -EOPNOTSUPP;
+	return 0;
 }
 
 static bool is_software(const struct asked *a)
@@ -183,6 +192,8 @@ static struct spmu_request request_of(const struct link_open *event)
 		.code = event->request.code,
 		.counters = event->request.counters,
 		.fixed = (int8_t)event->request.fixed,
+		.period = event->request.period,
+		.precise = event->request.precise,
 	};
 }
 
@@ -193,7 +204,8 @@ static bool fits(const struct asked *a)
 	unsigned n = 1;
 	bool fit;
 
-	if (is_software(a) || (a->leader < 0 && (a->request.counters || a->request.fixed >= 0)))
+	if (is_software(a) ||
+	    (a->leader < 0 && !a->request.period && (a->request.counters || a->request.fixed >= 0)))
 		return true;
 	all[0] = a->request;
 	lock_take();
@@ -208,6 +220,11 @@ static bool fits(const struct asked *a)
 	return fit;
 }
 
+static uint32_t target_of(const struct asked *a)
+{
+	return a->follower < 0 ? LINK_OPEN_ALL : engine_link->follower[a->follower].tid;
+}
+
 static long check_group(const struct asked *a)
 {
 	const struct link_open *leader;
@@ -215,51 +232,71 @@ static long check_group(const struct asked *a)
 	if (a->leader < 0)
 		return 0;
 	leader = &engine_link->open[a->leader];
-	if (leader->leader != (uint32_t)a->leader ||
-	    leader->target != engine_link->follower[a->follower].tid)
+	if (leader->leader != (uint32_t)a->leader || leader->target != target_of(a) ||
+	    leader->cpu != a->cpu)
 		return -EINVAL;
 	return a->attr.exclusive || a->attr.pinned ? -EINVAL : 0;
 }
 
 static bool inherits_otherwise(const struct asked *a)
 {
-	return a->leader >= 0 && a->follower >= 0 &&
-	       !!(engine_link->open[a->leader].flags & LINK_OPEN_INHERIT) != a->attr.inherit;
+	return a->leader >= 0 && engine_link->open[a->leader].attr.inherit != a->attr.inherit;
 }
 
 /* --- the event --- */
 
-static uint32_t flags_of(const struct perf_event_attr *attr)
+/* An event of all tasks is one of those that they start. */
+static uint32_t flags_of(const struct asked *a)
 {
-	return (attr->inherit ? LINK_OPEN_INHERIT : 0) |
+	const struct perf_event_attr *attr = &a->attr;
+
+	return (attr->inherit || a->follower < 0 ? LINK_OPEN_INHERIT : 0) |
 	       (attr->inherit_thread ? LINK_OPEN_INHERIT_THREAD : 0) |
 	       (attr->enable_on_exec ? LINK_OPEN_EXEC_ENABLES : 0) |
-	       (attr->remove_on_exec ? LINK_OPEN_EXEC_REMOVES : 0) |
-	       (attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm || attr->task ||
-				attr->context_switch
-			? LINK_OPEN_TELLS
-			: 0);
+	       (attr->remove_on_exec ? LINK_OPEN_EXEC_REMOVES : 0);
+}
+
+/* Adds the event to the lists of the tasks that count it.  Another processor than the run's has no
+ * task.  The lock of the table is held. */
+static bool add_to_tasks(const struct asked *a, unsigned place)
+{
+	uint32_t flags = engine_link->open[place].flags | (a->attr.disabled ? 0 : LINK_OPEN_ON);
+
+	if (a->cpu >= 0 && a->cpu != engine_link->open_cpu)
+		return true;
+	if (a->follower >= 0)
+		return opened_add(&engine_link->opened[a->follower], place, flags);
+	for (uint32_t i = 0; i < engine_link->followers; i++) {
+		uint32_t tid = __atomic_load_n(&engine_link->follower[i].tid, __ATOMIC_SEQ_CST);
+
+		if (tid && tid != LINK_FOLLOWER_CLAIMED)
+			opened_add(&engine_link->opened[i], place, flags);
+	}
+	return true;
 }
 
 /* The lock of the table is held. */
-static bool enter(const struct asked *a, int place, uint64_t inode)
+static bool enter(const struct asked *a, int place, const struct perf_inode *inode, uint32_t named)
 {
 	struct link_open *event = &engine_link->open[place];
-	struct link_opened *list = &engine_link->opened[a->follower];
 
 	*event = (struct link_open){
 		.serial = ++engine_link->open_serial,
-		.inode = inode,
+		.inode = inode->inode,
+		.device = inode->device,
 		.leader = a->leader < 0 ? (uint32_t)place : (uint32_t)a->leader,
-		.target = engine_link->follower[a->follower].tid,
-		.flags = flags_of(&a->attr),
-		.type = a->attr.type,
-		.read_format = a->attr.read_format,
+		.target = target_of(a),
+		.flags = flags_of(a),
+		.switched = !a->attr.disabled,
+		.cpu = a->cpu,
+		.named = named,
+		.owner = current->process,
+		.attr = a->attr,
 		.request = {a->request.select, a->request.code, a->request.counters,
-			    a->request.fixed, is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
+			    a->request.fixed, a->request.precise, a->request.period,
+			    is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
 	};
-	if (!opened_add(list, (unsigned)place,
-			event->flags | (a->attr.disabled ? 0 : LINK_OPEN_ON))) {
+	if (!add_to_tasks(a, (unsigned)place)) {
 		event->serial = 0;
 		return false;
 	}
@@ -280,10 +317,21 @@ static int take_place(void)
 	return place;
 }
 
+/* Returns the number of a FIFO for an event that may wake somebody; 0: it cannot. */
+static uint32_t name_for(const struct asked *a)
+{
+	bool in_group = a->leader >= 0 && engine_link->open[a->leader].named;
+
+	if (!perf_attr_samples(&a->attr) && !tells(&a->attr) && !in_group)
+		return 0;
+	return __atomic_add_fetch(&engine_link->open_named, 1, __ATOMIC_RELAXED);
+}
+
 static long make(const struct asked *a)
 {
 	int place = take_place();
-	uint64_t inode;
+	uint32_t named = name_for(a);
+	struct perf_inode inode;
 	long fd = -ENOSPC;
 	bool entered;
 
@@ -293,12 +341,14 @@ static long make(const struct asked *a)
 	}
 	if (place < 0)
 		return -ENOSPC;
-	fd = perf_descriptor_make(a->flags & PERF_FLAG_FD_CLOEXEC, &inode);
+	fd = perf_descriptor_make(a->flags & PERF_FLAG_FD_CLOEXEC, named, &inode);
 	opened_lock();
-	entered = !is_error(fd) && enter(a, place, inode);
+	entered = !is_error(fd) && enter(a, place, &inode, named);
 	if (!entered)
 		engine_link->open[place].serial = 0;
 	opened_unlock();
+	if (entered && named)
+		opened_wake((unsigned)place); /* until it has a ring */
 	if (entered || is_error(fd))
 		return fd;
 	syscall1(__NR_close, fd);
@@ -316,33 +366,49 @@ static long select(struct asked *a)
 	return perf_select_software(&a->attr);
 }
 
+/* The clocks that the kernel can read in an interrupt. */
+static long check_clock(const struct perf_event_attr *attr)
+{
+	return attr->use_clockid && attr->clockid != CLOCK_MONOTONIC &&
+			       attr->clockid != CLOCK_MONOTONIC_RAW
+		       ? -EINVAL
+		       : 0;
+}
+
+/* The tasks begin to count. */
+static void begin(const struct asked *a)
+{
+	uint32_t own = (uint32_t)(current->follower - engine_link->follower);
+
+	if (current->follower && (a->follower < 0 || (uint32_t)a->follower == own))
+		opened_follow(&engine_link->opened[own]);
+	if (a->follower < 0)
+		ask_counting(engine_link->open_serial);
+	else if (!current->follower || (uint32_t)a->follower != own)
+		ask_one((unsigned)a->follower);
+}
+
 static long open(struct asked *a)
 {
-	long result = find_task(a), selected;
+	long result = find_task(a);
 
 	if (!result && inherits_otherwise(a))
 		result = -EINVAL;
 	if (!result)
 		result = check_processor(a);
-	if (result && result != -EACCES)
-		return result;
-	/* The kernel looks for rights after it has looked at the event. */
-	selected = select(a);
-	if (selected)
-		return selected;
-	if (!fits(a))
-		return -EINVAL;
+	if (!result)
+		result = select(a);
+	if (!result)
+		result = check_clock(&a->attr);
+	if (!result && !fits(a))
+		result = -EINVAL;
 	if (!result)
 		result = check_group(a);
 	if (result)
 		return result;
 	result = make(a);
-	if (is_error(result))
-		return result;
-	if (&engine_link->follower[a->follower] == current->follower)
-		opened_follow(&engine_link->opened[a->follower]);
-	else
-		ask_one((unsigned)a->follower);
+	if (!is_error(result))
+		begin(a);
 	return result;
 }
 
@@ -371,7 +437,7 @@ long perf_open(const struct syscall_arguments *c)
 
 	if (!opened_wanted() || !access_readable(c->a[0], PERF_ATTR_SIZE_VER0))
 		return pass_on(c);
-	if (!is_ours(attr->type)) {
+	if (!is_ours(attr)) {
 		result = by_kernel(c, attr->type, perf_descriptor_event(a.group_fd) >= 0);
 		if (result != SERVE)
 			return result;

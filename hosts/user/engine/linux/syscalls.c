@@ -26,6 +26,8 @@
 #include "engine/linux/pass_on.h"
 #include "engine/linux/perf_calls.h"
 #include "engine/linux/perf_open.h"
+#include "engine/linux/perf_poll.h"
+#include "engine/linux/perf_rings.h"
 #include "engine/linux/pinned.h"
 #include "engine/linux/prlimit.h"
 #include "engine/linux/redirect.h"
@@ -181,7 +183,7 @@ static long do_mmap(struct syscall_arguments *c)
 {
 	long result;
 
-	return perf_calls_map(c, &result) ? result : mappings_call(c);
+	return perf_rings_map(c, &result) ? result : mappings_call(c);
 }
 
 /* After calls that can close many descriptors, events that were closed are looked for. */
@@ -192,6 +194,8 @@ static long do_close(const struct syscall_arguments *c)
 	if (c->nr == __NR_close && perf_calls_close(c, &result))
 		return result;
 	result = descriptors_call(c);
+	if (c->nr == __NR_fcntl && c->a[1] == F_SETFL)
+		perf_calls_flags(c, result);
 	if (c->nr != __NR_close && c->nr != __NR_dup && c->nr != __NR_fcntl)
 		perf_open_collect();
 	return result;
@@ -295,13 +299,18 @@ static long run(struct syscall_arguments *c)
 		return pass_on(c);
 	case __NR_rt_sigsuspend:
 		return pass_on_waiting(c, c->a[0]);
+	case __NR_poll:
+		return perf_poll_after(c, pass_on(c));
 	case __NR_ppoll:
-		return pass_on_waiting(c, c->a[3]);
+		return perf_poll_after(c, pass_on_waiting(c, c->a[3]));
+	case __NR_epoll_wait:
+	case __NR_select:
+		return perf_poll_after_other(pass_on(c));
 	case __NR_epoll_pwait:
 	case __NR_epoll_pwait2:
-		return pass_on_waiting(c, c->a[4]);
+		return perf_poll_after_other(pass_on_waiting(c, c->a[4]));
 	case __NR_pselect6:
-		return do_pselect(c);
+		return perf_poll_after_other(do_pselect(c));
 	case __NR_clone:
 	case __NR_clone3:
 	case __NR_fork:

@@ -15,6 +15,7 @@
 #include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/opened.h"
+#include "engine/count/opened_ring.h"
 #include "engine/linux/children.h"
 #include "engine/linux/descriptors.h"
 #include "engine/linux/deterministic.h"
@@ -132,12 +133,21 @@ static void take_events(void)
 {
 	current->followed = __atomic_load_n(&engine_link->changes, __ATOMIC_SEQ_CST);
 	current->events_on = engine_link->events_on;
-	opened_begin(current);
 	if (!executed)
 		return;
 	current->followed = (uint32_t)executed->followed;
 	current->events_on = executed->events_on;
 	follow_continue((int)executed->follower);
+}
+
+/* The same for events that programs have opened, whose rings get records of what follows. */
+static void take_opened(void)
+{
+	opened_begin(current);
+	if (!executed)
+		engine_link->open_cpu = (int32_t)opened_ring_processor();
+	else if (opened_wanted() && executed->follower >= 0)
+		opened_adopt(&engine_link->opened[executed->follower]);
 }
 
 static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *aux)
@@ -152,6 +162,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 		engine_link->first_pid = current->pid;
 	file = executed ? executed->names : engine_link->file;
 	regions_start();
+	take_opened();
 	name_program(file);
 	load_program(&program);
 	if (load_stack_executable) {
@@ -253,6 +264,7 @@ void start_engine(uint64_t *stack)
 		  executed ? (int)executed->program_fd : -1);
 	lock_after_death = begin_anew;
 	children_run = run_program;
+	opened_ring_file = descriptors_link;
 	insn_near_16 = cpuid_is_amd();
 	first = first_context();
 	first->list = &meter_list_none;

@@ -5,6 +5,7 @@
  */
 #include <asm/unistd.h>
 
+#include "engine/count/opened_signal.h"
 #include "engine/rt/context.h"
 #include "engine/rt/signal_state.h"
 #include "engine/rt/sys.h"
@@ -42,6 +43,8 @@ void arrivals_note(const siginfo_t *info, struct ucontext *uc, bool fault)
 		memmove(a + 1, a, mine()->arrivals * sizeof(*a));
 	}
 	frame_note(a, info, uc);
+	if (!fault)
+		opened_signal_arrived(&a->info);
 	a->fault = fault;
 	mine()->arrivals++;
 	arrivals_hold_back(uc);
