@@ -6,12 +6,17 @@
  * written to even if it is watched here (watch.c).  Where the list shows the amount of memory
  * (smaps, smaps_rollup), the engine has none.
  *
+ * A process that opens events also sees the code of other processes of the run, because perf reads
+ * their lists.
+ *
  * The program gets a copy, made when it opens the file.  Simplified: changes of the map while
  * the file is open do not show, and other files with mappings (map_files, numa_maps, pagemap)
  * are the kernel's.
  */
 #include <hosts/user/link.h>
 
+#include "engine/count/ask.h"
+#include "engine/count/opened.h"
 #include "engine/linux/listing.h"
 
 #include <asm/unistd.h>
@@ -50,6 +55,9 @@ struct listing {
 	/* Of all lines. */
 	struct smaps_counters sum;
 	uint64_t of_files, of_shared; /* its kilobytes */
+	/* Of another process of the run: its executable memory. */
+	const struct region_of *other;
+	unsigned others;
 };
 
 /* --- text --- */
@@ -213,6 +221,27 @@ static void add_engines(struct listing *l, const struct line *line)
 		add_reserved(l, ENGINE_MEMORY, end, none_like(line->counters));
 }
 
+/* As region_as_mapped(), in the process whose list it is. */
+static uint64_t as_mapped(const struct listing *l, uint64_t at, uint64_t end, bool *code,
+			  bool *writable)
+{
+	*code = *writable = false;
+	if (!l->other)
+		return region_as_mapped(at, end, code, writable);
+	for (unsigned i = 0; i < l->others; i++) {
+		const struct region_of *r = &l->other[i];
+
+		if (r->start <= at && at < r->end) {
+			*code = true;
+			*writable = r->writable;
+			return r->end < end ? r->end : end;
+		}
+		if (r->start > at)
+			return r->start < end ? r->start : end;
+	}
+	return end;
+}
+
 /* Adds a mapping in pieces, each with its rights. */
 static void add_mapped(struct listing *l, const struct line *line, const char *end)
 {
@@ -229,7 +258,7 @@ static void add_mapped(struct listing *l, const struct line *line, const char *e
 			add_reserved(l, at, next, none_like(piece.counters));
 			continue;
 		}
-		next = region_as_mapped(at, line->end, &code, &writable);
+		next = as_mapped(l, at, line->end, &code, &writable);
 		piece.start = at;
 		piece.end = next;
 		piece.counters = smaps_split(&rest, next - at);
@@ -293,19 +322,31 @@ static bool ends_with(const char *path, const char *end)
 	return n >= bytes && !memcmp(path + n - bytes, end, bytes);
 }
 
+/* Returns the process in "/proc/NUMBER/..."; 0: that is not such a name. */
+static uint32_t process_of(const char *path)
+{
+	uint32_t pid = 0;
+
+	if (memcmp(path, "/proc/", 6) != 0)
+		return 0;
+	for (path += 6; *path >= '0' && *path <= '9'; path++)
+		pid = pid * 10 + (uint32_t)(*path - '0');
+	return *path == '/' ? pid : 0;
+}
+
+/* Returns whether it is another process that can have opened events. */
+static bool is_of_run(uint32_t pid)
+{
+	return pid && opened_wanted() && ask_find(pid) >= 0;
+}
+
 bool listing_is(const char *path)
 {
-	char own[32];
-	struct text t;
-	size_t own_bytes;
+	uint32_t pid = process_of(path);
 
-	text_start(&t, own, sizeof(own));
-	text_add(&t, "/proc/");
-	text_add_number(&t, current->pid);
-	text_add(&t, "/");
-	own_bytes = strlen(own);
-	return strlen(path) > own_bytes && !memcmp(path, own, own_bytes) &&
-	       (ends_with(path, "/maps") || ends_with(path, "/smaps") || ends_with(path, ROLLUP));
+	if (pid != current->pid)
+		return ends_with(path, "/maps") && is_of_run(pid);
+	return ends_with(path, "/maps") || ends_with(path, "/smaps") || ends_with(path, ROLLUP);
 }
 
 /* Makes the list from the kernel's text.  Returns false if it is too long. */
@@ -350,18 +391,36 @@ static int open_list_of(const char *path)
 	return (int)syscall4(__NR_openat, AT_FDCWD, (long)name, O_RDONLY | O_CLOEXEC, 0);
 }
 
-void listing_open(int fd, const char *path)
+static void open_copy(int fd, const char *path, struct listing *l)
 {
 	char *text = heap_allocate(3 * LIST_MOST), *out = text + LIST_MOST,
 	     *end = out + 2 * LIST_MOST - 2 * LINE_MOST;
 	bool rollup = ends_with(path, ROLLUP);
 	int list = rollup ? open_list_of(path) : fd;
-	struct listing l = {.at = out};
 
-	if (list >= 0 && read_all(list, text) && make_list(&l, text, end) &&
-	    (!rollup || make_rollup(&l, fd, out, out + LIST_MOST)))
-		replace(fd, out, l.at);
+	l->at = out;
+	if (list >= 0 && read_all(list, text) && make_list(l, text, end) &&
+	    (!rollup || make_rollup(l, fd, out, out + LIST_MOST)))
+		replace(fd, out, l->at);
 	if (rollup && list >= 0)
 		syscall1(__NR_close, list);
 	heap_release(text, 3 * LIST_MOST);
+}
+
+void listing_open(int fd, const char *path)
+{
+	uint32_t pid = process_of(path);
+	struct listing l = {0};
+	struct region_of *other;
+
+	if (pid == current->pid) {
+		open_copy(fd, path, &l);
+		return;
+	}
+	other = heap_allocate(REGIONS_OF_MAX * sizeof(*other));
+	l.other = other;
+	l.others = regions_read(pid, other);
+	if (l.others)
+		open_copy(fd, path, &l);
+	heap_release(other, REGIONS_OF_MAX * sizeof(*other));
 }

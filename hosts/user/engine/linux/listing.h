@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Returns whether this is the name of a list of the process's own mappings. */
+/* Returns whether this is the name of a list of the process's own mappings, or of those of another
+ * process of a run that serves perf_event_open(2). */
 bool listing_is(const char *path);
 /* Replaces that file, open on the descriptor, by a copy.  The lock is held. */
 void listing_open(int fd, const char *path);

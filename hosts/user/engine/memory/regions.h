@@ -41,4 +41,13 @@ bool region_next_writable(uint64_t *from, uint64_t *to, uint64_t end);
 /* Announces that pages of a region will be marked as pinned. */
 void region_expect_pinned(void);
 
+/* Executable memory of another process. */
+#define REGIONS_OF_MAX 8192
+struct region_of {
+	uint64_t start, end;
+	bool writable, stack;
+};
+/* Reads that of a process of the run, sorted.  Returns how many there are; 0: it cannot be read. */
+unsigned regions_read(uint32_t pid, struct region_of *to);
+
 #endif
