@@ -33,10 +33,12 @@ fields() {
 
 records "perf record" skylake -e instructions:u -c 100 "$BUILT/program"
 same "samples" 310 "$(fields ip | wc -l)"
-perf report -i perf.data --stdio 2>/dev/null | awk '$NF ~ /^[_fg]/ { print $NF, $1 }' >report.out
+symbols() {
+	awk '!/^#/ && $NF ~ /^[_fg]/ { print $NF, $1 }'
+}
+perf report -i perf.data --stdio 2>/dev/null | symbols >report.out
 same "perf report" "_start 64.52% g 19.35% f 16.13%" "$(xargs <report.out)"
-same "in a run" "$(<report.out)" "$("$SOFTPMU" run -- perf report -i perf.data --stdio 2>/dev/null |
-	awk '$NF ~ /^[_fg]/ { print $NF, $1 }')"
+same "in a run" "$(<report.out)" "$("$SOFTPMU" run -- perf report -i perf.data --stdio 2>/dev/null | symbols)"
 same "perf script" "program 100 instructions:u" "$(fields comm,period,event | tr -d ':' | awk '{ print $1, $2, $3 }' |
 	sed 's/instructionsu/instructions:u/' | sort -u)"
 same "perf annotate" 6 "$(perf annotate -i perf.data --stdio -s g 2>/dev/null | grep -c '16.67.*:')"
@@ -101,10 +103,20 @@ same "a group" "310 310" "$(fields event | sort | uniq -c | awk '{ print $1 }' |
 run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e instructions:u -c 100000 -o perf.data \
 	-p \$! sleep 0.5; kill \$!"
 same "-p" 1 "$(($(fields ip | wc -l) > 10))"
+# perf finds the code of a process that it has not started in its /proc/PID/maps.
+same "-p: symbols" 0 "$(fields sym | grep -c unknown)"
 # The process ends while perf waits.
 run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e instructions:u -c 100000 -o perf.data \
 	-p \$! & sleep 1; kill \$!; wait %2"
 same "-p until the end" 1 "$(($(fields ip | wc -l) > 10))"
+# Nothing supplies cycles, so perf samples a clock: each period is the time that has passed.  Time is in the loops.
+run said "$SOFTPMU" run -- perf record -o perf.data "$BUILT/perf_open" inheritance
+same "without an event: cpu-clock" 1 "$(perf script -F event,ip,sym -i perf.data 2>/dev/null |
+	awk '/cpu-clock/ { n++; loops += /spin|inheritance|loop/ } END { print(n > 20 && loops > n / 2) }')"
+run said "$SOFTPMU" run -- perf record -e task-clock:u -c 1000000 -o perf.data "$BUILT/perf_open" inheritance
+same "each millisecond of a clock" 1 "$(($(fields ip | wc -l) > 20))"
+run said "$SOFTPMU" run --machine -- perf record -e cycles:u -c 1000 -o perf.data "$BUILT/program"
+same "clocks of a model are not sampled" cpu-clock:u "$(fields event | tr -d ' ' | sed 's/:*$//; s/H$//' | sort -u)"
 run said "$SOFTPMU" run -- perf record -e instructions:u -c 100 -k CLOCK_REALTIME -o perf.data "$BUILT/program"
 same "a clock that no interrupt can read" 1 "$((status != 0))"
 run said "$SOFTPMU" run -- perf stat -x, -o counts -a -e instructions:u,branches:u "$BUILT/program"

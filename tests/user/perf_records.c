@@ -2,8 +2,8 @@
 /*
  * perf_records.c: prints the records of a small program that changes its name, maps a file, starts
  * a thread and a child, and executes itself.  The event is one that never happens, so the kernel
- * makes the same records if the program runs natively: perf_records.sh compares the two.  The offset
- * of memory without a file is its address.
+ * makes the same records if the program runs natively: perf_records.sh compares the two.  The
+ * offset of memory without a file is its address.
  */
 #define _GNU_SOURCE
 #include <errno.h>

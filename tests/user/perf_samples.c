@@ -29,9 +29,9 @@
 
 /*
  * sampled(fd, turns, request): switches the event on by `request` with the argument 0 or 3, makes
- * so many turns and switches it off.  The event sees MOV, the loop, MOV, MOV, SYSCALL: 2 * turns + 4
- * instructions and turns + 1 branches.  The loop's instructions have the even and odd numbers from 2
- * on.
+ * so many turns and switches it off.  The event sees MOV, the loop, MOV, MOV, SYSCALL: that is
+ * 2 * turns + 4 instructions and turns + 1 branches.  The loop's instructions have the even and odd
+ * numbers from 2 on.
  */
 void sampled(int fd, unsigned turns, unsigned request);
 extern const char sampled_dec[], sampled_jnz[], sampled_end[], outer_return[];

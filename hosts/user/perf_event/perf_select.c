@@ -282,6 +282,9 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 		return result;
 	if (attr->exclude_user || !is_supplied(&named, supply))
 		return -ENOENT;
+	/* A model of time has sums: it does not know at which instruction a clock is the n-th. */
+	if (perf_attr_samples(attr) && named.row->signals & SPMU_SIGSET_CLOCKS)
+		return -ENOENT;
 	if (attr->precise_ip && named.generic && !named.row->pebs_counters) {
 		named.row = precise_twin(model, named.row);
 		named.code = named.row->code;
@@ -300,22 +303,48 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 	return attr->precise_ip ? make_precise(model, attr, &named, request) : 0;
 }
 
-long perf_select_software(const struct perf_event_attr *attr)
+/* A clock samples each so many instructions, and tells with each sample how much time has passed.
+ * The first samples adapt the number to the period or the rate. */
+static long select_clock(const struct spmu_model *model, const struct spmu_supply *supply,
+			 const struct perf_event_attr *attr, struct spmu_request *request)
 {
+	const struct perf_event_attr instructions = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.freq = 1,
+		.sample_freq = 1,
+	};
+
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return -EOPNOTSUPP;
+	return perf_select(model, supply, &instructions, request);
+}
+
+bool perf_select_is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+long perf_select_software(const struct spmu_model *model, const struct spmu_supply *supply,
+			  const struct perf_event_attr *attr, struct spmu_request *request)
+{
+	*request = (struct spmu_request){.size = sizeof(*request), .fixed = -1};
 	if (attr->type != PERF_TYPE_SOFTWARE)
 		return -ENOENT;
+	if (wants_unknown(attr))
+		return -EOPNOTSUPP;
 	switch (attr->config) {
 	case PERF_COUNT_SW_CPU_CLOCK:
 	case PERF_COUNT_SW_TASK_CLOCK:
+		return perf_attr_samples(attr) ? select_clock(model, supply, attr, request) : 0;
 	case PERF_COUNT_SW_PAGE_FAULTS:
 	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
 	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
 	case PERF_COUNT_SW_CONTEXT_SWITCHES:
+		return perf_attr_samples(attr) ? -EOPNOTSUPP : 0;
 	case PERF_COUNT_SW_DUMMY:
-		return (perf_attr_samples(attr) && attr->config != PERF_COUNT_SW_DUMMY) ||
-				       wants_unknown(attr)
-			       ? -EOPNOTSUPP
-			       : 0;
+		return 0;
 	default:
 		return -ENOENT;
 	}

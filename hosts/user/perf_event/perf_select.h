@@ -10,6 +10,7 @@
 
 #include <softpmu/driver.h>
 #include <softpmu/model.h>
+#include <stdbool.h>
 
 /* The type of the PMU `cpu`, as Linux has it in /sys/bus/event_source/devices/cpu/type. */
 #define PERF_SELECT_CPU PERF_TYPE_RAW
@@ -25,11 +26,15 @@
 long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
 		 const struct perf_event_attr *attr, struct spmu_request *request);
 
+/* Returns whether it is cpu-clock or task-clock. */
+bool perf_select_is_clock(const struct perf_event_attr *attr);
+
 /*
- * Checks a software event (PERF_COUNT_SW_) that is counted in place of the kernel.  0: what a task
- * can know of itself.  Errors as above.
+ * The same for a software event (PERF_COUNT_SW_) that is served in place of the kernel: what a task
+ * can know of itself.  Only a clock that samples needs the unit.  Errors as above.
  */
-long perf_select_software(const struct perf_event_attr *attr);
+long perf_select_software(const struct spmu_model *model, const struct spmu_supply *supply,
+			  const struct perf_event_attr *attr, struct spmu_request *request);
 
 /* Adds a request to a unit that is otherwise empty.  Returns false if no counter is left. */
 typedef bool perf_select_add(void *opaque, const struct spmu_request *request);

@@ -215,7 +215,7 @@ static void add(struct opened_event *e)
 	unsigned number;
 	enum spmu_status status;
 
-	if (asked->software)
+	if (asked->software && !asked->period)
 		return;
 	e->periods = opened_task_event(e)->periods;
 	status = request.period ? opened_samples_add(e, &request, &number)

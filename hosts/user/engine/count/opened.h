@@ -31,6 +31,7 @@ struct opened_event {
 	/* Of an event that samples. */
 	uint32_t periods;		  /* as in the event */
 	uint64_t period, least, last_tsc; /* of a rate */
+	uint64_t last_ns;		  /* of a clock: the task's time at the last sample */
 };
 
 struct opened_room;

@@ -45,7 +45,7 @@ void opened_page_write(const struct opened_event *e)
 	uint32_t number = 0;
 	unsigned bits = 0;
 	int64_t value = 0;
-	bool reads = e->added && e->times.state == PERF_STATE_ACTIVE &&
+	bool reads = e->added && !event->request.software && e->times.state == PERF_STATE_ACTIVE &&
 		     event_set_rdpmc(&current->counting->set, e->number, &number, &bits) &&
 		     read_counter(number, bits, &value);
 

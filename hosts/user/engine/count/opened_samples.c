@@ -26,9 +26,11 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
-#define CODE_SEGMENT  0x33 /* selectors of 64-bit programs */
-#define STACK_SEGMENT 0x2b
-#define READ_WORDS    (5 + 3 * (LINK_OPENED_MAX + 1))
+#define CODE_SEGMENT   0x33 /* selectors of 64-bit programs */
+#define STACK_SEGMENT  0x2b
+#define CLOCK_LEAST_NS 10000u
+#define SECOND_NS      UINT64_C(1000000000)
+#define READ_WORDS     (5 + 3 * (LINK_OPENED_MAX + 1))
 
 /* Room for one sample of the running task. */
 struct opened_room {
@@ -58,6 +60,7 @@ enum spmu_status opened_samples_add(struct opened_event *e, struct spmu_request 
 		request->period = e->least;
 	e->period = request->period;
 	e->last_tsc = read_tsc();
+	e->last_ns = opened_task_time();
 	request->tag = OPENED_TAG | e->place;
 	c->samples = true;
 	c->addresses |= request->precise && samples_tell_address(model_of_run(), request->code);
@@ -241,6 +244,34 @@ static void adapt_period(struct opened_event *e, uint64_t tsc, uint64_t passed)
 	(void)event_set_period(&c->set, e->number, e->period);
 }
 
+/* The kernel's clocks have a shortest period, too. */
+static uint64_t clock_period(const struct perf_event_attr *attr)
+{
+	return attr->sample_period > CLOCK_LEAST_NS ? attr->sample_period : CLOCK_LEAST_NS;
+}
+
+/* Adapts the number of instructions between two samples of a clock.  Returns the time since the
+ * last one. */
+static uint64_t adapt_clock(struct opened_event *e, uint64_t instructions)
+{
+	const struct perf_event_attr *attr = &opened_task_event(e)->attr;
+	uint64_t now = opened_task_time(), passed = now - e->last_ns;
+	struct samples_rate rate = {
+		.frequency = attr->freq ? attr->sample_freq : 1,
+		.period = e->period,
+		.least = e->least,
+		.passed = instructions,
+		.elapsed = passed,
+		.ticks = attr->freq ? SECOND_NS : clock_period(attr),
+		.ns = SECOND_NS,
+	};
+
+	e->last_ns = now;
+	e->period = samples_next_period(&rate);
+	(void)event_set_period(&current->counting->set, e->number, e->period);
+	return passed;
+}
+
 /* The event is switched off after so many overflows (PERF_EVENT_IOC_REFRESH).  The task does that
  * before its next instruction. */
 static void count_down(unsigned place)
@@ -266,13 +297,16 @@ static struct opened_event *find(uint32_t place)
 	return NULL;
 }
 
-void opened_samples_take(const struct spmu_sample *sample)
+void opened_samples_take(const struct spmu_sample *unit)
 {
-	struct opened_event *e = find(sample->tag & ~OPENED_TAG);
+	struct opened_event *e = find(unit->tag & ~OPENED_TAG);
+	struct spmu_sample taken = *unit, *sample = &taken;
 	struct perf_sample out;
 
 	if (!e || opened_task_event(e)->serial != e->serial)
 		return;
+	if (opened_task_event(e)->request.software)
+		taken.period = adapt_clock(e, unit->period);
 	if (opened_ring_has(e)) {
 		struct opened_room *room = current->opened->room;
 
@@ -284,6 +318,6 @@ void opened_samples_take(const struct spmu_sample *sample)
 	count_down(e->place);
 	if (opened_task_event(e)->signals)
 		opened_wake(e->place);
-	if (opened_task_event(e)->attr.freq)
+	if (opened_task_event(e)->attr.freq && !opened_task_event(e)->request.software)
 		adapt_period(e, sample->tsc, sample->period);
 }

@@ -225,7 +225,7 @@ static long set_period(unsigned place, uint64_t from)
 		return -EINVAL;
 	opened_lock();
 	attr->sample_period = value; /* the same field as sample_freq */
-	if (!attr->freq)
+	if (!attr->freq && !at(place)->request.software)
 		at(place)->request.period = value;
 	at(place)->periods++;
 	opened_unlock();

@@ -48,8 +48,8 @@ struct asked {
 
 /* --- arguments --- */
 
-/* The kernel does not see the program's mappings of code, so an event that never happens and tells
- * of them is not left to it. */
+/* The kernel does not see the program's mappings of code, and its samples are in translated code.
+ * So an event that never happens and tells of mappings is not left to it, nor a clock that samples. */
 static bool tells(const struct perf_event_attr *attr)
 {
 	return attr->mmap || attr->mmap2 || attr->mmap_data || attr->comm || attr->task;
@@ -57,10 +57,12 @@ static bool tells(const struct perf_event_attr *attr)
 
 static bool is_ours(const struct perf_event_attr *attr)
 {
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		return attr->config == PERF_COUNT_SW_DUMMY
+			       ? tells(attr)
+			       : perf_select_is_clock(attr) && perf_attr_samples(attr);
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW ||
-	       (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY &&
-		tells(attr));
+	       attr->type == PERF_TYPE_RAW;
 }
 
 /* Says how large the structure is that is known here. */
@@ -197,6 +199,11 @@ static struct spmu_request request_of(const struct link_open *event)
 	};
 }
 
+static bool needs_unit(const struct link_open *event)
+{
+	return !event->request.software || event->request.period;
+}
+
 /* Returns whether one unit has counters for the event and its group. */
 static bool fits(const struct asked *a)
 {
@@ -211,7 +218,7 @@ static bool fits(const struct asked *a)
 	lock_take();
 	opened_lock();
 	for (unsigned i = 0; a->leader >= 0 && i < engine_link->open_used; i++)
-		if (engine_link->open[i].serial && !engine_link->open[i].request.software &&
+		if (engine_link->open[i].serial && needs_unit(&engine_link->open[i]) &&
 		    engine_link->open[i].leader == (uint32_t)a->leader && n <= LINK_OPENED_MAX)
 			all[n++] = request_of(&engine_link->open[i]);
 	opened_unlock();
@@ -360,10 +367,8 @@ static long select(struct asked *a)
 	const struct spmu_model *model = spmu_model_find(engine_link->model);
 	struct spmu_supply supply = unit_host_supply();
 
-	if (!is_software(a))
-		return perf_select(model, &supply, &a->attr, &a->request);
-	a->request = (struct spmu_request){.size = sizeof(a->request), .fixed = -1};
-	return perf_select_software(&a->attr);
+	return (is_software(a) ? perf_select_software : perf_select)(model, &supply, &a->attr,
+								     &a->request);
 }
 
 /* The clocks that the kernel can read in an interrupt. */
