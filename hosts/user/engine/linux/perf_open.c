@@ -49,7 +49,8 @@ struct asked {
 /* --- arguments --- */
 
 /* The kernel does not see the program's mappings of code, and its samples are in translated code.
- * So an event that never happens and tells of mappings is not left to it, nor a clock that samples. */
+ * So an event that never happens and tells of mappings is not left to it.  Nor is a clock that
+ * samples. */
 static bool tells(const struct perf_event_attr *attr)
 {
 	return attr->mmap || attr->mmap2 || attr->mmap_data || attr->comm || attr->task;
