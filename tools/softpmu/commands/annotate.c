@@ -88,7 +88,7 @@ int cmd_annotate(int argc, char **argv)
 	profile = profile_open(input, root);
 	if (!profile)
 		return output_finish("annotate", 1);
-	status = annotation_write(profile, &shown);
+	status = annotation_text_write(profile, &shown);
 	profile_close(profile);
 	return output_finish("annotate", status);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotation.c: the hot instructions of a profile, with their source lines.
+ * annotation.c: finds the hot instructions of a profile, with their source lines.
  *
  * A first pass over the samples finds the functions to show.  A second pass counts where in them
  * the samples fell.  Each instruction shows its share of the function's count (the sum of
@@ -16,7 +16,6 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/disasm/disasm.h"
 #include "tools/softpmu/symbols/demangle.h"
-#include "tools/softpmu/symbols/sources.h"
 
 /* A function is disassembled up to here; its size comes from a file and can be wrong. */
 #define FUNCTION_MAX_BYTES  (16u << 20)
@@ -36,8 +35,9 @@ struct function {
 struct annotation {
 	struct profile *profile;
 	const struct annotation_options *options;
+	const struct annotation_view *view;
+	void *opaque; /* of the view */
 	struct disasm *disasm;
-	struct sources *sources;
 	struct function *functions;
 	size_t count, room;
 	uint64_t *totals; /* period for each event */
@@ -123,7 +123,7 @@ static double share(uint64_t part, uint64_t whole)
 /* Marks the functions to show.  Returns how many there are. */
 static size_t choose(struct annotation *annotation)
 {
-	size_t shown = 0, i;
+	size_t most = annotation->options->most, shown = 0, of_event = 0, i;
 
 	if (annotation->count)
 		qsort(annotation->functions, annotation->count, sizeof(*annotation->functions),
@@ -139,8 +139,12 @@ static size_t choose(struct annotation *annotation)
 			function->shown = first || share(function->period,
 							 annotation->totals[function->event]) >=
 							   annotation->options->percent_limit;
+		of_event = first ? 0 : of_event;
+		if (most && of_event == most)
+			function->shown = false;
 		if (!function->shown)
 			continue;
+		of_event++;
 		shown++;
 		function->bytes = function->symbol->end - function->symbol->start;
 		if (function->bytes > FUNCTION_MAX_BYTES)
@@ -165,71 +169,47 @@ static bool name_address(void *opaque, uint64_t address, char *text, size_t byte
 	return true;
 }
 
-/* Prints the file and the line of an address if they are not the last ones printed. */
-static void print_source(struct annotation *annotation, const struct function *function,
-			 uint64_t address, const char **last_source, int *last_line)
+static void visit_instructions(struct annotation *annotation, const struct annotated_function *head,
+			       const struct function *function, const uint8_t *code)
 {
-	const char *source, *text;
-	int line;
-
-	if (!symbol_file_line(function->file, address, &source, &line))
-		return;
-	if (source != *last_source)
-		printf("         : %s\n", source);
-	else if (line == *last_line)
-		return;
-	*last_source = source;
-	*last_line = line;
-	text = sources_line(annotation->sources, source, line);
-	printf("         : %6d%s%s\n", line, text ? "  " : "", text ? text : "");
-}
-
-static void print_instructions(struct annotation *annotation, const struct function *function,
-			       const uint8_t *code, size_t bytes)
-{
-	const char *last_source = NULL;
 	char text[512];
 	size_t offset, length, i;
-	int last_line = 0;
 
-	for (offset = 0; offset < bytes; offset += length) {
-		uint64_t address = function->symbol->start + offset, period = 0;
-		size_t room = bytes - offset;
+	for (offset = 0; offset < head->bytes; offset += length) {
+		struct annotated_insn insn = {.address = function->symbol->start + offset,
+					      .text = text};
+		size_t room = head->bytes - offset;
 
 		if (room > LONGEST_INSTRUCTION)
 			room = LONGEST_INSTRUCTION;
-		length = disasm_one(annotation->disasm, code + offset, room, address, text,
+		length = disasm_one(annotation->disasm, code + offset, room, insn.address, text,
 				    sizeof(text));
 		for (i = 0; i < length; i++)
-			period += function->at[offset + i];
-		print_source(annotation, function, address, &last_source, &last_line);
-		printf("%8.2f : %8" PRIx64 ":  %s\n", share(period, function->period), address,
-		       text);
+			insn.period += function->at[offset + i];
+		if (!symbol_file_line(function->file, insn.address, &insn.source, &insn.line))
+			insn.source = NULL;
+		annotation->view->insn(annotation->opaque, head, &insn);
 	}
 }
 
-static void print_function(struct annotation *annotation, const struct function *function)
+static void visit_function(struct annotation *annotation, const struct function *function)
 {
 	uint8_t *code = tool_alloc(function->bytes);
-	size_t bytes =
-		symbol_file_read(function->file, function->symbol->start, code, function->bytes);
-	int length;
+	struct annotated_function head = {
+		.event = function->event,
+		.symbol = function->symbol,
+		.object = function->object,
+		.samples = function->samples,
+		.period = function->period,
+		.total = annotation->totals[function->event],
+		.bytes = symbol_file_read(function->file, function->symbol->start, code,
+					  function->bytes),
+	};
 
-	length = printf(" Percent |  %s in %s for %s (%" PRIu64 " %s, %.2f%% of all, percent: "
-			"local period)\n",
-			demangle_name(function->symbol->name), profile_short(function->object),
-			profile_event_name(annotation->profile, function->event),
-			annotation->profile->exact ? function->period : function->samples,
-			annotation->profile->exact ? "occurrences" : "samples",
-			share(function->period, annotation->totals[function->event]));
-	while (--length > 0)
-		putchar('-');
-	printf("\n         : %016" PRIx64 " <%s>:\n", function->symbol->start,
-	       demangle_name(function->symbol->name));
-	if (!bytes)
-		puts("         : its instructions are in no file");
+	annotation->view->begin(annotation->opaque, &head);
 	annotation->disassembled = function->file;
-	print_instructions(annotation, function, code, bytes);
+	visit_instructions(annotation, &head, function, code);
+	annotation->view->end(annotation->opaque, &head);
 	free(code);
 }
 
@@ -277,12 +257,11 @@ static int show(struct annotation *annotation)
 {
 	size_t events = profile_event_count(annotation->profile), i;
 	int status = annotation->profile->incomplete ? 1 : 0;
-	bool first = true;
 
 	annotation->totals = tool_alloc(events * sizeof(*annotation->totals));
 	profile_each(annotation->profile, 0, count_function, annotation);
 	if (choose(annotation) == 0) {
-		status = nothing(annotation);
+		status = annotation->options->quiet ? status : nothing(annotation);
 	} else {
 		profile_each(annotation->profile, 0, count_instruction, annotation);
 		qsort(annotation->functions, annotation->count, sizeof(*annotation->functions),
@@ -291,10 +270,7 @@ static int show(struct annotation *annotation)
 	for (i = 0; i < annotation->count; i++) {
 		if (!annotation->functions[i].shown)
 			continue;
-		if (!first)
-			putchar('\n');
-		first = false;
-		print_function(annotation, &annotation->functions[i]);
+		visit_function(annotation, &annotation->functions[i]);
 		free(annotation->functions[i].at);
 	}
 	free(annotation->functions);
@@ -302,18 +278,18 @@ static int show(struct annotation *annotation)
 	return status;
 }
 
-int annotation_write(struct profile *profile, const struct annotation_options *options)
+int annotation_visit(struct profile *profile, const struct annotation_options *options,
+		     const struct annotation_view *view, void *opaque)
 {
-	struct annotation annotation = {.profile = profile, .options = options};
+	struct annotation annotation = {
+		.profile = profile, .options = options, .view = view, .opaque = opaque};
 	int status;
 
-	annotation.sources = sources_new();
 	annotation.disasm = disasm_new(options->intel, name_address, &annotation);
 	if (annotation.disasm)
 		status = show(&annotation);
 	else
 		status = tool_error("the disassembler cannot be used");
 	disasm_free(annotation.disasm);
-	sources_free(annotation.sources);
 	return status;
 }
