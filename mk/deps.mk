@@ -14,7 +14,7 @@ DEPS_MORE  := $(DEPS_MANY) bubblewrap chromium dpkg-dev ffmpeg firefox-esr golan
               sox swi-prolog-nox zsh
 DEPS_PGO   := bolt-16 clang-14 llvm-14 dpkg-dev linux-perf gcc time
 DEPS_DOCS  := doxygen
-DEPS_LINT  := $(DEPS_DOCS) clang clang-format clang-tidy cppcheck mandoc shellcheck libunicorn-dev
+DEPS_LINT  := $(DEPS_DOCS) clang clang-format clang-tidy cppcheck mandoc nodejs shellcheck libunicorn-dev
 DEPS_BENCH := xz-utils bzip2 gzip zstd sqlite3 perl python3 openssl coreutils gcc valgrind qemu-user
 
 .PHONY: deps deps-build deps-docs deps-demo deps-test deps-lint deps-bench deps-pgo deps-many deps-more

@@ -9,7 +9,8 @@
 #   tests/tool/*.sh      the command line
 #   tests/user/*.sh      programs under the translator; stress.sh: for an hour (check-stress)
 #   tests/programs/*.sh  real programs, byte by byte (long); more.sh and servers.sh: those that are
-#                        large to install (check-more), servers for an hour (soak); perf_event.sh: PAPI
+#                        large to install (check-more), servers for an hour (soak); perf_event.sh: PAPI;
+#                        pages.sh: the pages of `report --html` in a browser
 TESTS_QUICK := unit scenarios conformance decode examples tool user
 PROPERTY_LONG_SEEDS ?= 200
 
@@ -23,7 +24,7 @@ EXAMPLE_TESTS := $(wildcard tests/examples/*.sh)
 TOOL_TESTS   := $(filter-out %/lib.sh,$(wildcard tests/tool/*.sh))
 STRESS_TESTS := tests/user/stress.sh
 USER_TESTS   := $(filter-out %/lib.sh $(STRESS_TESTS),$(wildcard tests/user/*.sh))
-MORE_TESTS   := tests/programs/exports.sh tests/programs/more.sh tests/programs/perf_event.sh tests/programs/servers.sh tests/programs/glibc.sh tests/programs/kernel-selftests.sh
+MORE_TESTS   := tests/programs/exports.sh tests/programs/pages.sh tests/programs/more.sh tests/programs/perf_event.sh tests/programs/servers.sh tests/programs/glibc.sh tests/programs/kernel-selftests.sh
 LONG_TESTS   := $(filter-out %/lib.sh $(MORE_TESTS),$(wildcard tests/programs/*.sh))
 SOAK_SECONDS ?= 3600
 STRESS_SECONDS ?= 3600
@@ -66,7 +67,7 @@ $(B)/tests/user/engine_image: $(B)/tests/user/engine.elf
 	strip -o $@ $<
 $(B)/tests/user/engine_image.o: $(B)/tests/user/engine_image
 	$(ENGINE_IMAGE_OBJ)
-$(ACCESSES_TOOL): $(TOOL_OBJ) $(B)/tests/user/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
+$(ACCESSES_TOOL): $(TOOL_OBJ) $(B)/tests/user/engine_image.o $(TOOL_PARTS)
 	$(LINK_TOOL)
 
 # The decoder again as ordinary code, so that sanitizers check it.

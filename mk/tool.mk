@@ -46,6 +46,17 @@ $(B)/tool/vm_scripts.o: $(VM_SCRIPTS:%=tools/softpmu/vm/%.sh) mk/tool.mk
 	  printf '.global %s_script\n%s_script: .incbin "tools/softpmu/vm/%s.sh"\n.byte 0\n' \
 		$(foreach name,$(VM_SCRIPTS),$(name) $(name) $(name)) ) | $(CC) -c -x assembler - -o $@
 
+# The parts of the HTML report (formats/html.c): html_style is a string with the files of HTML_STYLE.
+HTML_STYLE := colors.css style.css
+HTML_BODY := body.html
+HTML_SCRIPT := model.js page.js graph.js timeline.js tables.js code.js start.js
+html_string = .global $(1)\n$(1):\n$(foreach file,$(2),.incbin "tools/softpmu/html/$(file)"\n).byte 0\n
+$(B)/tool/html_parts.o: $(addprefix tools/softpmu/html/,$(HTML_STYLE) $(HTML_BODY) $(HTML_SCRIPT)) mk/tool.mk
+	@mkdir -p $(@D)
+	printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n$(call html_string,html_style,$(HTML_STYLE))$(call html_string,html_body,$(HTML_BODY))$(call html_string,html_script,$(HTML_SCRIPT))' | $(CC) -c -x assembler - -o $@
+
+# What the tool is linked with besides its own files, and the engine's image.
+TOOL_PARTS := $(B)/tool/vm_scripts.o $(B)/tool/html_parts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
 LINK_TOOL = $(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
-$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(B)/tool/vm_scripts.o $(B)/tool/delayed_names.o $(B)/libsoftpmu.a
+$(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(TOOL_PARTS)
 	$(LINK_TOOL)

@@ -290,6 +290,13 @@ others() {
 	licence='#!/bin/bash' put a.sh 'for a in $(ls *.c); do rm -rf $b/*; done; unused=1'
 	refuses 'an unsound script' 'SC2' shell
 
+	put a.js '"use strict";' 'const a = 1;'
+	accepts 'a sound script of a page' script
+	put a.js '"use strict";' 'const a = ;'
+	refuses 'a script that is no JavaScript' 'SyntaxError' script
+	put a.js "// $(printf 'word %.0s' {1..30})"
+	refuses 'a long line of a script' 'word word' script
+
 	licence='.\" SPDX-License-Identifier: MIT' put docs/man/a.1 '.Dd November 21, 2026' '.Dt A 1' '.Os' \
 		'.Sh NAME' '.Nm a' '.Nd an example'
 	accepts 'a sound page' man

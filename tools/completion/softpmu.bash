@@ -28,11 +28,11 @@ _softpmu_options() {
 			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --no-demangle --symfs --stdio \
+		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --html --no-demangle --symfs --stdio \
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
-	diff) echo "-s --sort --children --percent-limit --no-demangle --symfs -h --help" ;;
+	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model --machine -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;

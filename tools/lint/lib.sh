@@ -21,7 +21,7 @@ files() {
 }
 
 sources() {
-	files '\.(c|h|S|inc|sh|py|bash)$|^\.ci/run$|^tools/fuzz/|^tests/fuzz/'
+	files '\.(c|h|S|inc|sh|py|bash|js|css)$|^\.ci/run$|^tools/fuzz/|^tests/fuzz/'
 }
 
 # pass; fail MESSAGE...

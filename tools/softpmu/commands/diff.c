@@ -7,6 +7,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/formats/difference.h"
+#include "tools/softpmu/formats/html.h"
 #include "tools/softpmu/symbols/demangle.h"
 
 static void help(void)
@@ -17,13 +18,15 @@ static void help(void)
 	     "  -s, --sort KEY[,KEY...]     what a line is about, as in softpmu report (default\n"
 	     "                              dso,sym); srcline compares source lines\n"
 	     "      --children              also count the samples in what a function called\n"
+	     "      --html FILE             write a page for a browser, with colored differences\n"
 	     "      --percent-limit N       leave out changes below N percent of an event's count\n"
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it");
 }
 
+/* Writes the page, or without one text to standard output. */
 static int compare(const char *const paths[2], const char *root,
-		   const struct difference_options *options)
+		   const struct difference_options *options, const char *html)
 {
 	struct profile *before = profile_open(paths[0], root), *after = NULL;
 	int status = 1;
@@ -32,7 +35,9 @@ static int compare(const char *const paths[2], const char *root,
 		after = profile_open(paths[1], root);
 	if (after) {
 		status = before->incomplete || after->incomplete;
-		if (!difference_write(before, after, options, stdout)) {
+		if (html) {
+			status |= html_write_file(before, after, html);
+		} else if (!difference_write(before, after, options, stdout)) {
 			tool_error("%s and %s have no event in common", paths[0], paths[1]);
 			status = 1;
 		}
@@ -56,16 +61,18 @@ static int read_keys(struct difference_options *options, const char *sort)
 
 int cmd_diff(int argc, char **argv)
 {
-	enum { OPTION_CHILDREN = 256, OPTION_LIMIT, OPTION_SYMFS, OPTION_NO_DEMANGLE };
+	enum { OPTION_CHILDREN = 256, OPTION_LIMIT, OPTION_HTML, OPTION_SYMFS, OPTION_NO_DEMANGLE };
 	static const struct option options[] = {
 		{"sort", required_argument, NULL, 's'},
 		{"children", no_argument, NULL, OPTION_CHILDREN},
+		{"html", required_argument, NULL, OPTION_HTML},
 		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 		{"symfs", required_argument, NULL, OPTION_SYMFS},
 		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 		{"help", no_argument, NULL, 'h'},
 		{0}};
-	const char *paths[2] = {"perf.data.old", "perf.data"}, *root = NULL, *sort = "dso,sym";
+	const char *paths[2] = {"perf.data.old", "perf.data"}, *root = NULL, *sort = "dso,sym",
+		   *html = NULL;
 	struct difference_options shown = {.percent_limit = 0};
 	int option, status;
 
@@ -82,6 +89,9 @@ int cmd_diff(int argc, char **argv)
 				return tool_usage_error(
 					"diff", "--percent-limit must be 0 to 100, not '%s'",
 					optarg);
+			break;
+		case OPTION_HTML:
+			html = optarg;
 			break;
 		case OPTION_SYMFS:
 			root = optarg;
@@ -101,5 +111,5 @@ int cmd_diff(int argc, char **argv)
 	if (optind < argc)
 		return tool_usage_error("diff", "unexpected argument '%s'", argv[optind]);
 	status = read_keys(&shown, sort);
-	return status ? status : compare(paths, root, &shown);
+	return status ? status : compare(paths, root, &shown, html);
 }

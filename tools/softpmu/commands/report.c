@@ -9,6 +9,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/formats/format.h"
+#include "tools/softpmu/formats/html.h"
 #include "tools/softpmu/symbols/demangle.h"
 
 /* perf's default: branches of a call graph with a smaller share are left out. */
@@ -42,6 +43,9 @@ static void help(void)
 	     "to\n"
 	     "                              function, instead of the samples\n"
 	     "  -n, --show-nr-samples       also show the number of samples\n"
+	     "      --html FILE             write a page for a browser, with flame graph, tables "
+	     "and "
+	     "source\n"
 	     "      --percent-limit N       leave out lines, and branches of call graphs, below N "
 	     "percent\n"
 	     "      --header                begin with what was recorded, where and how\n"
@@ -82,6 +86,7 @@ static const char *graph_argument(int argc, char **argv)
 enum {
 	OPTION_LIMIT = 256,
 	OPTION_HEADER,
+	OPTION_HTML,
 	OPTION_STDIO,
 	OPTION_SYMFS,
 	OPTION_NO_DEMANGLE,
@@ -99,6 +104,7 @@ static const struct option options[] = {{"input", required_argument, NULL, 'i'},
 					{"show-nr-samples", no_argument, NULL, 'n'},
 					{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 					{"header", no_argument, NULL, OPTION_HEADER},
+					{"html", required_argument, NULL, OPTION_HTML},
 					{"stdio", no_argument, NULL, OPTION_STDIO},
 					{"symfs", required_argument, NULL, OPTION_SYMFS},
 					{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
@@ -108,6 +114,7 @@ static const struct option options[] = {{"input", required_argument, NULL, 'i'},
 /* The command line. */
 struct request {
 	const char *input, *root, *sort;
+	const char *html; /* the page to write; NULL: text to standard output */
 	struct format_options shown;
 };
 
@@ -165,6 +172,9 @@ static int read_options(struct request *request, int argc, char **argv)
 		case OPTION_HEADER:
 			shown->header = true;
 			break;
+		case OPTION_HTML:
+			request->html = optarg;
+			break;
 		case OPTION_NO_DEMANGLE:
 			demangle_switch_off();
 			break;
@@ -217,8 +227,13 @@ int cmd_report(int argc, char **argv)
 	profile = profile_open(request.input, request.root);
 	if (!profile)
 		return 1;
-	format_write(format_find("text"), profile, &request.shown, stdout);
-	status = profile->incomplete ? 1 : 0;
+	status = 0;
+	if (request.html)
+		status = html_write_file(profile, NULL, request.html);
+	else
+		format_write(format_find("text"), profile, &request.shown, stdout);
+	if (profile->incomplete)
+		status = 1;
 	profile_close(profile);
 	return output_finish("report", status);
 }
