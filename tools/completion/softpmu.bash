@@ -184,7 +184,7 @@ _softpmu() {
 		return
 		;;
 	--to)
-		mapfile -t COMPREPLY < <(compgen -W "folded speedscope pprof callgrind chrome" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "folded speedscope firefox perfetto pprof callgrind chrome" -- "$current")
 		return
 		;;
 	-t | --threads)

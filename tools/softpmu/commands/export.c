@@ -25,6 +25,8 @@ static void help(void)
 	     "output.\n\n"
 	     "      --to FORMAT             folded: flamegraph.pl and many others\n"
 	     "                              speedscope: speedscope\n"
+	     "                              firefox: Firefox Profiler\n"
+	     "                              perfetto: Perfetto (perf.data only)\n"
 	     "                              pprof: go tool pprof\n"
 	     "                              callgrind: KCachegrind, callgrind_annotate\n"
 	     "                              chrome: speedscope and other viewers of Chrome's "
@@ -89,6 +91,12 @@ static int export(const struct request *request)
 
 	if (!profile)
 		return 1;
+	if (request->exporter->times && profile->exact) {
+		tool_error("%s is an exact profile: its instructions have no times, which %s shows",
+			   request->input, request->exporter->name);
+		profile_close(profile);
+		return 1;
+	}
 	input.aggregation = aggregation_new(profile, AGGREGATION_SAMPLES | AGGREGATION_CALLERS |
 							     AGGREGATION_THREADS | parts);
 	if (find_event(request, input.aggregation, &input.event))

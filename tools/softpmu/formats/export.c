@@ -8,7 +8,8 @@
 #include "tools/softpmu/base/tool.h"
 
 static const struct exporter *const exporters[] = {
-	&export_folded, &export_speedscope, &export_pprof, &export_callgrind, &export_chrome};
+	&export_folded, &export_speedscope, &export_pprof,   &export_callgrind,
+	&export_chrome, &export_firefox,    &export_perfetto};
 
 #define COUNT (sizeof(exporters) / sizeof(exporters[0]))
 
@@ -71,4 +72,43 @@ struct export_threads export_threads(const struct export_input *input)
 		threads.list[threads.count++] = *thread;
 	}
 	return threads;
+}
+
+struct collection {
+	const struct export_input *input;
+	struct export_samples samples;
+	size_t room;
+};
+
+static void collect(void *opaque, const struct profile_sample *sample)
+{
+	struct collection *collection = opaque;
+	struct export_samples *samples = &collection->samples;
+
+	if (sample->event != collection->input->event)
+		return;
+	samples->list =
+		tool_room(samples->list, &collection->room, samples->count, sizeof(*samples->list));
+	samples->list[samples->count++] = (struct export_sample){
+		.time_ns = sample->time_ns,
+		.period = sample->period,
+		.tid = sample->tid,
+		.pid = sample->pid,
+		.cpu = sample->cpu,
+		.frame = aggregation_frame(collection->input->aggregation, sample),
+		.comm = sample->comm,
+	};
+}
+
+struct export_samples export_samples(const struct export_input *input)
+{
+	struct collection collection = {.input = input};
+
+	profile_each(input->profile, PROFILE_CALLERS, collect, &collection);
+	return collection.samples;
+}
+
+bool export_is_of(const struct export_sample *sample, const struct aggregation_thread *thread)
+{
+	return sample->tid == thread->tid && sample->comm == thread->comm;
 }

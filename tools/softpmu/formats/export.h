@@ -24,11 +24,12 @@ struct exporter {
 	const char *name;
 	unsigned parts; /* of the aggregation, besides threads and call chains */
 	bool binary;	/* not to be written to a terminal */
+	bool times;	/* is about the times of samples, which an exact profile has not */
 	void (*write)(const struct export_input *input, FILE *to);
 };
 
 extern const struct exporter export_folded, export_speedscope, export_pprof, export_callgrind,
-	export_chrome;
+	export_chrome, export_firefox, export_perfetto;
 
 /* Returns NULL if there is no format of that name. */
 const struct exporter *export_find(const char *name);
@@ -52,5 +53,21 @@ struct export_threads {
 };
 
 struct export_threads export_threads(const struct export_input *input);
+
+/* The samples of the event, in the order of time. */
+struct export_sample {
+	uint64_t time_ns, period;
+	uint32_t tid, pid, cpu, frame;
+	const char *comm;
+};
+
+struct export_samples {
+	struct export_sample *list;
+	size_t count;
+};
+
+struct export_samples export_samples(const struct export_input *input);
+
+bool export_is_of(const struct export_sample *sample, const struct aggregation_thread *thread);
 
 #endif

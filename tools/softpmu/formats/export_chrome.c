@@ -17,37 +17,10 @@
 #define ROOT_NODE  1
 #define FIRST_NODE 2
 
-struct sample {
-	uint64_t time_ns;
-	uint32_t tid, frame;
-	const char *comm;
-};
-
 struct collection {
 	const struct export_input *input;
-	struct sample *list;
-	size_t count, room;
+	struct export_samples samples;
 };
-
-static void collect(void *opaque, const struct profile_sample *sample)
-{
-	struct collection *collection = opaque;
-
-	if (sample->event != collection->input->event)
-		return;
-	collection->list = tool_room(collection->list, &collection->room, collection->count,
-				     sizeof(*collection->list));
-	collection->list[collection->count++] =
-		(struct sample){.time_ns = sample->time_ns,
-				.tid = sample->tid,
-				.frame = aggregation_frame(collection->input->aggregation, sample),
-				.comm = sample->comm};
-}
-
-static bool is_of(const struct sample *sample, const struct aggregation_thread *thread)
-{
-	return sample->tid == thread->tid && sample->comm == thread->comm;
-}
 
 /* Marks the frames of a thread's samples and of their callers.  To free(). */
 static bool *frames_of(const struct collection *collection, const struct aggregation_thread *thread)
@@ -55,10 +28,10 @@ static bool *frames_of(const struct collection *collection, const struct aggrega
 	const struct aggregation *aggregation = collection->input->aggregation;
 	bool *used = tool_alloc(aggregation->frame_count * sizeof(*used));
 
-	for (size_t i = 0; i < collection->count; i++) {
-		uint32_t frame = collection->list[i].frame;
+	for (size_t i = 0; i < collection->samples.count; i++) {
+		uint32_t frame = collection->samples.list[i].frame;
 
-		if (!is_of(&collection->list[i], thread))
+		if (!export_is_of(&collection->samples.list[i], thread))
 			continue;
 		while (frame != AGGREGATION_NONE && !used[frame]) {
 			used[frame] = true;
@@ -118,9 +91,9 @@ static void put_profile(const struct collection *collection,
 	uint64_t first_us = 0, last_us;
 	bool some = false;
 
-	for (size_t i = 0; i < collection->count && !some; i++) {
-		some = is_of(&collection->list[i], thread);
-		first_us = collection->list[i].time_ns / 1000;
+	for (size_t i = 0; i < collection->samples.count && !some; i++) {
+		some = export_is_of(&collection->samples.list[i], thread);
+		first_us = collection->samples.list[i].time_ns / 1000;
 	}
 	put_event("Profile", thread, number, first_us, to);
 	fprintf(to, "\"startTime\": %" PRIu64 "}}}", first_us);
@@ -128,19 +101,19 @@ static void put_profile(const struct collection *collection,
 	fputs("\"cpuProfile\": {\"nodes\": [", to);
 	put_nodes(collection, thread, to);
 	fputs("], \"samples\": [", to);
-	for (size_t i = 0; i < collection->count; i++) {
-		if (!is_of(&collection->list[i], thread))
+	for (size_t i = 0; i < collection->samples.count; i++) {
+		if (!export_is_of(&collection->samples.list[i], thread))
 			continue;
-		fprintf(to, "%s%" PRIu32, between, collection->list[i].frame + FIRST_NODE);
+		fprintf(to, "%s%" PRIu32, between, collection->samples.list[i].frame + FIRST_NODE);
 		between = ",";
 	}
 	fputs("]}, \"timeDeltas\": [", to);
 	between = "";
 	last_us = first_us;
-	for (size_t i = 0; i < collection->count; i++) {
-		uint64_t now_us = collection->list[i].time_ns / 1000;
+	for (size_t i = 0; i < collection->samples.count; i++) {
+		uint64_t now_us = collection->samples.list[i].time_ns / 1000;
 
-		if (!is_of(&collection->list[i], thread))
+		if (!export_is_of(&collection->samples.list[i], thread))
 			continue;
 		fprintf(to, "%s%" PRIu64, between, now_us - last_us);
 		last_us = now_us;
@@ -152,9 +125,8 @@ static void put_profile(const struct collection *collection,
 static void write_chrome(const struct export_input *input, FILE *to)
 {
 	struct export_threads threads = export_threads(input);
-	struct collection collection = {.input = input};
+	struct collection collection = {.input = input, .samples = export_samples(input)};
 
-	profile_each(input->profile, PROFILE_CALLERS, collect, &collection);
 	fputs("{\"traceEvents\": [", to);
 	for (size_t i = 0; i < threads.count; i++) {
 		fprintf(to,
@@ -168,7 +140,7 @@ static void write_chrome(const struct export_input *input, FILE *to)
 	for (size_t i = 0; i < threads.count; i++)
 		put_profile(&collection, &threads.list[i], i + 1, to);
 	fputs("]}\n", to);
-	free(collection.list);
+	free(collection.samples.list);
 	free(threads.list);
 }
 

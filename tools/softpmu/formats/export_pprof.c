@@ -6,11 +6,11 @@
  * fields are those of profile.proto.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/softpmu/base/protobuf.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/formats/export.h"
+#include "tools/softpmu/formats/strings.h"
 
 /* Fields of the outermost message. */
 enum profile_field {
@@ -29,36 +29,17 @@ struct writing {
 	const struct export_input *input;
 	FILE *to;
 	struct protobuf whole, part, inner; /* the last two are parts of the one before */
-	char **strings;
-	size_t string_count, string_room;
-	struct numbering string_numbers;
+	struct strings strings;
 	const char **objects; /* mapping N is object N - 1 */
 	size_t object_count, object_room;
 };
 
 /* --- tables ------------------------------------------------------------------------------- */
 
-static bool same_string(const void *strings, uint32_t number, const void *text)
-{
-	return !strcmp(((char *const *)strings)[number], text);
-}
-
 /* Returns the text's number in the table of strings, in which 0 is the empty one. */
 static uint64_t string(struct writing *writing, const char *text)
 {
-	uint64_t hash = 0;
-	uint32_t number;
-
-	for (const char *at = text; *at; at++)
-		hash = numbering_mix(hash, (unsigned char)*at);
-	number =
-		numbering_find(&writing->string_numbers, hash, same_string, writing->strings, text);
-	if (number == writing->string_count) {
-		writing->strings = tool_room(writing->strings, &writing->string_room,
-					     writing->string_count, sizeof(*writing->strings));
-		writing->strings[writing->string_count++] = tool_copy(text);
-	}
-	return number;
+	return strings_number(&writing->strings, text);
 }
 
 static uint64_t mapping(struct writing *writing, const char *object)
@@ -185,15 +166,12 @@ static void write_pprof(const struct export_input *input, FILE *to)
 	protobuf_number(&writing.whole, PERIOD,
 			event->samples ? event->period / event->samples : 0);
 	protobuf_number(&writing.whole, DEFAULT_SAMPLE_TYPE, string(&writing, event->name));
-	for (size_t i = 0; i < writing.string_count; i++)
-		protobuf_text(&writing.whole, STRING, writing.strings[i]);
+	for (size_t i = 0; i < writing.strings.count; i++)
+		protobuf_text(&writing.whole, STRING, writing.strings.list[i]);
 	protobuf_write(&writing.whole, to);
 
-	for (size_t i = 0; i < writing.string_count; i++)
-		free(writing.strings[i]);
-	free(writing.strings);
+	strings_free(&writing.strings);
 	free(writing.objects);
-	numbering_free(&writing.string_numbers);
 	protobuf_free(&writing.whole);
 	protobuf_free(&writing.part);
 	protobuf_free(&writing.inner);
