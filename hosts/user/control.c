@@ -324,16 +324,42 @@ static int keep_times(const struct control *control, size_t *next)
 	return -1;
 }
 
+/*
+ * Ends the program when its time has passed; *ends says that it has yet to.  Returns the
+ * milliseconds until then, or -1 if there is no such time.
+ */
+static int keep_end(const struct control *control, bool *ends)
+{
+	uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
+	uint32_t end = control->run->request->control->end_ms;
+
+	if (*ends && passed < end)
+		return (int)(end - passed);
+	if (*ends)
+		kill(control->run->pid, SIGTERM);
+	*ends = false;
+	return -1;
+}
+
+/* Does what its time has come for.  Returns the milliseconds until the next time, or -1. */
+static int keep_all(const struct control *control, size_t *next, bool *ends)
+{
+	int switching = keep_times(control, next), end = keep_end(control, ends);
+
+	return switching < 0 || (end >= 0 && end < switching) ? end : switching;
+}
+
 static void *serve(void *opaque)
 {
 	const struct control *control = opaque;
 	const struct launch_control *wanted = control->run->request->control;
+	bool ends = wanted->end_ms;
 	struct pollfd fds[] = {{.fd = control->wake[0], .events = POLLIN},
 			       {.fd = wanted->command_fd, .events = POLLIN}};
 	size_t next = 0;
 
 	for (;;) {
-		int ready = poll(fds, 2, keep_times(control, &next));
+		int ready = poll(fds, 2, keep_all(control, &next, &ends));
 
 		if (ready > 0 && fds[0].revents)
 			return NULL;

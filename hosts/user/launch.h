@@ -35,6 +35,7 @@ struct launch_control {
 	const uint32_t *times; /* when they are switched, in milliseconds after the start, in
 				    order: on and off in turn if `off`, otherwise off and on */
 	size_t time_count;
+	uint32_t end_ms;	 /* when the program gets SIGTERM; 0: never */
 	int command_fd;		 /* where commands come from; -1: there are none */
 	int acknowledge_fd;	 /* where they are acknowledged; -1: nowhere */
 	const char *const *name; /* of each event of the request */

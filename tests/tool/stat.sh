@@ -144,6 +144,24 @@ has "killed: said" "$err" "sh: Killed"
 out=$(echo hello | "$SOFTPMU" stat -x, -e instructions:u -o file -- cat)
 same "standard input and output are the program's" hello "$out"
 
+# --timeout
+run stat --timeout 2000 -x, -e instructions:u -o file -- sleep 100
+same "--timeout: status" 143 "$status"
+same "--timeout: what was counted until then" 1 "$(($(cut -d, -f1 file) > 1000))"
+run stat --timeout 100000 -x, -e instructions:u -- ./count
+same "--timeout: a program that ends before" "0 2004" "$status $(cut -d, -f1 <<<"$err")"
+run stat --timeout 2000 -D -1 -x, -e instructions:u -o file -- sleep 100
+same "--timeout: with -D" "143 0" "$status $(cut -d, -f1 file)"
+for bad in 0 x -1; do
+	run stat --timeout "$bad" -- ./count
+	refuses "--timeout $bad" 129 "--timeout takes a number of milliseconds, not '$bad'"
+done
+
+# As with perf, "-" is standard error.
+run stat -o - -x, -e branches:u -- ./count
+same "-o -" "branches:u" "$(cut -d, -f3 <<<"$err")"
+same "-o -: no file has this name" no "$([[ -e - ]] && echo yes || echo no)"
+
 # If standard error is closed, no file of the tool may get its number.
 "$SOFTPMU" stat -x, -e instructions:u -o file -- ./count 0<&- 1>&- 2>&-
 same "closed descriptors: status" 0 $?

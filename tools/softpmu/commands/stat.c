@@ -7,19 +7,16 @@
  * and "sys" are those of the program and of the engine together.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/counts/baseline.h"
 #include "tools/softpmu/counts/metrics.h"
-#include "tools/softpmu/counts/stat_sweep.h"
+#include "tools/softpmu/counts/stat_output.h"
 #include "tools/softpmu/counts/stat_threads.h"
 #include "tools/softpmu/counts/stat_windows.h"
 #include "tools/softpmu/events/events_default.h"
@@ -30,14 +27,14 @@
 
 struct stat_options {
 	struct run_options run;
-	const char *output, *separator;
+	struct stat_output output;
 	const char *baseline, *write_baseline, *threshold, *label;
 	struct machine_options machine_options;
 	struct spmu_machine machine;
 	struct stat_windows windows; /* count 0: the model sees the whole run */
 	const char *sweep_text;	     /* NULL: no sweep */
 	struct sweep sweep;
-	bool json, append, per_thread;
+	bool per_thread;
 	unsigned detailed; /* how often -d was given */
 	struct metrics metrics;
 	uint64_t runs, load_threshold, frontend;
@@ -74,13 +71,14 @@ static void print_help(void)
 	       "  -r, --repeat N         run it N times, and print mean and spread\n"
 	       "  -D, --delay MS         switch the events on after MS milliseconds, or during\n"
 	       "                         ranges of them (10-20,30-40); -1: only by --control\n"
+	       "      --timeout MS       end the program by SIGTERM after MS milliseconds\n"
 	       "      --control fd:N[,N] or fifo:FILE[,FILE]\n"
 	       "                         read commands (enable, disable ...) there, and write\n"
 	       "                         'ack' to the second when they are done\n"
 	       "  -j, --json-output      print a JSON object on each line\n"
 	       "  -x, --field-separator SEP\n"
 	       "                         print fields with SEP between them\n"
-	       "  -o, --output FILE      print there instead of standard error\n"
+	       "  -o, --output FILE      print there instead of standard error (-: there)\n"
 	       "      --append           add to FILE instead of replacing it\n"
 	       "      --deterministic    make the counts the same each time, by fixed addresses "
 	       "and\n"
@@ -113,6 +111,7 @@ enum {
 	OPTION_PER_THREAD,
 	OPTION_METRICS,
 	OPTION_TOPDOWN,
+	OPTION_TIMEOUT,
 };
 
 static const struct option options[] = {
@@ -124,6 +123,7 @@ static const struct option options[] = {
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"repeat", required_argument, NULL, 'r'},
 	{"delay", required_argument, NULL, 'D'},
+	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
 	{"json-output", no_argument, NULL, 'j'},
 	{"field-separator", required_argument, NULL, 'x'},
@@ -182,16 +182,17 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 			return -1;
 		return tool_usage_error("stat", "-r needs a number of runs, not '%s'", optarg);
 	case 'j':
-		stat->json = true;
+		stat->output.json = true;
 		return -1;
 	case 'x':
-		stat->separator = strcmp(optarg, "\\t") ? optarg : "\t";
+		stat->output.separator = strcmp(optarg, "\\t") ? optarg : "\t";
 		return -1;
 	case 'o':
-		stat->output = optarg;
+		/* As perf's, "-" is standard error. */
+		stat->output.path = strcmp(optarg, "-") ? optarg : NULL;
 		return -1;
 	case OPTION_APPEND:
-		stat->append = true;
+		stat->output.append = true;
 		return -1;
 	case OPTION_BASELINE:
 		stat->baseline = optarg;
@@ -210,6 +211,8 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case OPTION_SAMPLE_WINDOWS:
 		return stat_windows_take(optarg, &stat->windows);
+	case OPTION_TIMEOUT:
+		return control_timeout(&stat->run.control, "stat", optarg);
 	case OPTION_PER_THREAD:
 		stat->per_thread = true;
 		stat->run.want |= LINK_WANT_PER_THREAD;
@@ -275,13 +278,13 @@ static int parse_events(struct stat_options *stat, struct stat_table *table, cha
 /* Refuses options that cannot be combined, and options that need another one. */
 static int check_options(const struct stat_options *stat, struct stat_table *table)
 {
-	if (stat->json && stat->separator)
+	if (stat->output.json && stat->output.separator)
 		return tool_usage_error("stat", "-j and -x cannot be combined");
 	if (stat->per_thread && stat->runs > 1)
 		return tool_usage_error("stat", "--per-thread and -r cannot be combined");
 	if (stat->per_thread && (stat->baseline || stat->write_baseline))
 		return tool_usage_error("stat", "--per-thread and a baseline cannot be combined");
-	if (stat->sweep_text && (stat->json || stat->per_thread || stat->runs > 1))
+	if (stat->sweep_text && (stat->output.json || stat->per_thread || stat->runs > 1))
 		return tool_usage_error("stat", "--sweep cannot be combined with -j, -r or "
 						"--per-thread");
 	if (stat->sweep_text && (stat->baseline || stat->write_baseline))
@@ -294,11 +297,11 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 						"-r or --per-thread");
 	if (stat->windows.count && !machine_options_given(&stat->machine_options))
 		return tool_usage_error("stat", "--sample-windows needs --machine");
-	if (stat->append && !stat->output)
+	if (stat->output.append && !stat->output.path)
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
 		return tool_usage_error("stat", "--threshold needs --baseline");
-	if (stat->label && !stat->baseline && !stat->write_baseline && !stat->json)
+	if (stat->label && !stat->baseline && !stat->write_baseline && !stat->output.json)
 		return tool_usage_error("stat", "--label needs --baseline, --write-baseline or -j");
 	if (stat->threshold && !baseline_threshold_parse(stat->threshold, &table->threshold))
 		return tool_usage_error("stat", "--threshold needs a number of percent, not '%s'",
@@ -333,59 +336,6 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 		status = tool_error("too many events: at most %d", LINK_EVENTS_MAX);
 	free(lists);
 	return status;
-}
-
-/* --- the output file --------------------------------------------------------------------- */
-
-/* Opens the file before the program runs, so that a wrong name is noticed at once.  print() empties
- * it. */
-static FILE *open_output(const struct stat_options *stat, bool *created)
-{
-	FILE *file;
-
-	*created = false;
-	if (!stat->output)
-		return stderr;
-	*created = access(stat->output, F_OK) != 0;
-	file = fopen(stat->output, "ae");
-	if (!file)
-		tool_error("cannot write %s: %s", stat->output, strerror(errno));
-	return file;
-}
-
-static bool close_output(const struct stat_options *stat, FILE *file)
-{
-	bool bad;
-
-	bad = fflush(file) || ferror(file);
-	/* If standard error cannot take the counts, it cannot take a message either. */
-	if (file == stderr)
-		return !bad;
-	if (fclose(file) || bad) {
-		tool_error("cannot write %s: %s", stat->output, strerror(errno));
-		return false;
-	}
-	return true;
-}
-
-static int print(const struct stat_options *stat, const struct stat_table *table,
-		 const struct stat_sweep *sweep, FILE *file)
-{
-	struct stat status;
-
-	if (file != stderr && !stat->append && !fstat(fileno(file), &status) &&
-	    S_ISREG(status.st_mode) && ftruncate(fileno(file), 0))
-		tool_error("cannot empty %s: %s", stat->output, strerror(errno));
-	if (sweep)
-		stat->separator ? stat_sweep_print_fields(sweep, stat->separator, file)
-				: stat_sweep_print(sweep, file);
-	else if (stat->json)
-		stat_print_json(table, file);
-	else if (stat->separator)
-		stat_print_fields(table, stat->separator, file);
-	else
-		stat_print_text(table, stat->output, file);
-	return 0;
 }
 
 /* --- counting ------------------------------------------------------------------------------ */
@@ -437,7 +387,7 @@ static void say_details(const struct launch_result *result, FILE *file)
 }
 
 static int run_all(struct stat_options *stat, struct stat_table *table,
-		   const struct launch_program *program, FILE *file)
+		   const struct launch_program *program)
 {
 	struct stat_sweep sweep = {
 		.table = table,
@@ -469,11 +419,11 @@ static int run_all(struct stat_options *stat, struct stat_table *table,
 			run = runs - 1;
 		}
 		if (good && stat->run.verbose)
-			say_details(&result, file);
+			say_details(&result, stat->output.file);
 		free(result.message);
 	}
 	if (good)
-		print(stat, table, stat->sweep_text ? &sweep : NULL, file);
+		stat_output_print(&stat->output, table, stat->sweep_text ? &sweep : NULL);
 	if (good && !status && stat_table_changed(table))
 		status = EXIT_CHANGED;
 	free(sweep.count);
@@ -485,8 +435,6 @@ int cmd_stat(int argc, char **argv)
 	struct stat_options stat = {.runs = 1};
 	struct stat_table table = {0};
 	struct launch_program program = {0};
-	FILE *file = NULL;
-	bool created = false;
 	int status = parse_options(&stat, &table, argc, argv);
 
 	if (status >= 0)
@@ -503,20 +451,16 @@ int cmd_stat(int argc, char **argv)
 	}
 	if (!run_find(&program, argv + optind, &status))
 		goto out;
-	file = open_output(&stat, &created);
-	if (!file) {
+	if (!stat_output_open(&stat.output)) {
 		status = EXIT_TOOL;
 		goto out;
 	}
-	status = run_all(&stat, &table, &program, file);
-	if (!close_output(&stat, file) && !status)
+	status = run_all(&stat, &table, &program);
+	if (!stat_output_close(&stat.output, table.runs) && !status)
 		status = EXIT_TOOL;
 	if (stat.write_baseline && table.runs && (!status || status == EXIT_CHANGED) &&
 	    !baseline_write(&table, stat.write_baseline))
 		status = EXIT_TOOL;
-	/* Without counts the file that was created is removed. */
-	if (created && !table.runs)
-		unlink(stat.output);
 out:
 	machine_options_free(&stat.machine_options);
 	sweep_free(&stat.sweep);

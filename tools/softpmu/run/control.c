@@ -83,6 +83,18 @@ int control_delay(struct control_options *control, const char *command, const ch
 	return -1;
 }
 
+int control_timeout(struct control_options *control, const char *command, const char *text)
+{
+	uint64_t ms;
+
+	give(control);
+	if (!tool_number(text, &ms) || !ms || ms > INT_MAX)
+		return tool_usage_error(command,
+					"--timeout takes a number of milliseconds, not '%s'", text);
+	control->launch.end_ms = (uint32_t)ms;
+	return -1;
+}
+
 /* A descriptor by its number, which is open. */
 static int numbered(const char *text)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* control.h: -D and --control, by which stat and record let events count part of the time. */
+/* control.h: -D, --timeout and --control, by which stat and record let events count part of the time,
+ * or the program run part of it. */
 #ifndef SOFTPMU_TOOL_CONTROL_H
 #define SOFTPMU_TOOL_CONTROL_H
 
 #include <hosts/user/launch.h>
 
 struct control_options {
-	bool given; /* one of the two */
+	bool given; /* one of them */
 	struct launch_control launch;
 	const char *name[LINK_EVENTS_MAX];
 	uint32_t *time; /* what launch.times points to */
 };
 
-/* Takes the argument of -D or --control of `command`.  Returns -1 to go on, otherwise the status to
+/* Takes the argument of -D, --timeout or --control of `command`.  Returns -1 to go on, otherwise the status to
  * end with, after a message. */
 int control_delay(struct control_options *control, const char *command, const char *text);
+int control_timeout(struct control_options *control, const char *command, const char *text);
 int control_channel(struct control_options *control, const char *command, const char *text);
 
 /* What a run is asked for; NULL: nothing.  control->name has the names of the run's events. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* stat_output.c: the file that stat prints to. */
+#include "tools/softpmu/counts/stat_output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/counts/stat_print.h"
+
+bool stat_output_open(struct stat_output *output)
+{
+	output->file = stderr;
+	if (!output->path)
+		return true;
+	output->created = access(output->path, F_OK) != 0;
+	output->file = fopen(output->path, "ae");
+	if (!output->file)
+		tool_error("cannot write %s: %s", output->path, strerror(errno));
+	return output->file;
+}
+
+static void empty(const struct stat_output *output)
+{
+	struct stat status;
+
+	if (output->file != stderr && !output->append && !fstat(fileno(output->file), &status) &&
+	    S_ISREG(status.st_mode) && ftruncate(fileno(output->file), 0))
+		tool_error("cannot empty %s: %s", output->path, strerror(errno));
+}
+
+void stat_output_print(const struct stat_output *output, const struct stat_table *table,
+		       const struct stat_sweep *sweep)
+{
+	FILE *file = output->file;
+
+	empty(output);
+	if (sweep)
+		output->separator ? stat_sweep_print_fields(sweep, output->separator, file)
+				  : stat_sweep_print(sweep, file);
+	else if (output->json)
+		stat_print_json(table, file);
+	else if (output->separator)
+		stat_print_fields(table, output->separator, file);
+	else
+		stat_print_text(table, output->path, file);
+}
+
+bool stat_output_close(struct stat_output *output, uint64_t runs)
+{
+	bool bad = fflush(output->file) || ferror(output->file);
+
+	/* If standard error cannot take the counts, it cannot take a message either. */
+	if (output->file == stderr)
+		return !bad;
+	if (fclose(output->file) || bad) {
+		tool_error("cannot write %s: %s", output->path, strerror(errno));
+		bad = true;
+	}
+	if (output->created && !runs)
+		unlink(output->path);
+	return !bad;
+}
