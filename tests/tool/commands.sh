@@ -75,8 +75,12 @@ event ibs_op// "AMD's"
 event software/task-clock/ "perf counts"
 event nosuch/x/ "there is no unit 'nosuch': there are cpu and intel_bts"
 event cpu// "between the slashes"
-event task-clock "event 'task-clock' is the kernel's"
-event page-faults "is the kernel's"
+event alignment-faults "event 'alignment-faults' is the kernel's"
+event page-faults:u "event 'page-faults' is the kernel's"
+for name in task-clock page-faults; do # stat measures them: stat.sh
+	run record -e "instructions:u,$name" -- true
+	refuses "record -e $name" 129 "event '$name' is the kernel's"
+done
 event LLC-prefetches "is not in this model's table"
 event mem:0x1000:rw "is a breakpoint"
 event instructionz "similar: "

@@ -157,6 +157,36 @@ for bad in 0 x -1; do
 	refuses "--timeout $bad" 129 "--timeout takes a number of milliseconds, not '$bad'"
 done
 
+# The kernel's events are measured: of the program and the engine together.
+kernels=task-clock,cpu-clock,page-faults,faults,minor-faults,major-faults,context-switches,cs,duration_time,user_time,system_time
+run stat -j -e "$kernels,cpu-migrations,branches:u" -o file -- ./count
+succeeds "the kernel's events"
+same "the kernel's events: units, sums and fidelity" "msec ns measured True True True True True True branches:u exact" "$(python3 -c '
+import json
+rows = [json.loads(line) for line in open("file")]
+value = {r["event"]: float(r["counter-value"]) for r in rows if r["fidelity"] != "absent"}
+print(rows[0]["unit"], rows[8]["unit"], *{r["fidelity"] for r in rows[:11]},
+      abs(value["task-clock"] * 1e6 - value["user_time"] - value["system_time"]) < 2,
+      value["page-faults"] == value["faults"] == value["minor-faults"] + value["major-faults"] > 0,
+      value["context-switches"] == value["cs"], value["cpu-clock"] == value["task-clock"],
+      rows[11]["counter-value"] == "<not supported>", value["duration_time"] > 0,
+      rows[12]["event"], rows[12]["fidelity"])')"
+run stat -x, -e task-clock,cpu-migrations,page-faults -o file -- ./count
+same "the kernel's events: fields" "msec,task-clock,CPUs utilized,measured ,cpu-migrations,,absent ,page-faults,,measured" \
+	"$(cut -d, -f2,3,7,8 file | xargs -d '\n')"
+run stat -e task-clock,page-faults -r 2 -- ./count
+has_line "the kernel's events: text" "$err" ' +[0-9]+\.[0-9][0-9] msec task-clock +measured  # +[0-9.]+ CPUs utilized .*'
+has_line "the kernel's events: counts in text" "$err" ' +[0-9,]+      page-faults +measured .*'
+run stat -e cpu-migrations -- ./count
+has "an absent one: why" "$err" "absent: cpu-migrations (the kernel tells it only to those who open the event)"
+for option in --per-thread "--sweep l2.size=256K,512K"; do
+	# shellcheck disable=SC2086 # several words
+	run stat $option -e page-faults -- ./count
+	refuses "$option with the kernel's events" 129 "page-faults cannot be combined with --sweep or --per-thread"
+done
+run stat --write-baseline base -e page-faults -- ./count
+refuses "a baseline with the kernel's events" 129 "page-faults differs from run to run"
+
 # As with perf, "-" is standard error.
 run stat -o - -x, -e branches:u -- ./count
 same "-o -" "branches:u" "$(cut -d, -f3 <<<"$err")"

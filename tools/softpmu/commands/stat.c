@@ -259,6 +259,7 @@ static int parse_events(struct stat_options *stat, struct stat_table *table, cha
 	int status = -1;
 
 	if (*lists) {
+		events->kernel = true;
 		status = run_parse_events(events, table->model, lists);
 	} else if (stat->metrics.wanted) {
 		table->system = false;
@@ -309,6 +310,27 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 	return -1;
 }
 
+/* Refuses the kernel's events where only the unit's counts make sense. */
+static int check_kernel(const struct stat_options *stat, const struct event_list *events)
+{
+	size_t i = 0;
+
+	while (i < events->count && !events->event[i].kernel)
+		i++;
+	if (i == events->count)
+		return -1;
+	if (stat->baseline || stat->write_baseline)
+		return tool_usage_error("stat",
+					"%s differs from run to run; a baseline needs the "
+					"processor's events",
+					events->event[i].name);
+	if (stat->sweep_text || stat->per_thread)
+		return tool_usage_error("stat",
+					"%s cannot be combined with --sweep or --per-thread",
+					events->event[i].name);
+	return -1;
+}
+
 static int parse_options(struct stat_options *stat, struct stat_table *table, int argc, char **argv)
 {
 	char **lists = tool_alloc(((size_t)argc + 1) * sizeof(*lists)), **next = lists;
@@ -328,6 +350,8 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 	}
 	if (status < 0)
 		status = parse_events(stat, table, lists);
+	if (status < 0)
+		status = check_kernel(stat, &table->events);
 	if (status < 0)
 		status = run_load_threshold(&table->events, &stat->load_threshold);
 	if (status < 0)

@@ -62,23 +62,52 @@ static const char *with_commas(double value, uint64_t exact, bool is_exact, char
 	return to;
 }
 
+static const char *fidelity_text(const struct stat_table *table, size_t index)
+{
+	return stat_table_is_measured(table, index)
+		       ? "measured"
+		       : catalog_fidelity_text(table->events.event[index].fidelity);
+}
+
+/* Writes the number as JSON and fields have it.  `to` holds 64 bytes. */
+static const char *number_text(const struct stat_table *table, size_t index, bool decimals,
+			       char *to)
+{
+	const char *unit = event_kernel_unit(table->events.event[index].kernel);
+	double value = stat_table_value(table, index);
+
+	if (!strcmp(unit, "msec"))
+		snprintf(to, 64, decimals ? "%.6f" : "%.2f", value / 1e6);
+	else if (table->runs > 1)
+		snprintf(to, 64, decimals ? "%.6f" : "%.0f", value);
+	else
+		snprintf(to, 64, decimals ? "%llu.000000" : "%llu",
+			 (unsigned long long)table->counts[index].value);
+	return to;
+}
+
 static void print_row(void *opaque, const struct stat_table *table, size_t index)
 {
 	const struct form *form = opaque;
 	const struct event *event = &table->events.event[index];
 	const struct stat_count *count = &table->counts[index];
 	const char *missing = stat_table_no_number(table, index);
-	const char *unit, *dash = table->thread ? strrchr(table->thread, '-') : NULL;
+	const char *unit, *name_unit, *dash = table->thread ? strrchr(table->thread, '-') : NULL;
 	FILE *file = form->file;
 	char number[64];
 	double metric;
 
 	if (dash) /* as wide as perf's: the name to the right, the number to the left */
 		fprintf(file, "%16.*s-%-8s", (int)(dash - table->thread), table->thread, dash + 1);
-	fprintf(file, "%18s      %-*s %-8s",
-		missing ? missing
-			: with_commas(count->values.mean, count->value, table->runs == 1, number),
-		form->width, event->name, catalog_fidelity_text(event->fidelity));
+	name_unit = missing ? "" : event_kernel_unit(event->kernel);
+	if (missing)
+		snprintf(number, sizeof(number), "%s", missing);
+	else if (!strcmp(name_unit, "msec"))
+		number_text(table, index, false, number);
+	else
+		with_commas(count->values.mean, count->value, table->runs == 1, number);
+	fprintf(file, "%18s %-4s %-*s %-8s", number, name_unit, form->width, event->name,
+		fidelity_text(table, index));
 	if (stat_table_metric(table, index, &metric, &unit))
 		fprintf(file, "  # %8.3f %-18s", metric, unit);
 	else if (table->runs > 1 || (!missing && count->within >= 0))
@@ -298,8 +327,12 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 	const char *missing = stat_table_no_number(table, index);
 	const char *unit = "";
 	double metric = 0;
+	char number[64];
 
-	stat_table_metric(table, index, &metric, &unit);
+	if (!stat_table_metric(table, index, &metric, &unit)) {
+		unit = "";
+		metric = 0;
+	}
 	fputc('{', file);
 	if (table->thread) {
 		fputs("\"thread\" : ", file);
@@ -308,12 +341,10 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 	}
 	if (missing)
 		fprintf(file, "\"counter-value\" : \"%s\", ", missing);
-	else if (table->runs > 1)
-		fprintf(file, "\"counter-value\" : \"%.6f\", ", stat_table_value(table, index));
 	else
-		fprintf(file, "\"counter-value\" : \"%llu.000000\", ",
-			(unsigned long long)table->counts[index].value);
-	fputs("\"unit\" : \"\", \"event\" : ", file);
+		fprintf(file, "\"counter-value\" : \"%s\", ",
+			number_text(table, index, true, number));
+	fprintf(file, "\"unit\" : \"%s\", \"event\" : ", event_kernel_unit(event->kernel));
 	print_json_text(event->name, file);
 	if (table->runs > 1)
 		fprintf(file, ", \"variance\" : %.2f",
@@ -324,7 +355,7 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 		", \"event-runtime\" : %.0f, \"pcnt-running\" : 100.00, "
 		"\"metric-value\" : %.6f, \"metric-unit\" : \"%s\", "
 		"\"fidelity\" : \"%s\"",
-		runtime_of(table, index), metric, unit, catalog_fidelity_text(event->fidelity));
+		runtime_of(table, index), metric, unit, fidelity_text(table, index));
 	print_json_origin(table, file);
 	if (stat_table_can_compare(table, index))
 		print_json_change(table, index, file);
@@ -366,16 +397,13 @@ static void print_field_row(void *opaque, const struct stat_table *table, size_t
 	const char *missing = stat_table_no_number(table, index);
 	const char *unit = "";
 	double metric;
+	char number[64];
 
 	if (table->thread)
 		fprintf(file, "%s%s", table->thread, separator);
-	if (missing)
-		fputs(missing, file);
-	else if (table->runs > 1)
-		fprintf(file, "%.0f", stat_table_value(table, index));
-	else
-		fprintf(file, "%llu", (unsigned long long)table->counts[index].value);
-	fprintf(file, "%s%s%s", separator, separator, event->name);
+	fputs(missing ? missing : number_text(table, index, false, number), file);
+	fprintf(file, "%s%s%s%s", separator, event_kernel_unit(event->kernel), separator,
+		event->name);
 	if (table->runs > 1)
 		fprintf(file, "%s%.2f%%", separator,
 			stat_table_spread_percent(&table->counts[index].values));
@@ -385,8 +413,9 @@ static void print_field_row(void *opaque, const struct stat_table *table, size_t
 		separator);
 	if (stat_table_metric(table, index, &metric, &unit))
 		fprintf(file, "%.3f", metric);
-	fprintf(file, "%s%s%s%s", separator, unit, separator,
-		catalog_fidelity_text(event->fidelity));
+	else
+		unit = "";
+	fprintf(file, "%s%s%s%s", separator, unit, separator, fidelity_text(table, index));
 	if (table->baseline)
 		print_field_change(table, index, separator, file);
 	fputc('\n', file);

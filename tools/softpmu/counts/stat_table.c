@@ -37,6 +37,48 @@ static double seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+static uint64_t nanoseconds(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+/* Returns the value of one of the kernel's events. */
+static uint64_t kernel_value(enum event_kernel event, const struct launch_result *result)
+{
+	const struct rusage *usage = &result->usage;
+
+	switch (event) {
+	case EVENT_KERNEL_TASK_CLOCK:
+		return nanoseconds(usage->ru_utime) + nanoseconds(usage->ru_stime);
+	case EVENT_KERNEL_FAULTS:
+		return (uint64_t)(usage->ru_minflt + usage->ru_majflt);
+	case EVENT_KERNEL_MINOR_FAULTS:
+		return (uint64_t)usage->ru_minflt;
+	case EVENT_KERNEL_MAJOR_FAULTS:
+		return (uint64_t)usage->ru_majflt;
+	case EVENT_KERNEL_SWITCHES:
+		return (uint64_t)(usage->ru_nvcsw + usage->ru_nivcsw);
+	case EVENT_KERNEL_DURATION:
+		return result->elapsed_ns;
+	case EVENT_KERNEL_USER:
+		return nanoseconds(usage->ru_utime);
+	case EVENT_KERNEL_SYSTEM:
+		return nanoseconds(usage->ru_stime);
+	default:
+		return 0;
+	}
+}
+
+/* Adds the value of one of the kernel's events. */
+static void add_kernel(struct stat_count *count, enum event_kernel event,
+		       const struct launch_result *result)
+{
+	count->within = -1;
+	count->counted = event != EVENT_KERNEL_MIGRATIONS;
+	count->value = kernel_value(event, result);
+	spread_add(&count->values, (double)count->value);
+}
+
 void stat_table_start(struct stat_table *table)
 {
 	table->counts = tool_alloc(table->events.count * sizeof(*table->counts));
@@ -55,6 +97,8 @@ void stat_table_add(struct stat_table *table, const struct launch_result *result
 	for (size_t i = 0; i < table->events.count; i++) {
 		struct stat_count *count = &table->counts[i];
 
+		if (table->events.event[i].kernel)
+			add_kernel(count, table->events.event[i].kernel, result);
 		if (table->events.event[i].fidelity == SPMU_ABSENT)
 			continue;
 		count->within = table->events.event[i].fidelity == SPMU_MODELLED
@@ -82,9 +126,17 @@ double stat_table_value(const struct stat_table *table, size_t index)
 			       : (double)table->counts[index].value;
 }
 
+bool stat_table_is_measured(const struct stat_table *table, size_t index)
+{
+	enum event_kernel event = table->events.event[index].kernel;
+
+	return event && event != EVENT_KERNEL_MIGRATIONS;
+}
+
 const char *stat_table_no_number(const struct stat_table *table, size_t index)
 {
-	if (table->events.event[index].fidelity == SPMU_ABSENT)
+	if (table->events.event[index].fidelity == SPMU_ABSENT &&
+	    !stat_table_is_measured(table, index))
 		return "<not supported>";
 	return table->counts[index].counted ? NULL : "<not counted>";
 }
@@ -211,6 +263,11 @@ bool stat_table_metric(const struct stat_table *table, size_t index, double *val
 
 	if (stat_table_no_number(table, index))
 		return false;
+	if (event->kernel) {
+		*unit = "CPUs utilized";
+		*value = (table->user.mean + table->kernel.mean) / table->elapsed.mean;
+		return event->kernel == EVENT_KERNEL_TASK_CLOCK && table->elapsed.mean > 0;
+	}
 	if (metric_of_cache(table, index, value, unit))
 		return true;
 	if (event->fidelity == SPMU_MODELLED)

@@ -63,6 +63,9 @@ double stat_table_spread_percent(const struct spread *spread);
 /* Returns the count of an event: the mean of several runs. */
 double stat_table_value(const struct stat_table *table, size_t index);
 
+/* Returns true if the event is one of the kernel's, and was measured. */
+bool stat_table_is_measured(const struct stat_table *table, size_t index);
+
 /* Returns the text in place of a number, NULL if there is a number. */
 const char *stat_table_no_number(const struct stat_table *table, size_t index);
 

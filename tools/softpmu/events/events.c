@@ -138,6 +138,24 @@ static bool add_event(struct parser *parser, const char *text, const struct even
 	return true;
 }
 
+/* Adds one of the kernel's events.  For the unit it is absent. */
+static void add_kernel(struct parser *parser, const char *text, enum event_kernel kernel)
+{
+	struct event_list *list = parser->list;
+
+	list->event = tool_grow(list->event, (list->count + 1) * sizeof(*list->event));
+	list->event[list->count++] = (struct event){
+		.name = tool_copy(text),
+		.group = parser->group,
+		.fixed = -1,
+		.fidelity = SPMU_ABSENT,
+		.kernel = kernel,
+		.absent_reason = kernel == EVENT_KERNEL_MIGRATIONS
+					 ? "the kernel tells it only to those who open the event"
+					 : NULL,
+	};
+}
+
 /* Adds the branch trace store, which has every taken branch.  It has no period and no count. */
 static bool add_trace(struct parser *parser, const char *text, const struct modifiers *modifiers)
 {
@@ -338,8 +356,13 @@ out:
 static bool parse_event(struct parser *parser, const char *text)
 {
 	struct modifiers modifiers = {0};
+	enum event_kernel kernel = event_kernel_find(text);
 	bool good;
 
+	if (parser->list->kernel && kernel) {
+		add_kernel(parser, text, kernel);
+		return true;
+	}
 	if (strchr(text, '/'))
 		good = parse_slashes(parser, text, &modifiers);
 	else

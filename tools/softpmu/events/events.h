@@ -12,6 +12,8 @@
 
 #include <softpmu/model.h>
 
+#include "tools/softpmu/events/event_kernel.h"
+
 struct event {
 	char *name;		      /* as shown, with modifiers: "instructions:u" */
 	const struct spmu_event *row; /* the model's; NULL: it does not list the code */
@@ -31,12 +33,14 @@ struct event {
 	uint32_t perf_type;	     /* perf_event_attr.type */
 	uint64_t perf_config;	     /* perf_event_attr.config */
 	bool exclude_user, exclude_kernel;
-	int group; /* number of its {group}, or -1 */
+	enum event_kernel kernel; /* one of the kernel's events, not the unit's */
+	int group;		  /* number of its {group}, or -1 */
 };
 
 struct event_list {
 	struct event *event;
 	size_t count;
+	bool kernel; /* events_parse() takes the kernel's events, too */
 };
 
 /*
