@@ -392,6 +392,21 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 		 link->native);
 }
 
+/* Passes on the regions.  The program may have overwritten their names. */
+static void hand_over_regions(const struct run *run)
+{
+	struct link *link = run->link;
+	size_t count = 0;
+
+	while (count < LINK_REGIONS_MAX && link->region[count].state == LINK_REGION_NAMED) {
+		link->region[count].name[LINK_REGION_NAME - 1] = '\0';
+		count++;
+	}
+	if (run->request->regions)
+		run->request->regions(run->request->opaque, link->region, count,
+				      link->regions_lost);
+}
+
 static void say_signal(const struct launch_program *program, struct launch_result *result)
 {
 	const char *text = strsignal(result->signal);
@@ -415,6 +430,7 @@ static void conclude(const struct run *run, const struct launch_program *program
 	switch (state) {
 	case LINK_EXITED:
 		result->end = LAUNCH_DONE;
+		hand_over_regions(run);
 		if (result->signal)
 			say_signal(program, result);
 		result->missing = __atomic_load_n(&link->processes, __ATOMIC_ACQUIRE);

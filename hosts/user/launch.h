@@ -29,6 +29,11 @@ void launch_use_machine(const struct spmu_machine *machine, bool clocks);
 typedef void launch_sink(void *opaque, const struct link_record *record, uint64_t time_ns,
 			 const void *trace);
 
+/* Is called at the end with the regions of the program, and with how many entries of regions there
+ * was no place for. */
+typedef void launch_regions(void *opaque, const struct link_region *region, size_t count,
+			    uint32_t lost);
+
 /* Events that count only part of the time, as with perf's -D and --control. */
 struct launch_control {
 	bool off;	       /* they do not count at the start */
@@ -57,7 +62,8 @@ struct launch_request {
 	uint32_t window_count, window_warm, window_skip;
 	const char *tree;  /* the folder of what programs see of the unit; NULL: what is there */
 	launch_sink *sink; /* NULL: no records are needed */
-	void *opaque;
+	launch_regions *regions;	      /* NULL: not wanted */
+	void *opaque;			      /* of both */
 	const struct launch_control *control; /* NULL: all events count all the time */
 };
 

@@ -126,6 +126,20 @@ struct link_windows {
 	uint64_t counted, sum[LINK_EVENTS_MAX], squares[LINK_EVENTS_MAX];
 };
 
+/*
+ * A region of the program (softpmu/client.h): how often it was entered, its iterations and what it
+ * has counted.  Threads and processes add to the same region.
+ */
+#define LINK_REGIONS_MAX 256
+#define LINK_REGION_NAME 128
+enum link_region_state { LINK_REGION_FREE = 0, LINK_REGION_CLAIMED, LINK_REGION_NAMED };
+struct link_region {
+	uint32_t state; /* enum link_region_state */
+	char name[LINK_REGION_NAME];
+	uint64_t entries, iterations;
+	uint64_t count[LINK_EVENTS_MAX];
+};
+
 enum link_state {
 	LINK_STARTING = 0,
 	LINK_RUNNING,
@@ -187,6 +201,8 @@ struct link {
 	uint32_t cache_written; /* a file was written to the folder */
 	uint64_t cache_bytes;	/* used bytes of the code cache */
 	uint64_t units;		/* how many units the events needed */
+	struct link_region region[LINK_REGIONS_MAX];
+	uint32_t regions_lost; /* regions that had no place were entered so often */
 
 	/* the ring: byte positions that only grow; data at position modulo LINK_RING_BYTES */
 	uint64_t head __attribute__((aligned(64))); /* engine: written up to here */

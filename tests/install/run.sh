@@ -53,6 +53,7 @@ done
 
 # A host in Python through ctypes.  Its structures are the same as those of the headers.
 same "host.py: output" "$(told "$ROOT/examples/host.py")" "$(python3 "$ROOT/examples/host.py" 2>&1)"
+same "client.py: output" "$(told "$ROOT/examples/client.py")" "$(python3 "$ROOT/examples/client.py" 2>&1)"
 cat >"$SCRATCH/sizes.c" <<-'END'
 	#include <softpmu/softpmu.h>
 	#include <stdio.h>

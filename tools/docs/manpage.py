@@ -10,7 +10,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-HEADERS = "base tallies accesses signals model registers unit lbr ds state driver uarch uarch_time uncore".split()
+HEADERS = "base tallies accesses signals model registers unit lbr ds state driver uarch uarch_time uncore client".split()
 
 
 def words(element):

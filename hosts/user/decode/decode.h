@@ -31,7 +31,8 @@ enum insn_kind {
 	INSN_RDTSC,  /* RDTSC, RDTSCP: also runs in place */
 	INSN_GSBASE, /* reads or changes the base of GS: WRGSBASE, RDGSBASE, loads of GS */
 	INSN_POPF,
-	INSN_XBEGIN, /* XBEGIN, XABORT */
+	INSN_XBEGIN,  /* XBEGIN, XABORT */
+	INSN_REQUEST, /* a request to softpmu: the decoder has INSN_PLAIN, path.h finds them */
 };
 
 /* Arithmetic flags as a set. */

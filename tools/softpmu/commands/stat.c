@@ -17,6 +17,8 @@
 #include "tools/softpmu/counts/baseline.h"
 #include "tools/softpmu/counts/metrics.h"
 #include "tools/softpmu/counts/stat_output.h"
+#include "tools/softpmu/counts/stat_regions.h"
+#include "tools/softpmu/counts/stat_sweep.h"
 #include "tools/softpmu/counts/stat_threads.h"
 #include "tools/softpmu/counts/stat_windows.h"
 #include "tools/softpmu/events/events_default.h"
@@ -379,6 +381,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 		.event = events,
 		.want = stat->run.want,
 		.sink = stat->per_thread ? stat_threads_take : NULL,
+		.regions = stat_regions_take,
 		.opaque = table,
 	};
 

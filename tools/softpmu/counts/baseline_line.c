@@ -96,6 +96,8 @@ static void keep(struct baseline_line *line, const char *key, char *value)
 		place = &line->version;
 	else if (!strcmp(key, "label"))
 		place = &line->label;
+	else if (!strcmp(key, "region"))
+		place = &line->region;
 	if (place && !*place)
 		*place = value;
 	else
@@ -139,5 +141,6 @@ void baseline_line_forget(struct baseline_line *line)
 	free(line->command);
 	free(line->version);
 	free(line->label);
+	free(line->region);
 	*line = (struct baseline_line){0};
 }

@@ -10,7 +10,7 @@
 /* What a line says; NULL: it does not say. */
 struct baseline_line {
 	char *event, *value;
-	char *model, *command, *version, *label;
+	char *model, *command, *version, *label, *region;
 };
 
 /* Reads a line.  Returns false if it is not such an object, or has no event or no value.  In both

@@ -15,6 +15,7 @@
 
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/counts/metrics.h"
+#include "tools/softpmu/counts/stat_regions.h"
 #include "tools/softpmu/counts/stat_threads.h"
 #include "tools/softpmu/events/catalog.h"
 
@@ -84,6 +85,11 @@ static const char *number_text(const struct stat_table *table, size_t index, boo
 		snprintf(to, 64, decimals ? "%llu.000000" : "%llu",
 			 (unsigned long long)table->counts[index].value);
 	return to;
+}
+
+const char *stat_print_commas(double value, char to[STAT_PRINT_NUMBER])
+{
+	return with_commas(value, 0, false, to);
 }
 
 static void print_row(void *opaque, const struct stat_table *table, size_t index)
@@ -266,6 +272,7 @@ void stat_print_text(const struct stat_table *table, const char *output, FILE *f
 	print_rows(table, print_row, &form);
 	print_reasons(table, file);
 	print_metrics(table, file);
+	stat_regions_text(table, file);
 	fputc('\n', file);
 	print_changes(table, form.width, file);
 	print_times(table, file);
@@ -273,7 +280,7 @@ void stat_print_text(const struct stat_table *table, const char *output, FILE *f
 
 /* --- JSON and fields ---------------------------------------------------------------------- */
 
-static void print_json_text(const char *text, FILE *file)
+void stat_print_json_text(const char *text, FILE *file)
 {
 	fputc('"', file);
 	for (; *text; text++) {
@@ -295,15 +302,15 @@ static double runtime_of(const struct stat_table *table, size_t index)
 }
 
 /* Prints what a baseline is checked by. */
-static void print_json_origin(const struct stat_table *table, FILE *file)
+void stat_print_json_origin(const struct stat_table *table, FILE *file)
 {
 	fprintf(file, ", \"model\" : \"%s\", \"version\" : \"%s\", \"command\" : ",
 		spmu_model_describe(table->model).name, SPMU_VERSION_STRING);
-	print_json_text(table->command, file);
+	stat_print_json_text(table->command, file);
 	if (!table->label)
 		return;
 	fputs(", \"label\" : ", file);
-	print_json_text(table->label, file);
+	stat_print_json_text(table->label, file);
 }
 
 static void print_json_change(const struct stat_table *table, size_t index, FILE *file)
@@ -336,7 +343,7 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 	fputc('{', file);
 	if (table->thread) {
 		fputs("\"thread\" : ", file);
-		print_json_text(table->thread, file);
+		stat_print_json_text(table->thread, file);
 		fputs(", ", file);
 	}
 	if (missing)
@@ -345,7 +352,7 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 		fprintf(file, "\"counter-value\" : \"%s\", ",
 			number_text(table, index, true, number));
 	fprintf(file, "\"unit\" : \"%s\", \"event\" : ", event_kernel_unit(event->kernel));
-	print_json_text(event->name, file);
+	stat_print_json_text(event->name, file);
 	if (table->runs > 1)
 		fprintf(file, ", \"variance\" : %.2f",
 			stat_table_spread_percent(&table->counts[index].values));
@@ -356,7 +363,7 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 		"\"metric-value\" : %.6f, \"metric-unit\" : \"%s\", "
 		"\"fidelity\" : \"%s\"",
 		runtime_of(table, index), metric, unit, fidelity_text(table, index));
-	print_json_origin(table, file);
+	stat_print_json_origin(table, file);
 	if (stat_table_can_compare(table, index))
 		print_json_change(table, index, file);
 	fputs("}\n", file);
@@ -368,6 +375,7 @@ void stat_print_json(const struct stat_table *table, FILE *file)
 	struct metric_value value;
 
 	print_rows(table, print_json_row, &form);
+	stat_regions_json(table, file);
 	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
 		if (value.name && value.known)
 			fprintf(file,
@@ -427,6 +435,7 @@ void stat_print_fields(const struct stat_table *table, const char *separator, FI
 	struct metric_value value;
 
 	print_rows(table, print_field_row, &form);
+	stat_regions_fields(table, separator, file);
 	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
 		if (value.name && value.known) {
 			for (unsigned empty = 0; empty < 5 + (table->runs > 1); empty++)

@@ -8,8 +8,9 @@
 #include <strings.h>
 
 #include "tools/softpmu/base/tool.h"
-#include "tools/softpmu/counts/stat_windows.h"
+#include "tools/softpmu/counts/stat_regions.h"
 #include "tools/softpmu/counts/stat_threads.h"
+#include "tools/softpmu/counts/stat_windows.h"
 
 static void spread_add(struct spread *spread, double value)
 {
@@ -115,6 +116,7 @@ void stat_table_free(struct stat_table *table)
 {
 	events_free(&table->events);
 	stat_threads_free(table);
+	stat_regions_free(table);
 	free(table->counts);
 	free(table->command);
 	free(table->baseline_version);

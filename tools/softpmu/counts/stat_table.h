@@ -29,6 +29,7 @@ struct stat_threshold {
 };
 
 struct stat_threads;
+struct stat_regions;
 struct metrics;
 
 struct stat_table {
@@ -46,6 +47,7 @@ struct stat_table {
 	bool system;			/* perf's events of the kernel are shown, too */
 	struct spread switches, faults; /* of the program and of what follows it */
 	struct stat_threads *threads;	/* counts of each thread; NULL: only of all */
+	struct stat_regions *regions;	/* of the program; NULL: there are none */
 	const char *thread;		/* the counts are those of this thread; NULL: of all */
 };
 

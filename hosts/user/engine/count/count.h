@@ -84,9 +84,6 @@ void units_begin_again(void);
  * count from 0. */
 void units_expect_child(void);
 void units_begin_child(void);
-/* Precise mode: returns what a thread has counted of an event of the tool. */
-struct counting;
-uint64_t counting_of(struct counting *c, unsigned event);
 /* Returns what the thread has counted of the first event. */
 uint64_t counting_first(void);
 enum counting_mode counting_mode_now(void);

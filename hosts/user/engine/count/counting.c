@@ -4,6 +4,7 @@
  */
 #include "engine/count/accesses.h"
 #include "engine/count/activity.h"
+#include "engine/count/client.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/flow.h"
@@ -139,11 +140,6 @@ void counting_drain(void)
 	shards_set_mode(before);
 }
 
-uint64_t counting_of(struct counting *c, unsigned e)
-{
-	return c->event[e].added ? event_set_read(&c->set, c->event[e].number) : 0;
-}
-
 /* Adds the counts to the shared memory, and tells the tool what the thread has counted, if it wants
  * that.  Several processes may do so at a time. */
 static void publish(void)
@@ -163,6 +159,7 @@ static void publish(void)
 		__atomic_add_fetch(&engine_link->count[e], r.count[e], __ATOMIC_RELAXED);
 		c->event[e].published = n;
 	}
+	client_publish();
 	if (engine_link->want & LINK_WANT_PER_THREAD)
 		ring_write(&r.header);
 }

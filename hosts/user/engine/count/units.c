@@ -16,6 +16,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
+#include "engine/count/client.h"
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/opened.h"
@@ -439,6 +440,7 @@ void units_begin_child(void)
 	current->counting = spare;
 	spare = parents;
 	spare_is_made = false;
+	client_begin_again();
 	branches_begin_again();
 	flow_begin_again();
 	activity_begin_again();
@@ -484,6 +486,7 @@ void units_begin_again(void)
 	struct counting *c = current->counting;
 	enum counting_mode before = c->mode;
 
+	client_begin_again();
 	units_start();
 	shards_set_mode(before);
 }

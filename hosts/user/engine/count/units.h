@@ -59,6 +59,12 @@ struct counting {
 	} meter[SHARDED_METERS];
 };
 
+/* Precise mode: returns what a thread has counted of an event of the tool. */
+static inline uint64_t counting_of(struct counting *c, unsigned e)
+{
+	return c->event[e].added ? event_set_read(&c->set, c->event[e].number) : 0;
+}
+
 /* Returns whether one unit can count all of them at a time.  The engine's lock is held. */
 bool units_fit(struct spmu_request *request, unsigned requests);
 

@@ -23,6 +23,7 @@
 #include <linux/sched.h>
 
 #include "engine/cache/cache.h"
+#include "engine/count/client.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/lending.h"
@@ -354,6 +355,7 @@ static _Noreturn __attribute__((noinline)) void begin_thread(void)
 	if (current->clears_handlers)
 		actions_clear_handlers();
 	lock_inside();
+	client_begin_thread();
 	units_start();
 	record_begin(current->shares ? current->starter_pid : current->pid, current->starter);
 	set_mask(current->first_mask, NULL);

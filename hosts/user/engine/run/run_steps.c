@@ -6,6 +6,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/accesses.h"
 #include "engine/count/activity.h"
+#include "engine/count/client.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
@@ -32,6 +33,7 @@
 #include "engine/x86/enter.h"
 #include "engine/x86/keys.h"
 #include "engine/x86/opcodes.h"
+#include "engine/x86/recognise.h"
 
 #define FLAG_DF UINT64_C(0x400)
 
@@ -225,6 +227,19 @@ static void step_plain(const struct step *s, struct accesses *list)
 		flow_note(ip, next, LINK_FLOW_IDLE);
 }
 
+/* Runs a request to softpmu.  It counts in no region that it starts or stops. */
+static void step_request(const struct step *s, struct accesses *list)
+{
+	unsigned operation;
+	READING_CODE;
+
+	operation = recognise_request((const uint8_t *)s->pc);
+	client_before();
+	step_plain(s, list);
+	if (!current->run.step_left && !current->run.again)
+		client_request(operation);
+}
+
 static bool is_call(const struct step *s, const struct insn *insn)
 {
 	return s->kind == INSN_SYSCALL || (s->special && far_is_call(insn) && !int80_is_plain());
@@ -257,6 +272,8 @@ static void run_step_of(const struct step *s)
 		unknown_run(s);
 	else if (s->kind == INSN_RDPMC)
 		step_rdpmc(s);
+	else if (s->kind == INSN_REQUEST)
+		step_request(s, list);
 	else
 		step_plain(s, list);
 	if (current->list->activity && insn.rep)

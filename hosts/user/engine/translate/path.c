@@ -45,7 +45,9 @@ static bool is_straight(const struct insn *insn)
 
 /* Kinds as a set. */
 #define SPECIAL_KINDS (1u << INSN_FAR | 1u << INSN_GSBASE | 1u << INSN_XBEGIN)
-#define ENGINE_KINDS  (SPECIAL_KINDS | 1u << INSN_CPUID | 1u << INSN_RDPMC | 1u << INSN_UNDEFINED)
+#define ENGINE_KINDS                                                                               \
+	(SPECIAL_KINDS | 1u << INSN_CPUID | 1u << INSN_RDPMC | 1u << INSN_UNDEFINED |              \
+	 1u << INSN_REQUEST)
 
 bool path_is_special(const struct insn *insn)
 {
@@ -83,13 +85,17 @@ void path_begin_process(void)
 static unsigned decode(uint64_t pc, uint64_t end, struct insn *insn)
 {
 	static struct decode_cache heads;
+	unsigned length;
 
 	if (without_memo) {
 		if (!--without_memo)
 			heap_populate(&heads, sizeof(heads));
 		return path_decode(pc, end, insn) ? insn->length : 0;
 	}
-	return insn_decode_known(&heads, (const uint8_t *)pc, path_available(pc, end), pc, insn);
+	length = insn_decode_known(&heads, (const uint8_t *)pc, path_available(pc, end), pc, insn);
+	if (length)
+		path_note_request(insn, pc);
+	return length;
 }
 
 void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bool locked)

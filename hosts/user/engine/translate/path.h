@@ -10,6 +10,8 @@
 
 #include "engine/count/count.h"
 #include "engine/translate/translate.h"
+#include "engine/x86/opcodes.h"
+#include "engine/x86/recognise.h"
 
 struct path {
 	struct insn insn[BLOCK_INSNS_MAX];
@@ -27,10 +29,21 @@ static inline size_t path_available(uint64_t pc, uint64_t end)
 	return end - pc > INSN_BYTES_MAX + 1 ? INSN_BYTES_MAX + 1 : end - pc;
 }
 
+/* Finds requests to softpmu, which are instructions like others for the decoder. */
+static inline void path_note_request(struct insn *insn, uint64_t pc)
+{
+	if (insn->opcode == OPCODE_NOP_OPERAND && insn->length == REQUEST_BYTES &&
+	    recognise_request((const uint8_t *)pc))
+		insn->kind = INSN_REQUEST;
+}
+
 /* Decodes one instruction.  Returns false if it does not end before `end`. */
 static inline bool path_decode(uint64_t pc, uint64_t end, struct insn *insn)
 {
-	return insn_decode((const uint8_t *)pc, path_available(pc, end), pc, insn);
+	if (!insn_decode((const uint8_t *)pc, path_available(pc, end), pc, insn))
+		return false;
+	path_note_request(insn, pc);
+	return true;
 }
 
 /* Lets a new process decode its first instructions without the decoder's memo.  The kernel copies

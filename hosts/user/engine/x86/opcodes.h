@@ -3,20 +3,21 @@
 #ifndef SOFTPMU_ENGINE_OPCODES_H
 #define SOFTPMU_ENGINE_OPCODES_H
 
-#define OPCODE_JMP_REL32 0xe9
-#define OPCODE_JCC_REL32 0x80 /* after OPCODE_ESCAPE; + the condition */
-#define OPCODE_ESCAPE	 0x0f
-#define OPCODE_PUSH_IMM	 0x68
-#define OPCODE_GROUP_5	 0xff /* indirect jumps and calls, near and far */
-#define OPCODE_ENTER	 0xc8
-#define OPCODE_RETF_IMM	 0xca
-#define OPCODE_RETF	 0xcb
-#define OPCODE_INT3	 0xcc
-#define OPCODE_INT	 0xcd
-#define OPCODE_IRET	 0xcf
-#define OPCODE_INT1	 0xf1
-#define OPCODE_RDTSC	 0x31 /* after OPCODE_ESCAPE; RDTSCP ends in another byte */
-#define OPCODE_XBEGIN	 0xc7 /* XABORT ends in another byte */
+#define OPCODE_JMP_REL32   0xe9
+#define OPCODE_JCC_REL32   0x80 /* after OPCODE_ESCAPE; + the condition */
+#define OPCODE_ESCAPE	   0x0f
+#define OPCODE_PUSH_IMM	   0x68
+#define OPCODE_GROUP_5	   0xff /* indirect jumps and calls, near and far */
+#define OPCODE_ENTER	   0xc8
+#define OPCODE_RETF_IMM	   0xca
+#define OPCODE_RETF	   0xcb
+#define OPCODE_INT3	   0xcc
+#define OPCODE_INT	   0xcd
+#define OPCODE_IRET	   0xcf
+#define OPCODE_INT1	   0xf1
+#define OPCODE_NOP_OPERAND 0x1f /* after OPCODE_ESCAPE */
+#define OPCODE_RDTSC	   0x31 /* after OPCODE_ESCAPE; RDTSCP ends in another byte */
+#define OPCODE_XBEGIN	   0xc7 /* XABORT ends in another byte */
 
 #define SYSCALL_VECTOR 0x80 /* of INT */
 

@@ -5,6 +5,8 @@
  */
 #include "engine/x86/recognise.h"
 
+#include <softpmu/client.h>
+
 #include "engine/rt/sys.h"
 #include "engine/x86/emit.h"
 #include "engine/x86/opcodes.h"
@@ -105,6 +107,18 @@ unsigned recognise_modrm(const uint8_t *code, unsigned n, unsigned prefixes)
 	default:
 		return prefixes + 1;
 	}
+}
+
+unsigned recognise_request(const uint8_t *code)
+{
+	static const uint8_t nop[] = {OPCODE_ESCAPE, OPCODE_NOP_OPERAND, 0x84, 0x00};
+	uint32_t number;
+
+	memcpy(&number, code + sizeof(nop), sizeof(number));
+	if (memcmp(code, nop, sizeof(nop)) != 0 ||
+	    (number & ~UINT32_C(0xff)) != SPMU_CLIENT_REQUEST)
+		return 0;
+	return number & 0xff;
 }
 
 bool recognise_activity_store(const uint8_t *code, unsigned *log)

@@ -34,6 +34,11 @@ bool recognise_half_push(const uint8_t *code);
  * `end`. Sets *reg to the register, which was saved before. */
 bool recognise_far_operand(const uint8_t *end, unsigned *reg);
 
+/* Returns the operation of a request of softpmu/client.h, an instruction of REQUEST_BYTES; 0: it is
+ * none. */
+#define REQUEST_BYTES 8
+unsigned recognise_request(const uint8_t *code);
+
 /* Stores of emit_activity.c.  Sets *log to the register with the place in the log. */
 bool recognise_activity_store(const uint8_t *code, unsigned *log);
 
