@@ -210,6 +210,18 @@ static uint64_t tsc_of(const struct link_record *record)
 	}
 }
 
+/* Finds the functions in a new mapping, before the engine goes on. */
+static void find_points(struct run *run, const struct link_mmap *mmap)
+{
+	struct link *link = run->link;
+	uint32_t n = link->points < LINK_POINTS_MAX ? link->points : LINK_POINTS_MAX;
+
+	if (run->request->points)
+		n += (uint32_t)run->request->points(run->request->points_opaque, mmap, link->region,
+						    link->point + n, LINK_POINTS_MAX - n);
+	__atomic_store_n(&link->points, n, __ATOMIC_RELEASE);
+}
+
 static void hand_over(struct run *run, struct link_record *record)
 {
 	const struct link_trace *trace = (const struct link_trace *)record;
@@ -219,6 +231,8 @@ static void hand_over(struct run *run, struct link_record *record)
 	end_text(record);
 	if (traced)
 		records = run->traces + (size_t)trace->buffer * LINK_TRACE_BYTES;
+	if (record->type == LINK_REC_MMAP)
+		find_points(run, (const struct link_mmap *)record);
 	if (run->request->sink)
 		run->request->sink(run->request->opaque, record, time_of(run, tsc_of(record)),
 				   records);

@@ -220,7 +220,9 @@ static void fill_request(struct link *link, const struct launch_program *program
 	snprintf(link->tree, sizeof(link->tree), "%s", request->tree ? request->tree : "");
 	link->events = (uint32_t)request->events;
 	link->threads = request->threads;
-	link->want = request->want | (request->sink ? 0 : LINK_WANT_NO_RECORDS);
+	link->want = request->want | (request->sink || request->points ? 0 : LINK_WANT_NO_RECORDS);
+	if (request->points) /* saved code has been made for other addresses */
+		link->want |= LINK_WANT_POINTS | LINK_WANT_COLD;
 	link->lbr_select = request->lbr_select;
 	link->load_threshold = request->load_threshold;
 	link->frontend = request->frontend;
@@ -228,13 +230,15 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->windows.warm = request->window_warm;
 	link->windows.skip = request->window_skip;
 	/* With a machine, code names descriptions of blocks, which are not saved. */
-	if (!(request->want & LINK_WANT_COLD) && !request->machine &&
+	if (!(link->want & LINK_WANT_COLD) && !request->machine &&
 	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
 		link->cache_folder[0] = '\0';
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
 	control_prepare(link, request->control);
+	if (request->events_off)
+		link->events_on = 0;
 }
 
 /* Maps the memory shared with the engine.  Pages that are not used take no memory. */

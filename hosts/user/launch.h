@@ -34,6 +34,11 @@ typedef void launch_sink(void *opaque, const struct link_record *record, uint64_
 typedef void launch_regions(void *opaque, const struct link_region *region, size_t count,
 			    uint32_t lost);
 
+/* Finds functions in a mapping with code.  Writes their addresses and regions, at most `room`, and
+ * returns how many there are.  A region is one of `region`, which has a new name there. */
+typedef size_t launch_points(void *opaque, const struct link_mmap *mmap, struct link_region *region,
+			     struct link_point *point, size_t room);
+
 /* Events that count only part of the time, as with perf's -D and --control. */
 struct launch_control {
 	bool off;	       /* they do not count at the start */
@@ -62,8 +67,11 @@ struct launch_request {
 	uint32_t window_count, window_warm, window_skip;
 	const char *tree;  /* the folder of what programs see of the unit; NULL: what is there */
 	launch_sink *sink; /* NULL: no records are needed */
-	launch_regions *regions;	      /* NULL: not wanted */
-	void *opaque;			      /* of both */
+	launch_regions *regions; /* NULL: not wanted */
+	void *opaque;		 /* of both */
+	launch_points *points;	 /* functions that are regions; NULL: there are none */
+	void *points_opaque;
+	bool events_off;		      /* no event counts until a function switches all on */
 	const struct launch_control *control; /* NULL: all events count all the time */
 };
 

@@ -71,6 +71,7 @@ struct link_event {
 #define LINK_WANT_FLOW	     4096u  /* the control flow, instead of a branch trace */
 #define LINK_WANT_OPEN	     8192u  /* programs can open events (perf_event_open(2)) */
 #define LINK_WANT_IDENTITY   16384u /* CPUID tells the model's vendor, family and model */
+#define LINK_WANT_POINTS     32768u /* functions are regions: the engine waits for the addresses */
 #define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -134,10 +135,18 @@ struct link_windows {
 #define LINK_REGION_NAME 128
 enum link_region_state { LINK_REGION_FREE = 0, LINK_REGION_CLAIMED, LINK_REGION_NAMED };
 struct link_region {
-	uint32_t state; /* enum link_region_state */
+	uint32_t state;	  /* enum link_region_state */
+	uint32_t toggles; /* events count in it only (--toggle) */
 	char name[LINK_REGION_NAME];
 	uint64_t entries, iterations;
 	uint64_t count[LINK_EVENTS_MAX];
+};
+
+/* A function of process `pid` that is a region: its first instruction. */
+#define LINK_POINTS_MAX 16384
+struct link_point {
+	uint64_t address;
+	uint32_t pid, region;
 };
 
 enum link_state {
@@ -203,6 +212,8 @@ struct link {
 	uint64_t units;		/* how many units the events needed */
 	struct link_region region[LINK_REGIONS_MAX];
 	uint32_t regions_lost; /* regions that had no place were entered so often */
+	uint32_t points;       /* tool: how many of `point` are there */
+	struct link_point point[LINK_POINTS_MAX];
 
 	/* the ring: byte positions that only grow; data at position modulo LINK_RING_BYTES */
 	uint64_t head __attribute__((aligned(64))); /* engine: written up to here */

@@ -78,4 +78,52 @@ run alone "$SOFTPMU" stat -i -x'|' -o fields -e instructions:u -- "$program"
 same "-i: no regions of children" "" "$(region fields child | grep -v '^0 0 0$')"
 run baseline "$SOFTPMU" stat --baseline json -e instructions:u --threshold 20 -- "$program"
 same "a baseline with regions is read" 0 "$status"
+
+# --- functions of a program that names none: --region and --toggle
+
+# functions WHICH OPTIONS...: the counts of --region.
+functions() {
+	local which=$1
+	shift
+	run functions "$SOFTPMU" stat -x'|' -o fields -e instructions:u,branches:u --region leaf --region tail \
+		--region recursive --region main "$@" -- "$program" functions
+	same "$which: status" 0 "$status"
+	# 1000 times 2 * 100 + 1 instructions, 100 times 21 by tail(), and 21 before longjmp().
+	same "$which: each call of a function" "1101 0 203121" "$(region fields leaf)"
+	same "$which: a tail call is in the function" "100 0 2200" "$(region fields tail)"
+	same "$which: recursion counts once" "200 0 980" "$(region fields recursive)"
+	same "$which: a function that contains all" "1 1" \
+		"$(region fields main | awk '{ print $1, ($3 > 206000 && $3 < 300000) }')"
+}
+functions "functions"
+functions "functions, with a machine" --machine
+functions "functions, with low headroom" -e mem_inst_retired.all_stores:u
+
+run toggled "$SOFTPMU" stat -x'|' -o fields -e instructions:u,branches:u --toggle leaf -- "$program" functions
+same "--toggle: only the function counts" "203121 102111" "$(awk -F'|' '/^[0-9]/ { print $1 }' fields | xargs)"
+run toggled "$SOFTPMU" stat -x'|' -o fields -e instructions:u --toggle recursive --toggle tail -- "$program" functions
+same "--toggle: of two functions" "3180" "$(awk -F'|' '/^[0-9]/ { print $1 }' fields | xargs)"
+# Four threads call it; those that call another function do not count.
+run toggled "$SOFTPMU" stat -x'|' -o fields -e instructions:u --toggle thread -- "$program"
+same "--toggle: in threads" "4 100 0 800000" "$(region fields thread | cut -d' ' -f1) $(region fields "thread 4")"
+same "--toggle: nothing else counts" "30000 0 0" "$(region fields often)"
+same "--toggle: the sum is that of the function" "$(awk -F'|' '/^[0-9]/ { print $1 }' fields)" \
+	"$(region fields thread | cut -d' ' -f3)"
+
+run profiled "$SOFTPMU" profile -o profile.data --toggle leaf -- "$program" functions
+same "profile --toggle: status" 0 "$status"
+same "profile --toggle: the sum, as stat counts" "203121 instructions:u, 102111 branches:u" \
+	"$(grep -o '[0-9]* instructions:u, [0-9]* branches:u' profiled.err)"
+same "profile --toggle: no difference to the counter" 1 "$(grep -c '' profiled.err)"
+"$SOFTPMU" report -i profile.data >report 2>&1
+same "profile --toggle: the function alone" "100.00% leaf" "$(awk '/%/ { print $1, $NF; exit }' report)"
+run recorded "$SOFTPMU" record -q -e instructions:u -c 1000 -o toggled.data --toggle leaf -- "$program" functions
+same "record --toggle: samples of the function" "0 203" \
+	"$status $("$SOFTPMU" report -i toggled.data 2>/dev/null | sed -n 's/^# Samples: \([0-9]*\) .*/\1/p')"
+
+run unknown "$SOFTPMU" stat -e instructions:u --region 'nothing*' --region leaf -- "$program" functions
+same "an unknown function: it says so" "0 1" \
+	"$status $(grep -c "^softpmu: no function of the program matches 'nothing\*'" unknown.err)"
+run refused "$SOFTPMU" stat --toggle leaf -D 10 -- "$program" functions
+same "--toggle with -D is refused" 129 "$status"
 finish

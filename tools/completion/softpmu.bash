@@ -10,17 +10,17 @@ _softpmu_options() {
 	case $1 in
 	stat)
 		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --sweep --sample-windows -i --no-inherit -r --repeat --per-thread -D --delay --timeout --control -j --json-output -x --field-separator \
-			-o --output --append --baseline --write-baseline --threshold --label --deterministic --no-cache --strict \
+			-o --output --append --baseline --write-baseline --threshold --label --region --toggle --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
 			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -M --model --machine --machine-file --cache --set \
-			-i --no-inherit -D --delay --control --after --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
+			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	run) echo "-M --model --machine --machine-file --cache --set --no-identity --strict --no-cache -h --help" ;;
 	profile)
-		echo "-e --event -o --output -i --no-inherit --deterministic --no-cache --strict -M --model \
+		echo "-e --event -o --output -i --no-inherit --toggle --deterministic --no-cache --strict -M --model \
 			-q --quiet -v --verbose -h --help"
 		;;
 	trace)

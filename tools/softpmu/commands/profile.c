@@ -52,6 +52,8 @@ static void print_help(void)
 	       "                       numbers\n"
 	       "      --no-cache       do not use or keep translations of the program's code\n"
 	       "      --strict         end the run if a program that it starts cannot be observed\n"
+	       "      --toggle FUNCTION\n"
+	       "                       profile only while a function of this name runs\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet          do not say what was written\n"
 	       "  -v, --verbose        also print how long it took to read a branch\n"
@@ -69,6 +71,7 @@ static const struct option options[] = {
 	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
+	{"toggle", required_argument, NULL, RUN_OPTION_TOGGLE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -169,8 +172,8 @@ static int find_events(struct request *request)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void run(const struct request *request, struct flow *flow,
-		const struct launch_program *program, struct launch_result *result)
+static void run(struct request *request, struct flow *flow, const struct launch_program *program,
+		struct launch_result *result)
 {
 	struct link_event events[EXACT_EVENTS_MAX];
 	struct launch_request launch = {
@@ -185,6 +188,7 @@ static void run(const struct request *request, struct flow *flow,
 
 	for (size_t e = 0; e < request->events.count; e++)
 		events[e] = run_count(&request->events.event[e]);
+	function_regions_request(&request->run.functions, &launch);
 	launch_run(program, &launch, result);
 	flow_end(flow);
 }
@@ -260,6 +264,8 @@ static int profile(struct request *request, const struct launch_program *program
 	run(request, flow, program, &result);
 	status = result.status;
 	run_say_end(&result);
+	if (result.end == LAUNCH_DONE)
+		function_regions_say(&request->run.functions);
 	if (result.end == LAUNCH_DONE || result.end == LAUNCH_LOST) {
 		complete_exact(exact, &result);
 		if (result.end == LAUNCH_DONE)
@@ -294,6 +300,7 @@ int cmd_profile(int argc, char **argv)
 	delayed_loading_load_all();
 	status = profile(&request, &program, argv + optind);
 out:
+	function_regions_free(&request.run.functions);
 	events_free(&request.events);
 	program_forget(&program);
 	free(request.lists);

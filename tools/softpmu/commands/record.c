@@ -78,6 +78,8 @@ static void print_help(void)
 	       "      --strict        fail if a program cannot be recorded (32-bit ...); otherwise "
 	       "it\n"
 	       "                      runs natively and is named\n"
+	       "      --toggle FUNCTION\n"
+	       "                      record only while a function of this name runs\n"
 	       "      --no-cache      do not use or keep translations of the program's code\n"
 	       "  -o, --output FILE   write FILE instead of perf.data; an older one becomes "
 	       "FILE.old\n"
@@ -171,6 +173,7 @@ static const struct option options[] = {
 	{"deterministic", optional_argument, NULL, RUN_OPTION_DETERMINISTIC},
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
+	{"toggle", required_argument, NULL, RUN_OPTION_TOGGLE},
 	{"after", required_argument, NULL, OPTION_AFTER},
 	MACHINE_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
@@ -337,6 +340,7 @@ static void run(struct record *record, const struct launch_program *program,
 		record->run.control.name[i] = record->events.event[record->event_of[i]].name;
 	}
 	request.control = control_request(&record->run.control);
+	function_regions_request(&record->run.functions, &request);
 	launch_run(program, &request, result);
 	if (record->progress_shown)
 		fputs("\r\033[K", stderr);
@@ -377,6 +381,8 @@ static int finish(struct record *record, struct launch_result *result)
 	char *error;
 
 	run_say_end(result);
+	if (result->end == LAUNCH_DONE)
+		function_regions_say(&record->run.functions);
 	if (result->end != LAUNCH_DONE && result->end != LAUNCH_LOST) {
 		perfdata_abandon(record->writer);
 		return result->status;
@@ -401,6 +407,8 @@ int cmd_record(int argc, char **argv)
 	int status = parse_options(&record, argc, argv);
 
 	if (status < 0)
+		status = run_options_check(&record.run, "record");
+	if (status < 0)
 		status = record_events_check(&record);
 	if (status >= 0)
 		goto out;
@@ -417,6 +425,7 @@ int cmd_record(int argc, char **argv)
 	status = finish(&record, &result);
 out:
 	free(result.message);
+	function_regions_free(&record.run.functions);
 	program_forget(&program);
 	for (size_t i = 0; i < record.file_count; i++)
 		free(record.files[i].path);

@@ -88,6 +88,8 @@ static void print_help(void)
 	       "      --strict           fail if a program cannot be counted (32-bit ...); "
 	       "otherwise it\n"
 	       "                         runs natively and is named\n"
+	       "      --region FUNCTION  count each call of this function as a region, too\n"
+	       "      --toggle FUNCTION  count only while this function runs\n"
 	       "      --no-cache         do not use or keep translations of the program's code\n"
 	       "      --baseline FILE    compare with the counts of an earlier -j\n"
 	       "      --threshold [+]PERCENT\n"
@@ -127,6 +129,8 @@ static const struct option options[] = {
 	{"delay", required_argument, NULL, 'D'},
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
+	{"region", required_argument, NULL, RUN_OPTION_REGION},
+	{"toggle", required_argument, NULL, RUN_OPTION_TOGGLE},
 	{"json-output", no_argument, NULL, 'j'},
 	{"field-separator", required_argument, NULL, 'x'},
 	{"output", required_argument, NULL, 'o'},
@@ -344,6 +348,8 @@ static int parse_options(struct stat_options *stat, struct stat_table *table, in
 		status = take_option(stat, option, argv, &next);
 	if (status < 0)
 		status = check_options(stat, table);
+	if (status < 0)
+		status = run_options_check(&stat->run, "stat");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("stat", "no program to run");
 	if (status < 0) {
@@ -395,8 +401,11 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 	request.frontend = stat->frontend;
 	request.control = control_request(&stat->run.control);
 	stat_windows_request(&stat->windows, &request);
+	function_regions_request(&stat->run.functions, &request);
 	launch_run(program, &request, result);
 	run_say_end(result);
+	if (result->end == LAUNCH_DONE)
+		function_regions_say(&stat->run.functions);
 	if (result->end != LAUNCH_DONE && result->end != LAUNCH_LOST)
 		return false;
 	stat_table_add(table, result);
@@ -491,6 +500,7 @@ int cmd_stat(int argc, char **argv)
 out:
 	machine_options_free(&stat.machine_options);
 	sweep_free(&stat.sweep);
+	function_regions_free(&stat.run.functions);
 	metrics_free(&stat.metrics);
 	stat_table_free(&table);
 	program_forget(&program);

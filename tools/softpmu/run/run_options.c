@@ -35,6 +35,10 @@ int run_options_take(struct run_options *run, const char *command, int option, c
 		return control_delay(&run->control, command, optarg);
 	case RUN_OPTION_CONTROL:
 		return control_channel(&run->control, command, optarg);
+	case RUN_OPTION_REGION:
+	case RUN_OPTION_TOGGLE:
+		return function_regions_take(&run->functions, command, optarg,
+					     option == RUN_OPTION_TOGGLE);
 	case RUN_OPTION_DETERMINISTIC:
 		return take_deterministic(run, command, optarg);
 	case RUN_OPTION_NO_CACHE:
@@ -46,4 +50,12 @@ int run_options_take(struct run_options *run, const char *command, int option, c
 	default:
 		return tool_bad_option(command, option, argv);
 	}
+}
+
+int run_options_check(const struct run_options *run, const char *command)
+{
+	if (run->control.given && function_regions_toggle(&run->functions))
+		return tool_usage_error(command, "--toggle cannot be combined with -D or "
+						 "--control");
+	return -1;
 }

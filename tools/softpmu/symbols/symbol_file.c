@@ -425,6 +425,11 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t offset, uint64
 	return false;
 }
 
+const struct symbol *symbol_file_at(const struct symbol_file *file, size_t index)
+{
+	return index < file->count ? &file->entries[index].symbol : NULL;
+}
+
 const struct symbol *symbol_file_find(const struct symbol_file *file, uint64_t address)
 {
 	size_t low = 0, high = file->count, back;

@@ -60,6 +60,9 @@ const char *symbol_file_trouble(const struct symbol_file *file);
 /* Finds the address of the byte at `offset` of the file.  Returns false if it is not loaded. */
 bool symbol_file_address(const struct symbol_file *file, uint64_t offset, uint64_t *address);
 
+/* Returns function number `index` in the order of addresses, or NULL after the last. */
+const struct symbol *symbol_file_at(const struct symbol_file *file, size_t index);
+
 /* Returns the function that covers the address, or NULL. */
 const struct symbol *symbol_file_find(const struct symbol_file *file, uint64_t address);
 

@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 
 #include "engine/count/count.h"
+#include "engine/count/flow.h"
 #include "engine/count/follow.h"
 #include "engine/count/opened.h"
 #include "engine/count/units.h"
@@ -66,10 +67,12 @@ static uint64_t events_wanted(void)
 	return replace(on, own, __atomic_load_n(&f->own_on, __ATOMIC_RELAXED));
 }
 
-static void switch_to(uint64_t on)
+void changes_switch(uint64_t on)
 {
 	enum counting_mode before = counting_mode_now();
 
+	if (!on)
+		flow_pause();
 	current->events_on = on;
 	shards_set_mode(COUNTING_PRECISE);
 	units_switch(on);
@@ -83,7 +86,7 @@ void changes_follow(void)
 	uint64_t on = events_wanted();
 
 	if (on != current->events_on)
-		switch_to(on);
+		changes_switch(on);
 	if (opened_wanted() && current->follower)
 		opened_follow(&engine_link->opened[current->follower - engine_link->follower]);
 	current->followed = change;

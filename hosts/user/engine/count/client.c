@@ -20,7 +20,8 @@
 #include "engine/rt/sys.h"
 
 #define OPEN_MAX     64
-#define CLAIM_WAITS  1000 /* of 0.1 ms: then who claims it was killed */
+#define STACK_MAX    (UINT64_C(8) << 20) /* a distance between frames of one stack */
+#define CLAIM_WAITS  1000		 /* of 0.1 ms: then who claims it was killed */
 #define PART_OF_MARK ":"
 
 _Static_assert(LINK_REGION_NAME == 2 * (SPMU_CLIENT_NAME_MAX + 1),
@@ -31,11 +32,13 @@ struct open {
 	uint32_t region; /* index into link.region */
 	uint32_t depth;	 /* how often it must be stopped */
 	bool part;	 /* it begins with a mark */
+	uint64_t slot;	 /* of a function: where its return address is; 0: it is none */
 	uint64_t start[LINK_EVENTS_MAX];
 };
 
 struct client {
 	unsigned n;
+	unsigned toggles; /* open regions in which alone the events count */
 	uint64_t now[LINK_EVENTS_MAX];
 	struct open open[OPEN_MAX];
 };
@@ -109,35 +112,54 @@ static void add(struct client *c, struct open *o)
 	memcpy(o->start, c->now, sizeof(o->start));
 }
 
-static void open(struct client *c, const char *name, bool part)
+static struct open *find_open(struct client *c, uint32_t region)
 {
-	uint32_t region = c->n < OPEN_MAX ? find(name) : LINK_REGIONS_MAX;
-	struct open *o = &c->open[c->n];
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->open[i].region == region)
+			return &c->open[i];
+	return NULL;
+}
 
-	if (region == LINK_REGIONS_MAX) {
+/* Opens a region, or once more if it is open.  Returns NULL if there is no place. */
+static struct open *open(struct client *c, uint32_t region, bool part)
+{
+	struct open *o = part ? NULL : find_open(c, region);
+
+	if (region == LINK_REGIONS_MAX || (!o && c->n == OPEN_MAX)) {
 		__atomic_add_fetch(&engine_link->regions_lost, 1, __ATOMIC_RELAXED);
-		return;
+		return NULL;
 	}
 	if (current->observed)
 		__atomic_add_fetch(&engine_link->region[region].entries, 1, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < c->n && !part; i++)
-		if (c->open[i].region == region) {
-			c->open[i].depth++;
-			return;
-		}
+	if (o) {
+		o->depth++;
+		return o;
+	}
+	o = &c->open[c->n++];
 	o->region = region;
 	o->depth = 1;
 	o->part = part;
+	o->slot = 0;
+	c->toggles += engine_link->region[region].toggles;
 	read_counts(c);
 	memcpy(o->start, c->now, sizeof(o->start));
-	c->n++;
+	return o;
 }
 
-/* Closes the regions from number `first` on. */
+static void close(struct client *c, unsigned i)
+{
+	add(c, &c->open[i]);
+	c->toggles -= engine_link->region[c->open[i].region].toggles;
+	for (c->n--; i < c->n; i++)
+		c->open[i] = c->open[i + 1];
+}
+
+/* Closes the regions from number `first` on, without functions: those end when they return. */
 static void close_from(struct client *c, unsigned first)
 {
-	while (c->n > first)
-		add(c, &c->open[--c->n]);
+	for (unsigned i = c->n; i-- > first;)
+		if (!c->open[i].slot)
+			close(c, i);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -166,7 +188,8 @@ static unsigned newest(const struct client *c, const char *name)
 	for (unsigned n = c->n; n > 0; n--) {
 		const struct open *o = &c->open[n - 1];
 
-		if (!o->part && (!name || is_equal(engine_link->region[o->region].name, name)))
+		if (!o->part && !o->slot &&
+		    (!name || is_equal(engine_link->region[o->region].name, name)))
 			return n;
 	}
 	return 0;
@@ -197,7 +220,7 @@ static void mark(struct client *c, const char *name)
 		text_add(&t, PART_OF_MARK);
 	}
 	text_add(&t, name);
-	open(c, whole, true);
+	(void)open(c, find(whole), true);
 }
 
 static void iterations(const struct client *c, uint64_t number)
@@ -231,7 +254,7 @@ void client_request(unsigned operation)
 	switch (operation) {
 	case SPMU_CLIENT_REQUEST_START:
 		if (named)
-			open(c, name, false);
+			(void)open(c, find(name), false);
 		break;
 	case SPMU_CLIENT_REQUEST_STOP:
 		stop(c, named ? name : NULL);
@@ -249,6 +272,37 @@ void client_request(unsigned operation)
 	default: /* of a later version */
 		break;
 	}
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+bool client_enter(uint32_t region, uint64_t slot)
+{
+	struct client *c = client_here();
+	struct open *o = find_open(c, region);
+
+	if (o && o->slot == slot)
+		return false; /* a jump to its beginning */
+	o = open(c, region, false);
+	if (!o || o->slot)
+		return false;
+	o->slot = slot;
+	return true;
+}
+
+void client_leave(uint64_t rsp)
+{
+	struct client *c = client_here();
+
+	client_before();
+	for (unsigned i = c->n; i-- > 0;)
+		if (c->open[i].slot && c->open[i].slot < rsp && rsp - c->open[i].slot < STACK_MAX)
+			close(c, i);
+}
+
+bool client_toggled(void)
+{
+	return current->client && current->client->toggles;
 }
 
 /* --- threads and processes -------------------------------------------------------------------- */
@@ -275,5 +329,5 @@ void client_begin_again(void)
 void client_begin_thread(void)
 {
 	if (current->client)
-		current->client->n = 0;
+		current->client->n = current->client->toggles = 0;
 }

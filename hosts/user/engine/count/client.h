@@ -3,6 +3,9 @@
 #ifndef SOFTPMU_ENGINE_CLIENT_H
 #define SOFTPMU_ENGINE_CLIENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* All in precise mode. */
 
 /* Notes what the thread has counted before a request. */
@@ -10,6 +13,14 @@ void client_before(void);
 /* Does the request of this operation (softpmu/client.h), which has retired.  Its arguments are in
  * the thread's registers. */
 void client_request(unsigned operation);
+
+/* The function of this region begins, and its return address is at `slot`.  Returns false if it was
+ * open. */
+bool client_enter(uint32_t region, uint64_t slot);
+/* Closes the functions that have returned: their return address was below this stack pointer. */
+void client_leave(uint64_t rsp);
+/* Returns whether a function of --toggle is open. */
+bool client_toggled(void);
 
 /* Adds what open regions have counted to the shared memory. */
 void client_publish(void);

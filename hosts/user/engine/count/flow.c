@@ -32,6 +32,13 @@ bool flow_is_wanted(void)
 	return engine_wants(LINK_WANT_FLOW);
 }
 
+/* Returns whether the control flow of the thread is logged now.  It is not while its events are
+ * switched off. */
+static bool is_on(void)
+{
+	return flow_is_wanted() && current->counts && current->events_on;
+}
+
 void flow_begin_again(void)
 {
 	current->flow = (struct flow){0};
@@ -83,7 +90,7 @@ static void begin_at(uint64_t pc)
 
 void flow_begin(void)
 {
-	if (flow_is_wanted() && current->counts)
+	if (is_on())
 		begin_at(current->pc);
 }
 
@@ -108,19 +115,26 @@ void flow_note(uint64_t ip, uint64_t next_ip, uint64_t flag)
 
 void flow_break(uint64_t to, uint64_t flag)
 {
-	if (!flow_is_wanted() || !current->counts)
+	if (!is_on())
 		return;
 	begin_at(current->pc);
 	append(LINK_FLOW_BREAK | flag | current->pc, to);
 }
 
-void flow_end(void)
+void flow_pause(void)
 {
 	if (!flow_is_wanted() || !current->flow.begun)
 		return;
 	append(LINK_FLOW_BREAK | current->pc, 0);
 	current->flow.begun = false;
 	hand_over();
+}
+
+void flow_end(void)
+{
+	if (!flow_is_wanted() || !current->flow.log)
+		return;
+	flow_pause();
 	/* The tool reads the code in the memory, which is about to be gone. */
 	if (current->tid == current->pid)
 		branches_wait();

@@ -25,6 +25,8 @@ void flow_note(uint64_t ip, uint64_t next_ip, uint64_t flag);
 void flow_break(uint64_t to, uint64_t flag);
 /* The task ends at current->pc, or executes another program.  If it continues, it begins again. */
 void flow_end(void);
+/* The events of the thread are switched off: what it runs from here is not logged. */
+void flow_pause(void);
 /* A vfork child is about to use the context, or has used it. */
 void flow_lend(bool to_child);
 /* Gives the tool what has been logged. */

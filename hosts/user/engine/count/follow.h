@@ -33,6 +33,8 @@ void follow_inside(void);
 /* changes.c */
 /* Returns true if the tool has changed which events count. */
 bool changes_are_due(void);
+/* Precise mode: switches the thread to these events. */
+void changes_switch(uint64_t on);
 /* At a boundary between two instructions: does what the tool wants. */
 void changes_follow(void);
 

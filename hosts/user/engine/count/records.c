@@ -5,6 +5,7 @@
 
 #include "engine/count/count.h"
 #include "engine/count/opened_records.h"
+#include "engine/count/points.h"
 #include "engine/rt/context.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
@@ -67,6 +68,8 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 	r.m.flags = (uint32_t)flags;
 	ring_write(&r.m.header);
 	tell_opened(&r.m, fd >= 0 || memcmp(r.m.path, "//anon", 7) != 0);
+	if (protection & PROT_EXEC)
+		points_follow_mapping();
 }
 
 static void task(uint32_t ppid, uint32_t ptid, bool ended)

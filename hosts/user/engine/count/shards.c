@@ -316,7 +316,7 @@ static bool read_units(struct meter_list *list)
 	list->meters = n;
 	add_window(list);
 	list->addresses = c->addresses;
-	list->flow = flow_is_wanted();
+	list->flow = flow_is_wanted() && current->events_on;
 	if (list->flow)
 		list->branch_signals = SPMU_SIGSET_TAKEN & ~SPMU_SIGBIT(FAR);
 	else

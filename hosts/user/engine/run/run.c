@@ -10,6 +10,7 @@
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
+#include "engine/count/points.h"
 #include "engine/count/windows.h"
 #include "engine/linux/syscalls.h"
 #include "engine/memory/regions.h"
@@ -61,7 +62,7 @@ static bool low_headroom_pays(uint64_t pc)
 /* Code that is not translated in blocks. */
 static bool runs_in_steps(uint64_t pc)
 {
-	return region_is_volatile(pc) || sections_hold(pc);
+	return region_is_volatile(pc) || sections_hold(pc) || points_hold(pc);
 }
 
 /* Chooses bulk or low-headroom code for current->pc, and moves headroom to where that code
@@ -119,7 +120,7 @@ static void link_exit(uint32_t number)
 	uint64_t flushes = cache_flushes, reclaims = exit_stubs_reclaimed, key = stub->target;
 
 	current->pc = pc_of_key(key);
-	if (sections_hold(current->pc))
+	if (sections_hold(current->pc) || points_hold(current->pc))
 		return;
 	if (current->run.low_headroom && !low_headroom_pays(current->pc)) {
 		current->run.low_headroom = false;

@@ -10,6 +10,7 @@
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/points.h"
 #include "engine/linux/clocks.h"
 #include "engine/linux/int80.h"
 #include "engine/linux/syscalls.h"
@@ -22,6 +23,7 @@
 #include "engine/rt/run_state.h"
 #include "engine/rt/sys.h"
 #include "engine/run/far.h"
+#include "engine/run/functions.h"
 #include "engine/run/near.h"
 #include "engine/run/run.h"
 #include "engine/signal/one.h"
@@ -287,6 +289,8 @@ void run_step(void)
 
 	if (current->sequence)
 		rseq_before_step();
+	if (points_hold(current->pc))
+		functions_at_point();
 	s = step_translate(current->pc);
 	if (!s) {
 		run_bad_jump();

@@ -16,6 +16,7 @@
 #include "engine/count/meter_list.h"
 #include "engine/count/opened.h"
 #include "engine/count/opened_ring.h"
+#include "engine/count/points.h"
 #include "engine/linux/children.h"
 #include "engine/linux/descriptors.h"
 #include "engine/linux/deterministic.h"
@@ -133,10 +134,12 @@ static void take_events(void)
 {
 	current->followed = __atomic_load_n(&engine_link->changes, __ATOMIC_SEQ_CST);
 	current->events_on = engine_link->events_on;
+	points_start();
 	if (!executed)
 		return;
 	current->followed = (uint32_t)executed->followed;
-	current->events_on = executed->events_on;
+	if (!engine_wants(LINK_WANT_POINTS)) /* no function has been called yet */
+		current->events_on = executed->events_on;
 	follow_continue((int)executed->follower);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/points.h"
 #include "engine/memory/regions.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
@@ -108,7 +109,8 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bo
 		struct insn *insn = &p->insn[p->n];
 		bool needs_engine;
 
-		if (p->n && (locked ? sections_will_hold(pc) : sections_hold(pc)))
+		if (p->n &&
+		    (points_hold(pc) || (locked ? sections_will_hold(pc) : sections_hold(pc))))
 			break;
 		if (locked)
 			length = decode(pc, end, insn);
@@ -213,7 +215,8 @@ bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 		struct insn *insn = &p->insn[p->n];
 
 		if (!end || pc > INT32_MAX || region_is_volatile(pc) || sections_hold(pc) ||
-		    is_on(p, pc) || !decode(pc, end, insn) || path_needs_engine(insn))
+		    points_hold(pc) || is_on(p, pc) || !decode(pc, end, insn) ||
+		    path_needs_engine(insn))
 			break;
 		p->pc[p->n++] = pc;
 		if (!is_straight(insn))

@@ -15,6 +15,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/points.h"
 #include "engine/memory/access.h"
 #include "engine/memory/places.h"
 #include "engine/memory/regions.h"
@@ -372,7 +373,8 @@ static struct step *find(struct steps *steps, uint64_t pc, uint32_t headroom)
 struct step *step_translate(uint64_t pc)
 {
 	struct steps *steps = current->steps;
-	uint32_t headroom = sections_hold(pc) ? STEP_ALONE : shards_step_headroom();
+	uint32_t headroom =
+		sections_hold(pc) || points_hold(pc) ? STEP_ALONE : shards_step_headroom();
 	struct step *s = steps ? find(steps, pc, headroom) : NULL;
 
 	if (!s) {

@@ -4,6 +4,7 @@
 
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/points.h"
 #include "engine/count/units.h"
 #include "engine/memory/access.h"
 #include "engine/memory/regions.h"
@@ -72,7 +73,7 @@ bool step_path(struct path *p, uint64_t pc, uint32_t headroom, bool changes)
 		if (!decode_next(p, pc, changes) || (p->n && !may_follow(insn)))
 			break;
 		sections_named(insn, pc);
-		if (sections_will_hold(pc)) {
+		if (sections_will_hold(pc) || points_hold(pc)) {
 			if (p->n)
 				break;
 			alone = true;

@@ -8,6 +8,7 @@
  */
 #include "engine/cache/cache.h"
 #include "engine/count/meter_list.h"
+#include "engine/count/points.h"
 #include "engine/memory/regions.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
@@ -154,7 +155,8 @@ static uint64_t goes_on(void)
 		return 0;
 	}
 	if (pc == d.pc[0] || persist_parts(d.pc[0], pc) || !watch_is_constant(pc) ||
-	    sections_will_hold(pc) || blocks_full() || fresh_code(&fresh, key_of(pc)))
+	    sections_will_hold(pc) || points_hold(pc) || blocks_full() ||
+	    fresh_code(&fresh, key_of(pc)))
 		return 0;
 	return pc;
 }
@@ -216,7 +218,7 @@ static uint64_t translate_run(uint64_t key)
 	uint64_t pc = key & ~LOW_HEADROOM_KEY, end = region_block_end(pc);
 	READING_CODE;
 
-	if (!end || region_is_volatile(pc) || sections_hold(pc))
+	if (!end || region_is_volatile(pc) || sections_hold(pc) || points_hold(pc))
 		return 0;
 	blocks_make_room();
 	begin(key & LOW_HEADROOM_KEY);
@@ -279,7 +281,7 @@ uint64_t translate_in_place(uint64_t rel32, uint64_t key)
 	struct block *before = contexts_alone() ? block_before_jump(rel32) : NULL;
 
 	if (!before || persist_parts(before->pc, pc) || !region_code_end(pc) ||
-	    region_is_volatile(pc) || sections_hold(pc))
+	    region_is_volatile(pc) || sections_hold(pc) || points_hold(pc))
 		return 0;
 	block_take_jump_off(before);
 	code = translate_block(key);
