@@ -31,6 +31,7 @@ $(B)/softpmu.pc: force
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include/softpmu
 	install -m 755 $(B)/softpmu $(DESTDIR)$(PREFIX)/bin/softpmu
+	ln -sf softpmu $(DESTDIR)$(PREFIX)/bin/softpmu-valgrind
 	install -m 755 $(B)/softpmu.engine $(DESTDIR)$(PREFIX)/libexec/softpmu.engine
 	install -m 644 $(B)/libsoftpmu.a $(DESTDIR)$(LIBDIR)/libsoftpmu.a
 	install -m 755 $(B)/libsoftpmu.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsoftpmu.so.$(VERSION)
@@ -49,12 +50,13 @@ endif
 ifneq ($(COMPLETE),)
 	install -d $(DESTDIR)$(COMPLETIONS)
 	install -m 644 $(COMPLETE) $(DESTDIR)$(COMPLETIONS)/softpmu
+	ln -sf softpmu $(DESTDIR)$(COMPLETIONS)/softpmu-valgrind
 endif
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/softpmu $(DESTDIR)$(PREFIX)/libexec/softpmu.engine \
+	rm -f $(DESTDIR)$(PREFIX)/bin/softpmu $(DESTDIR)$(PREFIX)/bin/softpmu-valgrind $(DESTDIR)$(PREFIX)/libexec/softpmu.engine \
 	      $(addprefix $(DESTDIR)$(LIBDIR)/libsoftpmu.,a so so.$(SOVERSION) so.$(VERSION)) \
-	      $(DESTDIR)$(LIBDIR)/pkgconfig/softpmu.pc $(DESTDIR)$(COMPLETIONS)/softpmu \
+	      $(DESTDIR)$(LIBDIR)/pkgconfig/softpmu.pc $(DESTDIR)$(COMPLETIONS)/softpmu $(DESTDIR)$(COMPLETIONS)/softpmu-valgrind \
 	      $(addprefix $(DESTDIR)$(PREFIX)/,$(HEADERS)) \
 	      $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(MAN1))) \
 	      $(addprefix $(DESTDIR)$(MANDIR)/man3/,$(notdir $(MAN3)))

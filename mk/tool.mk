@@ -60,3 +60,4 @@ TOOL_PARTS := $(B)/tool/vm_scripts.o $(B)/tool/html_parts.o $(B)/tool/delayed_na
 LINK_TOOL = $(CC) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 $(B)/softpmu: $(TOOL_OBJ) $(B)/tool/engine_image.o $(TOOL_PARTS)
 	$(LINK_TOOL)
+	ln -sf softpmu $(B)/softpmu-valgrind

@@ -237,8 +237,8 @@ static void fill_request(struct link *link, const struct launch_program *program
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];
 	control_prepare(link, request->control);
-	if (request->events_off)
-		link->events_on = 0;
+	link->begins_stopped = request->begins_stopped;
+	link->begins_collecting = !request->events_off;
 }
 
 /* Maps the memory shared with the engine.  Pages that are not used take no memory. */
@@ -382,6 +382,7 @@ static void copy_counts(const struct run *run, struct launch_result *result)
 
 	memcpy(result->count, link->count, sizeof(result->count));
 	result->windows = link->windows;
+	result->refused = link->refused;
 	result->tsc_start = link->tsc_start;
 	result->tsc_end = link->tsc_end;
 	result->units = link->units;

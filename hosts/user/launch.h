@@ -71,7 +71,8 @@ struct launch_request {
 	void *opaque;		 /* of both */
 	launch_points *points;	 /* functions that are regions; NULL: there are none */
 	void *points_opaque;
-	bool events_off;		      /* no event counts until a function switches all on */
+	bool begins_stopped; /* no event counts until a request of valgrind starts it */
+	bool events_off;     /* none counts outside of functions of --toggle */
 	const struct launch_control *control; /* NULL: all events count all the time */
 };
 
@@ -93,6 +94,7 @@ struct launch_result {
 
 	unsigned natives; /* programs that ran natively, without counts */
 	char native[256]; /* the first of them, and the reason */
+	unsigned refused; /* requests of valgrind that were not done */
 	unsigned missing; /* processes without counts: they still run or were killed */
 	int pid;
 	uint64_t count[LINK_EVENTS_MAX];

@@ -72,6 +72,7 @@ struct link_event {
 #define LINK_WANT_OPEN	     8192u  /* programs can open events (perf_event_open(2)) */
 #define LINK_WANT_IDENTITY   16384u /* CPUID tells the model's vendor, family and model */
 #define LINK_WANT_POINTS     32768u /* functions are regions: the engine waits for the addresses */
+#define LINK_WANT_VALGRIND   65536u /* programs make valgrind's client requests */
 #define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -186,6 +187,9 @@ struct link {
 	 * trace).  The tool numbers its changes: `changes` is the last, and changed[e] the last one
 	 * of that bit in all threads. */
 	uint64_t events_on;
+	/* With LINK_WANT_POINTS and LINK_WANT_VALGRIND: how a thread begins.  Its events count while it
+	 * is not stopped, and collects outside of functions of --toggle or does not inside. */
+	uint32_t begins_stopped, begins_collecting;
 	uint32_t changed[LINK_EVENTS_MAX + 1];
 	uint32_t changes;
 	/* A process that executes a program finds this memory as /proc/tool_pid/fd/link_fd. */
@@ -211,6 +215,7 @@ struct link {
 	uint64_t cache_bytes;	/* used bytes of the code cache */
 	uint64_t units;		/* how many units the events needed */
 	struct link_region region[LINK_REGIONS_MAX];
+	uint32_t refused;      /* requests of valgrind to zero or to dump counts */
 	uint32_t regions_lost; /* regions that had no place were entered so often */
 	uint32_t points;       /* tool: how many of `point` are there */
 	struct link_point point[LINK_POINTS_MAX];

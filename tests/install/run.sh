@@ -11,7 +11,7 @@ quiet_make() {
 
 expect "make install" quiet_make install
 root=$SCRATCH/opt/softpmu
-for file in bin/softpmu libexec/softpmu.engine lib/libsoftpmu.a lib/libsoftpmu.so lib/libsoftpmu.so.0 \
+for file in bin/softpmu bin/softpmu-valgrind libexec/softpmu.engine lib/libsoftpmu.a lib/libsoftpmu.so lib/libsoftpmu.so.0 \
 	lib/pkgconfig/softpmu.pc include/softpmu/softpmu.h include/softpmu/unit.h \
 	share/man/man1/softpmu.1 share/bash-completion/completions/softpmu; do
 	expect "$file is installed" test -e "$root/$file"

@@ -34,6 +34,12 @@ for command in $commands; do
 	has "$command is in softpmu(1)" "$(<"$pages/softpmu.1")" ".Xr softpmu-$command 1"
 done
 
+# The front end with valgrind's options.
+helped=$(help_options "$("$(dirname "$SOFTPMU")/softpmu-valgrind" --help)")
+same "options of softpmu-valgrind in its page" "$helped" "$(page_options "$pages/softpmu-valgrind.1")"
+same "options of softpmu-valgrind in the completion" "$helped" \
+	"$(declare -f _softpmu_valgrind | grep -oE -- '-W "--tool=[^"]*' | grep -oE -- '-{1,2}[a-z][a-z-]*' | sort -u)"
+
 for page in "$pages"/*.[13]; do
 	name=$(basename "$page")
 	sections=$(sed -nE 's/^\.S[hs] //p' "$page")

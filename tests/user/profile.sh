@@ -130,7 +130,7 @@ same "stores of REP instructions" 5 "$(awk '/^fn=/ { on = $0 == "fn=repeated" } 
 
 # Without -e the file has all events.
 "$SOFTPMU" export --to callgrind -i "$SCRATCH/calls.data" "$SCRATCH/all.cg"
-same "all events" "events: instructions_u branches_u mem_inst_retired_all_loads_u mem_inst_retired_all_stores_u" \
+same "all events" "events: Ir branches_u mem_inst_retired_all_loads_u mem_inst_retired_all_stores_u" \
 	"$(grep '^events:' "$SCRATCH/all.cg")"
 same "all events: totals" "$(sums "$SCRATCH/calls.data" | xargs)" "$(sed -n 's/^totals: //p' "$SCRATCH/all.cg")"
 same "all events: lines" "$(sums "$SCRATCH/calls.data" | xargs)" "$(awk '/^calls=/ { getline; next }

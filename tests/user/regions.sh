@@ -115,8 +115,8 @@ same "profile --toggle: status" 0 "$status"
 same "profile --toggle: the sum, as stat counts" "203121 instructions:u, 102111 branches:u" \
 	"$(grep -o '[0-9]* instructions:u, [0-9]* branches:u' profiled.err)"
 same "profile --toggle: no difference to the counter" 1 "$(grep -c '' profiled.err)"
-"$SOFTPMU" report -i profile.data >report 2>&1
-same "profile --toggle: the function alone" "100.00% leaf" "$(awk '/%/ { print $1, $NF; exit }' report)"
+"$SOFTPMU" report -i profile.data >shown 2>&1
+same "profile --toggle: the function alone" "100.00% leaf" "$(awk '/%/ { print $1, $NF; exit }' shown)"
 run recorded "$SOFTPMU" record -q -e instructions:u -c 1000 -o toggled.data --toggle leaf -- "$program" functions
 same "record --toggle: samples of the function" "0 203" \
 	"$status $("$SOFTPMU" report -i toggled.data 2>/dev/null | sed -n 's/^# Samples: \([0-9]*\) .*/\1/p')"

@@ -223,4 +223,26 @@ _softpmu() {
 	stat | record | run | profile | trace) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
 	esac
 }
+# The front end with valgrind's options: names with `=`, which is a word of its own.
+_softpmu_valgrind() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+	COMPREPLY=()
+	if [[ $current == = || $previous == = ]]; then
+		[[ $current == = ]] && current=''
+		case ${COMP_LINE%=*} in
+		*--tool) mapfile -t COMPREPLY < <(compgen -W "callgrind none" -- "$current") ;;
+		*-atstart | *--trace-children) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current") ;;
+		*-file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		esac
+		return
+	fi
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "--tool= --callgrind-out-file= --toggle-collect= --collect-atstart= --instr-atstart= \
+			--trace-children= --log-file= -q --quiet -v --verbose --version -h --help" -- "$current")
+		[[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
+		return
+	fi
+	mapfile -t COMPREPLY < <(compgen -c -- "$current")
+}
+complete -F _softpmu_valgrind softpmu-valgrind
 complete -F _softpmu softpmu

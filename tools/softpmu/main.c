@@ -141,6 +141,14 @@ static void survive_file_limit(void)
 		sigaction(SIGXFSZ, &action, NULL);
 }
 
+/* The same program under another name is a front end with valgrind's options. */
+static bool is_valgrind(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return path && !strcmp(slash ? slash + 1 : path, "softpmu-valgrind");
+}
+
 int main(int argc, char **argv)
 {
 	static char help_option[] = "--help";
@@ -148,6 +156,8 @@ int main(int argc, char **argv)
 
 	keep_standard_descriptors();
 	survive_file_limit();
+	if (is_valgrind(argv[0]))
+		return cmd_valgrind(argc, argv);
 	if (argc < 2) {
 		print_help();
 		return EXIT_BAD_USAGE;

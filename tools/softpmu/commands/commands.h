@@ -21,6 +21,7 @@ int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_valgrind(int argc, char **argv);
 int cmd_vm(int argc, char **argv);
 
 #endif

@@ -20,6 +20,7 @@
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/exact/exact.h"
 #include "tools/softpmu/flow/flow.h"
+#include "tools/softpmu/run/profile_front.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
 
@@ -34,6 +35,7 @@ struct request {
 	const struct spmu_model *model;
 	struct event_list events;
 	uint64_t signals[EXACT_EVENTS_MAX];
+	struct profile_front *front; /* another command for which it runs; NULL: none */
 };
 
 static void print_help(void)
@@ -189,6 +191,11 @@ static void run(struct request *request, struct flow *flow, const struct launch_
 	for (size_t e = 0; e < request->events.count; e++)
 		events[e] = run_count(&request->events.event[e]);
 	function_regions_request(&request->run.functions, &launch);
+	if (request->front) {
+		launch.want |= LINK_WANT_VALGRIND;
+		launch.begins_stopped = request->front->begins_stopped;
+		launch.events_off |= request->front->events_off;
+	}
 	launch_run(program, &launch, result);
 	flow_end(flow);
 }
@@ -278,6 +285,12 @@ static int profile(struct request *request, const struct launch_program *program
 		if (request->run.verbose)
 			say_speed(flow);
 	}
+	if (request->front) {
+		request->front->pid = result.pid;
+		request->front->refused = result.refused;
+		request->front->sum = exact_sum(exact, 0);
+		request->front->done = result.end == LAUNCH_DONE;
+	}
 	free(result.message);
 	flow_free(flow);
 	exact_free(exact);
@@ -287,6 +300,7 @@ static int profile(struct request *request, const struct launch_program *program
 int cmd_profile(int argc, char **argv)
 {
 	struct request request = {.output = DEFAULT_OUTPUT,
+				  .front = profile_front_of_run(),
 				  .lists = tool_alloc((size_t)(argc + 1) * sizeof(char *))};
 	struct launch_program program = {0};
 	int status = parse_options(&request, argc, argv);

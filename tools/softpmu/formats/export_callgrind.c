@@ -170,6 +170,9 @@ static void put_cost(const struct costs *costs, const struct cost *cost, const c
 /* Events are one word each, of letters and digits. */
 static void put_event_name(const char *name, FILE *to)
 {
+	/* valgrind's name, which readers of such files know. */
+	if (!strcmp(name, "instructions:u"))
+		name = "Ir";
 	for (; *name; name++)
 		putc(isalnum((unsigned char)*name) ? *name : '_', to);
 }

@@ -300,9 +300,11 @@ void client_leave(uint64_t rsp)
 			close(c, i);
 }
 
-bool client_toggled(void)
+bool client_counts(void)
 {
-	return current->client && current->client->toggles;
+	bool inside = current->client && current->client->toggles;
+
+	return !current->stopped && current->collects != inside;
 }
 
 /* --- threads and processes -------------------------------------------------------------------- */
@@ -330,4 +332,7 @@ void client_begin_thread(void)
 {
 	if (current->client)
 		current->client->n = current->client->toggles = 0;
+	current->collects = engine_link->begins_collecting;
+	if (engine_wants(LINK_WANT_POINTS | LINK_WANT_VALGRIND))
+		current->events_on = client_counts() ? UINT64_MAX : 0;
 }

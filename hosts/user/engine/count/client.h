@@ -19,8 +19,9 @@ void client_request(unsigned operation);
 bool client_enter(uint32_t region, uint64_t slot);
 /* Closes the functions that have returned: their return address was below this stack pointer. */
 void client_leave(uint64_t rsp);
-/* Returns whether a function of --toggle is open. */
-bool client_toggled(void);
+/* Returns whether the thread's events count: it is not stopped, and collects, or does not but is in
+ * a function of --toggle. */
+bool client_counts(void);
 
 /* Adds what open regions have counted to the shared memory. */
 void client_publish(void);

@@ -47,20 +47,21 @@ void points_add(uint64_t pc, uint32_t region)
 	static uint32_t count;
 	uint32_t i = place_of(pc);
 	uint64_t nobody = 0;
+	struct point *places = table;
 
-	if (!table)
-		table = heap_allocate(PLACES * sizeof(*table));
+	if (!places)
+		places = table = heap_allocate(PLACES * sizeof(*table));
 	if (points_find(pc))
 		return;
 	if (__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) > PLACES / 2)
 		engine_unsupported("the functions of --region and --toggle have too many callers");
-	while (!__atomic_compare_exchange_n(&table[i].address, &nobody, CLAIMED, false,
+	while (!__atomic_compare_exchange_n(&places[i].address, &nobody, CLAIMED, false,
 					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		i = (i + 1) % PLACES;
 		nobody = 0;
 	}
-	table[i].region = region;
-	__atomic_store_n(&table[i].address, pc, __ATOMIC_RELEASE);
+	places[i].region = region;
+	__atomic_store_n(&places[i].address, pc, __ATOMIC_RELEASE);
 	__atomic_store_n(&points_used, true, __ATOMIC_RELEASE);
 }
 

@@ -383,8 +383,8 @@ static void inherit(struct context *c, const struct clone_call *w)
 	c->starter_pid = current->pid;
 	c->starter = current->tid;
 	c->first_mask = w->mask;
-	/* What a function has switched on is on in its thread alone. */
-	c->events_on = engine_wants(LINK_WANT_POINTS) ? engine_link->events_on : current->events_on;
+	c->events_on = current->events_on;
+	c->stopped = current->stopped;
 	c->followed = current->followed;
 	c->shares = shares || current->shares;
 	c->clears_handlers = w->flags & CLEAR_SIGHAND;

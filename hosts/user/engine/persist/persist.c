@@ -68,7 +68,8 @@ uint64_t persist_key(void)
 	key = checksum_mix(key, persist.list->branch_signals);
 	key = checksum_mix(key, persist.list->branch_kinds |
 					engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
-					persist.list->unchecked << 2 | persist.list->flow << 3);
+					persist.list->unchecked << 2 | persist.list->flow << 3 |
+					engine_wants(LINK_WANT_VALGRIND) << 4 /* XCHG */);
 	return checksum_of(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
 }
 

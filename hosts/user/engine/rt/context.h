@@ -99,6 +99,7 @@ struct context {
 	uint64_t events_on;	 /* which events of the tool count (as in link.events_on) ... */
 	uint32_t followed;	 /* ... after which of its changes (changes.c) */
 	struct opened *opened;	 /* events that programs have opened; NULL: the run serves none */
+	bool stopped, collects;	 /* why its events count or not (client_counts()) */
 	struct client *client;	 /* its regions (client.c); NULL: it has had none */
 	struct meter_list *list; /* what the code that it runs charges */
 	struct branches *branches;

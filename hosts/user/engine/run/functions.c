@@ -49,12 +49,12 @@ static void enter_function(uint32_t region)
 void functions_at_point(void)
 {
 	const struct point *p = points_find(current->pc);
-	bool on = client_toggled(), now;
+	bool on = client_counts(), now;
 
 	client_leave(current->gpr[4]);
 	if (p->region != POINT_NO_REGION)
 		enter_function(p->region);
-	now = client_toggled();
+	now = client_counts();
 	if (now != on)
-		changes_switch(now ? ALL_EVENTS : engine_link->events_on);
+		changes_switch(now ? ALL_EVENTS : 0);
 }

@@ -26,6 +26,7 @@
 #include "engine/run/functions.h"
 #include "engine/run/near.h"
 #include "engine/run/run.h"
+#include "engine/run/valgrind.h"
 #include "engine/signal/one.h"
 #include "engine/signal/rseq.h"
 #include "engine/signal/signals.h"
@@ -238,8 +239,12 @@ static void step_request(const struct step *s, struct accesses *list)
 	operation = recognise_request((const uint8_t *)s->pc);
 	client_before();
 	step_plain(s, list);
-	if (!current->run.step_left && !current->run.again)
+	if (current->run.step_left || current->run.again)
+		return;
+	if (operation)
 		client_request(operation);
+	else
+		valgrind_request();
 }
 
 static bool is_call(const struct step *s, const struct insn *insn)

@@ -11,6 +11,7 @@
 #include <linux/prctl.h>
 
 #include "engine/cache/cache.h"
+#include "engine/count/client.h"
 #include "engine/count/count.h"
 #include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
@@ -135,10 +136,12 @@ static void take_events(void)
 	current->followed = __atomic_load_n(&engine_link->changes, __ATOMIC_SEQ_CST);
 	current->events_on = engine_link->events_on;
 	points_start();
+	current->stopped = engine_link->begins_stopped;
+	client_begin_thread();
 	if (!executed)
 		return;
 	current->followed = (uint32_t)executed->followed;
-	if (!engine_wants(LINK_WANT_POINTS)) /* no function has been called yet */
+	if (!engine_wants(LINK_WANT_POINTS | LINK_WANT_VALGRIND))
 		current->events_on = executed->events_on;
 	follow_continue((int)executed->follower);
 }

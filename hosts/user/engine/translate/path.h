@@ -9,6 +9,8 @@
 #include <softpmu/unit.h>
 
 #include "engine/count/count.h"
+#include "engine/memory/regions.h"
+#include "engine/rt/engine.h"
 #include "engine/translate/translate.h"
 #include "engine/x86/opcodes.h"
 #include "engine/x86/recognise.h"
@@ -29,11 +31,22 @@ static inline size_t path_available(uint64_t pc, uint64_t end)
 	return end - pc > INSN_BYTES_MAX + 1 ? INSN_BYTES_MAX + 1 : end - pc;
 }
 
+/* Returns whether the instruction, an XCHG, is a client request of valgrind. */
+static inline bool path_is_valgrind(uint64_t pc)
+{
+	return recognise_valgrind_exchange((const uint8_t *)pc) &&
+	       region_code_end(pc - VALGRIND_PREAMBLE_BYTES) &&
+	       recognise_valgrind_request((const uint8_t *)pc);
+}
+
 /* Finds requests to softpmu, which are instructions like others for the decoder. */
 static inline void path_note_request(struct insn *insn, uint64_t pc)
 {
 	if (insn->opcode == OPCODE_NOP_OPERAND && insn->length == REQUEST_BYTES &&
 	    recognise_request((const uint8_t *)pc))
+		insn->kind = INSN_REQUEST;
+	if (insn->opcode == OPCODE_XCHG && insn->length == VALGRIND_EXCHANGE_BYTES &&
+	    engine_wants(LINK_WANT_VALGRIND) && path_is_valgrind(pc))
 		insn->kind = INSN_REQUEST;
 }
 

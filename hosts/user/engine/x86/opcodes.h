@@ -15,6 +15,7 @@
 #define OPCODE_INT	   0xcd
 #define OPCODE_IRET	   0xcf
 #define OPCODE_INT1	   0xf1
+#define OPCODE_XCHG	   0x87
 #define OPCODE_NOP_OPERAND 0x1f /* after OPCODE_ESCAPE */
 #define OPCODE_RDTSC	   0x31 /* after OPCODE_ESCAPE; RDTSCP ends in another byte */
 #define OPCODE_XBEGIN	   0xc7 /* XABORT ends in another byte */

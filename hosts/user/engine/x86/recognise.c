@@ -121,6 +121,23 @@ unsigned recognise_request(const uint8_t *code)
 	return number & 0xff;
 }
 
+/* XCHG RBX, RBX */
+bool recognise_valgrind_exchange(const uint8_t *code)
+{
+	return code[0] == 0x48 && code[1] == 0x87 && code[2] == 0xdb;
+}
+
+/* After ROL RDI, 3; ROL RDI, 13; ROL RDI, 61; ROL RDI, 51, which leave RDI as it was. */
+bool recognise_valgrind_request(const uint8_t *code)
+{
+	static const uint8_t preamble[VALGRIND_PREAMBLE_BYTES] = {
+		0x48, 0xc1, 0xc7, 3,  0x48, 0xc1, 0xc7, 13,
+		0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51};
+
+	return recognise_valgrind_exchange(code) &&
+	       !memcmp(code - sizeof(preamble), preamble, sizeof(preamble));
+}
+
 bool recognise_activity_store(const uint8_t *code, unsigned *log)
 {
 	*log = 8 + (code[2] & 7u);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * valgrind.c: `softpmu-valgrind`: takes the options of valgrind that harnesses of benchmarks give,
+ * profiles the program exactly, and writes the file and the summary that they read.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <softpmu/base.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/run/profile_front.h"
+
+#define BAD_OPTION 1 /* valgrind's exit status for options that it does not know */
+#define ARGUMENTS  32
+
+struct valgrind {
+	const char *tool, *out_file, *log_file;
+	bool quiet, children;
+	bool toggles, collects_given, collects; /* --toggle-collect, --collect-atstart */
+	struct profile_front front;
+	char **argument; /* of profile */
+	int arguments;
+};
+
+static void print_help(void)
+{
+	printf("Usage: softpmu-valgrind [OPTIONS] PROGRAM [ARGUMENTS]\n\n"
+	       "Takes the place of valgrind in harnesses of benchmarks: counts instructions "
+	       "exactly, and\nwrites the files of callgrind.\n\n"
+	       "  --tool=callgrind|none      what to do (no default)\n"
+	       "  --callgrind-out-file=FILE  the file (default: callgrind.out.%%p)\n"
+	       "  --toggle-collect=FUNCTION  collect only while this function runs\n"
+	       "  --collect-atstart=yes|no   collect from the beginning (default: yes; no with\n"
+	       "                             --toggle-collect)\n"
+	       "  --instr-atstart=yes|no     count from the beginning (default: yes)\n"
+	       "  --trace-children=yes|no    follow processes that the program starts (default: "
+	       "no)\n"
+	       "  --log-file=FILE            write the summary there instead of standard error\n"
+	       "  -q, --quiet                no summary\n"
+	       "  -v, --verbose              accepted, without effect\n"
+	       "  --version                  print the version\n"
+	       "  -h, --help                 print this text\n\n"
+	       "In names of files %%p is the number of the process, and %%q{NAME} a variable of "
+	       "the\nenvironment.  Options that ask for what is always so are accepted; the "
+	       "manual page lists\nthem.\n");
+}
+
+static __attribute__((format(printf, 1, 2))) int refuse(const char *format, ...)
+{
+	va_list list;
+
+	fputs("softpmu-valgrind: ", stderr);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+	return BAD_OPTION;
+}
+
+/* --- options ------------------------------------------------------------------------------- */
+
+/* Options that may have these values only, which change nothing here. */
+static const struct {
+	const char *name, *value, *reason;
+} fixed[] = {
+	{"--cache-sim", "no",
+	 "exact profiles have no events of caches; softpmu stat --machine has"},
+	{"--branch-sim", "no",
+	 "exact profiles have no mispredictions; softpmu stat --machine has them"},
+	{"--dump-instr", "no",
+	 "the file has lines, not instructions; softpmu annotate shows those"},
+	{"--separate-threads", "no", "the file has the sum of all threads"},
+	{"--dump-line", "yes", "the file always has lines"},
+	{"--collect-systime", "no", "time is not measured"},
+	{"--collect-jumps", "no", "the file has no jumps"},
+	{"--cacheuse", "no", "exact profiles have no events of caches"},
+	{"--compress-strings", NULL, NULL},
+	{"--compress-pos", NULL, NULL},
+	{"--skip-plt", NULL, NULL},
+	{"--error-exitcode", "0", "no errors are looked for"},
+	{"--vgdb", "no", "there is no server for gdb"},
+	{"--fair-sched", NULL, NULL},
+	{"--smc-check", NULL, NULL},
+};
+
+/* Returns the value of the option if `text` is it: "--name=value". */
+static const char *value_of(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(text, name, length) && text[length] == '=' ? text + length + 1 : NULL;
+}
+
+/* Takes yes or no.  Returns -1 to go on. */
+static int take_switch(const char *text, const char *value, bool *on)
+{
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return refuse("%s: the value is yes or no", text);
+	*on = *value == 'y';
+	return -1;
+}
+
+static void add(struct valgrind *v, const char *argument)
+{
+	v->argument[v->arguments++] = tool_copy(argument);
+}
+
+/* Takes an option that changes nothing, or refuses it. */
+static int take_fixed(const char *text)
+{
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++) {
+		const char *value = value_of(text, fixed[i].name);
+
+		if (!value)
+			continue;
+		if (!fixed[i].value || !strcmp(value, fixed[i].value))
+			return -1;
+		return refuse("%s is not done: %s", text, fixed[i].reason);
+	}
+	return refuse("unknown option: %s (see softpmu-valgrind --help)", text);
+}
+
+static int take_tool(struct valgrind *v, const char *tool)
+{
+	v->tool = tool;
+	if (!strcmp(tool, "callgrind") || !strcmp(tool, "none"))
+		return -1;
+	return refuse("--tool=%s is not done: the tools are callgrind and none", tool);
+}
+
+/* Takes an option.  Returns -1 to go on, otherwise the status to exit with. */
+static int take_option(struct valgrind *v, const char *text)
+{
+	const char *value;
+	bool on = true;
+	int status;
+
+	if (!strcmp(text, "-q") || !strcmp(text, "--quiet"))
+		return v->quiet = true, -1;
+	if (!strcmp(text, "-v") || !strcmp(text, "--verbose"))
+		return -1;
+	if ((value = value_of(text, "--tool")))
+		return take_tool(v, value);
+	if ((value = value_of(text, "--callgrind-out-file")))
+		return v->out_file = value, -1;
+	if ((value = value_of(text, "--log-file")))
+		return v->log_file = value, -1;
+	if ((value = value_of(text, "--trace-children")))
+		return take_switch(text, value, &v->children);
+	if ((value = value_of(text, "--collect-atstart")))
+		return v->collects_given = true, take_switch(text, value, &v->collects);
+	if ((value = value_of(text, "--instr-atstart"))) {
+		status = take_switch(text, value, &on);
+		v->front.begins_stopped = !on;
+		return status;
+	}
+	if ((value = value_of(text, "--toggle-collect"))) {
+		v->toggles = true;
+		add(v, "--toggle");
+		add(v, value);
+		return -1;
+	}
+	return take_fixed(text);
+}
+
+/* Returns -1 if a program is to run; *program is its place then. */
+static int take_options(struct valgrind *v, int argc, char **argv, int *program)
+{
+	int status = -1, at = 1;
+
+	for (; status < 0 && at < argc && argv[at][0] == '-'; at++) {
+		if (!strcmp(argv[at], "--")) {
+			at++;
+			break;
+		}
+		if (!strcmp(argv[at], "-h") || !strcmp(argv[at], "--help"))
+			return print_help(), 0;
+		if (!strcmp(argv[at], "--version"))
+			return printf("softpmu-valgrind-%s\n", SPMU_VERSION_STRING), 0;
+		status = take_option(v, argv[at]);
+	}
+	*program = at;
+	if (status >= 0)
+		return status;
+	if (!v->tool)
+		return refuse("--tool is missing: --tool=callgrind or --tool=none");
+	if (at == argc)
+		return refuse("no program to run");
+	v->front.events_off = v->collects_given ? !v->collects : v->toggles;
+	return -1;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+/* Returns the name with %p and %q{NAME} replaced, to free(); NULL after a message. */
+static char *expand(const char *name, int pid)
+{
+	char *to = NULL;
+	size_t bytes;
+	FILE *text = open_memstream(&to, &bytes);
+	bool good = text;
+
+	while (good && *name) {
+		size_t length = strcspn(name, "%");
+
+		fwrite(name, 1, length, text);
+		name += length;
+		if (!*name)
+			break;
+		if (name[1] == 'p') {
+			fprintf(text, "%d", pid);
+			name += 2;
+		} else if (name[1] == '%') {
+			fputc('%', text);
+			name += 2;
+		} else if (name[1] == 'q' && name[2] == '{' && strchr(name, '}')) {
+			char *variable = tool_print("%.*s", (int)strcspn(name + 3, "}"), name + 3);
+
+			good = getenv(variable);
+			fputs(good ? getenv(variable) : "", text);
+			if (!good)
+				refuse("%%q{%s}: there is no such variable", variable);
+			name = strchr(name, '}') + 1;
+			free(variable);
+		} else {
+			good = false;
+			refuse("%s: %% is followed by p, q{NAME} or %%", name);
+		}
+	}
+	if (text)
+		fclose(text);
+	if (good)
+		return to;
+	free(to);
+	return NULL;
+}
+
+/* Writes callgrind's file from that of profile. */
+static int write_callgrind(const struct valgrind *v, char *profile)
+{
+	char *name = expand(v->out_file ? v->out_file : "callgrind.out.%p", v->front.pid);
+	static char words[][16] = {"export", "--to", "callgrind", "-e", "instructions:u", "-i"};
+	char *arguments[] = {words[0], words[1], words[2], words[3], words[4],
+			     words[5], profile,	 name,	   NULL};
+	int status;
+
+	if (!name)
+		return EXIT_TOOL;
+	optind = 0;
+	status = cmd_export(sizeof(arguments) / sizeof(*arguments) - 1, arguments);
+	free(name);
+	return status;
+}
+
+/* Writes 1234567 as 1,234,567. */
+static void put_commas(uint64_t number, FILE *file)
+{
+	if (number >= 1000) {
+		put_commas(number / 1000, file);
+		fprintf(file, ",%03" PRIu64, number % 1000);
+	} else {
+		fprintf(file, "%" PRIu64, number);
+	}
+}
+
+/* Writes the lines that harnesses look for. */
+static int summarize(const struct valgrind *v, char **program)
+{
+	char *name = v->log_file ? expand(v->log_file, v->front.pid) : NULL;
+	FILE *file = name ? fopen(name, "we") : stderr;
+	int pid = v->front.pid;
+
+	if (v->log_file && (!name || !file)) {
+		if (name)
+			refuse("cannot write %s: %s", name, strerror(errno));
+		free(name);
+		return EXIT_TOOL;
+	}
+	fprintf(file, "==%d== softpmu-valgrind %s, in place of valgrind's %s\n", pid,
+		SPMU_VERSION_STRING, v->tool);
+	fprintf(file, "==%d== Command:", pid);
+	for (; *program; program++)
+		fprintf(file, " %s", *program);
+	fprintf(file, "\n==%d== \n", pid);
+	if (!strcmp(v->tool, "callgrind")) {
+		fprintf(file, "==%d== Events    : Ir\n==%d== Collected : %" PRIu64 "\n==%d== \n",
+			pid, pid, v->front.sum, pid);
+		fprintf(file, "==%d== I   refs:      ", pid);
+		put_commas(v->front.sum, file);
+		fputc('\n', file);
+	}
+	if (file != stderr)
+		fclose(file);
+	free(name);
+	return 0;
+}
+
+/* --- the run --------------------------------------------------------------------------------- */
+
+/* Profiles the program into `file`.  Returns its status. */
+static int profile(struct valgrind *v, const char *file, char **program)
+{
+	char **arguments;
+	int count, status;
+
+	add(v, "-q");
+	add(v, "-e");
+	add(v, "instructions:u");
+	add(v, "-o");
+	add(v, file);
+	if (!v->children)
+		add(v, "-i");
+	add(v, "--");
+	for (count = 0; program[count]; count++)
+		;
+	arguments = tool_alloc(((size_t)(v->arguments + count) + 1) * sizeof(*arguments));
+	memcpy(arguments, v->argument, (size_t)v->arguments * sizeof(*arguments));
+	memcpy(arguments + v->arguments, program, (size_t)count * sizeof(*arguments));
+	optind = 0;
+	profile_front_set(&v->front);
+	status = cmd_profile(v->arguments + count, arguments);
+	free(arguments);
+	return status;
+}
+
+int cmd_valgrind(int argc, char **argv)
+{
+	const char *folder = getenv("TMPDIR");
+	char *file = tool_print("%s/softpmu-valgrind.XXXXXX", folder && *folder ? folder : "/tmp");
+	struct valgrind v = {.collects = true,
+			     .argument =
+				     tool_alloc(((size_t)argc * 2 + ARGUMENTS) * sizeof(char *))};
+	int at, fd = -1, status, wrote = 0;
+
+	add(&v, "profile");
+	status = take_options(&v, argc, argv, &at);
+	if (status >= 0)
+		goto out;
+	fd = mkstemp(file);
+	if (fd < 0) {
+		status = refuse("cannot write %s: %s", file, strerror(errno));
+		goto out;
+	}
+	status = profile(&v, file, argv + at);
+	if (v.front.done && !strcmp(v.tool, "callgrind"))
+		wrote = write_callgrind(&v, file);
+	if (v.front.done && !wrote && !v.quiet)
+		wrote = summarize(&v, argv + at);
+	if (v.front.refused)
+		refuse("the program asked %u times to zero or to dump counts, which is not done: "
+		       "the counts are those of the whole run",
+		       v.front.refused);
+	unlink(file);
+	close(fd);
+	if (wrote && !status)
+		status = EXIT_TOOL;
+out:
+	for (int i = 0; i < v.arguments; i++)
+		free(v.argument[i]);
+	free(v.argument);
+	free(file);
+	return status;
+}
