@@ -74,4 +74,8 @@ enum spmu_uarch_level uarch_fetch(struct spmu_uarch *u, struct thread *t, uint64
 enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint64_t linear,
 				   uint32_t bytes, unsigned kind);
 
+/* uarch.c: Reports an access in one line, by the only thread, whose page is translated. */
+enum spmu_uarch_level uarch_access_line(struct spmu_uarch *u, struct thread *t, uint64_t line,
+					bool write);
+
 #endif

@@ -4,26 +4,28 @@
  *
  * Nearly all accesses change nothing but the order of use of one set of the first level, and
  * nothing in the TLB.  For these, the hint of the line names the way, and one compare checks it.
- * All other accesses are reported one by one.
+ * Accesses that miss the first level alone, in one line of a page that the TLB has, need no
+ * translation.  All other accesses are reported one by one.
  */
 #include "src/uarch/model.h"
 
 /*
  * For each kind of access: the flags that its entry must have, a mask of the line's number and of
- * the flags that matter, and what it counts: loads, and stores in the higher half.
+ * the flags that matter, what it counts (loads, and stores in the higher half), and the flags that
+ * it sets.
  */
 #define STORES_SHIFT 32
 #define LINE_MASK    (~UINT64_C(0) << CACHE_FLAG_BITS)
 #define NO_FLAG	     8u /* no entry has it */
-#define FOR_STORES   LINE_CHANGED, LINE_MASK | LINE_CHANGED | LINE_SHARED
-#define NOT_NEAR     NO_FLAG, UINT64_MAX, 0
+#define FOR_STORES   0, LINE_MASK | LINE_SHARED
+#define NOT_NEAR     NO_FLAG, UINT64_MAX, 0, 0
 static const struct near {
-	uint64_t flags, mask, counted;
+	uint64_t flags, mask, counted, set;
 } near_of[8] = {
 	{NOT_NEAR},
-	{0, LINE_MASK, 1},
-	{FOR_STORES, UINT64_C(1) << STORES_SHIFT},
-	{FOR_STORES, 1 | UINT64_C(1) << STORES_SHIFT},
+	{0, LINE_MASK, 1, 0},
+	{FOR_STORES, UINT64_C(1) << STORES_SHIFT, LINE_CHANGED},
+	{FOR_STORES, 1 | UINT64_C(1) << STORES_SHIFT, LINE_CHANGED},
 	{NOT_NEAR},
 	{NOT_NEAR},
 	{NOT_NEAR},
@@ -56,7 +58,7 @@ INLINE bool translate_near(const struct list *l, struct cache *tlb, uint64_t lin
 		return true;
 	place = cache_near(tlb, page);
 	if (cache_line_of(*place.entry) != page)
-		return false;
+		return cache_use(tlb, page) != NULL;
 	cache_use_near(tlb, page, &place);
 	return true;
 }
@@ -77,8 +79,26 @@ INLINE bool do_near(struct list *l, uint64_t linear, uint32_t bytes, unsigned ki
 	    !translate_near(l, &l->t->dtlb[0], linear))
 		return false;
 	cache_note_use(first, place.set, place.way);
+	*place.entry |= near->set;
 	l->counted += near->counted;
 	return true;
+}
+
+/*
+ * Does an access to data that is not near.  One that loads or stores in one line of a page that the
+ * TLB has needs no translation.
+ */
+static __attribute__((noinline)) enum spmu_uarch_level
+do_far(struct spmu_uarch *model, struct thread *t, uint64_t linear, uint32_t bytes, unsigned kind)
+{
+	const struct list l = {model, t, model->line_shift, model->near, 0};
+	uint64_t line = linear >> l.line_shift;
+
+	if (l.near == NEAR_NOT || !(kind == SPMU_UARCH_LOAD || kind == SPMU_UARCH_STORE) ||
+	    (linear + bytes - 1) >> l.line_shift != line || has_others(model) ||
+	    !translate_near(&l, &t->dtlb[0], linear))
+		return uarch_access(model, t, linear, bytes, kind);
+	return uarch_access_line(model, t, line, kind == SPMU_UARCH_STORE);
 }
 
 /* Uses a line of instructions if it is near.  Otherwise it returns false. */
@@ -113,7 +133,7 @@ enum spmu_uarch_level spmu_uarch_access(struct spmu_uarch *model, unsigned threa
 		return SPMU_LEVEL_L1;
 	l = list_of(model, thread, model->near);
 	if (!do_near(&l, linear, bytes, kind))
-		return uarch_access(model, l.t, linear, bytes, kind);
+		return do_far(model, l.t, linear, bytes, kind);
 	count_near(&l);
 	return SPMU_LEVEL_L1;
 }
@@ -153,7 +173,7 @@ INLINE void report_list(struct list l, const struct spmu_uarch_reference *r, siz
 		if (r->kind == SPMU_UARCH_FETCH && r->bytes)
 			report_fetch(&l, r->linear, r->bytes);
 		else if (r->bytes && !do_near(&l, r->linear, r->bytes, r->kind))
-			(void)uarch_access(l.model, l.t, r->linear, r->bytes, r->kind);
+			(void)do_far(l.model, l.t, r->linear, r->bytes, r->kind);
 	count_near(&l);
 }
 
@@ -228,7 +248,7 @@ INLINE void report_block(struct list l, const struct spmu_uarch_block *b, const 
 		uint64_t linear = address_of(a, word, segment_base);
 
 		if (!do_near(&l, linear, a->bytes, a->kind))
-			(void)uarch_access(l.model, l.t, linear, a->bytes, a->kind);
+			(void)do_far(l.model, l.t, linear, a->bytes, a->kind);
 	}
 	count_near(&l);
 }

@@ -369,6 +369,17 @@ enum spmu_uarch_level uarch_access(struct spmu_uarch *u, struct thread *t, uint6
 	return access_all(u, t, &at, kind);
 }
 
+enum spmu_uarch_level uarch_access_line(struct spmu_uarch *u, struct thread *t, uint64_t line,
+					bool write)
+{
+	struct reference r = {.thread = t, .write = write};
+	enum spmu_uarch_level level = memory_reach(u, &r, line, line);
+
+	t->count[write ? SPMU_UARCH_STORES : SPMU_UARCH_LOADS]++;
+	count_misses(t, write ? SPMU_UARCH_STORE_L1_MISSES : SPMU_UARCH_LOAD_L1_MISSES, level);
+	return level;
+}
+
 enum spmu_uarch_level spmu_uarch_access_translated(struct spmu_uarch *model, unsigned thread,
 						   const struct spmu_uarch_translated *access)
 {
