@@ -120,6 +120,7 @@ struct account {
 	uint64_t issued;     /* when the last micro-operation was issued */
 	uint64_t last_clock; /* the last clock in which something retired, plus one */
 	bool none_waited;
+	bool learns;			 /* which loads meet no store */
 	uint8_t upper;			 /* of the vector registers: enum upper */
 	uint64_t asked;			 /* when the address of the newest store was known */
 	uint64_t block;			 /* the block that runs */

@@ -50,7 +50,8 @@ void account_meet(struct account *a, const struct spmu_timed_access *access, uin
 	const struct recent_store *s = store_of(a, access->linear);
 	uint64_t end = access->linear + access->bytes, distance;
 
-	meet_none(a, access->insn);
+	if (a->learns)
+		meet_none(a, access->insn);
 	if (s->until <= start || !access->bytes)
 		s = store_of(a, end - 1);
 	if (s->until <= start || !access->bytes)
@@ -64,7 +65,7 @@ void account_meet(struct account *a, const struct spmu_timed_access *access, uin
 	}
 	if (access->linear < s->linear || end > s->linear + s->bytes)
 		a->sum[SUM_BLOCKED]++;
-	if (s->known > start)
+	if (a->learns && s->known > start)
 		meet_too_early(a, access->insn);
 }
 

@@ -319,5 +319,5 @@ _Static_assert(SPMU_TALLY_CLEARS_CODE - SPMU_TALLY_UOPS_DSB == FRONT_CLEARS_CODE
 bool spmu_tally_is_of_front(unsigned tally)
 {
 	return (tally >= SPMU_TALLY_UOPS_DSB && tally <= SPMU_TALLY_CLEARS_CODE) ||
-	       tally == SPMU_TALLY_CLEARS;
+	       tally == SPMU_TALLY_CLEARS_ORDER || tally == SPMU_TALLY_CLEARS;
 }

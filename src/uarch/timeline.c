@@ -259,12 +259,13 @@ INLINE uint64_t load_all(struct spmu_timeline *t, const struct timed_insn *in,
 			       later(t->dispatched, t->barrier));
 	uint64_t value = start;
 
-	if (in->flags & TIMED_LOCKS)
+	if (in->flags & TIMED_LOCKS) {
 		start = later(start, t->committed);
+		if (accesses && t->account.on)
+			account_lock(&t->account, a);
+	}
 	if (in->flags & TIMED_LOADS)
 		value = start + in->load * PART;
-	if (in->flags & TIMED_LOCKS && accesses && t->account.on)
-		account_lock(&t->account, a);
 	for (unsigned i = 0; i < accesses; i++) {
 		if (a[i].kind & SPMU_UARCH_LOAD)
 			value = later(value, load(t, in, &a[i], start, mode));
@@ -279,7 +280,7 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 {
 	bool listed = false;
 
-	if (t->account.on)
+	if (t->front.on)
 		t->account.asked = later(t->ready[in->address[0]], t->ready[in->address[1]]);
 	for (unsigned i = 0; i < accesses; i++)
 		if (a[i].kind & SPMU_UARCH_STORE) {
@@ -352,16 +353,21 @@ INLINE void run_insns(struct spmu_timeline *t, const struct spmu_timed_block *bl
 	}
 }
 
+/* Tells the front end what runs. */
+static void follow(struct spmu_timeline *t, const struct spmu_timed_block *b, unsigned insns)
+{
+	t->account.block = b->linear;
+	front_run(&t->front, &t->core, b, insns < b->count ? insns : b->count, t->end);
+}
+
 void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_block *block,
 		       unsigned insns, enum spmu_uarch_level fetched,
 		       const struct spmu_timed_access *access, unsigned accesses)
 {
 	const struct mode plain = {false, false}, account = {true, false}, chains = {false, true};
 
-	timeline->account.block = block->linear;
 	if (timeline->front.on)
-		front_run(&timeline->front, &timeline->core, block,
-			  insns < block->count ? insns : block->count, timeline->end);
+		follow(timeline, block, insns);
 	if (timeline->unlimited) {
 		run_insns(timeline, block, insns, access, accesses, chains);
 	} else {

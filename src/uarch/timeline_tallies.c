@@ -21,7 +21,7 @@ void spmu_timeline_account(struct spmu_timeline *timeline)
 
 void spmu_timeline_follow_front(struct spmu_timeline *timeline)
 {
-	timeline->front.on = timeline->core.front.decoders != 0;
+	timeline->front.on = timeline->account.learns = timeline->core.front.decoders != 0;
 }
 
 uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline, enum spmu_tally_kind tally)
@@ -30,7 +30,7 @@ uint64_t spmu_timeline_tally(const struct spmu_timeline *timeline, enum spmu_tal
 		return front_tally(&timeline->front, SPMU_TALLY_CLEARS_CODE) +
 		       account_tally(&timeline->account, &timeline->core, now(timeline),
 				     SPMU_TALLY_CLEARS_ORDER);
-	if (spmu_tally_is_of_front(tally))
+	if (spmu_tally_is_of_front(tally) && tally != SPMU_TALLY_CLEARS_ORDER)
 		return front_tally(&timeline->front, tally);
 	return account_tally(&timeline->account, &timeline->core, now(timeline), tally);
 }
