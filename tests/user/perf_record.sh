@@ -104,7 +104,7 @@ run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e in
 	-p \$! sleep 0.5; kill \$!"
 same "-p" 1 "$(($(fields ip | wc -l) > 10))"
 # perf finds the code of a process that it has not started in its /proc/PID/maps.
-same "-p: symbols" 0 "$(fields sym | grep -c unknown)"
+same "-p: symbols" 0 "$(fields ip,sym | grep -c unknown)"
 # The process ends while perf waits.
 run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e instructions:u -c 100000 -o perf.data \
 	-p \$! & sleep 1; kill \$!; wait %2"

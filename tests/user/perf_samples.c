@@ -447,40 +447,6 @@ static void inherited(void)
 		close(fd[cpu]);
 }
 
-/* The ring is this process's, what it shows the child's. */
-static void others(void)
-{
-	struct perf_event_attr attr =
-		attr_of(PERF_COUNT_HW_INSTRUCTIONS, 1000, PERF_SAMPLE_IP | PERF_SAMPLE_TID);
-	struct pollfd p = {.events = POLLIN};
-	unsigned n = 0, wrong = 0;
-	struct ring ring;
-	struct record r;
-	pid_t child = fork();
-
-	if (!child)
-		for (;;)
-			loop((void *)(uintptr_t)1000000);
-	attr.wakeup_events = 10;
-	p.fd = open_on(&attr, child, -1);
-	ring = map(p.fd, PAGES, PROT_READ | PROT_WRITE);
-	ioctl(p.fd, PERF_EVENT_IOC_ENABLE, 0);
-	while (n < 1000 && poll(&p, 1, 60000) > 0 && p.revents == POLLIN)
-		while (next(&ring, &r)) {
-			n += r.header.type == PERF_RECORD_SAMPLE;
-			wrong += r.header.type == PERF_RECORD_SAMPLE &&
-				 (uint32_t)r.word[1] != (uint32_t)child;
-		}
-	say("samples of another", n >= 1000);
-	say("wrong", wrong);
-	kill(child, SIGTERM);
-	waitpid(child, NULL, 0);
-	while (poll(&p, 1, 60000) > 0 && p.revents == POLLIN)
-		;
-	say("it hangs at the end", p.revents == POLLHUP);
-	close(p.fd);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -490,7 +456,7 @@ int main(int argc, char **argv)
 		{"exact", exact},	{"fields", fields},	  {"parts", parts},
 		{"chains", chains},	{"wakes", wakes},	  {"full", full},
 		{"controls", controls}, {"outputs", outputs},	  {"backward", backward},
-		{"signals", signalled}, {"inherited", inherited}, {"others", others},
+		{"signals", signalled}, {"inherited", inherited},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

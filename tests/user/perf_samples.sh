@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# perf_samples.sh: `softpmu run`: programs that sample by events that they open, and read their own rings: perf_samples.c.
+# perf_samples.sh: `softpmu run`: programs that sample by events that they open, and read their own rings: perf_samples.c,
+# and perf_readers.c for rings of another process.
 # All numbers are counted by hand: an instruction of its loop has a number, and each n-th is sampled.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
 compile perf_samples -pthread
+compile perf_readers
+program=perf_samples
 cd "$SCRATCH" || exit 1
 
 # shows OPTION... -- CASE: what the program prints is on standard input
@@ -16,7 +19,7 @@ shows() {
 		shift
 	done
 	cat >expected
-	run said "$SOFTPMU" run "${options[@]}" -- "$BUILT/perf_samples" "$2"
+	run said "$SOFTPMU" run "${options[@]}" -- "$BUILT/$program" "$2"
 	((status)) && fail "$2" "status $status: $(head -n 1 said.err)"
 	while IFS= read -r line; do
 		same "${options[*]} $2: ${line%:*}" "$line" "$(grep -m 1 "^${line%:*}: " said.out)"
@@ -27,17 +30,13 @@ shows() {
 # DEC has the numbers 2, 4 ..., JNZ 3, 5 ... of 2004.  A sample without PEBS is at the instruction after the one that
 # overflows the counter, one with PEBS at the one that follows the overflow, so it is each (n + 1)th.
 # Branches: 1000 and SYSCALL; each 11th.
-exact() {
-	cat <<-'LIST'
-		each 100th: 0 20 0
-		each 101st: 10 9 0
-		precise: 9 10 0
-		one after: 10 9 0
-		branches: 0 90 1
-	LIST
-}
-exact | shows -- exact
-exact | shows -M tigerlake -- exact
+exact='each 100th: 0 20 0
+each 101st: 10 9 0
+precise: 9 10 0
+one after: 10 9 0
+branches: 0 90 1'
+shows -- exact <<<"$exact"
+shows -M tigerlake -- exact <<<"$exact"
 shows -- fields <<'LIST'
 fields: 20
 wrong: 0
@@ -112,9 +111,14 @@ own: 10
 of threads: 40
 of a child: 30
 LIST
+program=perf_readers
 shows -- others <<'LIST'
 samples of another: 1
 wrong: 0
 it hangs at the end: 1
+LIST
+# A slow reader of a small ring: most rounds find that nothing was lost.
+shows -- patient <<'LIST'
+rounds without a loss: 1
 LIST
 finish
