@@ -221,10 +221,29 @@ static void set_condition(const struct reference *unit, struct reference_view *v
 		v->at_least++;
 }
 
+/*
+ * Returns the event that the list has for this code with this condition, or NULL. Reading: if the
+ * host supplies it, it counts by itself, and the condition is not applied again.
+ */
+static const struct spmu_event *by_itself(const struct reference *unit, uint64_t select, unsigned n)
+{
+	uint64_t condition = select & (SELECT_E | SELECT_INV | UINT64_C(0xff000000));
+	const struct spmu_event *event;
+
+	if (!condition)
+		return NULL;
+	event = spmu_event_by_code(unit->model, (uint32_t)(condition | (select & 0xffff)));
+	if (!event || !(event->counters >> n & 1) ||
+	    (event->tally && !reference_tally_supplied(unit, event->tally)) ||
+	    (event->signals && !reference_supplied(unit, event->signals)))
+		return NULL;
+	return event;
+}
+
 static struct reference_view view_general(struct reference *unit, unsigned lp, unsigned n)
 {
 	struct reference_thread *t = &unit->thread[lp];
-	const struct spmu_event *event = t->event[n];
+	const struct spmu_event *event = t->event[n], *own = by_itself(unit, t->select[n], n);
 	uint64_t select = t->select[n];
 	unsigned threads;
 	struct reference_view v = {.counter = &t->general[n], .bits = unit->family->bits};
@@ -250,6 +269,10 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 	 * Reading: an event counts only on the counters that the table names. If no signal
 	 * describes an event, it counts nothing, whatever CMASK and INV are.
 	 */
+	if (own) {
+		reference_add_event(unit, &v, own);
+		return v;
+	}
 	if (event && (event->counters >> n & 1))
 		reference_add_event(unit, &v, event);
 	set_condition(unit, &v, select);
