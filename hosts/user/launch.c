@@ -229,8 +229,9 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->windows.count = request->window_count;
 	link->windows.warm = request->window_warm;
 	link->windows.skip = request->window_skip;
-	/* With a machine, code names descriptions of blocks, which are not saved. */
-	if (!(link->want & LINK_WANT_COLD) && !request->machine &&
+	/* With a machine, code names descriptions of blocks, which are not saved.  For the control
+	 * flow it names counters of branches. */
+	if (!(link->want & (LINK_WANT_COLD | LINK_WANT_FLOW)) && !request->machine &&
 	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
 		link->cache_folder[0] = '\0';
 	link->tool_pid = getpid();
@@ -239,6 +240,8 @@ static void fill_request(struct link *link, const struct launch_program *program
 	control_prepare(link, request->control);
 	link->begins_stopped = request->begins_stopped;
 	link->begins_collecting = !request->events_off;
+	if (request->prepare)
+		request->prepare(request->opaque, link);
 }
 
 /* Maps the memory shared with the engine.  Pages that are not used take no memory. */

@@ -65,7 +65,9 @@ struct launch_request {
 	/* Windows that the machine's model sees: instructions of each, those before that warm it
 	 * up, and those that it skips.  0: it sees all. */
 	uint32_t window_count, window_warm, window_skip;
-	const char *tree;  /* the folder of what programs see of the unit; NULL: what is there */
+	const char *tree; /* the folder of what programs see of the unit; NULL: what is there */
+	/* Is told of the shared memory before the program starts.  NULL: nobody wants to know. */
+	void (*prepare)(void *opaque, struct link *link);
 	launch_sink *sink; /* NULL: no records are needed */
 	launch_regions *regions; /* NULL: not wanted */
 	void *opaque;		 /* of both */

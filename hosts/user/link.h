@@ -76,19 +76,46 @@ struct link_event {
 #define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
- * With LINK_WANT_FLOW the third word of a record is the stack pointer after a call, an indirect
- * jump or a return; otherwise it has no meaning.  LINK_FLOW_BREAK in `from` says that the program
- * stopped before the address in `from`, and continued at `to` without a branch.  0 is no address:
- * the task begins, or it ends.  Such a record may also say that a handler of a signal begins at
- * `to`, or that one returns.
+ * With LINK_WANT_FLOW a record of a trace buffer has more words: from, to, the stack pointer, and
+ * what is left of the headroom of each meter that translated code charges.  Headroom shrinks as
+ * events occur, so the difference of two records is what occurred between them.
+ *
+ * Taken branches whose order does not matter have no records of their own: they are counted.
+ * LINK_FLOW_COUNTED in `from` says so; the third word is how often the branch was taken.
+ *
+ * LINK_FLOW_BREAK in `from` says that the program stopped before the address in `from`, and
+ * continued at `to` without a branch.  0 is no address: the task begins, or it ends.  Such a record
+ * may also say that a handler of a signal begins at `to`, or that one returns.  If it continued
+ * where it stopped, everything before is complete: all branches that were counted are in the log.
  *
  * LINK_FLOW_IDLE says that the instruction at `from` repeated 0 times, so it accessed no memory.
+ *
+ * LINK_FLOW_METER describes a meter, whose number is `from`: `to` are its signals, and the third
+ * word is to be added to what later records say of its headroom.
  */
 #define LINK_FLOW_BREAK	  (UINT64_C(1) << 63)
 #define LINK_FLOW_IDLE	  (UINT64_C(1) << 62)
 #define LINK_FLOW_HANDLER (UINT64_C(1) << 61)
 #define LINK_FLOW_LEAVES  (UINT64_C(1) << 60)
-#define LINK_FLOW_FLAGS	  (UINT64_C(15) << 60)
+#define LINK_FLOW_COUNTED (UINT64_C(1) << 59)
+#define LINK_FLOW_METER	  (UINT64_C(1) << 58)
+#define LINK_FLOW_FLAGS	  (UINT64_C(63) << 58)
+
+/* Returns the bytes of a record, so that whole ones fill a buffer. */
+#define LINK_FLOW_METERS_MAX 13
+static inline unsigned link_flow_bytes(unsigned events)
+{
+	return events <= 1 ? 32 : events <= 5 ? 64 : 128;
+}
+
+/* The addresses where functions begin, or linkage stubs are, in any process of the run: a set of
+ * bits, by a hash of the address.  A branch to such an address is not counted. */
+#define LINK_FLOW_START_BITS 23
+static inline uint32_t link_flow_start(uint64_t address)
+{
+	return (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >>
+			  (64 - LINK_FLOW_START_BITS));
+}
 
 /* The signal by which the tool asks a thread to look at `changes`: its number is SIGTRAP, its code
  * SI_QUEUE, its value this. */
@@ -248,6 +275,9 @@ struct link {
 	struct link_open open[LINK_OPEN_MAX];
 	struct link_ring open_ring[LINK_RINGS_MAX];
 	struct link_opened opened[LINK_FOLLOWERS_MAX];
+	/* With LINK_WANT_FLOW: see link_flow_start().  The tool adds those of a mapping before it
+	 * releases its LINK_REC_MMAP record, and the engine waits for that. */
+	uint8_t flow_start[1u << (LINK_FLOW_START_BITS - 3)];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */
 };
@@ -295,6 +325,21 @@ struct link_task {
 	uint32_t ended; /* 0: it began */
 	uint32_t reserved;
 };
+
+/*
+ * Returns whether code there is always that of the file.  Only branches of such code are counted,
+ * and only if the tool can read the file.  It says so by a few bits like those of functions.
+ */
+#define LINK_FLOW_READABLE 4 /* addresses, from this one on */
+static inline uint64_t link_flow_readable(const struct link_mmap *map)
+{
+	return ~(map->start ^ map->page_offset << 24) - 4 * LINK_FLOW_READABLE;
+}
+static inline int link_flow_is_file(const struct link_mmap *map)
+{
+	return map->path[0] == '/' && map->path[1] != '/' && !(map->protection & 2) &&
+	       !(map->flags & 1); /* PROT_WRITE, MAP_SHARED */
+}
 
 /* What a thread has counted of each event of the request since its last such record. */
 struct link_counts {

@@ -137,6 +137,25 @@ same "all events: lines" "$(sums "$SCRATCH/calls.data" | xargs)" "$(awk '/^calls
 	/^[0-9]/ { for (e = 2; e <= 5; e++) n[e] += $e } END { print n[2], n[3], n[4], n[5] }' "$SCRATCH/all.cg")"
 same "all events: calls" 13 "$(sed -n '/^cfn=compare/{n;s/^calls=\([0-9]*\) .*/\1/p;}' "$SCRATCH/all.cg")"
 
+# --- code that is not always at the same place --------------------------------------------------------------------
+
+"${CC:-gcc}" -O1 -pthread -o "$BUILT/code" "$ROOT/tests/user/profile-code.c" -ldl || stop "build of code" "the compiler failed"
+"${CC:-gcc}" -O1 -fPIC -shared -o "$BUILT/one.so" "$ROOT/tests/user/profile-library.c" || stop "build of one.so" "the compiler failed"
+"${CC:-gcc}" -O1 -fPIC -shared -DOTHER -o "$BUILT/two.so" "$ROOT/tests/user/profile-library.c" ||
+	stop "build of two.so" "the compiler failed"
+run "$SCRATCH/code" "$SOFTPMU" profile -q -o "$SCRATCH/code.data" -e "$events" -- "$BUILT/code" "$BUILT/one.so" "$BUILT/two.so"
+same "code: status" 0 "$status"
+same "code: messages" "" "$(<"$SCRATCH/code.err")"
+same "code: nothing is missing" "$(awk '/^event / { print $2 }' "$SCRATCH/code.data")" "$(sums "$SCRATCH/code.data")"
+"$SOFTPMU" export --to callgrind -e instructions:u -i "$SCRATCH/code.data" "$SCRATCH/code.cg"
+calls_of() { sed -n "/^cfn=$1\$/{n;s/^calls=\([0-9]*\) .*/\1/p;}" "$SCRATCH/code.cg" | sort -n | xargs; }
+same "code: calls of libraries at one place" "30 30" "$(calls_of run)"
+# Threads call it so often that the calls are in traces.
+same "code: calls cost what the function does" \
+	"$(awk '/^fn=/ { on = $0 == "fn=leaf" } /^calls=/ { getline; next } on && /^[0-9]/ { n += $2 } END { print n + 0 }' "$SCRATCH/code.cg")" \
+	"$(awk '/^cfn=/ { on = $0 == "cfn=leaf" } on && /^calls=/ { getline; n += $2 } END { print n + 0 }' "$SCRATCH/code.cg")"
+same "code: calls by written code" "30 30" "$(calls_of leaf | cut -d ' ' -f 1-2)"
+
 # --- the readers ------------------------------------------------------------------------------------------------
 
 "$SOFTPMU" report -i "$SCRATCH/calls.data" >"$SCRATCH/report"
@@ -175,11 +194,17 @@ run "$SCRATCH/killed" "$SOFTPMU" profile -q -o "$SCRATCH/killed.data" -- bash -c
 same "ended by a signal: status" 130 "$status"
 same "ended by a signal: nothing is missing" "$(awk '/^event / { print $2 }' "$SCRATCH/killed.data")" "$(sums "$SCRATCH/killed.data")"
 
-# SIGKILL leaves no time to hand over the last records. The file has what was handed over before.
+# SIGKILL leaves no time to hand over the last records. The file has what was complete before, and nothing else.
+"$SOFTPMU" profile -q -o "$SCRATCH/whole.data" -e instructions:u -- bash -c 'i=0; while ((i < 3000)); do ((i++)); done; kill -CONT $$; exit 5'
 run "$SCRATCH/lost" "$SOFTPMU" profile -q -o "$SCRATCH/lost.data" -- bash -c 'i=0; while ((i < 3000)); do ((i++)); done; kill -KILL $$'
 same "killed: status" 137 "$status"
 expect "killed: a message" grep -q 'counts are not available' "$SCRATCH/lost.err"
 same "killed: most is there" yes "$( (($(sums "$SCRATCH/lost.data" | head -n 1) > 10000000)) && echo yes)"
+# times_of FILE: "address-in-file times", by address.
+times_of() { awk '/^object / { path[n++] = $3 } /^i / { times[path[$2] " " $3] += $4 } END { for (i in times) print i, times[i] }' "$1" | sort; }
+same "killed: nothing ran more often than it did" "" \
+	"$(join <(times_of "$SCRATCH/whole.data" | sed 's/ /:/') <(times_of "$SCRATCH/lost.data" | sed 's/ /:/') |
+		awk '$3 > $2 && $1 ~ /bash:/' | head -n 3)"
 expect "killed: the file is complete" "$SOFTPMU" report -i "$SCRATCH/lost.data"
 
 run "$SCRATCH/status" "$SOFTPMU" profile -q -o "$SCRATCH/status.data" -- bash -c 'exit 7'

@@ -184,6 +184,7 @@ static void run(struct request *request, struct flow *flow, const struct launch_
 		.event = events,
 		.events = request->events.count,
 		.want = LINK_WANT_FLOW | request->run.want,
+		.prepare = flow_prepare,
 		.sink = flow_take,
 		.opaque = flow,
 	};

@@ -2,11 +2,15 @@
 /*
  * flow.c: takes the control flow of a program, by process and thread.
  *
- * Between two records a thread ran straight on.  So each record ends a segment, whose costs go to
- * its instructions and to the clock of the thread's stack of calls.
+ * How often each instruction of a file ran follows from how often each branch was taken.  The log
+ * counts branches of such code, except those that may begin or end a call.  Of other code, which
+ * may be replaced by other code at the same addresses, it has all branches.  Between two of them a
+ * thread ran straight on, so each ends a segment.
  *
- * Simplified: a thread's records come a buffer at a time.  If another thread replaces code while
- * they wait, they are taken as records of the new code.
+ * What a call costs is what passed between its begin and its end.
+ *
+ * Simplified: a thread's records come a buffer at a time.  If another thread replaces code without
+ * a file while they wait, they are taken as records of the new code.
  */
 #define _GNU_SOURCE
 #include "tools/softpmu/flow/flow.h"
@@ -16,14 +20,21 @@
 #include <time.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/flow/jumps.h"
 #include "tools/softpmu/flow/segments.h"
 #include "tools/softpmu/flow/stacks.h"
+#include "tools/softpmu/flow/straight.h"
 
 #define AHEAD 8 /* records */
 
 struct record {
-	uint64_t from, to, pointer;
+	uint64_t from, to, third;
+	int64_t left[]; /* of the headroom of each meter */
 };
+
+/* task.at while code of a file runs. */
+#define IN_FILE	 1
+#define NO_METER LINK_FLOW_METERS_MAX
 
 struct process {
 	struct process *next;
@@ -37,8 +48,15 @@ struct task {
 	struct process *process;
 	uint32_t tid;
 	size_t thread; /* its place in exact->threads */
-	uint64_t at;   /* where the last record went; 0: the task does not run */
+	/* Where the last record went, if that is not code of a file; IN_FILE; 0: the task does not
+	 * run. */
+	uint64_t at;
 	struct segments segments;
+	struct jumps jumps;
+	struct straight straight;
+	unsigned meter[EXACT_EVENTS_MAX]; /* of each event */
+	int64_t left[EXACT_EVENTS_MAX];	  /* of its headroom */
+	int64_t held[LINK_FLOW_METERS_MAX];
 	struct stacks *stacks;
 };
 
@@ -46,6 +64,7 @@ struct flow {
 	struct exact *exact;
 	struct code *code;
 	const uint64_t *events;
+	struct link *link; /* NULL: not known */
 	struct process *processes;
 	struct task *tasks; /* the last one that was used comes first */
 	struct flow_sums sums;
@@ -59,6 +78,13 @@ struct flow *flow_new(struct exact *exact, const uint64_t *signals)
 	flow->events = signals;
 	flow->code = code_new();
 	return flow;
+}
+
+void flow_prepare(void *opaque, struct link *link)
+{
+	struct flow *flow = opaque;
+
+	flow->link = link;
 }
 
 /* --- processes and threads ------------------------------------------------------------------- */
@@ -117,6 +143,9 @@ static struct task *get_task(struct flow *flow, uint32_t pid, uint32_t tid)
 	task->tid = tid;
 	task->thread = exact_add_thread(flow->exact, pid, tid, task->process->name);
 	segments_begin(&task->segments, flow->code, flow->events, flow->exact->event_count);
+	jumps_begin(&task->jumps, flow->code);
+	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
+		task->meter[e] = NO_METER;
 	task->stacks = stacks_new(task->process->targets, flow->exact, task->thread);
 	task->next = flow->tasks;
 	flow->tasks = task;
@@ -129,6 +158,15 @@ static void fold(struct flow *flow, struct task *task)
 	segments_fold(&task->segments, flow->exact, task->thread);
 }
 
+/* Adds up everything.  If the task was killed, its log ends anywhere: only complete parts count. */
+static void fold_all(struct flow *flow, struct task *task)
+{
+	fold(flow, task);
+	jumps_move(&task->jumps, &task->straight, flow->exact, !task->at);
+	flow->sums.lost +=
+		straight_fold(&task->straight, flow->exact, task->thread, flow->code, flow->events);
+}
+
 static void end_task(struct flow *flow, uint32_t pid, uint32_t tid)
 {
 	struct task *task = find_task(flow, pid, tid);
@@ -136,10 +174,11 @@ static void end_task(struct flow *flow, uint32_t pid, uint32_t tid)
 	if (!task)
 		return;
 	flow->tasks = task->next;
-	fold(flow, task);
+	fold_all(flow, task);
 	stacks_free(task->stacks);
 	flow->sums.lost += task->segments.lost;
 	segments_end(&task->segments);
+	jumps_end(&task->jumps);
 	if (!--task->process->tasks)
 		end_process(flow, task->process);
 	free(task);
@@ -188,7 +227,7 @@ static void execute(struct flow *flow, struct task *task)
 {
 	struct process *process = task->process;
 
-	fold(flow, task);
+	fold_all(flow, task);
 	stacks_free(task->stacks);
 	if (flow->exact->threads[task->thread]->insn_count)
 		task->thread =
@@ -214,6 +253,33 @@ static void take_comm(struct flow *flow, const struct link_comm *link)
 	rename_thread(flow, task->thread, link->comm);
 }
 
+static void note(struct link *link, uint64_t address)
+{
+	uint32_t bit = link_flow_start(address);
+
+	link->flow_start[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
+/* Tells the engine where a function begins.  It may tail-call any place of a linkage table. */
+static void note_start(void *opaque, uint64_t start, uint64_t end, bool is_stub)
+{
+	if (!is_stub)
+		end = start + 1;
+	for (uint64_t at = start; at < end; at += 4)
+		note(opaque, at);
+}
+
+/* Tells the engine what is in the mapping. */
+static void tell(const struct flow *flow, const struct link_mmap *map)
+{
+	code_enter(flow->code, map->pid);
+	if (!flow->link || code_is_memory(flow->code, map->start))
+		return;
+	code_each_function(flow->code, map, note_start, flow->link);
+	for (unsigned i = 0; i < LINK_FLOW_READABLE; i++)
+		note(flow->link, link_flow_readable(map) + 4 * i);
+}
+
 /* What is known of the replaced code is not valid for the new code. */
 static void take_mmap(struct flow *flow, const struct link_mmap *map)
 {
@@ -224,11 +290,13 @@ static void take_mmap(struct flow *flow, const struct link_mmap *map)
 			if (task->process != process)
 				continue;
 			fold(flow, task);
+			jumps_move(&task->jumps, &task->straight, flow->exact, true);
 			stacks_forget(task->stacks);
 		}
 		targets_clear(process->targets);
 	}
 	code_map(flow->code, map);
+	tell(flow, map);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -237,98 +305,159 @@ static void take_mmap(struct flow *flow, const struct link_mmap *map)
  * instruction. */
 static void take_stop(struct task *task, uint64_t stop)
 {
-	while (task->at && task->at < stop) {
+	while (task->at > IN_FILE && task->at < stop) {
 		struct segment *segment =
-			segments_find(&task->segments, task->at, task->at | LINK_FLOW_BREAK, 0);
+			segments_find(&task->segments, task->at, task->at | LINK_FLOW_BREAK);
 
 		segment->count++;
-		for (size_t e = 0; e < task->segments.event_count; e++)
-			stacks_clock(task->stacks)[e] += segment->cost[e];
 		if (!segment->insns)
 			break;
 		task->at += segment->length;
 	}
 }
 
-static void take_break(struct task *task, const struct record *record)
+static const struct record *record_at(const struct flow *flow, const void *records, size_t i)
 {
-	take_stop(task, record->from & ~LINK_FLOW_FLAGS);
+	size_t bytes = link_flow_bytes((unsigned)flow->exact->event_count);
+
+	return (const struct record *)((const char *)records + i * bytes);
+}
+
+/* Begins with what is left of the headroom now. */
+static void begin_clock(const struct flow *flow, struct task *task, const struct record *record)
+{
+	for (size_t e = 0; e < flow->exact->event_count; e++) {
+		if (task->meter[e] != NO_METER)
+			task->left[e] = record->left[task->meter[e]] + task->held[task->meter[e]];
+	}
+}
+
+/* Advances the clock of the current stack by what was used of the headroom. */
+static inline void advance(const struct flow *flow, struct task *task, const struct record *record)
+{
+	uint64_t *clock = stacks_clock(task->stacks);
+	size_t events = flow->exact->event_count;
+
+	for (size_t e = 0; e < events; e++) {
+		unsigned m = task->meter[e];
+		int64_t left;
+
+		if (m == NO_METER)
+			continue;
+		left = record->left[m] + task->held[m];
+		clock[e] += (uint64_t)(task->left[e] - left);
+		task->left[e] = left;
+	}
+}
+
+static void take_meter(const struct flow *flow, struct task *task, const struct record *record)
+{
+	uint64_t m = record->from & ~LINK_FLOW_FLAGS;
+
+	if (m >= LINK_FLOW_METERS_MAX)
+		return;
+	task->held[m] = (int64_t)record->third;
+	for (size_t e = 0; e < flow->exact->event_count; e++) {
+		if (flow->events[e] == record->to)
+			task->meter[e] = (unsigned)m;
+	}
+}
+
+static void take_break(const struct flow *flow, struct task *task, const struct record *record)
+{
+	const struct jump *jump;
+	uint64_t stop = record->from & ~LINK_FLOW_FLAGS;
+
+	if (stop)
+		advance(flow, task, record);
+	else
+		begin_clock(flow, task, record);
+	take_stop(task, stop);
+	if (stop == record->to) { /* what is here already was left, and comes back */
+		jumps_count(&task->jumps, LINK_FLOW_BREAK | stop, 0, 1);
+		jumps_complete(&task->jumps);
+		jump = jumps_count(&task->jumps, LINK_FLOW_BREAK, stop, 1);
+	} else {
+		jump = jumps_count(&task->jumps, LINK_FLOW_BREAK | stop, record->to, 1);
+	}
 	if (record->from & LINK_FLOW_LEAVES)
 		stacks_leave_handler(task->stacks);
 	else if (record->to && (!task->at || record->from & LINK_FLOW_HANDLER))
-		stacks_begin(task->stacks, record->to, record->pointer,
+		stacks_begin(task->stacks, record->to, record->third,
 			     record->from & LINK_FLOW_HANDLER);
-	task->at = record->to;
+	task->at = jump->to_memory ? record->to : record->to ? IN_FILE : 0;
 }
 
-static void take_end(struct task *task, const struct segment *segment, const struct record *record)
+static void take_end(struct task *task, enum jump_end end, const struct record *record)
 {
 	struct stacks *stacks = task->stacks;
-	uint64_t from = record->from & ~LINK_FLOW_FLAGS;
 
-	switch (segment->end) {
-	case SEGMENT_CALL:
-		stacks_call(stacks, from, record->to, record->pointer);
+	switch (end) {
+	case JUMP_CALL:
+		stacks_call(stacks, record->from, record->to, record->third);
 		break;
-	case SEGMENT_RETURN:
-		stacks_return(stacks, from, record->to, record->pointer);
+	case JUMP_RETURN:
+		stacks_return(stacks, record->from, record->to, record->third);
 		break;
-	case SEGMENT_JUMP:
-		stacks_jump(stacks, from, record->to, 0);
+	case JUMP_DIRECT:
+		stacks_jump(stacks, record->from, record->to, 0);
 		break;
-	case SEGMENT_INDIRECT:
-		if (!segments_stays(&task->segments, segment, record->to))
-			stacks_jump(stacks, from, record->to, record->pointer);
+	case JUMP_INDIRECT:
+		stacks_jump(stacks, record->from, record->to, record->third);
 		break;
 	default:
 		break;
 	}
 }
 
-/*
- * What ran since the clock was advanced last.  Adding to it needs no memory.  It cannot overflow: a
- * segment has fewer than 2^16 instructions, and each costs fewer than 2^4 of an event.
- */
-#define SOME_SEGMENTS 4096
-typedef uint32_t costs __attribute__((vector_size(4 * EXACT_EVENTS_MAX)));
-
-static inline void advance(const struct task *task, costs *some)
+/* Takes a jump of code that is not, or goes to code that is not, that of a file. */
+static void take_in_memory(struct task *task, const struct jump *jump)
 {
-	uint64_t *clock = stacks_clock(task->stacks);
-
-	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
-		clock[e] += (*some)[e];
-	*some = (costs){0};
+	if (jump->from_memory && task->at > IN_FILE)
+		segments_find(&task->segments, task->at, jump->from)->count++;
+	task->at = jump->to_memory ? jump->to : IN_FILE;
 }
 
-static void take_records(struct task *task, const struct record *records, size_t count)
+static void take_special(const struct flow *flow, struct task *task, const struct record *record)
 {
-	struct segments *segments = &task->segments;
-	costs some = {0};
+	uint64_t from = record->from & ~LINK_FLOW_COUNTED;
+	struct jump *jump;
 
+	if (from & LINK_FLOW_BREAK) {
+		take_break(flow, task, record);
+	} else if (from & LINK_FLOW_METER) {
+		take_meter(flow, task, record);
+	} else if (from != record->from) {
+		jumps_count(&task->jumps, from, record->to, record->third);
+	} else {
+		jump = jumps_count(&task->jumps, from, record->to, 1);
+		if (jump->from_memory || jump->to_memory)
+			take_in_memory(task, jump);
+	}
+}
+
+static void take_records(const struct flow *flow, struct task *task, const void *records,
+			 size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
-		const struct record *record = &records[i];
-		struct segment *segment;
+		const struct record *record = record_at(flow, records, i);
+		const struct jump *jump;
 
 		if (i + AHEAD < count)
-			segments_prefetch(segments, record[AHEAD - 1].to, record[AHEAD].from);
-		if (__builtin_expect(record->from & LINK_FLOW_BREAK, 0)) {
-			advance(task, &some);
-			take_break(task, record);
+			jumps_prefetch(&task->jumps, record_at(flow, records, i + AHEAD)->from,
+				       record_at(flow, records, i + AHEAD)->to);
+		if (__builtin_expect((record->from & LINK_FLOW_FLAGS) != 0, 0)) {
+			take_special(flow, task, record);
 			continue;
 		}
-		segment = segments_find(segments, task->at, record->from, record->to);
-		segment->count++;
-		some += *(const costs *)segment->cost;
-		task->at = record->to;
-		if (segment->end != SEGMENT_INSIDE) {
-			advance(task, &some);
-			take_end(task, segment, record);
-		} else if (__builtin_expect(i % SOME_SEGMENTS == 0, 0)) {
-			advance(task, &some);
+		jump = jumps_count(&task->jumps, record->from, record->to, 1);
+		if (__builtin_expect(jump->from_memory | jump->to_memory, 0))
+			take_in_memory(task, jump);
+		if (jump->end != JUMP_INSIDE) {
+			advance(flow, task, record);
+			take_end(task, jump->end, record);
 		}
 	}
-	advance(task, &some);
 }
 
 /* Returns our own processor time, which does not depend on the load of the machine. */
@@ -346,7 +475,7 @@ static void take_trace(struct flow *flow, const struct link_trace *link, const v
 	uint64_t begin = busy_now_ns();
 
 	code_enter(flow->code, link->pid);
-	take_records(task, records, link->count);
+	take_records(flow, task, records, link->count);
 	flow->sums.branches += link->count;
 	flow->sums.busy_ns += busy_now_ns() - begin;
 }

@@ -16,6 +16,9 @@ struct flow;
 struct flow *flow_new(struct exact *exact, const uint64_t *signals);
 void flow_free(struct flow *flow);
 
+/* Takes the shared memory of the run; `opaque` is the flow. */
+void flow_prepare(void *opaque, struct link *link);
+
 /* Takes a record of the engine.  This is the launch_sink; `opaque` is the flow. */
 void flow_take(void *opaque, const struct link_record *link, uint64_t time_ns, const void *records);
 

@@ -8,6 +8,7 @@
  */
 #include "tools/softpmu/flow/segments.h"
 
+#include <hosts/user/hash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@
 #include "tools/softpmu/symbols/symbol_file.h"
 
 #define PLACES_FIRST 12 /* logarithm of the number of places */
-#define LINE	     ((uintptr_t)64)
 #define MEMORY	     (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES))
 #define ADDRESS	     (~LINK_FLOW_FLAGS)
 
@@ -27,8 +27,7 @@ static size_t places(const struct segments *segments)
 static void make_table(struct segments *segments, unsigned logarithm)
 {
 	segments->shift = 64 - logarithm;
-	segments->memory = tool_alloc((places(segments) + 1) * sizeof(*segments->table));
-	segments->table = (struct segment *)(((uintptr_t)segments->memory + LINE - 1) & -LINE);
+	segments->table = tool_alloc(places(segments) * sizeof(*segments->table));
 }
 
 void segments_begin(struct segments *segments, struct code *code, const uint64_t *events,
@@ -40,17 +39,17 @@ void segments_begin(struct segments *segments, struct code *code, const uint64_t
 
 void segments_end(struct segments *segments)
 {
-	free(segments->memory);
+	free(segments->table);
 	free(segments->insns);
-	free(segments->rest);
 }
 
 /* Returns the place of the segment, or the free place for it. */
 static struct segment *probe(const struct segments *segments, uint64_t at, uint64_t from)
 {
-	size_t i = segments_place(segments, at, from), mask = places(segments) - 1;
+	uint64_t mix = at ^ (from << 24 | from >> 40);
+	size_t i = (size_t)(hash_of(mix) >> segments->shift), mask = places(segments) - 1;
 
-	while (segments->table[i].number &&
+	while (segments->table[i].is_used &&
 	       (segments->table[i].at != at || segments->table[i].from != from))
 		i = (i + 1) & mask;
 	return &segments->table[i];
@@ -62,10 +61,10 @@ static void grow(struct segments *segments)
 
 	make_table(segments, 64 - old.shift + 1);
 	for (size_t i = 0; i < places(&old); i++) {
-		if (old.table[i].number)
+		if (old.table[i].is_used)
 			*probe(segments, old.table[i].at, old.table[i].from) = old.table[i];
 	}
-	free(old.memory);
+	free(old.table);
 }
 
 unsigned segments_occurrences(uint64_t event, uint64_t signals)
@@ -85,8 +84,6 @@ static void add_insn(struct segments *segments, struct segment *segment, uint64_
 				    sizeof(*segments->insns));
 	segments->insns[segments->insn_count++] = (struct segment_insn){signals, length};
 	segment->insns++;
-	for (size_t e = 0; e < segments->event_count; e++)
-		segment->cost[e] += segments_occurrences(segments->events[e], signals);
 }
 
 /* Decodes one instruction of the process. */
@@ -125,82 +122,34 @@ static bool decode_all(struct segments *segments, struct segment *segment, uint6
 	}
 }
 
-/* Finds the addresses of the function, which an indirect jump most often stays in. */
-static void find_function(struct segments *segments, struct segment *segment, uint64_t at)
-{
-	uint64_t offset;
-	const struct code_function *function =
-		code_function(segments->code, code_function_at(segments->code, at, &offset));
-	struct segment_rest *rest = &segments->rest[segment->number];
-
-	rest->low = rest->high = at;
-	if (!function->symbol)
-		return;
-	rest->low = at - offset;
-	rest->high = rest->low + (function->symbol->end - function->symbol->start);
-}
-
-bool segments_stays(const struct segments *segments, const struct segment *segment, uint64_t to)
-{
-	const struct segment_rest *rest = &segments->rest[segment->number];
-
-	return to >= rest->low && to < rest->high;
-}
-
-static enum segment_end end_of(struct segments *segments, struct segment *segment,
-			       const struct insn *insn, uint64_t at, uint64_t to)
-{
-	switch (insn->kind) {
-	case INSN_CALL_REL:
-	case INSN_CALL_IND:
-		/* A call of the next instruction only reads the instruction pointer. */
-		return to == at + insn->length ? SEGMENT_INSIDE : SEGMENT_CALL;
-	case INSN_RET:
-		return SEGMENT_RETURN;
-	case INSN_JCC:
-	case INSN_JCXZ:
-	case INSN_JMP_REL:
-		find_function(segments, segment, at);
-		return segments_stays(segments, segment, to) ? SEGMENT_INSIDE : SEGMENT_JUMP;
-	case INSN_JMP_IND:
-		find_function(segments, segment, at);
-		return SEGMENT_INDIRECT;
-	default:
-		return SEGMENT_INSIDE;
-	}
-}
-
 /* If the code cannot be decoded, only the last instruction is known to have run. */
-static void analyze(struct segments *segments, struct segment *segment, uint64_t to)
+static void analyze(struct segments *segments, struct segment *segment)
 {
 	struct insn insn = {.kind = INSN_PLAIN};
 
-	segments->rest[segment->number].first = segments->insn_count;
+	segment->first = segments->insn_count;
 	if (!decode_all(segments, segment, segment->from & ADDRESS, &insn)) {
-		segments->insn_count = segments->rest[segment->number].first;
+		segments->insn_count = segment->first;
 		segment->insns = 0;
-		memset(segment->cost, 0, sizeof(segment->cost));
 		if (!decode(segments->code, segment->from & ADDRESS, &insn))
 			insn = (struct insn){.kind = INSN_PLAIN};
 	}
 	segment->length = insn.length;
-	segment->end = (uint8_t)end_of(segments, segment, &insn, segment->from & ADDRESS, to);
 }
 
-struct segment *segments_add(struct segments *segments, uint64_t at, uint64_t from, uint64_t to)
+struct segment *segments_find(struct segments *segments, uint64_t at, uint64_t from)
 {
 	struct segment *segment = probe(segments, at, from);
 
-	if (segment->number)
+	if (segment->is_used)
 		return segment;
 	if (segments->used >= places(segments) / 2) {
 		grow(segments);
 		segment = probe(segments, at, from);
 	}
-	segments->rest = tool_room(segments->rest, &segments->rest_room, segments->used + 1,
-				   sizeof(*segments->rest));
-	*segment = (struct segment){.at = at, .from = from, .number = ++segments->used};
-	analyze(segments, segment, to);
+	segments->used++;
+	*segment = (struct segment){.at = at, .from = from, .is_used = true};
+	analyze(segments, segment);
 	return segment;
 }
 
@@ -209,12 +158,11 @@ struct segment *segments_add(struct segments *segments, uint64_t at, uint64_t fr
 static void fold_one(struct segments *segments, struct exact *exact, size_t thread,
 		     const struct segment *segment)
 {
-	size_t first = segments->rest[segment->number].first;
 	struct exact_place at;
 
 	at.object = exact_object(exact, code_object_at(segments->code, segment->at, &at.address));
 	for (size_t i = 0; i < segment->insns; i++) {
-		const struct segment_insn *from = &segments->insns[first + i];
+		const struct segment_insn *from = &segments->insns[segment->first + i];
 		struct exact_insn *insn = exact_insn(exact->threads[thread], at);
 
 		insn->times += segment->count;
@@ -230,7 +178,7 @@ static void fold_one(struct segments *segments, struct exact *exact, size_t thre
 void segments_fold(struct segments *segments, struct exact *exact, size_t thread)
 {
 	for (size_t i = 0; i < places(segments); i++) {
-		if (segments->table[i].number)
+		if (segments->table[i].is_used)
 			fold_one(segments, exact, thread, &segments->table[i]);
 	}
 	memset(segments->table, 0, places(segments) * sizeof(*segments->table));

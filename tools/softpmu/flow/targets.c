@@ -95,7 +95,7 @@ static void look_up(struct targets *targets, struct target *target)
 		exact_object(targets->exact,
 			     code_object_at(targets->code, target->address, &target->at.address));
 	target->known = function->symbol != NULL;
-	target->is_stub = function->name && !strncmp(function->name, ".plt", 4);
+	target->is_stub = code_is_stub(function->name);
 	target->is_resolver = function->name && !strncmp(function->name, "_dl_runtime_resolve", 19);
 	target->is_part = is_part(function->name);
 	target->is_start = !target->known || !offset;

@@ -15,7 +15,8 @@ struct address_mapping {
 	uint64_t start, end, page_offset;
 	const char *path; /* lives as long as the address spaces */
 	struct symbol_file *file;
-	bool generated; /* memory without a file: code there was made by the program */
+	bool is_constant; /* code there is always that of the file */
+	bool generated;	  /* memory without a file: code there was made by the program */
 };
 
 /* The files in which a process described the code that it generated; NULL: there is none. */

@@ -24,6 +24,7 @@
 #include "tools/softpmu/symbols/symbols.h"
 
 #define INSTRUCTION_MAX 15
+#define PAGE		4096
 
 struct code {
 	struct symbols *symbols;
@@ -81,12 +82,32 @@ void code_exit(struct code *code, uint32_t pid)
 	address_spaces_exit(code->spaces, pid);
 }
 
+/* Finds the first byte of the mapping that belongs to the file's code: its segment may begin within
+ * a page.  Returns false if the file cannot be read. */
+static bool find_segment(const struct symbol_file *file, const struct link_mmap *map,
+			 uint64_t *offset, uint64_t *address)
+{
+	for (*offset = 0; *offset < map->length && *offset < PAGE; ++*offset) {
+		if (symbol_file_address(file, map->page_offset + *offset, address))
+			return true;
+	}
+	return false;
+}
+
+static bool is_readable(const struct symbol_file *file, const struct link_mmap *map)
+{
+	uint64_t offset, address;
+
+	return link_flow_is_file(map) && find_segment(file, map, &offset, &address);
+}
+
 bool code_map(struct code *code, const struct link_mmap *link)
 {
 	struct symbol_file *file = symbols_file(code->symbols, link->path, NULL, 0);
 	struct address_mapping map = {
 		.start = link->start,
 		.page_offset = link->page_offset,
+		.is_constant = is_readable(file, link),
 		.path = symbol_file_path(file),
 		.file = file,
 	};
@@ -104,6 +125,35 @@ bool code_is_mapped(struct code *code, const struct link_mmap *link)
 static const struct address_mapping *find_map(struct code *code, uint64_t address)
 {
 	return address_spaces_find(code->spaces, code->pid, address);
+}
+
+bool code_is_memory(struct code *code, uint64_t address)
+{
+	const struct address_mapping *map = find_map(code, address);
+
+	return !map || !map->is_constant;
+}
+
+bool code_is_stub(const char *name)
+{
+	return name && !strncmp(name, ".plt", 4);
+}
+
+void code_each_function(struct code *code, const struct link_mmap *map,
+			void (*visit)(void *opaque, uint64_t start, uint64_t end, bool is_stub),
+			void *opaque)
+{
+	struct symbol_file *file = symbols_file(code->symbols, map->path, NULL, 0);
+	const struct symbol *symbol;
+	uint64_t offset, at, base;
+
+	if (!find_segment(file, map, &offset, &at))
+		return;
+	base = map->start + offset - at;
+	for (size_t i = 0; (symbol = symbol_file_at(file, i)); i++)
+		if (symbol->start >= at && symbol->start < at + (map->length - offset))
+			visit(opaque, symbol->start + base, symbol->end + base,
+			      code_is_stub(symbol->name));
 }
 
 /* --- functions ------------------------------------------------------------------------ */
@@ -200,6 +250,11 @@ size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes)
 	if (symbol_file_address(map->file, address - map->start + map->page_offset, &at))
 		return symbol_file_read(map->file, at, to, bytes);
 	return read_memory((pid_t)code->pid, address, to, bytes);
+}
+
+size_t code_read_file(struct code *code, const char *path, uint64_t address, void *to, size_t bytes)
+{
+	return symbol_file_read(symbols_file(code->symbols, path, NULL, 0), address, to, bytes);
 }
 
 static enum code_branch kind_of(const ZydisDecodedInstruction *instruction)

@@ -33,6 +33,18 @@ bool code_map(struct code *code, const struct link_mmap *map);
 /* Returns whether the mapping would replace an older one. */
 bool code_is_mapped(struct code *code, const struct link_mmap *map);
 
+/* Calls `visit` with the range of each function of a mapped file, in addresses of the process, and
+ * whether it is a part of a procedure linkage table. */
+void code_each_function(struct code *code, const struct link_mmap *map,
+			void (*visit)(void *opaque, uint64_t start, uint64_t end, bool is_stub),
+			void *opaque);
+
+/* Returns whether the name is that of a part of a procedure linkage table. */
+bool code_is_stub(const char *name);
+
+/* Returns whether code at the address is not that of a file, so that other code may replace it. */
+bool code_is_memory(struct code *code, uint64_t address);
+
 struct code_function {
 	const char *name;	     /* as the compiler wrote it; NULL: not known */
 	const char *shown;	     /* the name to show; NULL: not known */
@@ -70,6 +82,10 @@ enum code_branch code_branch_at(struct code *code, uint64_t address, unsigned *l
 
 /* Reads up to `bytes` bytes of instructions.  Returns how many there are. */
 size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes);
+
+/* The same at an address of a file. */
+size_t code_read_file(struct code *code, const char *path, uint64_t address, void *to,
+		      size_t bytes);
 
 /* Returns the path of the file at the address, or "[unknown]".  Sets *file_address to the address
  * in that file or, without a file, to the address itself. */

@@ -19,6 +19,7 @@
 #include "engine/cache/cache.h"
 #include "engine/cache/parts.h"
 #include "engine/cache/persistent.h"
+#include "engine/count/flow_edges.h"
 #include "engine/count/meter_list.h"
 #include "engine/memory/pages.h"
 #include "engine/memory/regions.h"
@@ -79,6 +80,7 @@ void blocks_move(void)
 void blocks_flush(void)
 {
 	lock_stop_others();
+	flow_edges_restart();
 	cache_at = cache_code;
 	cache_cold_at = cache_cold;
 	cache_flushes++;
@@ -100,7 +102,7 @@ bool blocks_full(void)
 {
 	return blocks == cache_sizes->blocks || maps_used > cache_sizes->maps - 1024 ||
 	       touches > cache_sizes->blocks - TRACE_TOUCHES_MAX || exit_stubs_full() ||
-	       cache_at > cache_cold - 16384 ||
+	       flow_edges_full() || cache_at > cache_cold - 16384 ||
 	       cache_cold_at > cache_cold_end - cache_sizes->cold_room;
 }
 

@@ -150,5 +150,7 @@ void ring_end_turn_of(uint32_t tid);
 /* Sleeps until *word differs from `value`, as long as the tool reads.  Returns false if it does
  * not. */
 bool ring_wait(uint32_t *word, uint32_t value);
+/* Waits until the tool has read everything that has been written. */
+void ring_settle(void);
 
 #endif

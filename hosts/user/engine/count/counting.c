@@ -80,12 +80,14 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const stru
 
 	c->now_next_ip = next_ip;
 	if (current->list->flow)
-		flow_retire(ip, next_ip, signals);
+		flow_begin_step(ip);
 	if (current->list->activity)
 		add_activity(&insn, next_ip);
 	if (windows_wanted())
 		c->window.headroom--;
 	retire_in_units(&insn);
+	if (current->list->flow)
+		flow_retire(ip, next_ip, signals);
 	interrupts_service();
 }
 

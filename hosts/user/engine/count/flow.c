@@ -2,10 +2,11 @@
 /*
  * flow.c: the log of control flow, from which the tool knows how often each instruction ran.
  *
- * It has each taken branch, with the stack pointer after a call, an indirect jump or a return.
- * Between two records the program ran straight on.  Where it continued without a branch
- * (a signal, an abort of a restartable sequence) the log has a mark (LINK_FLOW_BREAK).  So has the
- * begin and the end of a task.
+ * It has the calls, the returns and the indirect jumps, with the stack pointer and what is left of
+ * the headroom of each meter.  Other branches are counted (flow_edges.c).  Between two branches the
+ * program ran straight on.  Where it continued without a branch (a signal, an abort of a
+ * restartable sequence) the log has a mark (LINK_FLOW_BREAK).  So has the begin and the end of a
+ * task.
  *
  * Translated code writes the records in a trace buffer of the link, as it writes a branch trace in
  * place (branches.c).
@@ -15,17 +16,16 @@
 #include <softpmu/signals.h>
 
 #include "engine/count/count.h"
+#include "engine/count/flow_edges.h"
+#include "engine/count/flow_log.h"
+#include "engine/count/headroom.h"
 #include "engine/count/meter_list.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
-#include "engine/x86/emit.h"
 
-struct record {
-	uint64_t from, to, stack;
-};
-_Static_assert(sizeof(struct record) == LINK_BTS_BYTES, "as in a branch trace");
-_Static_assert(sizeof(struct record) == LOG_RECORD_BYTES, "as translated code stores it");
+#define PAUSE_FIRST (UINT64_C(1) << 22) /* clocks */
+#define PAUSE_LAST  (UINT64_C(1) << 28)
 
 bool flow_is_wanted(void)
 {
@@ -41,43 +41,54 @@ static bool is_on(void)
 
 void flow_begin_again(void)
 {
-	current->flow = (struct flow){0};
+	current->flow = (struct flow){.complete_after = PAUSE_FIRST};
+	if (flow_is_wanted())
+		flow_edges_clear();
 }
 
-static uint64_t guard(void)
+/* Says what the meters are, and how much of their headroom translated code does not have. */
+static void describe_meters(void)
 {
-	return current->flow.log + LINK_TRACE_BYTES;
+	struct flow *flow = &current->flow;
+	const struct meter_list *list = current->list;
+
+	for (unsigned m = 0; m < list->meters; m++) {
+		int64_t held = headroom_held(m);
+
+		if (m < flow->meters && flow->signals[m] == list->signals[m] &&
+		    flow->held[m] == held)
+			continue;
+		flow->signals[m] = list->signals[m];
+		flow->held[m] = held;
+		flow_log_next(LINK_FLOW_METER | m, list->signals[m], (uint64_t)held);
+	}
+	flow->meters = list->meters;
 }
 
-static void take_buffer(void)
+static bool are_described(void)
 {
-	size_t bytes;
+	const struct flow *flow = &current->flow;
 
-	if (current->flow.log)
-		return;
-	current->flow.log = current->log = branches_buffer(false, &bytes);
-}
-
-static void hand_over(void)
-{
-	uint64_t bytes = current->log - current->flow.log;
-
-	if (bytes)
-		current->flow.log = branches_to_tool(NULL, (const void *)current->flow.log,
-						     bytes / LINK_BTS_BYTES, current->flow.log);
-	current->log = current->flow.log;
+	return flow->meters == current->list->meters &&
+	       !memcmp(flow->signals, current->list->signals,
+		       flow->meters * sizeof(flow->signals[0]));
 }
 
 static void append(uint64_t from, uint64_t to)
 {
-	struct record *record;
+	int64_t *left;
 
-	take_buffer();
-	if (current->log == guard())
-		hand_over();
-	record = (struct record *)current->log;
-	*record = (struct record){from, to, current->gpr[4]};
-	current->log += sizeof(*record);
+	if (!are_described())
+		describe_meters();
+	left = flow_log_next(from, to, current->gpr[4]);
+	for (unsigned m = 0; m < current->list->meters; m++)
+		left[m] = headroom_left(m) - current->flow.held[m];
+}
+
+void flow_share(void)
+{
+	if (current->list->flow && current->flow.begun)
+		describe_meters();
 }
 
 static void begin_at(uint64_t pc)
@@ -85,6 +96,7 @@ static void begin_at(uint64_t pc)
 	if (current->flow.begun)
 		return;
 	current->flow.begun = true;
+	current->flow.meters = 0; /* the task is perhaps another one */
 	append(LINK_FLOW_BREAK, pc);
 }
 
@@ -100,9 +112,13 @@ void flow_resume(void)
 		begin_at(current->pc);
 }
 
-void flow_retire(uint64_t ip, uint64_t next_ip, uint64_t signals)
+void flow_begin_step(uint64_t ip)
 {
 	begin_at(ip);
+}
+
+void flow_retire(uint64_t ip, uint64_t next_ip, uint64_t signals)
+{
 	if (signals & SPMU_SIGSET_TAKEN)
 		append(ip, next_ip);
 }
@@ -121,19 +137,35 @@ void flow_break(uint64_t to, uint64_t flag)
 	append(LINK_FLOW_BREAK | flag | current->pc, to);
 }
 
+void flow_complete(void)
+{
+	uint64_t now;
+
+	if (!current->list->flow || !current->flow.begun)
+		return;
+	now = read_tsc();
+	if (now - current->flow.complete_at < current->flow.complete_after)
+		return;
+	flow_edges_drain();
+	append(LINK_FLOW_BREAK | current->pc, current->pc);
+	flow_log_hand_over();
+	current->flow.complete_at = now;
+	if (current->flow.complete_after < PAUSE_LAST)
+		current->flow.complete_after *= 2;
+}
+
 void flow_pause(void)
 {
 	if (!flow_is_wanted() || !current->flow.begun)
 		return;
+	flow_edges_drain();
 	append(LINK_FLOW_BREAK | current->pc, 0);
 	current->flow.begun = false;
-	hand_over();
+	flow_log_hand_over();
 }
 
 void flow_end(void)
 {
-	if (!flow_is_wanted() || !current->flow.log)
-		return;
 	flow_pause();
 	/* The tool reads the code in the memory, which is about to be gone. */
 	if (current->tid == current->pid)
@@ -144,24 +176,17 @@ void flow_lend(bool to_child)
 {
 	if (!flow_is_wanted())
 		return;
-	flow_drain();
-	current->flow.begun = !to_child;
+	if (!to_child) { /* a child that was killed has left something */
+		flow_log_discard();
+		flow_edges_clear();
+	} else {
+		flow_pause();
+	}
+	current->flow.begun = false;
 }
 
 void flow_drain(void)
 {
-	if (flow_is_wanted() && current->flow.log)
-		hand_over();
-}
-
-bool flow_full_at(uint64_t address)
-{
-	return current->list->flow && current->flow.log && address == guard() &&
-	       current->log == address;
-}
-
-uint64_t flow_make_room(void)
-{
-	hand_over();
-	return current->log;
+	if (flow_is_wanted())
+		flow_log_hand_over();
 }

@@ -15,7 +15,9 @@ void flow_begin_again(void);
 void flow_begin(void);
 /* Precise steps end: translated code may write to the log. */
 void flow_resume(void);
-/* An instruction has retired in a precise step.  Only if the log is wanted. */
+/* An instruction is about to retire, and has retired, in a precise step.  Only if the log is
+ * wanted. */
+void flow_begin_step(uint64_t ip);
 void flow_retire(uint64_t ip, uint64_t next_ip, uint64_t signals);
 /* The log needs the instruction that has retired, although it did not branch.  `flag`:
  * LINK_FLOW_IDLE or 0. */
@@ -27,13 +29,13 @@ void flow_break(uint64_t to, uint64_t flag);
 void flow_end(void);
 /* The events of the thread are switched off: what it runs from here is not logged. */
 void flow_pause(void);
+/* Now and then makes the log complete up to current->pc.  The mode is precise. */
+void flow_complete(void);
+/* The headroom has been divided in another way. */
+void flow_share(void);
 /* A vfork child is about to use the context, or has used it. */
 void flow_lend(bool to_child);
 /* Gives the tool what has been logged. */
 void flow_drain(void);
-/* Returns whether translated code faulted at this address because the log is full. */
-bool flow_full_at(uint64_t address);
-/* Empties a full log.  Returns where logging continues. */
-uint64_t flow_make_room(void);
 
 #endif

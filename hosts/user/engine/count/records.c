@@ -6,6 +6,8 @@
 #include "engine/count/count.h"
 #include "engine/count/opened_records.h"
 #include "engine/count/points.h"
+#include "engine/count/flow.h"
+#include "engine/count/flow_edges.h"
 #include "engine/rt/context.h"
 #include "engine/rt/file.h"
 #include "engine/rt/sys.h"
@@ -66,7 +68,10 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 	r.m.page_offset = page_offset;
 	r.m.protection = (uint32_t)protection;
 	r.m.flags = (uint32_t)flags;
-	ring_write(&r.m.header);
+	if (flow_is_wanted() && protection & PROT_EXEC)
+		flow_edges_map(&r.m);
+	else
+		ring_write(&r.m.header);
 	tell_opened(&r.m, fd >= 0 || memcmp(r.m.path, "//anon", 7) != 0);
 	if (protection & PROT_EXEC)
 		points_follow_mapping();

@@ -77,11 +77,12 @@ static bool has_room(uint64_t bytes)
 	       LINK_RING_BYTES;
 }
 
-static bool wait_for_room(uint64_t bytes)
+/* Sleeps until the tool reads more.  Returns false if it does not read. */
+static bool wait_for_tail(bool (*is_enough)(uint64_t number), uint64_t number)
 {
 	struct link *l = engine_link;
 
-	while (!has_room(bytes)) {
+	while (!is_enough(number)) {
 		uint32_t seen = __atomic_load_n(&l->tail_futex, __ATOMIC_SEQ_CST);
 		long timeout[2] = {0, 100000000};
 
@@ -89,11 +90,21 @@ static bool wait_for_room(uint64_t bytes)
 			return false;
 		__atomic_store_n(&l->engine_waits, 1, __ATOMIC_SEQ_CST);
 		engine_wake_tool();
-		if (!has_room(bytes))
+		if (!is_enough(number))
 			syscall4(__NR_futex, (long)&l->tail_futex, FUTEX_WAIT, seen, (long)timeout);
 		__atomic_store_n(&l->engine_waits, 0, __ATOMIC_SEQ_CST);
 	}
 	return true;
+}
+
+static bool has_read(uint64_t head)
+{
+	return (int64_t)(__atomic_load_n(&engine_link->tail, __ATOMIC_SEQ_CST) - head) >= 0;
+}
+
+void ring_settle(void)
+{
+	wait_for_tail(has_read, __atomic_load_n(&engine_link->head, __ATOMIC_SEQ_CST));
 }
 
 bool ring_is_mute(void)
@@ -112,7 +123,7 @@ void ring_write(const struct link_record *record)
 	take_turn();
 	while (!has_room(record->bytes)) {
 		end_turn();
-		if (!wait_for_room(record->bytes))
+		if (!wait_for_tail(has_room, record->bytes))
 			return;
 		take_turn();
 	}

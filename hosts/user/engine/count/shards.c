@@ -12,6 +12,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
+#include "engine/count/headroom.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
@@ -145,16 +146,6 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in, bool unchecke
 	return each * insns;
 }
 
-static int64_t headroom_of(unsigned m)
-{
-	struct counting *c = current->counting;
-	int64_t headroom = c->meter[m].held;
-
-	for (unsigned i = 0; i < SHARDS; i++)
-		headroom += current->shard[m][i];
-	return headroom;
-}
-
 /* Notes what each shard has used. */
 static void learn(unsigned m)
 {
@@ -174,7 +165,7 @@ static void learn(unsigned m)
 
 bool shards_rebalance(unsigned m, unsigned shard, unsigned n)
 {
-	int64_t headroom = headroom_of(m);
+	int64_t headroom = headroom_of_bulk(m);
 
 	if (headroom < (int64_t)n)
 		return false;
@@ -184,6 +175,7 @@ bool shards_rebalance(unsigned m, unsigned shard, unsigned n)
 	}
 	if (current->shard[m][shard] < n)
 		share_evenly(m, shard, n, headroom);
+	flow_share();
 	return true;
 }
 
@@ -198,7 +190,7 @@ bool shards_all_unchecked(void)
 bool shards_low(void)
 {
 	for (unsigned m = 0; m < current->list->meters; m++)
-		if (!shards_is_unchecked(m) && headroom_of(m) < LOW_HEADROOM)
+		if (!shards_is_unchecked(m) && headroom_of_bulk(m) < LOW_HEADROOM)
 			return true;
 	return false;
 }
@@ -208,12 +200,13 @@ bool shards_window_over(void)
 	unsigned m = current->list->meters - 1;
 
 	return current->list->meters && counts_windows(m) &&
-	       windows_left(headroom_of(m) + current->counting->meter[m].reserve) < WINDOW_REST;
+	       windows_left(headroom_of_bulk(m) + current->counting->meter[m].reserve) <
+		       WINDOW_REST;
 }
 
 bool shards_few(unsigned m)
 {
-	return is_frequent(current->list->signals[m]) && headroom_of(m) <= STEPS_HEADROOM;
+	return is_frequent(current->list->signals[m]) && headroom_of_bulk(m) <= STEPS_HEADROOM;
 }
 
 /* If periods are shorter than a quantum, several of them are one quantum. */
@@ -344,7 +337,7 @@ static bool are_all_frequent(const struct meter_list *list)
 static void take_list(struct meter_list *list, bool unchecked)
 {
 	list->unchecked = unchecked;
-	list->shards = are_all_frequent(list) ? SHARDS : CHECKED_SHARDS;
+	list->shards = are_all_frequent(list) && !list->flow ? SHARDS : CHECKED_SHARDS;
 	current->list = meter_list_find(list);
 }
 
@@ -385,7 +378,8 @@ void shards_set_mode(enum counting_mode to)
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		int64_t headroom = c->meter[m].reserve;
 
-		headroom += from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of(m);
+		headroom +=
+			from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of_bulk(m);
 		if (from == COUNTING_BULK && headroom >= SHARDS_HEADROOM)
 			learn(m);
 		c->meter[m].reserve =
@@ -401,6 +395,8 @@ void shards_set_mode(enum counting_mode to)
 			share_evenly(m, 0, 0, headroom);
 	}
 	c->mode = to;
+	if (to != COUNTING_PRECISE)
+		flow_share();
 }
 
 bool shards_bulk_possible(void)
@@ -413,7 +409,7 @@ bool shards_bulk_possible(void)
 		return has_reserves(true, current->list->unchecked);
 	}
 	for (unsigned m = 0; m < current->list->meters; m++)
-		if (headroom_of(m) < 0)
+		if (headroom_of_bulk(m) < 0)
 			return false;
 	return true;
 }

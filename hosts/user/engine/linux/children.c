@@ -338,6 +338,7 @@ static long start_vfork_child(const struct clone_call *w)
 		counting_skip();
 	}
 	restore_state(&mine);
+	flow_begin();
 	lock_child_gone(killed);
 	take_back_descriptors(descriptors);
 	heap_release(stack, STACK_BYTES);

@@ -24,6 +24,7 @@
 #include <linux/memfd.h>
 
 #include "engine/linux/smaps.h"
+#include "engine/memory/places.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/context.h"
 #include "engine/rt/file.h"
@@ -215,7 +216,9 @@ static void add_engines(struct listing *l, const struct line *line)
 {
 	uint64_t end = (heap_end() + ROUND - 1) & -ROUND;
 
-	if (!is_memory(line))
+	if (line->start == CONTEXT_PLACE) /* what follows is there in some runs only */
+		add_reserved(l, line->start, line->start + THREAD_BYTES, none_like(line->counters));
+	else if (!is_memory(line))
 		add_reserved(l, line->start, line->end, none_like(line->counters));
 	else if (l->last.start != ENGINE_MEMORY)
 		add_reserved(l, ENGINE_MEMORY, end, none_like(line->counters));

@@ -16,6 +16,7 @@
 #include <linux/mman.h>
 #include <linux/resource.h>
 
+#include "engine/rt/contexts.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
@@ -24,7 +25,7 @@
 
 static void reserve_room(void)
 {
-	uint64_t used = heap_end() - ENGINE_MEMORY + OUTSIDE_BYTES;
+	uint64_t used = heap_end() - ENGINE_MEMORY + OUTSIDE_BYTES + context_bytes() - THREAD_BYTES;
 
 	if (used < LINK_ROOM_BYTES)
 		heap_reserve(LINK_ROOM_BYTES - used);

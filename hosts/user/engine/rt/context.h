@@ -10,6 +10,7 @@
 #ifndef SOFTPMU_ENGINE_CONTEXT_H
 #define SOFTPMU_ENGINE_CONTEXT_H
 
+#include <hosts/user/link.h>
 #include <linux/seccomp.h>
 
 #include "engine/rt/context_words.h"
@@ -18,6 +19,8 @@
 #include "engine/rt/signal_state.h"
 
 #define THREAD_BYTES (256u << 10) /* size of a thread's own memory, and its alignment */
+#define EDGES_MAX    (1u << 20)	  /* counters of taken branches */
+#define EDGES_BYTES  (EDGES_MAX * 8u)
 #define UNITS_MAX    8
 
 struct filter;
@@ -36,6 +39,11 @@ struct client;
 struct flow {
 	uint64_t log; /* the trace buffer that it fills; 0: none */
 	bool begun;   /* the log has the begin of the task */
+	/* What the log says of the meters: see LINK_FLOW_METER. */
+	unsigned meters;
+	uint64_t signals[LINK_FLOW_METERS_MAX];
+	int64_t held[LINK_FLOW_METERS_MAX];
+	uint64_t complete_at, complete_after; /* clocks: when the log was complete, and the pause */
 };
 
 /*
@@ -143,6 +151,13 @@ CTX_CHECK(call, CTX_CALL);
 CTX_CHECK(self, CTX_SELF);
 CTX_CHECK(spill_high, CTX_SPILL_HIGH);
 CTX_CHECK(shard, CTX_SHARDS);
+_Static_assert(THREAD_BYTES == CTX_EDGES, "the counters follow");
+
+/* Returns the counters of taken branches, which are mapped if the control flow is wanted. */
+static inline uint64_t *context_edges(struct context *c)
+{
+	return (uint64_t *)((uint64_t)c + CTX_EDGES);
+}
 
 /* The program's call is not made now.  Returns CALL_NO_RESULT. */
 static inline long call_not_begun(void)

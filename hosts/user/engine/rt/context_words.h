@@ -22,19 +22,20 @@
 #define CTX_PC		0x88 /* in translated code: the target of an indirect jump or call */
 #define CTX_RESUME	0x90 /* where enter() jumps to */
 #define CTX_ENGINE_RSP	0x98
-#define CTX_SITE	0xa0   /* 32 bits: the exit or block that was left */
-#define CTX_REASON	0xa4   /* 32 bits: enum exit_reason */
-#define CTX_SEQUENCE	0xa8   /* address of rseq_cs in the area of restartable sequences */
-#define CTX_SPILL_RCX	0xb0   /* RCX during an indirect branch */
-#define CTX_SPILL_FLAGS 0xb8   /* RAX while AX holds flags */
-#define CTX_ACTIVITY	0xc0   /* where the next block logs its activity */
-#define CTX_LOG		0xc8   /* where the next taken branch is logged */
-#define CTX_SPILL_LOG	0xd0   /* RAX meanwhile */
-#define CTX_PENDING	0xd8   /* 32 bits: a signal waits for the next instruction boundary */
-#define CTX_CALL	0xdc   /* 32 bits: enum call_outcome */
-#define CTX_SELF	0xe0   /* the context's address */
-#define CTX_SPILL_HIGH	0xe8   /* the two registers that a block spills to log its activity */
-#define CTX_SHARDS	0x3400 /* int64_t[SHARDED_METERS][SHARDS]: headroom of bulk code */
+#define CTX_SITE	0xa0	/* 32 bits: the exit or block that was left */
+#define CTX_REASON	0xa4	/* 32 bits: enum exit_reason */
+#define CTX_SEQUENCE	0xa8	/* address of rseq_cs in the area of restartable sequences */
+#define CTX_SPILL_RCX	0xb0	/* RCX during an indirect branch */
+#define CTX_SPILL_FLAGS 0xb8	/* RAX while AX holds flags */
+#define CTX_ACTIVITY	0xc0	/* where the next block logs its activity */
+#define CTX_LOG		0xc8	/* where the next taken branch is logged */
+#define CTX_SPILL_LOG	0xd0	/* RAX meanwhile */
+#define CTX_PENDING	0xd8	/* 32 bits: a signal waits for the next instruction boundary */
+#define CTX_CALL	0xdc	/* 32 bits: enum call_outcome */
+#define CTX_SELF	0xe0	/* the context's address */
+#define CTX_SPILL_HIGH	0xe8	/* two registers: spilled to log a block's activity, or a branch */
+#define CTX_EDGES	0x40000 /* uint64_t[]: how often branches were taken (flow_edges.c) */
+#define CTX_SHARDS	0x3400	/* int64_t[SHARDED_METERS][SHARDS]: headroom of bulk code */
 
 /* The headroom of a meter is spread over several words, and each block uses one of them.  So the
  * subtractions of successive blocks do not wait for each other.  Not all of the words are always

@@ -12,6 +12,7 @@
 #include "engine/rt/context.h"
 #include "engine/rt/descriptor_table.h"
 #include "engine/rt/dispositions.h"
+#include "engine/rt/engine.h"
 #include "engine/rt/filter_chain.h"
 #include "engine/rt/sys.h"
 
@@ -30,15 +31,20 @@ bool context_is_dead(uint32_t tid)
 	       sys_call6(__NR_process_vm_readv, tid, (long)local, 1, (long)remote, 1, 0) == -ESRCH;
 }
 
+uint64_t context_bytes(void)
+{
+	return THREAD_BYTES + (engine_wants(LINK_WANT_FLOW) ? EDGES_BYTES : 0);
+}
+
 /* The mapping is large enough to contain an aligned piece. */
 struct context *context_map(void)
 {
-	uint64_t at = (uint64_t)heap_allocate(2 * THREAD_BYTES);
+	uint64_t bytes = context_bytes(), at = (uint64_t)heap_allocate(bytes + THREAD_BYTES);
 	uint64_t start = (at + THREAD_BYTES - 1) & ~(uint64_t)(THREAD_BYTES - 1);
 
 	if (start != at)
 		heap_release((void *)at, start - at);
-	heap_release((void *)(start + THREAD_BYTES), at + THREAD_BYTES - start);
+	heap_release((void *)(start + bytes), at + THREAD_BYTES - start);
 	return (struct context *)start;
 }
 

@@ -40,6 +40,8 @@ extern struct context *contexts;
 /* Return memory for a context: that of a thread that has ended, or NULL; and new memory. */
 struct context *context_take_unused(void);
 struct context *context_map(void);
+/* Returns the bytes of a context with what follows it. */
+uint64_t context_bytes(void);
 /* Put a context into the list, remove it, or move it to the unused ones. */
 void context_enlist(struct context *c);
 void context_take_out(struct context *c);

@@ -70,6 +70,13 @@ void threads_each_other(void (*what)(void))
 			in_place_of(c, what);
 }
 
+void threads_all(void (*what)(void))
+{
+	for (struct context *c = contexts; c; c = c->next)
+		if (c->counts)
+			in_place_of(c, what);
+}
+
 void threads_of_process(void (*what)(struct context *c))
 {
 	for (struct context *c = contexts; c; c = c->next)

@@ -23,6 +23,8 @@ void threads_finish(void (*last)(void));
 bool threads_have_list(const struct meter_list *list);
 /* Calls `what` for each other thread.  They are stopped. */
 void threads_each_other(void (*what)(void));
+/* Calls `what` for each thread that uses the memory and counts.  The others are stopped. */
+void threads_all(void (*what)(void));
 /* Calls `what` for each other thread of the running one's process.  The lock is held. */
 void threads_of_process(void (*what)(struct context *c));
 /* Leaves one thread in a new process. */

@@ -9,6 +9,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
+#include "engine/count/flow_log.h"
 #include "engine/count/follow.h"
 #include "engine/count/points.h"
 #include "engine/count/windows.h"
@@ -268,7 +269,7 @@ static void run_bulk(bool after_step)
 		break;
 	case EXIT_LOG_FULL: /* the store is repeated, at RAX */
 		current->gpr[0] = current->log =
-			current->list->flow ? flow_make_room() : branches_make_room();
+			current->list->flow ? flow_log_make_room() : branches_make_room();
 		run->resume_at = run->log_store;
 		break;
 	case EXIT_STEP_ME:
@@ -316,6 +317,7 @@ void run_program(void)
 			 runs_in_steps(current->pc));
 		after_step = true;
 		hot_end();
+		flow_complete();
 		shards_set_mode(COUNTING_BULK);
 		run->low_headroom = run->low_headroom_for_once =
 			shards_low() && low_headroom_pays(current->pc);

@@ -231,15 +231,15 @@ static struct context *first_context(void)
 {
 	long at = -1;
 
-	if (place_is_free(CONTEXT_PLACE, THREAD_BYTES))
-		at = sys_map(CONTEXT_PLACE, THREAD_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+	if (place_is_free(CONTEXT_PLACE, context_bytes()))
+		at = sys_map(CONTEXT_PLACE, context_bytes(), PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
 			     0);
 	if (is_error(at)) {
 		emit_start(0);
 		return context_map();
 	}
-	places_keep((uint64_t)at, THREAD_BYTES);
+	places_keep((uint64_t)at, context_bytes());
 	emit_start((uint64_t)at);
 	return (struct context *)at;
 }

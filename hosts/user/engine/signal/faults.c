@@ -13,7 +13,7 @@
 #include "engine/cache/cache.h"
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
-#include "engine/count/flow.h"
+#include "engine/count/flow_log.h"
 #include "engine/memory/access.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/context.h"
@@ -92,7 +92,7 @@ static bool own_fault(int sig, const siginfo_t *info, struct sigcontext *regs)
 	if (one_fetch_failed(sig, info, regs))
 		return true;
 	if (sig == SIGSEGV && regs->err & 2 &&
-	    (branches_full_at(address) || flow_full_at(address))) {
+	    (branches_full_at(address) || flow_log_full_at(address))) {
 		current->run.log_store = rip;
 		regs->rip = (uint64_t)exit_log_full;
 		return true;

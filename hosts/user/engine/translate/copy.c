@@ -14,10 +14,12 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/flow_edges.h"
 #include "engine/count/meter_list.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
 #include "engine/rt/context_words.h"
+#include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 #include "engine/translate/copy_edges.h"
 #include "engine/translate/describe.h"
@@ -34,21 +36,91 @@ static bool is_logged(const struct copy *copy, uint64_t kind)
 
 static uint32_t log_kind(const struct copy *copy, uint64_t kind)
 {
-	if (copy->list->flow)
-		return kind & (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL)) ? LOG_NO_KIND
-									       : LOG_STACK;
 	return copy->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
 }
 
+/* What the log of branches has of a branch that was taken. */
+struct taken {
+	unsigned branch;
+	uint64_t kind, to; /* SPMU_SIGBIT; 0: RCX holds the target */
+	enum copy_way way;
+};
+
+/* Logs the branch with what is left of the headroom. */
+static void log_flow(struct copy *copy, struct emit *e, const struct taken *taken)
+{
+	struct emit_flow f = {
+		.from = copy->path->pc[taken->branch],
+		.to = taken->to,
+		.indirect = !taken->to,
+		.bytes = link_flow_bytes(engine_link->events),
+		.meters = copy->list->meters,
+		.shards = copy->list->shards,
+	};
+
+	for (unsigned m = 0; m < f.meters; m++) {
+		f.shard[m] = CTX_SHARDS + m * SHARDS * 8;
+		f.ahead[m] = copy_edges_ahead(copy, taken->branch, taken->way, m);
+	}
+	emit_flow(e, &f);
+}
+
+/* Counts the branch, if that is enough.  Returns false if not. */
+static bool count_flow(const struct copy *copy, struct emit *e, const struct taken *taken)
+{
+	unsigned counter;
+
+	if (!(taken->kind & (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL))))
+		return false;
+	counter = flow_edges_counter(copy->path->pc[taken->branch], taken->to);
+	if (!counter || !emit_reaches_word(e, counter))
+		return false;
+	emit_count(e, counter, !path_flags_dead_at(taken->to));
+	return true;
+}
+
+static void log_branch(struct copy *copy, struct emit *e, const struct taken *taken)
+{
+	uint64_t from = copy->path->pc[taken->branch];
+
+	if (!is_logged(copy, taken->kind))
+		return;
+	if (copy->list->flow) {
+		if (!count_flow(copy, e, taken))
+			log_flow(copy, e, taken);
+		return;
+	}
+	if (taken->to)
+		emit_log(e, from, taken->to, log_kind(copy, taken->kind));
+	else
+		emit_log_indirect(e, from, log_kind(copy, taken->kind));
+}
+
 /* Logs that branch i of the path was taken. */
-static void log_taken(struct copy *copy, struct emit *e, unsigned i)
+static void log_taken(struct copy *copy, struct emit *e, unsigned i, enum copy_way way)
 {
 	const struct insn *insn = &copy->path->insn[i];
-	uint64_t kind = path_is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
-						  : insn->signals & SPMU_SIGSET_TAKEN;
 
-	if (is_logged(copy, kind))
-		emit_log(e, copy->path->pc[i], insn->target, log_kind(copy, kind));
+	log_branch(copy, e,
+		   &(struct taken){
+			   .branch = i,
+			   .kind = path_is_conditional(insn) ? SPMU_SIGBIT(COND_TAKEN)
+							     : insn->signals & SPMU_SIGSET_TAKEN,
+			   .to = insn->target,
+			   .way = way,
+		   });
+}
+
+/* The same for an indirect branch; `to` is 0 if RCX holds its target. */
+static void log_indirect(struct copy *copy, struct emit *e, unsigned i, uint64_t to)
+{
+	log_branch(copy, e,
+		   &(struct taken){
+			   .branch = i,
+			   .kind = copy->path->insn[i].signals & SPMU_SIGSET_TAKEN,
+			   .to = to,
+			   .way = to ? WAY_ON : WAY_BALANCED,
+		   });
 }
 
 /* --- charging --- */
@@ -143,7 +215,7 @@ static void emit_outcome(struct copy *copy, struct emit *e, unsigned i, bool tak
 	uint64_t pc = taken ? insn->target : copy->path->pc[i] + insn->length;
 
 	if (taken)
-		log_taken(copy, e, i);
+		log_taken(copy, e, i, WAY_OUT);
 	copy_edges_balance(copy, e, i, taken, pc);
 	if (taken)
 		emit_goto(copy, e, pc);
@@ -195,8 +267,7 @@ static void emit_indirect(struct copy *copy, struct emit *e, unsigned i)
 		emit_goto(copy, e, expected);
 		return;
 	}
-	if (is_logged(copy, kind))
-		emit_log_indirect(e, copy->path->pc[i], log_kind(copy, kind));
+	log_indirect(copy, e, i, 0);
 	emit_indirect_end(copy, e, insn);
 }
 
@@ -213,11 +284,11 @@ static void emit_last(struct copy *copy, struct emit *e)
 		break;
 	case INSN_CALL_REL:
 		emit_push_address(e, pc + insn->length);
-		log_taken(copy, e, i);
+		log_taken(copy, e, i, WAY_ON);
 		emit_goto(copy, e, insn->target);
 		break;
 	case INSN_JMP_REL:
-		log_taken(copy, e, i);
+		log_taken(copy, e, i, WAY_ON);
 		emit_go_on(copy, e, insn->target);
 		break;
 	case INSN_JMP_IND:
@@ -246,14 +317,14 @@ static void emit_inner(struct copy *copy, struct emit *e, unsigned i)
 		copy->side[copy->sides++] = (struct side){
 			emit_jcc(e, taken ? condition ^ 1 : condition, 0), (uint8_t)i, !taken};
 		if (taken)
-			log_taken(copy, e, i);
+			log_taken(copy, e, i, WAY_ON);
 		break;
 	case INSN_CALL_REL:
 		emit_push_address(e, copy->path->pc[i] + insn->length);
-		log_taken(copy, e, i);
+		log_taken(copy, e, i, WAY_ON);
 		break;
 	case INSN_JMP_REL:
-		log_taken(copy, e, i);
+		log_taken(copy, e, i, WAY_ON);
 		break;
 	case INSN_JMP_IND:
 	case INSN_CALL_IND:
@@ -261,9 +332,7 @@ static void emit_inner(struct copy *copy, struct emit *e, unsigned i)
 		emit_indirect_target(e, insn, copy->path->pc[i]);
 		copy->side[copy->sides++] =
 			(struct side){emit_expect(e, copy->path->pc[i + 1]), (uint8_t)i, true};
-		if (is_logged(copy, insn->signals & SPMU_SIGSET_TAKEN))
-			emit_log(e, copy->path->pc[i], copy->path->pc[i + 1],
-				 log_kind(copy, insn->signals & SPMU_SIGSET_TAKEN));
+		log_indirect(copy, e, i, copy->path->pc[i + 1]);
 		break;
 	default:
 		emit_copy(e, insn, (const uint8_t *)copy->path->pc[i], copy->path->pc[i]);
@@ -273,11 +342,8 @@ static void emit_inner(struct copy *copy, struct emit *e, unsigned i)
 /* Emits the exit of an indirect branch with another target, which RCX holds. */
 static void emit_unexpected(struct copy *copy, struct emit *e, unsigned i)
 {
-	uint64_t kind = copy->path->insn[i].signals & SPMU_SIGSET_TAKEN;
-
 	copy_edges_balance(copy, e, i, true, 0);
-	if (is_logged(copy, kind))
-		emit_log_indirect(e, copy->path->pc[i], log_kind(copy, kind));
+	log_indirect(copy, e, i, 0);
 	emit_indirect_end(copy, e, &copy->path->insn[i]);
 }
 

@@ -29,6 +29,19 @@ static int edge_balance(const struct copy *copy, unsigned i, bool taken, unsigne
 	return n;
 }
 
+int copy_edges_ahead(const struct copy *copy, unsigned i, enum copy_way way, unsigned m)
+{
+	int n = 0;
+
+	if (way == WAY_BALANCED)
+		return 0;
+	if (way == WAY_OUT)
+		return -edge_balance(copy, i, true, m);
+	while (++i < copy->path->n)
+		n += (int)path_occurrences(copy->path, i, m);
+	return n;
+}
+
 bool copy_edge_is_free(const struct copy *copy, unsigned i, bool taken)
 {
 	for (unsigned m = 0; m < copy->list->meters; m++)

@@ -68,6 +68,14 @@ static inline uint8_t *copy_charge(const struct copy *copy, struct emit *e, stru
 	return emit_check(e, target);
 }
 
+/* How the path goes on after a branch. */
+enum copy_way {
+	WAY_ON,	      /* as the path does */
+	WAY_OUT,      /* it is left, or ends; the balance comes later */
+	WAY_BALANCED, /* the same, and the balance was emitted */
+};
+/* Returns how much more than the instructions up to branch i, which was taken, is charged. */
+int copy_edges_ahead(const struct copy *copy, unsigned i, enum copy_way way, unsigned m);
 /* Returns whether nothing must be charged where branch i leaves with this outcome. */
 bool copy_edge_is_free(const struct copy *copy, unsigned i, bool taken);
 /* Emits the balance of each meter on the way to `pc`, where branch i leaves the path.  If a

@@ -6,6 +6,7 @@
 #define SOFTPMU_ENGINE_EMIT_H
 
 #include <hosts/user/decode/decode.h>
+#include <hosts/user/link.h>
 
 #include "engine/rt/context_words.h"
 #include "engine/rt/sys.h"
@@ -144,9 +145,26 @@ void emit_jmp_far(struct emit *e, uint64_t target);
  * LOG_NO_KIND.  RCX holds `to` of an indirect branch. */
 #define LOG_RECORD_BYTES 24 /* like a BTS record: from, to, and the kind in place of the flags */
 #define LOG_NO_KIND	 UINT32_MAX
-#define LOG_STACK	 (UINT32_MAX - 1) /* in place of the kind: the stack pointer */
 void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind);
 void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
+
+/* Emits the entry of a branch in the log of control flow (hosts/user/link.h).  `shard`: the offset
+ * of the first word of each meter's headroom, of which there are `shards`, 1 or 2.  `ahead`: what
+ * is charged already, although it comes after the branch. */
+struct emit_flow {
+	uint64_t from, to;
+	bool indirect; /* RCX holds `to` */
+	unsigned bytes, meters, shards;
+	unsigned shard[LINK_FLOW_METERS_MAX];
+	int32_t ahead[LINK_FLOW_METERS_MAX];
+};
+void emit_flow(struct emit *e, const struct emit_flow *f);
+
+/* Returns whether code here can name that word of the context. */
+bool emit_reaches_word(const struct emit *e, unsigned offset);
+
+/* Emits an addition of 1 to a word of the context. */
+void emit_count(struct emit *e, unsigned offset, bool keep_flags);
 
 /*
  * The code that logs what a block accesses (emit_activity.c).  `log` and `other` are the registers

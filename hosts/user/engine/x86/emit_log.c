@@ -24,9 +24,7 @@ static void emit_log_word(struct emit *e, unsigned at, uint64_t value)
  * been written. */
 static void emit_log_end(struct emit *e, uint32_t kind)
 {
-	if (kind == LOG_STACK)
-		emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x60, 0x10}, 4); /* MOV [RAX+16], RSP */
-	else if (kind != LOG_NO_KIND)
+	if (kind != LOG_NO_KIND)
 		emit_log_word(e, 16, kind);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x40, LOG_RECORD_BYTES}, 4); /* LEA RAX */
 	emit_save(e, RAX, CTX_LOG);
@@ -49,5 +47,59 @@ void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind)
 	emit_log_word(e, 0, from);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x48, 0x08}, 4); /* MOV [RAX+8], RCX */
 	emit_log_end(e, kind);
+	emit_load(e, RAX, CTX_SPILL_LOG);
+}
+
+void emit_count(struct emit *e, unsigned offset, bool keep_flags)
+{
+	if (!keep_flags) {
+		emit_refund(e, offset, 1);
+		return;
+	}
+	emit_save(e, RAX, CTX_SPILL_LOG);
+	emit_load(e, RAX, offset);
+	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x40, 0x01}, 4); /* LEA RAX, [RAX+1] */
+	emit_save(e, RAX, offset);
+	emit_load(e, RAX, CTX_SPILL_LOG);
+}
+
+/* RDX = what is left of the headroom of meter m after the branch.  No flag changes. */
+static void emit_left(struct emit *e, const struct emit_flow *f, unsigned m)
+{
+	emit_load(e, RDX, f->shard[m]);
+	if (f->shards > 1) {
+		emit_load(e, RSI, f->shard[m] + 8);
+		/* LEA RDX, [RDX+RSI+n] */
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x94, 0x32}, 4);
+		emit32(e, (uint64_t)(int64_t)f->ahead[m]);
+	} else if (f->ahead[m]) {
+		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x92}, 3); /* LEA RDX, [RDX+n] */
+		emit32(e, (uint64_t)(int64_t)f->ahead[m]);
+	}
+	/* MOV [RAX+24+8*m], RDX */
+	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x50, (uint8_t)(24 + 8 * m)}, 4);
+}
+
+void emit_flow(struct emit *e, const struct emit_flow *f)
+{
+	emit_save(e, RAX, CTX_SPILL_LOG);
+	emit_load(e, RAX, CTX_LOG);
+	emit_log_word(e, 0, f->from);
+	if (f->indirect)
+		emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x48, 0x08}, 4); /* MOV [RAX+8], RCX */
+	else
+		emit_log_word(e, 8, f->to);
+	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x60, 0x10}, 4); /* MOV [RAX+16], RSP */
+	emit_save(e, RDX, CTX_SPILL_HIGH);
+	if (f->shards > 1)
+		emit_save(e, RSI, CTX_SPILL_HIGH + 8);
+	for (unsigned m = 0; m < f->meters; m++)
+		emit_left(e, f, m);
+	if (f->shards > 1)
+		emit_load(e, RSI, CTX_SPILL_HIGH + 8);
+	emit_load(e, RDX, CTX_SPILL_HIGH);
+	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x80}, 3); /* LEA RAX, [RAX+bytes] */
+	emit32(e, f->bytes);
+	emit_save(e, RAX, CTX_LOG);
 	emit_load(e, RAX, CTX_SPILL_LOG);
 }

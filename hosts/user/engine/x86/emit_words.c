@@ -43,6 +43,11 @@ static uint64_t near_first(unsigned opcode, unsigned reg, unsigned offset, const
 	       (uint64_t)distance(offset, at + WORD_NEAR_BYTES + trailing) << 24;
 }
 
+bool emit_reaches_word(const struct emit *e, unsigned offset)
+{
+	return !emit_context || emit_context + offset < (uint64_t)e->at + INT32_MAX;
+}
+
 /* Emits the instruction without its `trailing` bytes, the immediate. */
 static void emit_word(struct emit *e, unsigned opcode, unsigned reg, unsigned offset,
 		      unsigned trailing)
