@@ -79,8 +79,8 @@ has "taken branches" "$out" "Event r20c4 is BR_INST_RETIRED.NEAR_TAKEN: "
 has "CPL 3 only" "$out" "It counts at CPL 1, 2 and 3, enabled; an overflow does not interrupt."
 run explain IA32_PERFEVTSEL0=0x4100c5
 has "mispredictions are absent" "$out" "is absent: "
-run explain IA32_PERFEVTSEL0=0x410187
-has "an event of libpfm4" "$out" "Event r0187 is ILD_STALL.LCP, by libpfm4."
+run explain IA32_PERFEVTSEL0=0x4108c8
+has "an event of libpfm4" "$out" "Event r08c8 is HLE_RETIRED.ABORTED_MEM, by libpfm4."
 run explain IA32_PERFEVTSEL0=0x41ffff
 has "no such event" "$out" "neither the model nor libpfm4 knows"
 run explain IA32_PERFEVTSEL0=0x24500c0

@@ -161,7 +161,7 @@ same "Silvermont: instructions on PMC0" "3 1 exact" "$(of silvermont INST_RETIRE
 same "Goldmont: PMC0" "15 1 modelled" "$(of goldmont MEM_UOPS_RETIRED.ALL_LOADS)"
 same "Goldmont Plus: all four" "15 15 modelled" "$(of goldmont-plus MEM_UOPS_RETIRED.ALL_LOADS)"
 same "Nehalem: loads are instructions" "15 15 exact" "$(of nehalem MEM_INST_RETIRED.LOADS)"
-same "Nehalem: two counters" "3 0 absent" "$(of nehalem L1D_CACHE_LD.MESI)"
+same "Nehalem: two counters" "3 0 modelled" "$(of nehalem L1D_CACHE_LD.MESI)"
 same "Sandy Bridge: PREC_DIST" "2 2 exact" "$(of sandybridge INST_RETIRED.PREC_DIST)"
 same "Sandy Bridge: load latency" "8 8 absent" "$(of sandybridge MEM_TRANS_RETIRED.LOAD_LATENCY)"
 same "Ivy Bridge: misses outstanding" "4 0 absent" "$(of ivybridge L1D_PEND_MISS.PENDING)"

@@ -20,7 +20,7 @@ END
 # Only the objects of today's sources, because an old build folder can have others.
 mapfile -t objects < <(cd "$ROOT" && printf "$B/tool/%s\n" tools/softpmu/{,*/}*.c {src/perfdata,hosts/user}/*.c hosts/user/decode/decode.c |
 	sed 's/c$/o/')
-objects+=("$B/tool/vm_scripts.o" "$B/tool/delayed_names.o")
+objects+=("$B/tool/vm_scripts.o" "$B/tool/html_parts.o" "$B/tool/delayed_names.o")
 "$CC" -o "$SCRATCH/player" "${objects[@]}" "$SCRATCH/image.o" "$B/libsoftpmu.a" \
 	-lpfm -ldw -lelf -lZydis -liberty -lm || stop "build of player" "$CC failed"
 
