@@ -68,7 +68,7 @@ struct launch_request {
 	const char *tree; /* the folder of what programs see of the unit; NULL: what is there */
 	/* Is told of the shared memory before the program starts.  NULL: nobody wants to know. */
 	void (*prepare)(void *opaque, struct link *link);
-	launch_sink *sink; /* NULL: no records are needed */
+	launch_sink *sink;	 /* NULL: no records are needed */
 	launch_regions *regions; /* NULL: not wanted */
 	void *opaque;		 /* of both */
 	launch_points *points;	 /* functions that are regions; NULL: there are none */

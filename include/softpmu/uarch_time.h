@@ -215,8 +215,8 @@ SPMU_API bool spmu_tally_is_timed(unsigned tally);
 SPMU_API void spmu_timeline_fetch_walk(struct spmu_timeline *timeline);
 
 /* Adds what follows from a timeline of a core to *supply: core and reference clocks, and tallies.
- * Those of ports and dividers are not among them if the numbers of the core's ports are not
- * known, and those of the front end if its sources are not. */
+ * Tallies of ports and dividers are left out if the numbers of the core's ports are not known.
+ * Tallies of the front end are left out if its sources are not known. */
 SPMU_API void spmu_timeline_supplies(const struct spmu_core_shape *core,
 				     struct spmu_supply *supply);
 

@@ -10,9 +10,11 @@
 #include "src/uarch/model.h"
 
 /*
- * For each kind of access: the flags that its entry must have, a mask of the line's number and of
- * the flags that matter, what it counts (loads, and stores in the higher half), and the flags that
- * it sets.
+ * For each kind of access, in this order:
+ *	- the flags that its entry must have
+ *	- a mask of the line's number and of the flags that matter
+ *	- what it counts: loads, and stores in the higher half
+ *	- the flags that it sets
  */
 #define STORES_SHIFT 32
 #define LINE_MASK    (~UINT64_C(0) << CACHE_FLAG_BITS)

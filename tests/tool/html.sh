@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# html.sh: `report --html` and `diff --html` write one file that has the known samples, the style and script of the
-# tree, and nothing that a name can break.  tests/programs/pages.sh opens such pages in a browser.
+# html.sh: `report --html` and `diff --html` write one file. It has the known samples, and the style and script of the
+# tree. No name can break it. tests/programs/pages.sh opens such pages in a browser.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/profile.bash"
 cd "$SCRATCH" || exit 1

@@ -28,7 +28,7 @@ shows() {
 }
 
 # DEC has the numbers 2, 4 ..., JNZ 3, 5 ... of 2004.  A sample without PEBS is at the instruction after the one that
-# overflows the counter, one with PEBS at the one that follows the overflow, so it is each (n + 1)th.
+# overflows the counter. A sample with PEBS is of the instruction that follows the overflow, so it is each (n + 1)th.
 # Branches: 1000 and SYSCALL; each 11th.
 exact='each 100th: 0 20 0
 each 101st: 10 9 0

@@ -33,8 +33,8 @@ bool code_map(struct code *code, const struct link_mmap *map);
 /* Returns whether the mapping would replace an older one. */
 bool code_is_mapped(struct code *code, const struct link_mmap *map);
 
-/* Calls `visit` with the range of each function of a mapped file, in addresses of the process, and
- * whether it is a part of a procedure linkage table. */
+/* Calls `visit` with the range of each function of a mapped file, in addresses of the process.
+ * `is_stub`: it is a part of a procedure linkage table. */
 void code_each_function(struct code *code, const struct link_mmap *map,
 			void (*visit)(void *opaque, uint64_t start, uint64_t end, bool is_stub),
 			void *opaque);

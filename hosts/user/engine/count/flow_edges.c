@@ -4,10 +4,10 @@
  *
  * How often each instruction ran follows from how often each branch was taken, in any order.  So a
  * branch to a constant target is only counted.  Translated code has a counter for each place where
- * it takes such a branch, and each thread has its own words for all of them, after its context.
+ * it takes such a branch.  Each thread has its own counters, after its context.
  *
  * The log has branches whose order matters: those that may begin or end a call.  A jump to the
- * begin of a function is a call of it.  The tool tells where functions begin.  The log also has all
+ * first instruction of a function is a call of it.  The tool tells where functions begin.  The log also has all
  * branches of code that is not a part of a file, because other code may take its place.
  */
 #include "engine/count/flow_edges.h"

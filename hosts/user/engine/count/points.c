@@ -4,8 +4,8 @@
  * functions that --region and --toggle name, and the addresses to which they return.  The
  * instruction there runs as a precise step.
  *
- * The tool knows the names of functions.  When a process maps a file with code, it waits until the
- * tool has read that record and has written the addresses into the shared memory.
+ * The tool knows the names of functions.  A process that maps a file with code writes a record.
+ * Then it waits until the tool has written the addresses into the shared memory.
  */
 #include "engine/count/points.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Returns whether this is the name of a list of the process's own mappings, or of those of another
- * process of a run that serves perf_event_open(2). */
+/* Returns whether this is the name of a list of the process's own mappings.  In a run that serves
+ * perf_event_open(2) it may also be that of another process of the run. */
 bool listing_is(const char *path);
 /* Replaces that file, open on the descriptor, by a copy.  The lock is held. */
 void listing_open(int fd, const char *path);

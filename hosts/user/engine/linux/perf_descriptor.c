@@ -3,8 +3,8 @@
  * perf_descriptor.c: what a program has for an event: a descriptor of the kernel's, so that dup(2),
  * fork(2), execve(2), poll(2) and messages between processes do with it what they always do.
  *
- * An event that only counts has the end of a pipe that nobody writes to, so that poll(2) finds
- * POLLHUP, as for an event that is not mapped.  One that can wake somebody has a FIFO with a name
+ * An event that only counts has the end of a pipe that nobody writes to.  So poll(2) finds POLLHUP,
+ * as for an event that is not mapped.  One that can wake somebody has a FIFO with a name
  * (opened_wake.c), and perf_poll.c does the rest.  The event is found by the inode, however the
  * descriptor came to be.  All descriptors of the event share one open file description, which has a
  * lock on the file.  The lock ends with the last of them, even if a process is killed: so it tells

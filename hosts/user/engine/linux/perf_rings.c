@@ -2,8 +2,8 @@
 /*
  * perf_rings.c: rings of opened events, as programs map and connect them.
  *
- * The program maps a part of the file that all processes of the run share (opened_ring.c), so that
- * all of them can write to its ring.
+ * The program maps a part of the file that all processes of the run share (opened_ring.c).  So all
+ * of them can write to its ring.
  */
 #include "engine/linux/perf_rings.h"
 

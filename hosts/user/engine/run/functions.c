@@ -6,8 +6,8 @@
  * A call begins before the first instruction of the function.  It ends at the return address that
  * is on the stack then, with a stack pointer above it.  So it contains what it calls, and functions
  * to which it jumps.  The return address becomes a point, too, and code that was translated there
- * is forgotten.  A function that is left otherwise (by an exception or longjmp()) ends at the next
- * point that the thread reaches with a stack pointer above its frame.
+ * is forgotten.  A function can be left in another way, by an exception or longjmp().  Then it ends
+ * at the next point that the thread reaches with a stack pointer above its frame.
  */
 #include "engine/run/functions.h"
 
