@@ -106,8 +106,8 @@ same "-p" 1 "$(($(fields ip | wc -l) > 10))"
 # perf finds the code of a process that it has not started in its /proc/PID/maps.
 same "-p: symbols" 0 "$(fields ip,sym | grep -c unknown)"
 # The process ends while perf waits.
-run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e instructions:u -c 100000 -o perf.data \
-	-p \$! & sleep 1; kill \$!; wait %2"
+run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & program=\$!; perf record -e instructions:u -c 100000 \
+	-o perf.data -p \$program & sleep 1; kill \$program; wait \$!"
 same "-p until the end" 1 "$(($(fields ip | wc -l) > 10))"
 # Nothing supplies cycles, so perf samples a clock: each period is the time that has passed.  Time is in the loops.
 run said "$SOFTPMU" run -- perf record -o perf.data "$BUILT/perf_open" inheritance
