@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cache_file.h: the beginning of a file of saved translations, as the tool lists and checks it.  The
- * rest is the engine's (engine/persist/persist_file.h). */
+/* cache_file.h: the beginning of a file of saved translations, which the tool lists and checks.
+ * The rest is the engine's (engine/persist/persist_file.h). */
 #ifndef SOFTPMU_USER_CACHE_FILE_H
 #define SOFTPMU_USER_CACHE_FILE_H
 

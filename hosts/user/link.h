@@ -214,8 +214,8 @@ struct link {
 	 * trace).  The tool numbers its changes: `changes` is the last, and changed[e] the last one
 	 * of that bit in all threads. */
 	uint64_t events_on;
-	/* With LINK_WANT_POINTS and LINK_WANT_VALGRIND: how a thread begins.  Its events count while it
-	 * is not stopped, and collects outside of functions of --toggle or does not inside. */
+	/* With LINK_WANT_POINTS and LINK_WANT_VALGRIND: how a thread begins.  Its events count
+	 * while it is not stopped and collects.  A function of --toggle reverses the latter. */
 	uint32_t begins_stopped, begins_collecting;
 	uint32_t changed[LINK_EVENTS_MAX + 1];
 	uint32_t changes;

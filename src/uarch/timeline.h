@@ -34,7 +34,8 @@ struct spmu_timeline {
 	struct front front;
 };
 
-/* timeline_account.c: Accounts for a line that is asked for, and on its way from `start` to `done`. */
+/* timeline_account.c: accounts for a line that is asked for, and is on its way from `start` to
+ * `done`. */
 void timeline_account_fill(struct spmu_timeline *t, const struct spmu_timed_access *a,
 			   uint64_t asked, uint64_t start, uint64_t done);
 

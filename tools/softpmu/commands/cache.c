@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache.c: `softpmu cache`: lists, checks, removes, exports and imports saved translations (the files
- * of hosts/user/engine/persist).
+ * cache.c: `softpmu cache`: lists, checks, removes, exports and imports saved translations, the
+ * files of hosts/user/engine/persist.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -5,8 +5,8 @@
  *
  * A trace is a list of packets.  The first ones have the names of the event, the processes and the
  * threads, and what packets of samples refer to by number: functions, files, frames and call
- * chains.  Numbers begin with 1.  The numbers of a message's fields are those of trace_packet.proto,
- * interned_data.proto and profile_packet.proto.
+ * chains.  Numbers begin with 1.  The numbers of a message's fields are those of
+ * trace_packet.proto, interned_data.proto and profile_packet.proto.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* control.h: -D, --timeout and --control, by which stat and record let events count part of the time,
- * or the program run part of it. */
+/* control.h: -D, --timeout and --control, by which stat and record let events count, or the
+ * program run, part of the time. */
 #ifndef SOFTPMU_TOOL_CONTROL_H
 #define SOFTPMU_TOOL_CONTROL_H
 

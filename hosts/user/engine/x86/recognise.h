@@ -39,8 +39,8 @@ bool recognise_far_operand(const uint8_t *end, unsigned *reg);
 #define REQUEST_BYTES 8
 unsigned recognise_request(const uint8_t *code);
 
-/* Returns true for the XCHG of VALGRIND_EXCHANGE_BYTES that ends a client request of valgrind.  Looks
- * at VALGRIND_PREAMBLE_BYTES before it. */
+/* Returns true for the XCHG of VALGRIND_EXCHANGE_BYTES that ends a client request of valgrind.
+ * Looks at VALGRIND_PREAMBLE_BYTES before it. */
 #define VALGRIND_EXCHANGE_BYTES 3
 #define VALGRIND_PREAMBLE_BYTES 16
 bool recognise_valgrind_exchange(const uint8_t *code);
