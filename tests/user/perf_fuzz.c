@@ -59,7 +59,7 @@ static void section(int fd)
 			 "syscall"
 			 : "=a"(result)
 			 : "a"(SYS_ioctl), "D"((long)fd), "S"((long)PERF_EVENT_IOC_ENABLE),
-			   "d"(0l), [turns] "i"(TURNS), [ioctl] "i"(SYS_ioctl),
+			   "d"(0L), [turns] "i"(TURNS), [ioctl] "i"(SYS_ioctl),
 			   [disable] "i"(PERF_EVENT_IOC_DISABLE)
 			 : "rcx", "r11", "memory", "cc");
 }
@@ -229,11 +229,12 @@ static void step(void)
 int main(int argc, char **argv)
 {
 	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, 0, 0);
+	const char *seed = getenv("PERF_SEED");
 	unsigned steps = argc > 1 ? (unsigned)atoi(argv[1]) : 1000, wrong = 0;
 	int fd = open_on(&attr, 0, -1);
 
 	signal(SIGIO, SIG_IGN);
-	state = getenv("PERF_SEED") ? strtoull(getenv("PERF_SEED"), NULL, 0) : 1;
+	state = seed ? strtoull(seed, NULL, 0) : 1;
 	for (unsigned i = 0; i < EVENTS; i++)
 		event[i].fd = -1;
 	for (unsigned i = 0; i < steps; i++) {

@@ -63,8 +63,9 @@ static void patient(void)
 	pid_t child = fork();
 	int fd;
 
-	while (!child)
-		spin();
+	if (!child)
+		for (;;)
+			spin();
 	fd = open_on(&attr, child, -1);
 	ring = map(fd, 1, PROT_READ | PROT_WRITE);
 	for (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0); rounds < 200; rounds++) {

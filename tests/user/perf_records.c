@@ -45,8 +45,9 @@ static void act(const char *self)
 	int fd = open(self, O_RDONLY);
 
 	prctl(PR_SET_NAME, "another name");
-	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
-	mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
+	(void)mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		   0);
 	pthread_create(&other, NULL, thread, NULL);
 	pthread_join(other, NULL);
 	if (!fork()) {

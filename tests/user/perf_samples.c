@@ -384,7 +384,7 @@ static void signalled(void)
 
 	attr.sample_period = 100;
 	fd = open_on(&attr, 0, -1);
-	ring = map(fd, PAGES, PROT_READ | PROT_WRITE);
+	(void)map(fd, PAGES, PROT_READ | PROT_WRITE);
 	want_signals(fd);
 	sampled(fd, TURNS, PERF_EVENT_IOC_REFRESH);
 	say("at most three", signals);

@@ -14,7 +14,7 @@
 enum spmu_status opened_samples_add(struct opened_event *e, struct spmu_request *request,
 				    unsigned *number);
 
-/* The sink of the driver: makes a record, and signals. */
-void opened_samples_take(const struct spmu_sample *sample);
+/* The sink of the driver for a sample of the unit: makes a record, and signals. */
+void opened_samples_take(const struct spmu_sample *unit);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define LOOKS 1000 /* turns of others between two looks whether the owner lives */
 
-static bool take(uint32_t *word, uint32_t from)
+static bool take(uint32_t *word, uint32_t from) /* NOLINT: it writes there */
 {
 	return __atomic_compare_exchange_n(word, &from, current->tid, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
@@ -35,7 +35,7 @@ void opened_take_turn(uint32_t *word)
 	}
 }
 
-void opened_end_turn(uint32_t *word)
+void opened_end_turn(uint32_t *word) /* NOLINT: it writes there */
 {
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }

@@ -23,7 +23,7 @@
 
 bool points_used;
 
-static struct point *table;
+static struct point table[PLACES];
 static uint32_t seen; /* of the points in the shared memory */
 
 static uint32_t place_of(uint64_t pc)
@@ -47,21 +47,18 @@ void points_add(uint64_t pc, uint32_t region)
 	static uint32_t count;
 	uint32_t i = place_of(pc);
 	uint64_t nobody = 0;
-	struct point *places = table;
 
-	if (!places)
-		places = table = heap_allocate(PLACES * sizeof(*table));
 	if (points_find(pc))
 		return;
 	if (__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) > PLACES / 2)
 		engine_unsupported("the functions of --region and --toggle have too many callers");
-	while (!__atomic_compare_exchange_n(&places[i].address, &nobody, CLAIMED, false,
+	while (!__atomic_compare_exchange_n(&table[i].address, &nobody, CLAIMED, false,
 					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		i = (i + 1) % PLACES;
 		nobody = 0;
 	}
-	places[i].region = region;
-	__atomic_store_n(&places[i].address, pc, __ATOMIC_RELEASE);
+	table[i].region = region;
+	__atomic_store_n(&table[i].address, pc, __ATOMIC_RELEASE);
 	__atomic_store_n(&points_used, true, __ATOMIC_RELEASE);
 }
 

@@ -288,7 +288,7 @@ unsigned regions_read(uint32_t pid, struct region_of *to)
 	_Static_assert(sizeof(struct region) == sizeof(struct region_of) &&
 			       REGIONS_MAX == REGIONS_OF_MAX,
 		       "a copy of the list");
-	if (!read_of(pid, &region, (void *)&list, sizeof(list)) ||
+	if (!read_of(pid, &region, (void *)&list, sizeof(uint64_t)) ||
 	    !read_of(pid, &regions, &count, sizeof(count)) || !count || count > REGIONS_MAX ||
 	    !read_of(pid, list, to, count * sizeof(*to)))
 		return 0;
