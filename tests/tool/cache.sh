@@ -6,7 +6,7 @@
 cd "$SCRATCH" || exit 1
 
 export XDG_CACHE_HOME=$SCRATCH/cache
-kept=$XDG_CACHE_HOME/softpmu/translations
+folder=$XDG_CACHE_HOME/softpmu/translations
 mkdir "$XDG_CACHE_HOME"
 cache() { run cache "$@"; }
 
@@ -17,7 +17,7 @@ saved() {
 }
 
 cache
-same "an empty folder" "0 0 files, 0.0 MB in $kept" "$status $out"
+same "an empty folder" "0 0 files, 0.0 MB in $folder" "$status $out"
 same "the first run has nothing" 0 "$(saved)"
 "$SOFTPMU" stat -o stat.txt -e instructions:u -- bash -c : # another program
 cache list
@@ -36,13 +36,13 @@ cache export copy
 same "export" "0 2 of 2 files copied to copy" "$status $out"
 same "export: for the user alone" 600 "$(stat -c %a copy/* | sort -u)"
 cache prune --all
-same "prune --all" "0 2 of 2 files removed from $kept" "$status $out"
-same "prune --all: nothing is left" 0 "$(find "$kept" -name '[0-9a-f]*' | wc -l)"
+same "prune --all" "0 2 of 2 files removed from $folder" "$status $out"
+same "prune --all: nothing is left" 0 "$(find "$folder" -name '[0-9a-f]*' | wc -l)"
 cache import copy
-same "import" "0 2 of 2 files copied to $kept" "$status $out"
+same "import" "0 2 of 2 files copied to $folder" "$status $out"
 same "import: a run uses it" "$blocks" "$(saved)"
 cache import copy
-same "import again" "0 0 of 2 files copied to $kept, 2 already there" "$status $out"
+same "import again" "0 0 of 2 files copied to $folder, 2 already there" "$status $out"
 
 # --- files that are not good ---
 
@@ -50,9 +50,9 @@ file=$(for f in copy/*; do strings -n 3 "$f" | head -n 20 | grep -q '/ls$' && ba
 same "a file of ls" yes "$([[ -n $file ]] && echo yes)"
 size=$(stat -c %s "copy/$file")
 for at in 9 2000 70000 $((size - 1)); do
-	cp "copy/$file" "$kept/$file"
-	printf '\x5a' | dd of="$kept/$file" bs=1 seek="$at" conv=notrunc status=none
-	cmp -s "copy/$file" "$kept/$file" && printf '\xa5' | dd of="$kept/$file" bs=1 seek="$at" conv=notrunc status=none
+	cp "copy/$file" "$folder/$file"
+	printf '\x5a' | dd of="$folder/$file" bs=1 seek="$at" conv=notrunc status=none
+	cmp -s "copy/$file" "$folder/$file" && printf '\xa5' | dd of="$folder/$file" bs=1 seek="$at" conv=notrunc status=none
 	cache verify
 	same "byte $at: verify" "1 1" "$status $(grep -c "$file (damaged)" <<<"$out")"
 done
@@ -60,25 +60,25 @@ cache export good
 same "export leaves out what is damaged" "0 1 of 2 files copied to good, 1 not usable (see softpmu cache verify)" \
 	"$status $out"
 cache import copy
-same "import replaces what is damaged" "0 1 of 2 files copied to $kept, 1 already there" "$status $out"
-head -c 500 "copy/$file" >"$kept/$file"
-cp "copy/$file" "$kept/0123456789abcdef"
-printf '\x01\x02\x03\x04' | dd of="$kept/0123456789abcdef" bs=1 seek=24 conv=notrunc status=none # the engine's sum
-cp "copy/$file" "$kept/fedcba9876543210.7"
-touch -d '1 hour ago' "$kept/fedcba9876543210.7"
-echo mine >"$kept/notes"
+same "import replaces what is damaged" "0 1 of 2 files copied to $folder, 1 already there" "$status $out"
+head -c 500 "copy/$file" >"$folder/$file"
+cp "copy/$file" "$folder/0123456789abcdef"
+printf '\x01\x02\x03\x04' | dd of="$folder/0123456789abcdef" bs=1 seek=24 conv=notrunc status=none # the engine's sum
+cp "copy/$file" "$folder/fedcba9876543210.7"
+touch -d '1 hour ago' "$folder/fedcba9876543210.7"
+echo mine >"$folder/notes"
 cache
 same "list: another version" 1 "$(grep -c '(of another version of softpmu)' <<<"$out")"
 same "list: unfinished" 1 "$(grep -c 'fedcba9876543210.7 (unfinished)' <<<"$out")"
 cache prune
-same "prune" "0 3 of 4 files removed from $kept" "$status $out"
-same "prune: other files stay" mine "$(<"$kept/notes")"
+same "prune" "0 3 of 4 files removed from $folder" "$status $out"
+same "prune: other files stay" mine "$(<"$folder/notes")"
 cache verify
 same "verify after prune" 0 "$status"
-cp "copy/$file" "$kept/fedcba9876543210.7"
+cp "copy/$file" "$folder/fedcba9876543210.7"
 cache prune
-same "a file that is being written stays" "0 0 of 2 files removed from $kept" "$status $out"
-ln -s "$SCRATCH/copy/$file" "$kept/0000000000000000"
+same "a file that is being written stays" "0 0 of 2 files removed from $folder" "$status $out"
+ln -s "$SCRATCH/copy/$file" "$folder/0000000000000000"
 cache verify
 same "a symbolic link is not looked at" "0" "$status"
 

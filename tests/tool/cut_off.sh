@@ -123,12 +123,12 @@ said=$(
 same "a hard limit" "$expected" "$? $said"
 
 # A later run removes the translations that a killed process did not finish.
-kept=$XDG_CACHE_HOME/softpmu/translations
-mkdir -p "$kept"
-: >"$kept/abandoned.1" && touch -d '-1 hour' "$kept/abandoned.1"
-: >"$kept/fresh.1"
+saved=$XDG_CACHE_HOME/softpmu/translations
+mkdir -p "$saved"
+: >"$saved/abandoned.1" && touch -d '-1 hour' "$saved/abandoned.1"
+: >"$saved/fresh.1"
 "$CC" -o new -x c - <<<'int main(void) { return 0; }'
 run stat -e instructions:u -- ./new
-same "an unfinished file of translations" "fresh.1" "$(cd "$kept" && echo *.1)"
-rm -f "$kept/fresh.1"
+same "an unfinished file of translations" "fresh.1" "$(cd "$saved" && echo *.1)"
+rm -f "$saved/fresh.1"
 finish

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 export XDG_CACHE_HOME=$SCRATCH/cache
-kept=$XDG_CACHE_HOME/softpmu/translations
+saved=$XDG_CACHE_HOME/softpmu/translations
 mkdir "$XDG_CACHE_HOME" "$SCRATCH/lib"
 
 # count OPTION... -- COMMAND...: sets $counts, and the numbers of $new and $old blocks.
@@ -71,12 +71,12 @@ copy() {
 copy "$SCRATCH/program"
 for library in "$SCRATCH"/lib/*; do copy "$library"; done
 is_used "copies of the program and its libraries"
-cp -r "$kept" "$SCRATCH/elsewhere"
-rm -r "$kept"
-mv "$SCRATCH/elsewhere" "$kept"
-chmod 700 "$kept"
+cp -r "$saved" "$SCRATCH/elsewhere"
+rm -r "$saved"
+mv "$SCRATCH/elsewhere" "$saved"
+chmod 700 "$saved"
 is_used "copies of the saved files"
-rm "$kept/sums"
+rm "$saved/sums"
 is_used "without the list of sums"
 
 # --- other contents ---
@@ -93,35 +93,35 @@ cp "$SCRATCH/program" "$SCRATCH/good"
 
 sleep 4
 count -- "${program[@]}"
-size=$(stat -c %s "$kept/sums")
+size=$(stat -c %s "$saved/sums")
 same "the list has the modules" yes "$( ((size > 0 && size % 88 == 0)) && echo yes)"
 count -- "${program[@]}"
-same "what is known is not noted again" "$size" "$(stat -c %s "$kept/sums")"
+same "what is known is not noted again" "$size" "$(stat -c %s "$saved/sums")"
 expected=$counts
 for at in 0 40 72 80; do # of each entry: the device, a time, the sum, the checksum
-	cp "$kept/sums" "$SCRATCH/sums"
+	cp "$saved/sums" "$SCRATCH/sums"
 	for ((entry = 0; entry < size; entry += 88)); do
-		printf '\x5a\xa5' | dd of="$kept/sums" bs=1 seek=$((entry + at)) conv=notrunc status=none
+		printf '\x5a\xa5' | dd of="$saved/sums" bs=1 seek=$((entry + at)) conv=notrunc status=none
 	done
 	is_used "byte $at of each entry is damaged"
-	cp "$SCRATCH/sums" "$kept/sums"
+	cp "$SCRATCH/sums" "$saved/sums"
 done
-for _ in {1..400}; do cat "$SCRATCH/sums"; done >"$kept/sums"
+for _ in {1..400}; do cat "$SCRATCH/sums"; done >"$saved/sums"
 is_used "a list that is too long"
 copy "$SCRATCH/program"
 sleep 4
 is_used "a copy, and a list that is too long"
-same "the list begins again" yes "$( (($(stat -c %s "$kept/sums") <= 512 * 88)) && echo yes)"
-head -c 100 "$SCRATCH/sums" >"$kept/sums"
+same "the list begins again" yes "$( (($(stat -c %s "$saved/sums") <= 512 * 88)) && echo yes)"
+head -c 100 "$SCRATCH/sums" >"$saved/sums"
 is_used "half of an entry"
-chmod 666 "$kept/sums"
+chmod 666 "$saved/sums"
 is_used "a list that others may write to"
-rm "$kept/sums"
-ln -s "$SCRATCH/target" "$kept/sums"
+rm "$saved/sums"
+ln -s "$SCRATCH/target" "$saved/sums"
 is_used "a symbolic link"
 same "no file is made through the link" no "$([[ -e $SCRATCH/target ]] && echo yes || echo no)"
 mkdir "$SCRATCH/empty"
-rm "$kept/sums"
-mkdir "$kept/sums"
+rm "$saved/sums"
+mkdir "$saved/sums"
 is_used "a folder in place of the list"
 finish

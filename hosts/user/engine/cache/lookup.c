@@ -247,7 +247,7 @@ static struct block *find_persistent(uint64_t key, unsigned number)
 	return NULL;
 }
 
-static uint64_t kept_code(uint64_t key, unsigned number)
+static uint64_t saved_code(uint64_t key, unsigned number)
 {
 	const struct block *b = find_persistent(key, number);
 
@@ -262,7 +262,7 @@ uint64_t lookup_in(uint64_t key, unsigned number)
 
 	find(v, key, &entry);
 	if (!entry)
-		return kept_code(key, number);
+		return saved_code(key, number);
 	if (entry & GONE)
 		return 0;
 	place = PLACE(entry);

@@ -89,7 +89,7 @@ static void take(struct module *m)
 	engine_link->cached_blocks += m->count;
 }
 
-static void take_if_kept(const struct module *m)
+static void take_if_saved(const struct module *m)
 {
 	for (unsigned i = 0; i < persistent.saved_modules; i++)
 		if (!persistent.saved[i].taken && persist_is_same(&persistent.saved[i].is, &m->is))
@@ -113,7 +113,7 @@ void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 	m->saveable &= m->is.sum != 0;
 	persist.mappeds++;
 	if (m->is.sum)
-		take_if_kept(m);
+		take_if_saved(m);
 }
 
 void persist_changed(uint64_t start, uint64_t end)
@@ -233,7 +233,7 @@ static bool load(long fd, uint64_t key)
 	return true;
 }
 
-static long open_kept(void)
+static long open_saved(void)
 {
 	char name[LINK_PATH_MAX];
 
@@ -250,7 +250,7 @@ static void take_over(long fd)
 		blocks_flush();
 	syscall1(__NR_close, fd);
 	for (unsigned i = 0; i < persist.mappeds; i++)
-		take_if_kept(&persist.mapped[i]);
+		take_if_saved(&persist.mapped[i]);
 }
 
 /* A program that has had several threads before begins as if it had them already.  So nothing is
@@ -261,11 +261,11 @@ static long open_first(void)
 	long fd;
 
 	emit_context = 0;
-	fd = open_kept();
+	fd = open_saved();
 	if (!is_error(fd) || !context)
 		return fd;
 	emit_context = context;
-	return open_kept();
+	return open_saved();
 }
 
 void persist_load(void)
@@ -281,5 +281,5 @@ void persist_load(void)
 void persist_load_again(void)
 {
 	if (persist.loaded && !persistent.off)
-		take_over(open_kept());
+		take_over(open_saved());
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# keep.sh: the persistent code cache changes nothing but the time: counts and samples are the same. The
+# persist.sh: the persistent code cache changes nothing but the time: counts and samples are the same. The
 # engine uses nothing that is damaged, of another file, or writable by others.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 
 export XDG_CACHE_HOME=$SCRATCH/cache
-kept=$XDG_CACHE_HOME/softpmu/translations
+saved=$XDG_CACHE_HOME/softpmu/translations
 mkdir "$XDG_CACHE_HOME"
 
 # count COMMAND...: sets $counts, and the numbers of $new and $old blocks.
@@ -33,9 +33,9 @@ yes_or_no() {
 	if (("$@")); then echo yes; else echo no; fi
 }
 
-# is_kept NAME COMMAND...: the second run translates almost nothing and counts the same, unless its
+# is_saved NAME COMMAND...: the second run translates almost nothing and counts the same, unless its
 # counts vary by themselves (`moves`).
-is_kept() {
+is_saved() {
 	local name=$1 expected
 	shift
 	expected=$(cold "$@")
@@ -43,7 +43,7 @@ is_kept() {
 	[[ -n ${moves:-} ]] || same "$name: counts of the first run" "$expected" "$counts"
 	count "$@"
 	[[ -n ${moves:-} ]] || same "$name: counts of the second run" "$expected" "$counts"
-	same "$name: kept" yes "$(yes_or_no "old > 500 && new < old / 8")"
+	same "$name: saved" yes "$(yes_or_no "old > 500 && new < old / 8")"
 	same_file "$name: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
 }
 
@@ -59,28 +59,28 @@ is_not_used() {
 
 true=$(type -P true)
 cold "$true" >/dev/null
-same "--no-cache makes no folder" no "$([[ -e $kept ]] && echo yes || echo no)"
-is_kept "true" "$true"
-same "the folder is the user's alone" 700 "$(stat -c %a "$kept")"
-same "its files, too" 600 "$(stat -c %a "$kept"/* | sort -u)"
-is_kept "sort" sort -S 1M --parallel=1 /etc/services
-moves=by_process_numbers is_kept "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
-have perl && is_kept "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
+same "--no-cache makes no folder" no "$([[ -e $saved ]] && echo yes || echo no)"
+is_saved "true" "$true"
+same "the folder is the user's alone" 700 "$(stat -c %a "$saved")"
+same "its files, too" 600 "$(stat -c %a "$saved"/* | sort -u)"
+is_saved "sort" sort -S 1M --parallel=1 /etc/services
+moves=by_process_numbers is_saved "bash and what it starts" bash -c 'for i in 1 2 3; do ls / | sort -r | head -n 2; done'
+have perl && is_saved "perl" perl -e 'my %h; $h{$_ % 97} .= "x$_" for 1 .. 5000; print length "@h{1 .. 90}"'
 
 # Code for one thread and code for several are in separate files. A program that starts threads begins with the
 # latter once it exists. So what runs before the threads is in it from the second run on.
 if have xz; then
 	single=(xz -T1 -c /etc/services) several=(xz -T2 --block-size=16KiB -c /etc/services)
-	rm -f "$kept"/*
-	is_kept "one thread" "${single[@]}"
-	same "one thread: files" 1 "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
+	rm -f "$saved"/*
+	is_saved "one thread" "${single[@]}"
+	same "one thread: files" 1 "$(find "$saved" -name "[0-9a-f]*" -type f | wc -l)"
 	count "${several[@]}"
-	same "threads come: what was kept for one is used" yes "$(yes_or_no "old > 500")"
+	same "threads come: what was saved for one is used" yes "$(yes_or_no "old > 500")"
 	forms=$(grep -qE 'AuthenticAMD|HygonGenuine' /proc/cpuinfo && echo 2 || echo 1)
-	same "threads come: files" "$forms" "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
+	same "threads come: files" "$forms" "$(find "$saved" -name "[0-9a-f]*" -type f | wc -l)"
 	count "${several[@]}"
-	moves=by_threads is_kept "two threads" "${several[@]}"
-	is_kept "one thread, as others may come" "${single[@]}"
+	moves=by_threads is_saved "two threads" "${several[@]}"
+	is_saved "one thread, as others may come" "${single[@]}"
 fi
 
 # Samples: the same instructions, in the same order.
@@ -98,11 +98,11 @@ done
 # --- what must not be used ---
 
 only() { # the one file of the program
-	rm -f "$kept"/*
+	rm -f "$saved"/*
 	count "$true"
 	count "$true"
-	same "kept again" yes "$(yes_or_no "old > 500")"
-	file=$(echo "$kept"/[0-9a-f]*)
+	same "saved again" yes "$(yes_or_no "old > 500")"
+	file=$(echo "$saved"/[0-9a-f]*)
 }
 
 only
@@ -126,9 +126,9 @@ only
 chmod 666 "$file"
 is_not_used "a file that others may write to" "$true"
 only
-chmod 777 "$kept"
+chmod 777 "$saved"
 is_not_used "a folder that others may write to" "$true"
-chmod 700 "$kept"
+chmod 700 "$saved"
 mv "$file" "$SCRATCH/elsewhere"
 ln -s "$SCRATCH/elsewhere" "$file"
 is_not_used "a symbolic link" "$true"
@@ -137,9 +137,9 @@ if ((EUID == 0)); then
 	chown 65534 "$file"
 	is_not_used "a file of another user" "$true"
 	only
-	chown 65534 "$kept"
+	chown 65534 "$saved"
 	is_not_used "a folder of another user" "$true"
-	chown 0 "$kept"
+	chown 0 "$saved"
 fi
 
 # --- programs that change ---
@@ -159,7 +159,7 @@ END
 	cat "$SCRATCH/new" >"$SCRATCH/program"
 	chmod +x "$SCRATCH/program"
 }
-rm -f "$kept"/*
+rm -f "$saved"/*
 for turn in {1..20}; do # within the time of "just"
 	program "+="
 	began=$EPOCHSECONDS
@@ -168,22 +168,22 @@ for turn in {1..20}; do # within the time of "just"
 	((EPOCHSECONDS - began > 2)) || break
 done
 if ((turn < 20)); then
-	same "a file that has just been written is not kept" 0 "$old"
+	same "a file that has just been written is not saved" 0 "$old"
 else
 	not_run "a file that has just been written" "two runs take more than two seconds here"
 fi
 sleep 4
-is_kept "a program" "$SCRATCH/program"
+is_saved "a program" "$SCRATCH/program"
 program "^="
 is_not_used "the program, changed in place" "$SCRATCH/program"
 same_file "the program, changed in place: output" "$SCRATCH/cold.out" "$SCRATCH/run.out"
 compile plenty -pthread
 sleep 4
-is_kept "the changed program" "$SCRATCH/program"
+is_saved "the changed program" "$SCRATCH/program"
 
 # Two threads and more jumps than there are exit stubs (2^18): linked ones are freed, also those that came from
 # the file. 120,000 blocks, then 240,000; each is translated once.
-rm -f "$kept"/*
+rm -f "$saved"/*
 # more_code NAME ARGUMENT LEAST_NEW MOST_NEW LEAST_OLD
 more_code() {
 	local expected
@@ -193,7 +193,7 @@ more_code() {
 	# The end of the other thread takes more or less instructions.
 	same "much code, $1: instructions" yes "$(yes_or_no "${counts%% *} - ${expected%% *} < 5000 && ${expected%% *} - ${counts%% *} < 5000")"
 	same "much code, $1: new blocks" yes "$(yes_or_no "new >= $3 && new <= $4")"
-	same "much code, $1: kept blocks" yes "$(yes_or_no "old >= $5")"
+	same "much code, $1: saved blocks" yes "$(yes_or_no "old >= $5")"
 }
 more_code "a half" half 120000 130000 0
 more_code "all of it" all 120000 130000 120000
@@ -221,10 +221,10 @@ for turn in first second; do
 done
 
 # The folder has a limited size.
-rm -f "$kept"/*
-truncate -s 600M "$kept/old"
-touch -d 2001-01-01 "$kept/old"
+rm -f "$saved"/*
+truncate -s 600M "$saved/old"
+touch -d 2001-01-01 "$saved/old"
 count "$true"
-same "what was written longest ago goes" no "$([[ -e $kept/old ]] && echo yes || echo no)"
-same "and nothing else" 1 "$(find "$kept" -name "[0-9a-f]*" -type f | wc -l)"
+same "what was written longest ago goes" no "$([[ -e $saved/old ]] && echo yes || echo no)"
+same "and nothing else" 1 "$(find "$saved" -name "[0-9a-f]*" -type f | wc -l)"
 finish
