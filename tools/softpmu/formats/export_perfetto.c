@@ -178,7 +178,7 @@ static void put_interned(struct writing *writing)
 	finish_packet(writing, NEEDS_STATE);
 }
 
-/* --- samples ------------------------------------------------------------------------------------ */
+/* --- samples --- */
 
 /* The counter's value is the sum of the periods so far. */
 static void put_sample(struct writing *writing, const struct export_sample *sample)

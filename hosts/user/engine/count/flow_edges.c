@@ -7,8 +7,9 @@
  * it takes such a branch.  Each thread has its own counters, after its context.
  *
  * The log has branches whose order matters: those that may begin or end a call.  A jump to the
- * first instruction of a function is a call of it.  The tool tells where functions begin.  The log also has all
- * branches of code that is not a part of a file, because other code may take its place.
+ * first instruction of a function is a call of it.  The tool tells where functions begin.  The log
+ * also has all branches of code that is not a part of a file, because other code may take its
+ * place.
  */
 #include "engine/count/flow_edges.h"
 
