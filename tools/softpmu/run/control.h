@@ -13,8 +13,8 @@ struct control_options {
 	uint32_t *time; /* what launch.times points to */
 };
 
-/* Takes the argument of -D, --timeout or --control of `command`.  Returns -1 to go on, otherwise the
- * status to end with, after a message. */
+/* Takes the argument of -D, --timeout or --control of `command`.  Returns -1 to go on.  Otherwise
+ * returns the status to end with, after a message. */
 int control_delay(struct control_options *control, const char *command, const char *text);
 int control_timeout(struct control_options *control, const char *command, const char *text);
 int control_channel(struct control_options *control, const char *command, const char *text);
