@@ -12,14 +12,11 @@ mod softpmu {
     use std::arch::asm;
     use std::ffi::CStr;
 
-    const REQUEST: u32 = 0x4d505300;
-
     macro_rules! request {
-        ($operation:expr, $name:expr, $number:expr) => {
+        ($operation:literal, $name:expr, $number:expr) => {
             // SAFETY: the instruction is a NOP: it changes neither memory nor flags.
             unsafe {
-                asm!(".byte 0x0f, 0x1f, 0x84, 0x00", ".long {request}",
-                     request = const REQUEST | $operation,
+                asm!(".byte 0x0f, 0x1f, 0x84, 0x00", concat!(".long 0x4d505300 + ", $operation),
                      in("rdi") $name, in("rsi") $number, options(nostack, preserves_flags));
             }
         };
@@ -59,8 +56,7 @@ mod softpmu {
         let mut running: u64 = 0;
         // SAFETY: as above; softpmu changes RAX.
         unsafe {
-            asm!(".byte 0x0f, 0x1f, 0x84, 0x00", ".long {request}",
-                 request = const REQUEST | 5,
+            asm!(".byte 0x0f, 0x1f, 0x84, 0x00", ".long 0x4d505300 + 5",
                  inout("rax") running, options(nostack, preserves_flags));
         }
         running != 0
@@ -77,7 +73,8 @@ fn main() {
         let region = softpmu::region(name(b"sum\0"));
         region.mark(name(b"add\0"));
         for i in 0..1_000_000u64 {
-            total = std::hint::black_box(total + i);
+            // SAFETY: it writes a variable.  The compiler must not calculate the sum by a formula.
+            unsafe { std::ptr::write_volatile(&mut total, total + i) };
         }
         region.iterations(1_000_000);
     }
