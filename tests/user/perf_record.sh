@@ -97,7 +97,7 @@ same "of one" 40 "$((($(fields ip | wc -l) + 5) / 10))"
 records "-a" skylake -a -e instructions:u -c 100 "$BUILT/program"
 # All tasks count, so the program has 310 samples or some more, as it is interrupted.
 same "of the whole run" yes "$(perf script -F comm -i perf.data 2>/dev/null |
-	awk '/program/ { n++ } END { print n >= 305 && n <= 340 ? "yes" : n }')"
+	awk '/program/ { n++ } END { print(n >= 305 && n <= 340 ? "yes" : n) }')"
 records "--per-thread" skylake --per-thread -e instructions:u -c 100 "$BUILT/program"
 same "--per-thread" 310 "$(fields ip | wc -l)"
 records "two events" skylake -e '{instructions:u,branches:u}:S' -c 100 -i "$BUILT/program"
