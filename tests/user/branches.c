@@ -3,14 +3,14 @@
  * branches: compares branch records with those of an independent single-step (singlestep -t).
  *
  * usage: branches trace STEPS       standard input: `softpmu trace --list`
- *        branches stack STEPS DISTANCE DEPTH SIGNALS BEHIND
+ *        branches stack STEPS DISTANCE DEPTH SIGNALS NEXT
  *                                   standard input: `perf script -F ip,brstack`
  *
  * trace (17.4.9): the records are the taken near branches, all of them, in order.
  * stack (17.4.8): the k-th sample is instruction k * DISTANCE.  Its stack holds the newest DEPTH
  * taken branches of the kinds in SIGNALS (hexadecimal), newest first.  They include the branch of
- * that instruction.  With BEHIND 1 the sample's address is that of the next instruction, as in
- * records of formats 0 and 1 (18.4.4).
+ * that instruction.  If NEXT is 1, a sample has the address of the next instruction, as
+ * records of formats 0 and 1 do (18.4.4).
  *
  * Prints what is wrong and ends with 1; otherwise prints how many branches were compared.  An empty
  * list is wrong.
