@@ -10,6 +10,9 @@
 #define CACHE_PIECE_BYTES 65536u
 #define CACHE_PROGRAM_MAX 1024u
 
+/* The nanoseconds of the modification time of a file whose sum has been compared. */
+#define CACHE_MARK(sum) ((sum) % UINT64_C(1000000000))
+
 struct cache_title {
 	/* Of the rest of the file.  checksum_of() adds pieces of CACHE_PIECE_BYTES to 0, one after
 	 * the other. */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cache_folder.c: the folder of persistent code caches (engine/persist/):
- * $XDG_CACHE_HOME/softpmu/translations, or the same below ~/.cache (XDG base directory
- * specification).  That folder and the one above it must belong to the user, and nobody else may be
- * able to write to them.  Otherwise no cache is used.
+ * cache_folder.c: the folders of persistent code caches (engine/persist/).
+ *
+ * The user's folder is $XDG_CACHE_HOME/softpmu/translations, or the same below ~/.cache (XDG base
+ * directory specification).  The system's folder is CACHE_SYSTEM_FOLDER.  Runs read it, and write
+ * to the user's folder only.
+ *
+ * A folder and the one above it must belong to the user, or for the system's folder to root.
+ * Nobody else may be able to write to them.  Otherwise the folder is not used.
  */
 #define _GNU_SOURCE
 #include "cache_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +25,13 @@
 #define CACHE_BYTES_MOST   ((off_t)512 << 20)
 #define UNFINISHED_SECONDS 60
 
-static bool is_own_folder(const char *path)
+#define SYSTEM_ABOVE "/var/cache/softpmu"
+
+static bool is_folder_of(const char *path, uid_t user)
 {
 	struct stat is;
 
-	return !lstat(path, &is) && S_ISDIR(is.st_mode) && is.st_uid == geteuid() &&
+	return !lstat(path, &is) && S_ISDIR(is.st_mode) && is.st_uid == user &&
 	       !(is.st_mode & (S_IWGRP | S_IWOTH));
 }
 
@@ -44,11 +51,32 @@ bool cache_folder_find(char *path, size_t bytes)
 	mkdir(path, S_IRWXU);
 	strcat(path, "/softpmu");
 	mkdir(path, S_IRWXU);
-	if (!is_own_folder(path))
+	if (!is_folder_of(path, geteuid()))
 		return false;
 	strcat(path, "/translations");
 	mkdir(path, S_IRWXU);
-	return is_own_folder(path);
+	return is_folder_of(path, geteuid());
+}
+
+const char *cache_folder_system(void)
+{
+	return is_folder_of(SYSTEM_ABOVE, 0) && is_folder_of(CACHE_SYSTEM_FOLDER, 0)
+		       ? CACHE_SYSTEM_FOLDER
+		       : NULL;
+}
+
+/* Makes a folder that all users can read, whatever the mask is. */
+static bool make_readable(const char *path)
+{
+	return mkdir(path, S_IRWXU) ? errno == EEXIST : !chmod(path, 0755);
+}
+
+const char *cache_folder_make_system(void)
+{
+	if (!make_readable(SYSTEM_ABOVE) || !make_readable(CACHE_SYSTEM_FOLDER))
+		return NULL;
+	errno = EPERM;
+	return cache_folder_system();
 }
 
 static int by_age(const void *a, const void *b)

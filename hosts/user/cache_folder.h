@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cache_folder.h: the folder of persistent code caches. */
+/* cache_folder.h: the folders of persistent code caches. */
 #ifndef SOFTPMU_HOST_CACHE_FOLDER_H
 #define SOFTPMU_HOST_CACHE_FOLDER_H
 
@@ -17,6 +17,12 @@ struct cache_entry {
 
 /* Writes its path, and makes it if necessary.  Returns false if no folder is safe to use. */
 bool cache_folder_find(char *path, size_t bytes);
+#define CACHE_SYSTEM_FOLDER "/var/cache/softpmu/translations"
+/* Returns the path of the system's folder, which root fills for all users.  NULL: there is none, or
+ * others than root can write to it. */
+const char *cache_folder_system(void);
+/* The same, but makes the folder if it does not exist, for root.  Returns NULL with errno. */
+const char *cache_folder_make_system(void);
 /* Lists the regular files of a folder, the newest first.  Returns how many there are, or -1 with
  * errno.  The caller frees *entries. */
 ssize_t cache_folder_list(const char *path, struct cache_entry **entries);

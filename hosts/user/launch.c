@@ -201,6 +201,15 @@ static int find_image(size_t bytes)
 	return open_image(path, own.st_uid, bytes);
 }
 
+static void find_cache_folders(struct link *link)
+{
+	const char *system = cache_folder_system();
+
+	if (!cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
+		link->cache_folder[0] = '\0';
+	snprintf(link->cache_system, sizeof(link->cache_system), "%s", system ? system : "");
+}
+
 static void fill_request(struct link *link, const struct launch_program *program,
 			 const struct launch_request *request)
 {
@@ -231,9 +240,8 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->windows.skip = request->window_skip;
 	/* With a machine, code names descriptions of blocks, which are not saved.  For the control
 	 * flow it names counters of branches. */
-	if (!(link->want & (LINK_WANT_COLD | LINK_WANT_FLOW)) && !request->machine &&
-	    !cache_folder_find(link->cache_folder, sizeof(link->cache_folder)))
-		link->cache_folder[0] = '\0';
+	if (!(link->want & (LINK_WANT_COLD | LINK_WANT_FLOW)) && !request->machine)
+		find_cache_folders(link);
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)
 		link->event[i] = request->event[i];

@@ -206,10 +206,13 @@ struct link {
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT, for events of load latency */
 	uint64_t frontend;	 /* MSR_PEBS_FRONTEND, for FRONTEND_RETIRED */
 	struct link_windows windows;
-	uint32_t want;			  /* LINK_WANT_ */
-	char tree[LINK_PATH_MAX];	  /* what programs see in /sys and /proc; empty: nothing */
-	char cache_folder[LINK_PATH_MAX]; /* the folder of persistent code caches; empty: none */
-	uint64_t image_sum;		  /* of the engine's image that wrote them */
+	uint32_t want;		  /* LINK_WANT_ */
+	char tree[LINK_PATH_MAX]; /* what programs see in /sys and /proc; empty: nothing */
+	/* The folders of persistent code caches: the user's, and the system's, which is only read.
+	 * Empty: none. */
+	char cache_folder[LINK_PATH_MAX];
+	char cache_system[LINK_PATH_MAX];
+	uint64_t image_sum; /* of the engine's image that wrote them */
 	/* Which events count now in all threads (bit e is event[e], bit LINK_EVENT_TRACE the
 	 * trace).  The tool numbers its changes: `changes` is the last, and changed[e] the last one
 	 * of that bit in all threads. */

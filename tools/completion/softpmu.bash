@@ -36,7 +36,7 @@ _softpmu_options() {
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model --machine -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
-	cache) echo "-a --all -h --help" ;;
+	cache) echo "-a --all -s --system -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;
 	vm)
 		echo "-M --model --cpu --smp --icount --mem --kernel --initrd --append --share -v --verbose \

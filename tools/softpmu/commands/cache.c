@@ -36,7 +36,9 @@ static void help(void)
 	     "  export FOLDER    copy the good files to a folder, for an image or another job\n"
 	     "  import FOLDER    copy the good files of a folder; those that are there stay.\n"
 	     "                   softpmu runs the code in them, so import only what you trust\n\n"
-	     "  -a, --all        prune: remove all files");
+	     "  -a, --all        prune: remove all files\n"
+	     "  -s, --system     the folder of the whole system, which all users read and only\n"
+	     "                   root can fill: /var/cache/softpmu/translations");
 }
 
 enum state { STATE_GOOD, STATE_OTHER_VERSION, STATE_UNFINISHED, STATE_DAMAGED, STATE_UNREADABLE };
@@ -115,6 +117,7 @@ static bool is_of_translations(const char *name)
 
 struct folder {
 	char path[PATH_MAX];
+	mode_t mode; /* of files that are copied there */
 	int fd;
 	struct cache_entry *entries;
 	size_t count;
@@ -222,14 +225,25 @@ static bool copy_bytes(int from, int to)
 	return n == 0;
 }
 
+/* Sets the mode, and the time that says that the sum was compared. */
+static bool set_attributes(int fd, const struct folder *folder, const struct cache_title *title)
+{
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = time(NULL), .tv_nsec = (long)CACHE_MARK(title->sum)}};
+
+	return !fchmod(fd, folder->mode) && !futimens(fd, times);
+}
+
 /* Copies a file under another name until it is complete.  Returns false with errno. */
-static bool copy(const struct folder *from, const struct folder *to, const char *name)
+static bool copy(const struct folder *from, const struct folder *to, const char *name,
+		 const struct cache_title *title)
 {
 	char *unfinished = tool_print("%s.%ld", name, (long)getpid());
 	int in = openat(from->fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	int out = openat(to->fd, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			 S_IRUSR | S_IWUSR);
-	bool good = in >= 0 && out >= 0 && copy_bytes(in, out);
+	bool good = in >= 0 && out >= 0 && copy_bytes(in, out) && set_attributes(out, to, title);
 	int error;
 
 	if (out >= 0 && close(out))
@@ -262,7 +276,7 @@ static int copy_all(const struct folder *from, const struct folder *to, bool kee
 			there++;
 			continue;
 		}
-		if (!copy(from, to, name)) {
+		if (!copy(from, to, name, &title)) {
 			tool_error("cache: %s/%s: %s", to->path, name, strerror(errno));
 			return 1;
 		}
@@ -280,7 +294,7 @@ static int copy_all(const struct folder *from, const struct folder *to, bool kee
 
 static int move(struct folder *own, const char *other_path, bool is_import)
 {
-	struct folder other = {.fd = -1};
+	struct folder other = {.fd = -1, .mode = S_IRUSR | S_IWUSR};
 	int status = 1;
 
 	snprintf(other.path, sizeof(other.path), "%s", other_path);
@@ -296,22 +310,47 @@ static int move(struct folder *own, const char *other_path, bool is_import)
 
 /* --- the command --- */
 
-static int run(const char *what, const char *operand, bool all)
+/* Finds the user's folder.  Returns false, with a message, if there is none. */
+static bool find_own(struct folder *folder)
+{
+	folder->mode = S_IRUSR | S_IWUSR;
+	if (cache_folder_find(folder->path, sizeof(folder->path)))
+		return true;
+	tool_error("cache: there is no folder that only you can write to: set XDG_CACHE_HOME or "
+		   "HOME");
+	return false;
+}
+
+/* The same for the system's folder.  `make`: makes it if it does not exist. */
+static bool find_system(struct folder *folder, bool make)
+{
+	const char *path = make ? cache_folder_make_system() : cache_folder_system();
+
+	folder->mode = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+	if (path)
+		snprintf(folder->path, sizeof(folder->path), "%s", path);
+	else if (make)
+		tool_error("cache: " CACHE_SYSTEM_FOLDER ": %s", strerror(errno));
+	else
+		tool_error("cache: there is no " CACHE_SYSTEM_FOLDER " that only root can write "
+			   "to: make it by softpmu cache --system import FOLDER as root");
+	return path != NULL;
+}
+
+static int run(const char *what, const char *operand, bool all, bool system)
 {
 	struct folder folder = {.fd = -1};
+	bool is_import = !strcmp(what, "import");
 	int status = 1;
 
-	if (!cache_folder_find(folder.path, sizeof(folder.path))) {
-		tool_error("cache: there is no folder that only you can write to: set "
-			   "XDG_CACHE_HOME or HOME");
+	if (!(system ? find_system(&folder, is_import) : find_own(&folder)))
 		return 1;
-	}
 	if (!folder_open(&folder))
 		status = 1;
 	else if (!strcmp(what, "prune"))
 		status = prune(&folder, all);
 	else if (operand)
-		status = move(&folder, operand, !strcmp(what, "import"));
+		status = move(&folder, operand, is_import);
 	else
 		status = list(&folder, !strcmp(what, "verify"));
 	folder_close(&folder);
@@ -320,17 +359,22 @@ static int run(const char *what, const char *operand, bool all)
 
 int cmd_cache(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"all", no_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+						{"system", no_argument, NULL, 's'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	static const char *const words[] = {"list", "verify", "prune", "export", "import"};
 	const char *what = "list";
-	bool all = false, known = false, moves;
+	bool all = false, system = false, known = false, moves;
 	int option;
 
-	while ((option = getopt_long(argc, argv, ":ah", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":ash", options, NULL)) != -1) {
 		switch (option) {
 		case 'a':
 			all = true;
+			break;
+		case 's':
+			system = true;
 			break;
 		case 'h':
 			help();
@@ -353,5 +397,5 @@ int cmd_cache(int argc, char **argv)
 		return tool_usage_error("cache", "unexpected argument '%s'", argv[optind + moves]);
 	if (all && strcmp(what, "prune") != 0)
 		return tool_usage_error("cache", "--all belongs to prune");
-	return run(what, moves ? argv[optind] : NULL, all);
+	return run(what, moves ? argv[optind] : NULL, all, system);
 }

@@ -71,6 +71,8 @@ static void read_list(void)
 	long fd, n;
 
 	is_read = true;
+	if (!engine_link->cache_folder[0])
+		return;
 	text_start(&t, name, sizeof(name));
 	text_add(&t, engine_link->cache_folder);
 	text_add(&t, "/" LIST_NAME);
@@ -78,7 +80,7 @@ static void read_list(void)
 		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 	if (is_error(fd))
 		return;
-	if (persist_is_own(fd, S_IFREG, &is)) {
+	if (persist_is_trusted(fd, S_IFREG, &is)) {
 		n = syscall4(__NR_pread64, fd, (long)list, sizeof(list), 0);
 		entries = n > 0 ? (unsigned)((size_t)n / sizeof(list[0])) : 0;
 	}
@@ -152,7 +154,7 @@ void contents_save(long folder)
 	if (is_error(fd))
 		return;
 	syscall2(__NR_fchmod, fd, 0600); /* whatever the program's mask is */
-	if (persist_is_own(fd, S_IFREG, &is)) {
+	if (persist_is_trusted(fd, S_IFREG, &is)) {
 		if (is.bytes % sizeof(struct entry) ||
 		    is.bytes / sizeof(struct entry) + addeds > ENTRIES_MOST)
 			syscall2(__NR_ftruncate, fd, 0);

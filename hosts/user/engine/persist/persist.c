@@ -16,10 +16,13 @@
  * What a run pays.  It pays for the blocks that it uses, because the file is mapped and not read.
  * The lookup table and the indirect targets of each module are in the file in their final form.
  *
- * What protects a run.  The file and its folder belong to the user.  The file names the engine's
- * image that wrote it, and has a checksum; a damaged or outdated file is ignored.  It is written
- * under another name first, and renamed when it is complete.  When most of its blocks are no
- * longer useful, it is removed, and the next run begins without one.
+ * What protects a run.  The file and its folder belong to the user or to root.  The file names the
+ * engine's image that wrote it, and has a checksum; a damaged or outdated file is ignored.  It is
+ * written under another name first, and renamed when it is complete.  When most of its blocks are
+ * no longer useful, it is removed, and the next run begins without one.
+ *
+ * Two folders.  A run without a file in the user's folder uses the system's folder, which root has
+ * filled.  What the run adds goes to a file in the user's folder.
  */
 #include "engine/cache/cache.h"
 #include "engine/cache/persistent.h"
@@ -37,6 +40,7 @@
 #include "engine/x86/emit.h"
 #include "hosts/user/checksum.h"
 
+#include <asm/errno.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>
@@ -96,6 +100,11 @@ static void take_if_saved(const struct module *m)
 			take(&persistent.saved[i]);
 }
 
+static bool has_folder(void)
+{
+	return engine_link->cache_folder[0] || engine_link->cache_system[0];
+}
+
 void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 {
 	struct module *m = &persist.mapped[persist.mappeds];
@@ -108,7 +117,7 @@ void persist_mapped(uint64_t start, uint64_t bytes, int fd, uint64_t offset)
 	if (!contents_version(fd, &m->file))
 		return;
 	m->saveable = lasts > m->file.changed[0] && lasts > m->file.written[0];
-	if (engine_link->cache_folder[0])
+	if (has_folder())
 		m->is.sum = contents_sum(fd, &m->file, offset, bytes, m->saveable);
 	m->saveable &= m->is.sum != 0;
 	persist.mappeds++;
@@ -214,7 +223,7 @@ static bool load(long fd, uint64_t key)
 	struct persist_header h;
 	struct persist_stat is;
 
-	if (!persist_is_own(fd, S_IFREG, &is) || is.bytes > PERSIST_BYTES_MOST ||
+	if (!persist_is_trusted(fd, S_IFREG, &is) || is.bytes > PERSIST_BYTES_MOST ||
 	    !persist_read_header(fd, &h) || !header_is_good(&h, key) || !blocks_set_state(&h.state))
 		return false;
 	persist_front(&h, part);
@@ -233,13 +242,23 @@ static bool load(long fd, uint64_t key)
 	return true;
 }
 
-static long open_saved(void)
+static long open_in(const char *folder)
 {
 	char name[LINK_PATH_MAX];
 
-	persist_name(name, engine_link->cache_folder, persist_key());
+	if (!folder[0])
+		return -ENOENT;
+	persist_name(name, folder, persist_key());
 	return syscall4(__NR_openat, AT_FDCWD, (long)name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+}
+
+/* The user's file has what the system's had when it was written, and more. */
+static long open_saved(void)
+{
+	long fd = open_in(engine_link->cache_folder);
+
+	return is_error(fd) ? open_in(engine_link->cache_system) : fd;
 }
 
 static void take_over(long fd)
@@ -270,7 +289,7 @@ static long open_first(void)
 
 void persist_load(void)
 {
-	if (persist.loaded || persistent.off || !engine_link->cache_folder[0])
+	if (persist.loaded || persistent.off || !has_folder())
 		return;
 	persist.loaded = true;
 	persist.list = current->list;

@@ -4,9 +4,10 @@
  * may have written it, mapping and writing.
  *
  * The checksum covers more than a run reads, so it is compared once.  Then the file gets a
- * modification time whose nanoseconds are derived from the checksum.  A later write changes that
- * time.  The mark is not trusted after a restart of the system, for a file that was not on the
- * disk then.
+ * modification time whose nanoseconds are derived from the checksum (CACHE_MARK).  A later write
+ * changes that time.  The mark is not trusted after a restart of the system, for a file that was
+ * not on the disk then.  Only the owner can set the mark, so other users of the system's folder
+ * compare the checksum in each run.
  */
 #include "engine/persist/persist_file.h"
 
@@ -25,7 +26,6 @@
 #include "hosts/user/checksum.h"
 
 #define NAME_DIGITS 16
-#define NANOSECONDS UINT64_C(1000000000)
 #define UTIME_OMIT  ((1u << 30) - 2)
 
 void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key)
@@ -44,7 +44,7 @@ void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key)
 	}
 }
 
-bool persist_is_own(long fd, uint32_t kind, struct persist_stat *is)
+bool persist_is_trusted(long fd, uint32_t kind, struct persist_stat *is)
 {
 	struct stat stat;
 
@@ -53,7 +53,7 @@ bool persist_is_own(long fd, uint32_t kind, struct persist_stat *is)
 	*is = (struct persist_stat){.bytes = (uint64_t)stat.st_size,
 				    .written = {stat.st_mtime, stat.st_mtime_nsec}};
 	return (stat.st_mode & S_IFMT) == kind && !(stat.st_mode & (S_IWGRP | S_IWOTH)) &&
-	       stat.st_uid == (uint32_t)syscall1(__NR_geteuid, 0);
+	       (!stat.st_uid || stat.st_uid == (uint32_t)syscall1(__NR_geteuid, 0));
 }
 
 /* --- the time of writing that says that the sum is right --- */
@@ -73,7 +73,7 @@ uint64_t persist_now(void)
 
 static void seal(long fd, uint64_t sum)
 {
-	uint64_t times[4] = {0, UTIME_OMIT, persist_now(), sum % NANOSECONDS};
+	uint64_t times[4] = {0, UTIME_OMIT, persist_now(), CACHE_MARK(sum)};
 
 	syscall4(__NR_utimensat, fd, 0, (long)times, 0);
 }
@@ -82,7 +82,7 @@ static bool is_sealed(const struct persist_stat *is, uint64_t sum)
 {
 	uint64_t started = persist_now() - seconds(CLOCK_BOOTTIME);
 
-	return is->written[1] == sum % NANOSECONDS && is->written[0] > started + 1;
+	return is->written[1] == CACHE_MARK(sum) && is->written[0] > started + 1;
 }
 
 /* --- the parts --- */

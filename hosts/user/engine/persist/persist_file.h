@@ -33,13 +33,13 @@ void persist_front(const struct persist_header *h, struct blocks_part part[PERSI
 
 void persist_name(char name[LINK_PATH_MAX], const char *folder, uint64_t key);
 
-/* Returns whether the file, or folder, is of this kind (S_IFMT) and the user's, and nobody else
- * can change it. */
+/* Returns whether the file, or folder, is of this kind (S_IFMT) and belongs to the user or to root,
+ * and others cannot write to it. */
 struct persist_stat {
 	uint64_t bytes;
 	uint64_t written[2];
 };
-bool persist_is_own(long fd, uint32_t kind, struct persist_stat *is);
+bool persist_is_trusted(long fd, uint32_t kind, struct persist_stat *is);
 /* Seconds since 1970. */
 uint64_t persist_now(void);
 

@@ -3,10 +3,10 @@
  * persist_save.c: writes the translations of a process at its end, if enough of them are new. The
  * next run begins with this file (persist.c).
  *
- * The file is the user's own, in a folder of the user's own, and names the engine's image that
- * wrote it.  It is first written under another name, and its checksum must agree: a damaged or
- * outdated file is ignored.  When most of its blocks are no longer useful, the file is removed,
- * and the next run begins without one.
+ * The file belongs to the user, in the user's folder, and names the engine's image that wrote it.
+ * It is first written under another name, and its checksum must agree: a damaged or outdated file
+ * is ignored.  When most of its blocks are no longer useful, the file is removed, and the next run
+ * begins without one.
  */
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -286,7 +286,7 @@ void persist_save(void)
 	bool worth_it;
 	long folder;
 
-	if (!file_may_have(FILE_MOST) || !may_save())
+	if (!engine_link->cache_folder[0] || !file_may_have(FILE_MOST) || !may_save())
 		return;
 	worth_it = is_worth_it() && separate();
 	if (!worth_it && !contents_are_new())
@@ -296,7 +296,7 @@ void persist_save(void)
 			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (is_error(folder))
 		return;
-	if (persist_is_own(folder, S_IFDIR, &is)) {
+	if (persist_is_trusted(folder, S_IFDIR, &is)) {
 		contents_save(folder);
 		if (worth_it && save(folder))
 			engine_link->cache_written = 1;
