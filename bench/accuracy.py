@@ -6,6 +6,8 @@ Each kernel of tests/accuracy/kernels.c runs natively, pinned to one processor, 
 `softpmu stat --machine`.  The kernel `clock` tells how many ticks of the time-stamp counter a core
 clock has.  It runs before and after each kernel, and the least time counts.  The model's clocks of a turn
 are the difference of two runs with different numbers of turns.  Prints a table with all errors.
+
+accuracy_programs.py and accuracy_pairs.py use these functions, too.
 """
 import argparse
 import os
@@ -46,37 +48,51 @@ def count(softpmu, machine, kernels, name, turns):
     return int(next(line for line in out.splitlines() if "cycles" in line).split(",")[0])
 
 
-def main():
-    parser = argparse.ArgumentParser()
+def predict(softpmu, machine, kernels, name, measured):
+    """Returns the model's core clocks of a turn.  There are enough turns that the rest does not matter."""
+    few, many = 1000, 1000 + max(2000, int(200000 / measured))
+    return (count(softpmu, machine, kernels, name, many) - count(softpmu, machine, kernels, name, few)) / (many - few)
+
+
+def begin(description):
+    """Parses the options, chooses the machine, and prints it.  Returns the options."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--softpmu", required=True)
-    parser.add_argument("--kernels", required=True)
+    parser.add_argument("--kernels", required=True, help="the program of tests/accuracy/kernels.c")
     parser.add_argument("--machine", help="default: that of the processor at hand")
-    parser.add_argument("--only", nargs="*", help="names of kernels")
+    parser.add_argument("--only", nargs="*", help="names of some rows")
     options = parser.parse_args()
     vendor, family, model = processor()
-    machine = options.machine or MACHINES.get((vendor, family, model))
-    if not machine:
-        sys.exit(f"accuracy: no machine is known for {vendor} family {family} model {model}; use --machine")
+    options.machine = options.machine or MACHINES.get((vendor, family, model))
+    if not options.machine:
+        sys.exit(f"{parser.prog}: no machine is known for {vendor} family {family} model {model}; use --machine")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    print(f"CPUID: {vendor} family {family} model {model}; machine: {options.machine}\n")
+    return options
+
+
+def summary(errors, what):
+    errors = sorted(map(abs, errors))
+    print(f"\n{len(errors)} {what}: mean of the absolute errors {sum(errors) / len(errors):.1f} %, "
+          f"median {errors[len(errors) // 2]:.1f} %, largest {errors[-1]:.0f} %")
+
+
+def main():
+    options = begin("Compares the clocks of kernels.")
     names = options.only or subprocess.run([options.kernels, "list"], check=True, capture_output=True,
                                            text=True).stdout.split()
-    print(f"CPUID: {vendor} family {family} model {model}; machine: {machine}\n")
     print("| kernel | measured | model | error |\n|---|---|---|---|")
     errors = []
     for name in names:
         if name == "clock":
             continue
         measured = measure(options.kernels, name, 5000 if name.startswith("chase") else 50000)
-        # Enough that the rest of the program does not matter.
-        few, many = 1000, 1000 + max(2000, int(200000 / measured))
-        predicted = (count(options.softpmu, machine, options.kernels, name, many) -
-                     count(options.softpmu, machine, options.kernels, name, few)) / (many - few)
+        predicted = predict(options.softpmu, options.machine, options.kernels, name, measured)
         error = 100 * (predicted - measured) / measured
-        errors.append(abs(error))
+        errors.append(error)
         print(f"| {name} | {measured:.2f} | {predicted:.2f} | {error:+.0f} % |", flush=True)
-    errors.sort()
-    print(f"\n{len(errors)} kernels: mean of the absolute errors {sum(errors) / len(errors):.1f} %, "
-          f"median {errors[len(errors) // 2]:.1f} %, largest {errors[-1]:.0f} %")
+    summary(errors, "kernels")
 
 
-main()
+if __name__ == "__main__":
+    main()

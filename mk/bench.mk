@@ -45,6 +45,22 @@ bench-threads: $(B)/softpmu
 .PHONY: accuracy
 accuracy: all $(B)/accuracy/kernels
 	@bench/accuracy.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels
-$(B)/accuracy/kernels: tests/accuracy/kernels.c
+ACCURACY_FLAGS = -std=gnu11 $(WARN) -mavx -fno-pie
+$(B)/accuracy/kernels.o: tests/accuracy/kernels.c tests/accuracy/kernels.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O1 $(WARN) -mavx -fno-pie -no-pie -o $@ $<
+	$(CC) $(ACCURACY_FLAGS) -O1 -c -o $@ $<
+$(B)/accuracy/kernels: $(B)/accuracy/kernels.o tests/accuracy/loops.c
+	$(CC) $(ACCURACY_FLAGS) -O2 -no-pie -o $@ $^
+
+.PHONY: accuracy-programs
+accuracy-programs: all $(B)/accuracy/kernels
+	@bench/accuracy_programs.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels
+
+# The loops alone, compiled in several ways.
+ACCURACY_BUILDS := O0 O1 O2 O3 Os O2-native
+ACCURACY_O2-native := -O2 -march=native
+$(B)/accuracy/kernels-%: $(B)/accuracy/kernels.o tests/accuracy/loops.c
+	$(CC) $(ACCURACY_FLAGS) $(or $(ACCURACY_$*),-$*) -no-pie -o $@ $^
+.PHONY: accuracy-pairs
+accuracy-pairs: all $(B)/accuracy/kernels $(ACCURACY_BUILDS:%=$(B)/accuracy/kernels-%)
+	@bench/accuracy_pairs.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels

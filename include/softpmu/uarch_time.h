@@ -33,15 +33,17 @@ extern "C" {
 #endif
 
 /* Rules of a family, as a set of bits. */
-#define SPMU_CORE_FUSES_INTEL  1u  /* CMP, TEST, ADD, SUB, AND, INC, DEC with some jumps */
-#define SPMU_CORE_FUSES_AMD    2u  /* the same with all jumps */
-#define SPMU_CORE_MICRO_FUSES  4u  /* an operation and its load take one place */
-#define SPMU_CORE_UNLAMINATES  8u  /* not with an index register */
-#define SPMU_CORE_ZERO_IDIOMS  16u /* XOR of a register with itself does not execute */
-#define SPMU_CORE_MOVES	       32u /* moves between general registers do not execute */
-#define SPMU_CORE_VECTOR_MOVES 64u
-#define SPMU_CORE_LEA_THREE    128u /* LEA with base, index and displacement is slow */
-#define SPMU_CORE_LEA_SCALED   256u /* LEA with a scaled index is slow */
+#define SPMU_CORE_FUSES_INTEL	1u  /* CMP, TEST, ADD, SUB, AND, INC, DEC with some jumps */
+#define SPMU_CORE_FUSES_AMD	2u  /* the same with all jumps */
+#define SPMU_CORE_MICRO_FUSES	4u  /* an operation and its load take one place */
+#define SPMU_CORE_UNLAMINATES	8u  /* not with an index register */
+#define SPMU_CORE_ZERO_IDIOMS	16u /* XOR of a register with itself does not execute */
+#define SPMU_CORE_MOVES		32u /* moves between general registers do not execute */
+#define SPMU_CORE_VECTOR_MOVES	64u
+#define SPMU_CORE_LEA_THREE	128u  /* LEA with base, index and displacement is slow */
+#define SPMU_CORE_LEA_SCALED	256u  /* LEA with a scaled index is slow */
+#define SPMU_CORE_FUSES_NOPS	512u  /* NOP with the instruction before it */
+#define SPMU_CORE_FETCHES_LINES 1024u /* a line of 64 bytes in a clock, as after a taken branch */
 
 struct spmu_core_costs; /* of instructions; the library's */
 
@@ -72,9 +74,11 @@ struct spmu_front_shape {
  * stores	Stores in the store buffer; 1 to 128.
  * fills	First-level misses that can be outstanding; 1 to 64.
  * refill	Clocks from the resolution of a mispredicted branch to the next dispatch.
- * taken	Clocks from one taken branch to the next, at least.
+ * taken	Clocks from one taken branch to the next, at least;
+ * returned	and if the first one is a near return; 0: the same.
  * forward	Clocks from a store's data to a load that gets them,
- * renamed	and if the load's address is a register and a displacement.
+ * renamed	and if the load's address is a register and a displacement; 0: the core renames
+ *		memory, so that a MOV from the address of a store takes no time.
  * lea		Clocks of a LEA that is slow.
  * locked	Clocks that a LOCK prefix adds.
  * walk		Clocks of a page walk.
@@ -88,7 +92,7 @@ struct spmu_core_shape {
 	const char *source;
 	const struct spmu_core_costs *costs;
 	uint16_t width, retire, window, stores, fills;
-	uint16_t refill, taken, forward, renamed, lea, locked, walk, line;
+	uint16_t refill, taken, returned, forward, renamed, lea, locked, walk, line;
 	uint16_t level[5];
 	uint32_t rules; /* SPMU_CORE_ bits */
 	struct spmu_front_shape front;

@@ -89,13 +89,15 @@ struct timed_insn {
 struct spmu_timed_block {
 	uint64_t linear, end;
 	uint32_t count;
-	uint32_t reserved;
+	bool returns; /* the last instruction is a near return */
 	struct timed_insn insn[];
 };
 
 /* timed_mark.c: Returns what an instruction is counted as. */
 struct instruction;
 enum timed_mark timed_mark_of(const struct instruction *insn);
+/* Returns whether it is a near return. */
+bool timed_is_return(const struct instruction *insn);
 
 /* core_shapes.c: Copies a shape.  Returns false if it has a number outside its range. */
 bool core_shape_take(struct spmu_core_shape *to, const struct spmu_core_shape *from);

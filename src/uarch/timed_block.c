@@ -257,18 +257,45 @@ static bool fuses(const struct spmu_core_shape *core, const struct instruction *
 	       (is & FORM_FUSES_COUNT && !needs_odd_flag(condition) && !needs_carry(condition));
 }
 
+/* Gives an instruction no place of its own: it is fused with the one before. */
+static void join(struct timed_insn *to)
+{
+	to->slots = to->uops = 0;
+	to->flags |= TIMED_FUSED;
+}
+
 /* Makes one micro-operation of two instructions.  Intel's use the jump's port, unless there is also
- * a load. */
+ * a load.  AMD's use the ports of both: two jumps execute in a clock, and there is no result
+ * without an ALU (measured: tests/accuracy/kernels.c, two_jumps and add_4). */
 static void fuse(const struct spmu_core_shape *core, struct timed_insn *first,
 		 struct timed_insn *jump)
 {
-	if (core->rules & SPMU_CORE_FUSES_INTEL && !(first->flags & TIMED_LOADS)) {
+	join(jump);
+	if (core->rules & SPMU_CORE_FUSES_AMD)
+		return;
+	if (!(first->flags & TIMED_LOADS)) {
 		first->use = jump->use;
 		first->uses = jump->uses;
 	}
-	jump->slots = jump->uops = 0;
-	jump->flags |= TIMED_FUSED;
 	let_rest(jump);
+}
+
+/* Returns whether an instruction needs and does nothing. */
+static bool is_nop(const struct timed_insn *insn)
+{
+	return !insn->uses && !insn->flags && insn->source[0] == TIMED_NONE &&
+	       insn->target[0] == TIMED_NONE;
+}
+
+/* Fuses an instruction with the one before, if the family does that. */
+static void fuse_pair(const struct spmu_core_shape *core, const struct instruction *first,
+		      const struct instruction *second, struct timed_insn *pair)
+{
+	if (fuses(core, first, second))
+		fuse(core, &pair[0], &pair[1]);
+	else if (core->rules & SPMU_CORE_FUSES_NOPS && is_nop(&pair[1]) &&
+		 !(pair[0].flags & TIMED_FUSED))
+		join(&pair[1]);
 }
 
 struct spmu_timed_block *spmu_timed_block_create(void *memory, const struct spmu_core_shape *core,
@@ -288,10 +315,11 @@ struct spmu_timed_block *spmu_timed_block_create(void *memory, const struct spmu
 		find_cost(&shape, &insn[0], &b->insn[i]);
 		b->insn[i].length = code[i].length & 15u;
 		b->insn[i].mark = timed_mark_of(&insn[0]) & 15u;
-		if (i > 0 && fuses(&shape, &insn[1], &insn[0]))
-			fuse(&shape, &b->insn[i - 1], &b->insn[i]);
+		if (i > 0)
+			fuse_pair(&shape, &insn[1], &insn[0], &b->insn[i - 1]);
 		b->end += code[i].length;
 		insn[1] = insn[0];
 	}
+	b->returns = timed_is_return(&insn[1]);
 	return b;
 }

@@ -26,6 +26,11 @@ static bool is_branch(const struct instruction *insn)
 	       (opcode == 0xff && insn->reg % 8 >= 2 && insn->reg % 8 <= 5);
 }
 
+bool timed_is_return(const struct instruction *insn)
+{
+	return insn->page < FORM_LEGACY_PREFIXES && (insn->opcode & 0xfe) == 0xc2;
+}
+
 /* Returns whether an operand-size prefix changes the length of an instruction of one opcode
  * byte. */
 static bool changes_length(const struct instruction *insn)

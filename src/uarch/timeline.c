@@ -13,6 +13,10 @@
 /* Clocks of a refill in which the front end fetches, as in Intel's metrics for Haswell. */
 #define RESTEER 12u
 
+/* Clocks for which a core that renames memory remembers a store.  How many it remembers is not
+ * published. */
+#define RENAMED_FOR 64u
+
 size_t spmu_timeline_bytes(void)
 {
 	return sizeof(struct spmu_timeline);
@@ -200,9 +204,22 @@ static inline struct remembered *forward_of(struct spmu_timeline *t, uint64_t li
 	return &t->forward[(linear >> 2 ^ linear >> 10) & (FORWARDS - 1)];
 }
 
-static inline uint64_t forwarding(const struct spmu_timeline *t, const struct timed_insn *in)
+/* Returns when a load has the data of a store, if the first level could have it at `value`.  A core
+ * that renames memory takes the operand of a MOV to a general register, or of an instruction that
+ * also writes it, from the store.  Then it does not wait for the address. */
+static inline uint64_t forwarded(const struct spmu_timeline *t, const struct timed_insn *in,
+				 const struct remembered *store, uint64_t value)
 {
-	return (in->address[1] == TIMED_NONE ? t->core.renamed : t->core.forward) * PART;
+	bool renames = !t->core.renamed, is_simple = in->address[1] == TIMED_NONE;
+	uint64_t extra = later(in->load, t->core.level[0]) - t->core.level[0];
+	bool is_move = !in->latency && !extra;
+	bool changes = (in->flags & (TIMED_STORES | TIMED_LOCKS)) == TIMED_STORES;
+
+	if (renames && (is_move || changes) && store->ready + RENAMED_FOR * PART > t->dispatched)
+		return later(store->ready, t->dispatched);
+	if (renames || !is_simple)
+		return later(value, store->ready + (t->core.forward + extra) * PART);
+	return later(value, store->ready + t->core.renamed * PART);
 }
 
 /* Returns when a load that starts at `start` has its data. */
@@ -222,7 +239,7 @@ INLINE uint64_t load(struct spmu_timeline *t, const struct timed_insn *in,
 		if (line->what == a->linear >> LINE_SHIFT)
 			value = later(value, line->ready);
 		if (forward->what == a->linear)
-			value = later(value, forward->ready + forwarding(t, in));
+			value = forwarded(t, in, forward, value);
 	}
 	if (mode.account)
 		timeline_account_load(t, a, asked, start, value);
@@ -257,22 +274,22 @@ INLINE uint64_t load_all(struct spmu_timeline *t, const struct timed_insn *in,
 {
 	uint64_t start = later(later(t->ready[in->address[0]], t->ready[in->address[1]]),
 			       later(t->dispatched, t->barrier));
-	uint64_t value = start;
+	uint64_t value = 0;
 
 	if (in->flags & TIMED_LOCKS) {
 		start = later(start, t->committed);
 		if (accesses && t->account.on)
 			account_lock(&t->account, a);
 	}
-	if (in->flags & TIMED_LOADS)
-		value = start + in->load * PART;
 	for (unsigned i = 0; i < accesses; i++) {
 		if (a[i].kind & SPMU_UARCH_LOAD)
 			value = later(value, load(t, in, &a[i], start, mode));
 		else if (a[i].kind & SPMU_UARCH_PREFETCH && a[i].level != SPMU_LEVEL_L1)
 			(void)fill(t, &a[i], start);
 	}
-	return value;
+	if (value)
+		return value;
+	return in->flags & TIMED_LOADS ? start + in->load * PART : start;
 }
 
 static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
@@ -320,6 +337,13 @@ INLINE void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
 		store_all(t, in, a, accesses, complete);
 }
 
+/* Code is fetched from another place, at least some clocks after the last one. */
+static inline void begin_window(struct spmu_timeline *t, unsigned clocks)
+{
+	wait_for_front(t, t->last_window + clocks * PART, CAUSE_TAKEN);
+	t->last_window = t->dispatched;
+}
+
 /* The block is fetched: after a taken branch, or from another level. */
 static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 		  enum spmu_uarch_level level)
@@ -331,10 +355,12 @@ static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 		if (t->account.on && level >= SPMU_LEVEL_LLC)
 			t->account.sum[SUM_CODE_OFFCORE] += took;
 	}
-	if (b->linear == t->end)
-		return;
-	wait_for_front(t, t->last_taken + t->core.taken * PART, CAUSE_TAKEN);
-	t->last_taken = t->dispatched;
+	if (b->linear != t->end)
+		begin_window(t, t->after_return ? t->core.returned : t->core.taken);
+	else if (t->core.rules & SPMU_CORE_FETCHES_LINES && !(b->linear % LINE))
+		begin_window(t, 1);
+	if (t->core.rules & SPMU_CORE_FETCHES_LINES)
+		t->last_window += ((b->end - 1) / LINE - b->linear / LINE) * PART;
 }
 
 /* Runs the first `insns` instructions of a block. */
@@ -378,6 +404,7 @@ void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_b
 			run_insns(timeline, block, insns, access, accesses, plain);
 	}
 	timeline->end = block->end;
+	timeline->after_return = block->returns && timeline->core.returned;
 }
 
 void spmu_timeline_fetch_walk(struct spmu_timeline *timeline)

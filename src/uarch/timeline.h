@@ -10,6 +10,7 @@
 #define FORWARDS   256u
 #define PENDING	   ACCOUNT_LINES
 #define LINE_SHIFT 6u
+#define LINE	   (1u << LINE_SHIFT)
 
 struct remembered {
 	uint64_t what, ready;
@@ -19,7 +20,9 @@ struct spmu_timeline {
 	struct spmu_core_shape core;
 	uint64_t dispatch_step, retire_step; /* for each place in the window */
 	uint64_t dispatched, retired, committed, resolved;
-	uint64_t last_taken, end;    /* the last taken branch; the address after the last block */
+	uint64_t last_window,
+		end;	   /* the last start of fetching; the address after the last block */
+	bool after_return; /* the last block ended with a return */
 	uint64_t barrier, line_free; /* loads start after `barrier` */
 	uint64_t ready[TIMED_REGISTERS];
 	uint64_t backlog[PORTS];

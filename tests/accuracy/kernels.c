@@ -3,8 +3,10 @@
  * kernels.c: small loops whose time bench/accuracy.py compares with the model's.
  *
  * kernels list			prints their names
+ * kernels loops		prints those of loops.c
  * kernels run NAME TURNS	runs one
  * kernels time NAME TURNS	prints ticks of the time-stamp counter for each turn
+ * kernels frequency TURNS	prints core clocks in a second
  *
  * `clock` is a chain of additions of one clock each: it tells how many ticks a clock has.
  */
@@ -12,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <x86intrin.h>
+
+#include "kernels.h"
 
 /* Many short runs: some of them nobody interrupts. */
 #define RUNS	40
@@ -107,6 +112,26 @@ LOOP(dot_product, "vmovupd (%%rsi), %%ymm1\n\tvfmadd231pd 4096(%%rsi), %%ymm1, %
 LOOP(hash_step, "mov %%rax, %%rdx\n\tshr $33, %%rdx\n\txor %%rdx, %%rax\n\timul %%rcx, %%rax\n\t"
 		"add $17, %%rax")
 
+LOOP(convert_many, "cvttsd2si %%xmm0, %%rax\n\tcvttsd2si %%xmm0, %%r8\n\tcvttsd2si %%xmm0, %%r9\n\t"
+		   "cvttsd2si %%xmm0, %%r10")
+LOOP(insert_extract, "pinsrq $1, %%rax, %%xmm0\n\tpextrq $1, %%xmm0, %%rax")
+LOOP(mask_of_bytes, "movq %%rax, %%xmm0\n\tpmovmskb %%xmm0, %%eax")
+LOOP(vector_flags, "ptest %%xmm0, %%xmm1\n\tsetz %%al\n\tmovd %%eax, %%xmm0")
+LOOP(compare_flags, "comisd %%xmm0, %%xmm1\n\tsetb %%al\n\tmovd %%eax, %%xmm0")
+LOOP(x87_adds, "fld1\n\t" X4("fadd %%st, %%st(0)\n\t") "fstp %%st(0)")
+LOOP(div_32, "mov $1000, %%eax\n\txor %%edx, %%edx\n\tdiv %%ecx")
+LOOP(div_long, "mov $-1, %%rax\n\tmov $2, %%edx\n\tdiv %%rcx")
+LOOP(not_taken, X4("test %%rcx, %%rcx\n\tjz 2f\n\t") "2:")
+LOOP(long_nops, X8(X2("nopl 8(%%rax)")))
+LOOP(calls_4, X4("call 2f\n\t") "jmp 3f\n\t.p2align 6\n2:\tadd $1, %%rax\n\tret\n3:")
+LOOP(mulx_many, "mulx %%rcx, %%rax, %%r8\n\tmulx %%rcx, %%r9, %%r10\n\tmulx %%rcx, %%r11, %%r12\n\t"
+		"mulx %%rcx, %%r13, %%r14")
+LOOP(unpack, "vpunpcklbw %%xmm1, %%xmm2, %%xmm0\n\tvpunpcklbw %%xmm1, %%xmm2, %%xmm3\n\t"
+	     "vpunpcklbw %%xmm1, %%xmm2, %%xmm4\n\tvpunpcklbw %%xmm1, %%xmm2, %%xmm5")
+LOOP(byte_shuffles, "vpshufb %%xmm1, %%xmm2, %%xmm0\n\tvpshufb %%xmm1, %%xmm2, %%xmm3\n\t"
+		    "vpshufb %%xmm1, %%xmm2, %%xmm4\n\tvpshufb %%xmm1, %%xmm2, %%xmm5")
+LOOP(shifts_many, X4("shr $3, %%r8\n\tshr $3, %%r9\n\tshr $3, %%r10\n\tshr $3, %%r11"))
+
 /* Each turn follows a pointer through some bytes in random order, a line at a time. */
 static void **chased;
 
@@ -194,29 +219,27 @@ static void inner_loop(uint64_t turns)
 		: "rax", "rcx", "cc");
 }
 
-static const struct kernel {
-	const char *name;
-	void (*run)(uint64_t turns);
-	size_t chases; /* bytes */
-} kernels[] = {
+/* clang-format off */
+static const struct kernel kernels[] = {
 #define K(name)	       {#name, name, 0},
 #define CHASE(name, n) {#name, chase, n},
 	{"clock", clock_, 0},
-	K(add_4) K(add_8) K(nops) K(moves) K(zeros) K(imul_chain) K(imul_many) K(mul_wide) K(
-		adc_chain) K(lea_simple) K(lea_scaled) K(shifts) K(shift_cl) K(cmov_chain)
-		K(popcnt_many) K(bsf_tzcnt) K(div_64) K(div_chain) K(loads_6) K(load_add) K(
-			load_chain) K(stores_4) K(copies) K(forwarding) K(memory_add) K(locked_add)
-			K(addsd_chain) K(addsd_4) K(mulsd_chain) K(divsd_chain) K(sqrtsd_chain) K(
-				fma_chain) K(fma_many) K(paddd_many) K(shuffles) K(pmulld_chain)
-				K(gpr_to_vector) K(convert) K(crc32_chain) K(aes_chain) K(
-					vector_loads) K(x87_chain) K(two_jumps) K(taken_jumps)
-					K(pushes) K(calls) K(mixed) K(dot_product) K(
-						hash_step) CHASE(chase_16k, 16 << 10)
-						CHASE(chase_256k, 256 << 10) CHASE(
-							chase_4m, 4 << 20) CHASE(chase_64m, ARENA)
-							K(stream) K(random_jump) K(random_alone)
-								K(inner_loop)};
-#define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
+	K(add_4) K(add_8) K(nops) K(long_nops) K(moves) K(zeros) K(imul_chain) K(imul_many)
+	K(mul_wide) K(mulx_many) K(adc_chain) K(load_chain) K(fma_chain) K(vector_loads)
+	K(hash_step) K(lea_simple) K(lea_scaled) K(shifts) K(shift_cl) K(cmov_chain)
+	K(popcnt_many) K(bsf_tzcnt) K(div_64) K(div_chain) K(loads_6) K(load_add) K(stores_4)
+	K(copies) K(forwarding) K(memory_add) K(locked_add) K(addsd_chain) K(addsd_4)
+	K(mulsd_chain) K(divsd_chain) K(sqrtsd_chain) K(fma_many) K(paddd_many) K(shuffles)
+	K(pmulld_chain) K(gpr_to_vector) K(convert) K(crc32_chain) K(aes_chain) K(x87_chain)
+	K(two_jumps) K(taken_jumps) K(pushes) K(calls) K(mixed) K(dot_product) K(convert_many)
+	K(insert_extract) K(mask_of_bytes) K(vector_flags) K(compare_flags) K(x87_adds) K(div_32)
+	K(div_long) K(not_taken) K(calls_4) K(unpack) K(byte_shuffles) K(shifts_many)
+	CHASE(chase_16k, 16 << 10) CHASE(chase_256k, 256 << 10)
+	CHASE(chase_4m, 4 << 20) CHASE(chase_64m, ARENA)
+	K(stream) K(random_jump) K(random_alone) K(inner_loop)
+	{NULL, NULL, 0},
+};
+/* clang-format on */
 
 /* Prints the ticks of a turn.  The time of one turn is subtracted. */
 static void print_time(const struct kernel *k, uint64_t turns)
@@ -236,26 +259,70 @@ static void print_time(const struct kernel *k, uint64_t turns)
 	printf("%.4f\n", least / (double)turns);
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Prints how many core clocks a second has. */
+static void print_frequency(uint64_t turns)
+{
+	double least = 1e30;
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		double start = now();
+
+		clock_(turns);
+		start = now() - start;
+		least = start < least ? start : least;
+	}
+	printf("%.0f\n", 8 * (double)turns / least);
+}
+
+static const struct kernel *find(const struct kernel *list, const char *name)
+{
+	for (; list->name; list++)
+		if (!strcmp(list->name, name))
+			return list;
+	return NULL;
+}
+
+static void print_names(const struct kernel *list)
+{
+	for (; list->name; list++)
+		puts(list->name);
+}
+
 int main(int argc, char **argv)
 {
-	arena = aligned_alloc(4096, ARENA);
-	if (!arena)
-		return 1;
-	memset(arena, 0, TOUCHED);
-	for (size_t i = 0; argc == 2 && i < KERNELS; i++)
-		puts(kernels[i].name);
-	for (size_t i = 0; argc == 4 && i < KERNELS; i++)
-		if (!strcmp(kernels[i].name, argv[2])) {
-			uint64_t turns = strtoull(argv[3], NULL, 10);
+	const struct kernel *k = argc == 4 ? find(kernels, argv[2]) : NULL;
+	uint64_t turns = argc > 2 ? strtoull(argv[argc - 1], NULL, 10) : 0;
 
-			if (kernels[i].run == stream)
-				memset(arena, 0, STREAM);
-			if (kernels[i].chases)
-				prepare_chase(kernels[i].chases);
-			if (!strcmp(argv[1], "time"))
-				print_time(&kernels[i], turns);
-			else
-				kernels[i].run(turns);
-		}
+	if (argc == 4 && !k)
+		k = find(loops, argv[2]);
+	if (argc == 2) {
+		if (strcmp(argv[1], "loops") != 0)
+			print_names(kernels);
+		print_names(loops);
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "frequency")) {
+		print_frequency(turns);
+		return 0;
+	}
+	arena = aligned_alloc(4096, ARENA);
+	if (!k || !arena)
+		return 1;
+	memset(arena, 0, k->run == stream ? STREAM : TOUCHED);
+	loops_prepare();
+	if (k->chases)
+		prepare_chase(k->chases);
+	if (!strcmp(argv[1], "time"))
+		print_time(k, turns);
+	else
+		k->run(turns);
 	return 0;
 }

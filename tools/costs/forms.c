@@ -195,6 +195,8 @@ static struct listed describe(const ZydisDecodedInstruction *insn,
 	struct listed f = {.properties = properties_of_mnemonic(insn->mnemonic)};
 	bool vex = insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
 
+	if (insn->mnemonic == M(NOP)) /* it has operands, and uses none of them */
+		return f;
 	for (unsigned i = 0; i < insn->operand_count; i++) {
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			add_register(&f, &operands[i], insn->mnemonic, vex);

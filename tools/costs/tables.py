@@ -5,6 +5,7 @@
 tables.py FORMS LLVM CORRECTIONS FOLDER: FORMS lists forms (forms.c), LLVM asks for their costs (llvm.cc).
 CORRECTIONS replaces numbers of LLVM's that a second source shows to be wrong.
 """
+import itertools
 import subprocess
 import sys
 
@@ -18,6 +19,7 @@ PROCESSORS = [
     ("zen4", "znver4"),
 ]
 LOADS, STORES = 1, 2
+GENERAL = (1, 5)  # FORM_GPR, FORM_GPR8
 BY_REG, BY_MOD, BY_W, BY_L, BY_B, MODRM = 1, 2, 4, 8, 16, 32
 LICENCE = "/* SPDX-License-Identifier: MIT */\n"
 UNKNOWN = (1, 0, 1, 0, ())  # uops, uses, latency, load, ports
@@ -82,19 +84,33 @@ def ask(program, forms):
 
 
 def read_corrections(path):
-    """Returns {(processor, mnemonic, place): {field: value}}; place: r, m or * for both."""
+    """Returns {(processor, mnemonic, place): {field: value}}; place: r, m, to or from."""
     fixes = {}
     for number, line in enumerate(open(path), 1):
         words = line.split("#")[0].split()
         if not words:
             continue
         if "#" not in line or len(words) != 5:
-            sys.exit(f"{path}:{number}: PROCESSOR MNEMONIC r|m|* FIELD VALUE # SOURCE")
-        processors, mnemonic, place, field, value = words
-        for processor in processors.split(","):
-            for p in "rm" if place == "*" else place:
+            sys.exit(f"{path}:{number}: PROCESSOR,... MNEMONIC,... r|m|*|to|from FIELD VALUE # SOURCE")
+        processors, mnemonics, place, field, value = words
+        for processor, mnemonic in itertools.product(processors.split(","), mnemonics.split(",")):
+            for p in "rm" if place == "*" else [place]:
                 fixes.setdefault((processor, mnemonic, p), {})[field] = int(value)
     return fixes
+
+
+def has_general(form, fields):
+    """Returns whether one of these fields of the encoding names a general register."""
+    return any(fields >> i & 1 and form["operands"][1] >> 3 * i & 7 in GENERAL for i in range(6))
+
+
+def places_of(form, in_memory):
+    """Returns the places of corrections.txt that a form is in, the general one first."""
+    if in_memory:
+        return ["m"]
+    if has_general(form, form["operands"][5]):
+        return ["r", "to"]
+    return ["r", "from"] if has_general(form, form["operands"][4]) else ["r"]
 
 
 def make_cost(model, form, answer, register, fix):
@@ -126,10 +142,13 @@ def add_costs(models, forms, fixes):
         memory = f["modrm"] and cls < 8
         rows = []
         for i, m in enumerate(models):
-            key = (m.name, f["name"], "m" if memory else "r")
-            unused.discard(key)
+            fix = {}
+            for place in places_of(f, memory):
+                key = (m.name, f["name"], place)
+                unused.discard(key)
+                fix |= fixes.get(key, {})
             same = register["llvm"][i] if memory and register and register["name"] == f["name"] else None
-            rows.append(m.number(make_cost(m, f, f["llvm"][i], same, fixes.get(key, {}))))
+            rows.append(m.number(make_cost(m, f, f["llvm"][i], same, fix)))
         f["costs"] = tuple(rows)
     if unused:
         sys.exit(f"corrections of nothing: {sorted(unused)}")

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whether the model orders two builds of a loop as the processor does, for `make accuracy-pairs`.
+
+tests/accuracy/loops.c is compiled with several sets of flags.  Each two builds of a loop are a pair, if their measured
+clocks differ by more than DIFFERENT.  The table has the pairs that the model orders wrongly.
+"""
+import itertools
+import os
+import subprocess
+
+from accuracy import begin, measure, predict
+
+FLAGS = ["O0", "O1", "O2", "O3", "Os", "O2-native"]
+DIFFERENT = 1.05
+TURNS = 20000
+
+
+def main():
+    options = begin("Compares how builds of loops are ordered.")
+    folder = os.path.dirname(options.kernels)
+    names = options.only or subprocess.run([options.kernels, "loops"], check=True, capture_output=True,
+                                           text=True).stdout.split()
+    clocks = {}
+    for flags in FLAGS:
+        for name in names:
+            program = os.path.join(folder, f"kernels-{flags}")
+            measured = measure(program, name, TURNS)
+            clocks[flags, name] = measured, predict(options.softpmu, options.machine, program, name, measured)
+    pairs = wrong = 0
+    print("| loop | builds | measured | model |\n|---|---|---|---|")
+    for name in names:
+        for one, other in itertools.combinations(FLAGS, 2):
+            (a, x), (b, y) = clocks[one, name], clocks[other, name]
+            if max(a, b) < DIFFERENT * min(a, b):
+                continue
+            pairs += 1
+            if (a < b) != (x < y):
+                wrong += 1
+                print(f"| {name} | {one}, {other} | {a:.2f}, {b:.2f} | {x:.2f}, {y:.2f} |")
+    print(f"\n{pairs} pairs: {wrong} in the wrong order, {100 * (pairs - wrong) / pairs:.1f} % in the right one")
+
+
+main()
