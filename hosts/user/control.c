@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <hosts/user/control.h>
+#include <hosts/user/reach.h>
 
 #define ASK_AGAIN_NS 2000000
 #define PATIENCE_NS  UINT64_C(2000000000)
@@ -52,10 +52,8 @@ void control_prepare(struct link *link, const struct launch_control *wanted)
 static bool is_of_run(const struct link_follower *f)
 {
 	uint64_t word = 0;
-	struct iovec local = {&word, sizeof(word)};
-	struct iovec remote = {(void *)(uintptr_t)f->word, sizeof(word)}; /* NOLINT */
 
-	return process_vm_readv((pid_t)f->pid, &local, 1, &remote, 1, 0) == sizeof(word) &&
+	return reach_read((pid_t)f->pid, f->word, &word, sizeof(word)) == sizeof(word) &&
 	       word == f->value;
 }
 

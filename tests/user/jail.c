@@ -2,6 +2,10 @@
 /*
  * jail.c: runs a program as a container's runtime does by default: with a filter of system calls
  * (seccomp(2)) that refuses what Docker's default profile does, without new privileges.
+ *
+ *	jail [--no-ptrace] PROGRAM ARGUMENT...
+ *
+ * --no-ptrace refuses what reaches into other processes, too, as that profile does before Linux 4.8.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +15,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,16 +92,32 @@ static struct sock_filter filter[] = {
 	RETURN(SECCOMP_RET_ALLOW),
 };
 
+static struct sock_filter apart[] = {
+	LOAD(nr),
+	REFUSED(SYS_ptrace),
+	REFUSED(SYS_process_vm_readv),
+	REFUSED(SYS_process_vm_writev),
+	RETURN(SECCOMP_RET_ALLOW),
+};
+
+static int install(struct sock_filter *rules, size_t count)
+{
+	const struct sock_fprog program = {(unsigned short)count, rules};
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 int main(int argc, char **argv)
 {
-	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+	int no_ptrace = argc > 1 && !strcmp(argv[1], "--no-ptrace"), command = 1 + no_ptrace;
 
-	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+	if (argc <= command || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    install(filter, sizeof(filter) / sizeof(*filter)) ||
+	    (no_ptrace && install(apart, sizeof(apart) / sizeof(*apart)))) {
 		perror("jail");
 		return 125;
 	}
-	execvp(argv[1], argv + 1);
-	perror(argv[1]);
+	execvp(argv[command], argv + command);
+	perror(argv[command]);
 	return 127;
 }

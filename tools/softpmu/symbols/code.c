@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include <hosts/user/reach.h>
 
 #include "tools/softpmu/base/numbering.h"
 #include "tools/softpmu/base/tool.h"
@@ -230,8 +231,7 @@ struct code_function *code_function(struct code *code, uint32_t number)
 
 static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
-	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t got = reach_read(pid, address, to, bytes);
 
 	return got < 0 ? 0 : (size_t)got;
 }

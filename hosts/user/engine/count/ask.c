@@ -19,6 +19,7 @@
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/lock.h"
+#include "engine/rt/reach.h"
 #include "engine/rt/sys.h"
 
 #define ASK_AGAIN_NS 2000000
@@ -37,12 +38,9 @@ int ask_find(uint32_t tid)
 /* Returns false if the number is another process's by now, or nothing can be known of it. */
 static bool is_of_run(const struct link_follower *f)
 {
-	uint64_t word = 0, local[2] = {(uint64_t)&word, sizeof(word)},
-		 remote[2] = {f->word, sizeof(word)};
+	uint64_t word = 0;
 
-	return sys_call6(__NR_process_vm_readv, f->pid, (long)local, 1, (long)remote, 1, 0) ==
-		       sizeof(word) &&
-	       word == f->value;
+	return reach_read(f->pid, f->word, &word, sizeof(word)) == sizeof(word) && word == f->value;
 }
 
 /* Returns false if the task cannot be asked, or need not be. */

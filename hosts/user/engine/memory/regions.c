@@ -17,6 +17,7 @@
 #include "engine/memory/pages.h"
 #include "engine/memory/regions.h"
 #include "engine/rt/engine.h"
+#include "engine/rt/reach.h"
 #include "engine/rt/sys.h"
 
 #define REGIONS_MAX 8192
@@ -273,10 +274,7 @@ void regions_forget_translations(void)
 
 static bool read_of(uint32_t pid, const void *from, void *to, size_t bytes)
 {
-	const uint64_t remote[2] = {(uint64_t)from, bytes}, local[2] = {(uint64_t)to, bytes};
-
-	return sys_call6(__NR_process_vm_readv, pid, (long)local, 1, (long)remote, 1, 0) ==
-	       (long)bytes;
+	return reach_read(pid, (uint64_t)from, to, bytes) == (long)bytes;
 }
 
 /* The engine is at the same address in all of them. */

@@ -14,6 +14,7 @@
 #include "engine/rt/dispositions.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/filter_chain.h"
+#include "engine/rt/reach.h"
 #include "engine/rt/sys.h"
 
 uint32_t contexts_live;
@@ -25,10 +26,9 @@ static struct context *unused;
  * has waited for it.  Number 0: it has not begun yet.) */
 bool context_is_dead(uint32_t tid)
 {
-	uint64_t byte = 0, word = (uint64_t)&byte, local[2] = {word, 1}, remote[2] = {word, 1};
+	uint8_t byte = 0;
 
-	return tid &&
-	       sys_call6(__NR_process_vm_readv, tid, (long)local, 1, (long)remote, 1, 0) == -ESRCH;
+	return tid && reach_read(tid, (uint64_t)&byte, &byte, sizeof(byte)) == -ESRCH;
 }
 
 uint64_t context_bytes(void)

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# perf_commands.sh: `softpmu run`: Debian's perf stat, record, annotate, top and bench, as root and as a user
+# in a namespace and a container that forbids perf_event_open(2), ptrace(2) and personality(2).
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+if ! have perf; then
+	not_run perf "it is not installed"
+	finish
+fi
+compile jail
+compile perf_open -pthread
+"$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_record-program.S" ||
+	stop "perf_record-program" "does not build"
+
+# Where another user can read and write.
+chmod 755 "$SCRATCH"
+SHARED=$SCRATCH/shared
+mkdir -m 777 "$SHARED"
+cp "$SOFTPMU" "$BUILT"/{jail,perf_open,program} "$SHARED"
+cd "$SHARED" || exit 1
+
+# in_run SCRIPT: a shell in a run of $PLACE
+in_run() {
+	run said env HOME="$SHARED" "${PLACE[@]}" ./softpmu run -- sh -c "$1"
+	((status)) && fail "$WHERE: $1" "status $status: $(head -n 3 said.err)"
+	return 0
+}
+# loops NAME: the samples in the two loops of perf_open endless
+loops() {
+	same "$WHERE: $1" "endless spin_in_thread" "$(perf script -f -i data -F ip,sym 2>/dev/null | awk '{ print $2 }' |
+		sort | uniq -c | awk '$1 > 10 { print $2 }' | xargs)"
+}
+commands() {
+	rm -f data* counts top
+	in_run "perf stat -x, -o counts -e instructions:u ./program"
+	same "$WHERE: perf stat" 31004 "$(sed -n 's/,.*instructions.*//p' counts)"
+	in_run "perf record -o data -e instructions:u -c 100 ./program"
+	same "$WHERE: perf record" 310 "$(perf script -f -i data -F ip 2>/dev/null | wc -l)"
+	in_run "perf annotate -f -i data --stdio -s g"
+	same "$WHERE: perf annotate" 6 "$(grep -c '16.67.*:' said.out)"
+	# Another process, which must be asked.
+	in_run "./perf_open endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3
+		perf record -o data -e instructions:u -c 100000 -p \$! sleep 0.5; kill \$!"
+	same "$WHERE: perf stat -p" 1 "$(awk -F, '/^[0-9]/ && $1 > 100000' counts | wc -l)"
+	loops "perf record -p"
+	# It ends when both loops have been seen, at the latest after a minute.
+	in_run "./perf_open endless & program=\$!; : >top
+		(for i in \$(seq 60); do grep -q '%.*endless' top && grep -q '%.*spin' top && break; sleep 1; done; echo q) |
+			stdbuf -oL perf top --stdio -e instructions:u -c 100000 -d 1 -p \$program >top; kill \$program"
+	same "$WHERE: perf top" "endless spin_in_thread" "$(awk '/%.*\[\.\]/ { print $NF }' top | sort -u | xargs)"
+	# The tool asks it, too: events begin while the thread runs.
+	run said env HOME="$SHARED" "${PLACE[@]}" ./softpmu stat -x, -D 200 -e branches:u -- timeout 1 ./perf_open endless
+	same "$WHERE: softpmu stat -D" 1 "$(awk -F, '/branches/ && $1 > 100000' said.err | wc -l)"
+	in_run "perf stat -I 50 -x, -o counts -e branches:u ./perf_open inheritance"
+	same "$WHERE: perf stat -I" 9 "$(awk -F, '/^ *[0-9]/ { n += $2 } END { printf "%d", (n + 1e6) / 1e7 }' counts)"
+	in_run "perf bench -f simple sched pipe -l 100"
+	same "$WHERE: perf bench" 1 "$(grep -cE '^[0-9.]+$' said.out)"
+}
+
+WHERE="as root" PLACE=()
+[[ $(id -u) == 0 ]] || WHERE="as a user"
+commands
+WHERE="in a container" PLACE=("$SHARED/jail" --no-ptrace)
+commands
+if [[ $(id -u) == 0 ]] && have setpriv && unshare -U true 2>/dev/null; then
+	WHERE="as a user in a container"
+	PLACE=(setpriv --reuid=65534 --regid=65534 --clear-groups unshare -U "$SHARED/jail" --no-ptrace)
+	commands
+else
+	not_run "a user in a container" "this needs root, setpriv and namespaces"
+fi
+
+finish
