@@ -37,8 +37,9 @@ struct link_open_request {
 	uint32_t code, counters;
 	int32_t fixed;
 	uint32_t precise;
-	uint64_t period;   /* 0: it only counts; of a rate: the first */
-	uint32_t software; /* 1 + PERF_COUNT_SW_ of a software event; 0: it is the unit's */
+	uint64_t period;	 /* 0: it only counts; of a rate: the first */
+	uint32_t load_threshold; /* MSR_PEBS_LD_LAT; 0: it is no event of load latency */
+	uint32_t software;	 /* 1 + PERF_COUNT_SW_ of a software event; 0: it is the unit's */
 };
 
 struct link_open {

@@ -463,6 +463,10 @@ SPMU_API void spmu_uarch_conditionals(struct spmu_uarch *model, unsigned thread,
  */
 SPMU_API void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial);
 
+/* Changes load_threshold of the configuration.  The tally LOAD_LATENCY then has all loads of the
+ * model that took at least so many core clocks, also earlier ones.  0: none. */
+SPMU_API void spmu_uarch_set_load_threshold(struct spmu_uarch *model, uint32_t clocks);
+
 /*
  * Returns the counts of a thread: SPMU_UARCH_COUNTS numbers by enum spmu_uarch_count, which go up
  * as accesses and branches are reported.  NULL for a thread that the model does not have.

@@ -466,6 +466,11 @@ void spmu_uarch_set_partial(struct spmu_uarch *model, bool partial)
 	model->partial = partial;
 }
 
+void spmu_uarch_set_load_threshold(struct spmu_uarch *model, uint32_t clocks)
+{
+	model->config.load_threshold = clocks;
+}
+
 const uint64_t *spmu_uarch_counts(const struct spmu_uarch *model, unsigned thread)
 {
 	return thread < model->config.threads ? model->thread[thread].count : NULL;

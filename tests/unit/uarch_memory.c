@@ -621,6 +621,24 @@ static void sums_tallies(void)
 	free(h.memory);
 }
 
+/* Checks that another threshold of load latency also counts earlier loads. */
+static void changes_threshold_of_latency(void)
+{
+	struct spmu_machine m = *spmu_machine_find("skylake");
+	struct uarch_host h = uarch_make(&m, 1, NULL);
+
+	(void)load(&h, 0, 0);
+	(void)load(&h, 0, 0);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_LATENCY), 0);
+	spmu_uarch_set_load_threshold(h.model, m.load_clocks[SPMU_LEVEL_L1]);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_LATENCY), 2);
+	spmu_uarch_set_load_threshold(h.model, m.load_clocks[SPMU_LEVEL_L1] + 1);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_LATENCY), 1);
+	spmu_uarch_set_load_threshold(h.model, 0);
+	CHECK_EQ(spmu_uarch_tally(h.model, 0, SPMU_TALLY_LOAD_LATENCY), 0);
+	free(h.memory);
+}
+
 /* Checks which machines supply load latency. */
 static void supplies_load_latency(void)
 {
@@ -672,6 +690,7 @@ int main(void)
 	RUN(believes_in_what_it_has_not_seen());
 	RUN(supplies_signals_and_tallies());
 	RUN(sums_tallies());
+	RUN(changes_threshold_of_latency());
 	RUN(supplies_load_latency());
 	RUN(knows_its_machines());
 	return test_summary();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# perf_commands.sh: `softpmu run`: Debian's perf stat, record, annotate, top and bench, as root and as a user
+# perf_commands.sh: `softpmu run`: Debian's perf stat, record, annotate, top, mem, c2c and bench, as root and as a user
 # in a namespace and a container that forbids perf_event_open(2), ptrace(2) and personality(2).
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
@@ -11,6 +11,9 @@ if ! have perf; then
 fi
 compile jail
 compile perf_open -pthread
+compile sharing -O1 -g -pthread -fno-pie -no-pie
+compile machine-program -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
+	-fno-builtin -mno-avx -Wno-unused-function -DSUBJECT=chase
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_record-program.S" ||
 	stop "perf_record-program" "does not build"
 
@@ -18,7 +21,7 @@ compile perf_open -pthread
 chmod 755 "$SCRATCH"
 SHARED=$SCRATCH/shared
 mkdir -m 777 "$SHARED"
-cp "$SOFTPMU" "$BUILT"/{jail,perf_open,program} "$SHARED"
+cp "$SOFTPMU" "$BUILT"/{jail,perf_open,program,machine-program} "$SHARED"
 cd "$SHARED" || exit 1
 
 # in_run SCRIPT: a shell in a run of $PLACE
@@ -72,4 +75,35 @@ else
 	not_run "a user in a container" "this needs root, setpriv and namespaces"
 fi
 
+# --- memory, of a modelled machine ---
+
+PLACE=() WHERE="--machine"
+modelled() {
+	run said ./softpmu run --machine "$@"
+	((status)) && fail "$WHERE: $*" "status $status: $(head -n 3 said.err)"
+	return 0
+}
+modelled -- perf stat -x, -o counts -e cpu/mem-loads,ldlat=3/u,mem-stores:u ./machine-program
+./softpmu stat --machine -x, -o ours -e cpu/mem-loads,ldlat=3/u,cpu/mem-stores/u -- ./machine-program
+same "loads and stores" "$(cut -d, -f1 ours | xargs)" "$(sed -n 's/^\([0-9]*\),.*/\1/p' counts | xargs)"
+modelled -- perf stat -x, -o counts -e mem_load_retired.l2_miss:u,cpu/mem-loads,ldlat=13/u ./machine-program
+same "loads of 13 clocks" 1 "$(sed -n 's/^\([0-9]*\),.*/\1/p' counts | sort -u | wc -l)"
+# A threshold counts for units and for a model that exist already, too.
+# shellcheck disable=SC2016 # the shell of the run expands them
+modelled -- sh -c 'sh -c "while :; do :; done" & program=$!
+	perf stat -x, -o counts -e mem_load_retired.l1_hit:u -p $program sleep 2 & counting=$!; sleep 1
+	perf stat -x, -o later -e cpu/mem-loads,ldlat=3/u -p $program sleep 0.5; wait $counting; kill $program'
+same "of a process that counts already" 1 "$(awk -F, '/mem-loads/ && $1 > 1000' later | wc -l)"
+run said ./softpmu run --machine -- perf stat -e cpu/mem-loads,ldlat=3/u,cpu/mem-loads,ldlat=4/u ./program
+same "two thresholds" 1 "$(grep -c 'No space left' said.err)"
+modelled -- perf mem record -o data -- -c 10 ./machine-program
+run said perf mem -i data report --stdio
+same "perf mem" 1 "$(grep -m 1 -c 'RAM hit *\[\.\] run' said.out)"
+# The levels take 4, 12, 42 and 230 clocks.
+same "latencies above the threshold" "42 230" "$(perf script -i data -F event,weight 2>/dev/null |
+	awk '/mem-loads/ { print $NF }' | sort -un | xargs)"
+modelled -M skylake -- perf record -o data -W -d --sample-cpu -e cpu/mem-loads,ldlat=30/Pu -c 2 "$BUILT/sharing" false
+line=$(nm "$BUILT/sharing" | sed -n 's/^0*\([0-9a-f]*\) . shared$/0x\1/p')
+run said perf c2c report -i data --stdio
+same "perf c2c report finds the line" 1 "$(grep -cE "^ +[0-9]+ +$line +" said.out)"
 finish

@@ -206,7 +206,7 @@ sees "type" 4 -- cat $cpu/type
 sees "type by another path" 4 -- cat /sys/devices/cpu/type
 sees "a field" config:8-15 -- cat $cpu/format/umask
 sees "an event" event=0xc4 -- cat $cpu/events/branch-instructions
-sees "nothing that is absent" "branch-instructions instructions" -- ls $cpu/events
+sees "nothing that is absent" "branch-instructions instructions mem-stores" -- ls $cpu/events
 sees "with a machine" event=0x2e,umask=0x41 --machine -- cat $cpu/events/cache-misses
 sees "the folder" "1 directory" -- sh -c "ls -d $cpu/ | wc -l; stat -c %F $cpu"
 sees "its entries" "caps events format rdpmc type" -- ls $cpu

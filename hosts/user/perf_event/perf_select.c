@@ -24,6 +24,10 @@
 
 #define NO_CODE UINT32_MAX
 
+/* MSR_PEBS_LD_LAT (18.8.1.2). */
+#define THRESHOLD_LEAST 3u
+#define THRESHOLD_MOST	UINT16_MAX
+
 /* By PERF_COUNT_HW_. */
 static const struct {
 	uint32_t code;
@@ -122,9 +126,17 @@ static long find_cache(const struct spmu_model *model, uint64_t config, struct n
 	return -ENOENT;
 }
 
-/* Only event selects have a format of config that is theirs. */
-static long find_raw(const struct spmu_model *model, uint64_t config, struct named *out)
+static bool has_threshold(const struct spmu_event *row)
 {
+	return row && row->tally == SPMU_TALLY_LOAD_LATENCY;
+}
+
+/* Only event selects have a format of config that is theirs. */
+static long find_raw(const struct spmu_model *model, const struct perf_event_attr *attr,
+		     struct named *out)
+{
+	uint64_t config = attr->config;
+
 	if (spmu_model_describe(model).programming != SPMU_PROGRAM_PERFEVTSEL)
 		return -ENOENT;
 	if (config & SELECT_ANY)
@@ -132,7 +144,7 @@ static long find_raw(const struct spmu_model *model, uint64_t config, struct nam
 	out->modifiers = config & SELECT_CHOSEN & ~SELECT_CODE;
 	out->code = (uint32_t)(config & SELECT_CODE);
 	out->row = spmu_event_by_code(model, out->code);
-	return 0;
+	return has_threshold(out->row) && attr->config1 > THRESHOLD_MOST ? -EINVAL : 0;
 }
 
 static long find(const struct spmu_model *model, const struct perf_event_attr *attr,
@@ -144,7 +156,7 @@ static long find(const struct spmu_model *model, const struct perf_event_attr *a
 	case PERF_TYPE_HW_CACHE:
 		return find_cache(model, attr->config, out);
 	case PERF_TYPE_RAW:
-		return find_raw(model, attr->config, out);
+		return find_raw(model, attr, out);
 	default:
 		return -ENOENT;
 	}
@@ -166,6 +178,17 @@ static bool is_supplied(const struct named *named, const struct spmu_supply *sup
 		return false;
 	/* A threshold of clocks needs each clock. */
 	return !(named->row->signals & SPMU_SIGSET_CLOCKS && named->modifiers);
+}
+
+uint32_t perf_select_load_threshold(const struct spmu_model *model,
+				    const struct perf_event_attr *attr)
+{
+	struct named named = {0};
+
+	if (attr->type != PERF_TYPE_RAW || find_raw(model, attr, &named) ||
+	    !has_threshold(named.row))
+		return 0;
+	return attr->config1 < THRESHOLD_LEAST ? THRESHOLD_LEAST : (uint32_t)attr->config1;
 }
 
 /* --- samples --- */

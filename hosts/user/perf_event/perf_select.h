@@ -26,6 +26,10 @@
 long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
 		 const struct perf_event_attr *attr, struct spmu_request *request);
 
+/* Returns the threshold of an event of load latency, in core clocks; 0: it is another event. */
+uint32_t perf_select_load_threshold(const struct spmu_model *model,
+				    const struct perf_event_attr *attr);
+
 /* Returns whether it is cpu-clock or task-clock. */
 bool perf_select_is_clock(const struct perf_event_attr *attr);
 

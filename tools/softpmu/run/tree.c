@@ -50,22 +50,60 @@ static bool make_folder(const char *tree, const char *name)
 }
 
 /* The fields of config, as far as the unit has them (Vol. 3B 18.2.1.1). */
-static bool put_format(const char *tree)
+static bool put_format(const char *tree, const struct spmu_model *model)
 {
 	static const struct {
 		const char *name, *bits;
 	} fields[] = {
 		{"event", "config:0-7\n"}, {"umask", "config:8-15\n"},	{"edge", "config:18\n"},
-		{"inv", "config:23\n"},	   {"cmask", "config:24-31\n"},
+		{"inv", "config:23\n"},	   {"cmask", "config:24-31\n"}, {"ldlat", "config1:0-15\n"},
 	};
+	struct event_code loads;
+	size_t n = sizeof(fields) / sizeof(fields[0]);
 	bool good = make_folder(tree, "devices/cpu/format");
 
-	for (size_t i = 0; good && i < sizeof(fields) / sizeof(fields[0]); i++) {
+	if (!event_names_find(model, "mem-loads", &loads))
+		n--;
+	for (size_t i = 0; good && i < n; i++) {
 		char *name = tool_print("devices/cpu/format/%s", fields[i].name);
 
 		good = put(tree, name, fields[i].bits);
 		free(name);
 	}
+	return good;
+}
+
+/* Writes the file of an event that is supplied.  `more`: further terms. */
+static bool put_event(const char *tree, const char *event, const struct spmu_event *row,
+		      uint32_t code, const char *more)
+{
+	char *name, *text;
+	bool good;
+
+	if (!row || spmu_event_fidelity(row, &launch_supply) == SPMU_ABSENT)
+		return true;
+	name = tool_print("devices/cpu/events/%s", event);
+	if (code >> 8)
+		text = tool_print("event=0x%02x,umask=0x%02x%s\n", code & 0xff, code >> 8, more);
+	else
+		text = tool_print("event=0x%02x%s\n", code, more);
+	good = put(tree, name, text);
+	free(name);
+	free(text);
+	return good;
+}
+
+/* The events of perf mem and perf c2c. */
+static bool put_memory_events(const char *tree, const struct spmu_model *model)
+{
+	static const char *const names[] = {"mem-loads", "mem-stores"};
+	static const char *const terms[] = {",ldlat=3", ""};
+	struct event_code code;
+	bool good = true;
+
+	for (size_t i = 0; good && i < sizeof(names) / sizeof(names[0]); i++)
+		if (event_names_find(model, names[i], &code))
+			good = put_event(tree, names[i], code.row, code.row->code, terms[i]);
 	return good;
 }
 
@@ -81,21 +119,10 @@ static bool put_events(const char *tree, const struct spmu_model *model)
 	uint32_t code;
 
 	for (size_t i = 0; good && (generic = event_names_generic(model, i, &row, &code)); i++)
-		for (size_t k = 0; good && k < sizeof(names) / sizeof(names[0]); k++) {
-			char *name, *text;
-
-			if (strcmp(names[k], generic) || !row ||
-			    spmu_event_fidelity(row, &launch_supply) == SPMU_ABSENT)
-				continue;
-			name = tool_print("devices/cpu/events/%s", generic);
-			text = tool_print(code >> 8 ? "event=0x%02x,umask=0x%02x\n"
-						    : "event=0x%02x\n",
-					  code & 0xff, code >> 8);
-			good = put(tree, name, text);
-			free(name);
-			free(text);
-		}
-	return good;
+		for (size_t k = 0; good && k < sizeof(names) / sizeof(names[0]); k++)
+			if (!strcmp(names[k], generic))
+				good = put_event(tree, generic, row, code, "");
+	return good && put_memory_events(tree, model);
 }
 
 static bool put_unit(const char *tree, const struct spmu_model *model)
@@ -103,7 +130,7 @@ static bool put_unit(const char *tree, const struct spmu_model *model)
 	char *name = tool_print("%s\n", spmu_model_describe(model).name);
 	bool good = make_folder(tree, "devices") && make_folder(tree, "devices/cpu") &&
 		    put(tree, "devices/cpu/type", "4\n") && put(tree, "devices/cpu/rdpmc", "1\n") &&
-		    put_format(tree) && put_events(tree, model) &&
+		    put_format(tree, model) && put_events(tree, model) &&
 		    make_folder(tree, "devices/cpu/caps") &&
 		    put(tree, "devices/cpu/caps/pmu_name", name) &&
 		    put(tree, "devices/cpu/caps/max_precise", "0\n");

@@ -169,6 +169,16 @@ uint64_t activity_tallied(const struct activity *a, enum spmu_tally_kind tally)
 	return a->timing.timeline ? spmu_timeline_tally(a->timing.timeline, tally) : 0;
 }
 
+void activity_set_load_threshold(uint32_t clocks)
+{
+	struct activity *a = current->activities;
+
+	if (!a)
+		return;
+	spmu_uarch_set_load_threshold(a->model, clocks);
+	a->tallies[SPMU_TALLY_LOAD_LATENCY] = activity_tallied(a, SPMU_TALLY_LOAD_LATENCY);
+}
+
 /* Notes the tallies that `meters` meters count.  Those that were not counted begin now. */
 static void want_tallies(struct activity *a, unsigned meters)
 {

@@ -47,6 +47,9 @@ struct activity_block {
 };
 #define ACTIVITY_NO_BRANCH 0xff
 
+/* The tally LOAD_LATENCY has loads that take so many core clocks from now on. */
+void activity_set_load_threshold(uint32_t clocks);
+
 /* Returns the kind of a branch, or ACTIVITY_NO_BRANCH. */
 uint8_t activity_branch_kind(const struct insn *insn);
 

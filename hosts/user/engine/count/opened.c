@@ -11,6 +11,7 @@
  */
 #include "engine/count/opened.h"
 
+#include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/opened_page.h"
@@ -199,6 +200,17 @@ void opened_end(void)
 	opened_unlock();
 }
 
+/* Of the task's units and its model, in core clocks.  A unit that is made later begins with it. */
+static void set_load_threshold(uint32_t clocks)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned u = 0; u < c->set.units; u++)
+		if (spmu_write_msr(c->unit[u].core, 0, MSR_PEBS_LD_LAT, clocks) != SPMU_DONE)
+			engine_unsupported("the model has no threshold for the latency of loads");
+	activity_set_load_threshold(clocks);
+}
+
 /* Adds the event to the set.  If no unit has a counter left, it is enabled and does not run. */
 static void add(struct opened_event *e)
 {
@@ -217,6 +229,8 @@ static void add(struct opened_event *e)
 
 	if (asked->software && !asked->period)
 		return;
+	if (asked->load_threshold)
+		set_load_threshold(asked->load_threshold);
 	e->periods = opened_task_event(e)->periods;
 	status = request.period ? opened_samples_add(e, &request, &number)
 				: event_set_add(&current->counting->set, &request, NULL, &number);

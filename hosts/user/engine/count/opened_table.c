@@ -61,6 +61,21 @@ int opened_free_place(void)
 	return -1;
 }
 
+bool opened_claim_threshold(uint32_t clocks)
+{
+	if (!clocks)
+		return true;
+	for (uint32_t i = 0; i < engine_link->open_used; i++) {
+		const struct link_open *event = &engine_link->open[i];
+
+		if (event->serial && event->request.load_threshold &&
+		    event->request.load_threshold != clocks)
+			return false;
+	}
+	engine_link->load_threshold = clocks;
+	return true;
+}
+
 int opened_find(uint64_t device, uint64_t inode)
 {
 	uint32_t used = __atomic_load_n(&engine_link->open_used, __ATOMIC_ACQUIRE);

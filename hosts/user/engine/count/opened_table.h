@@ -19,6 +19,9 @@ void opened_end_turn(uint32_t *word);
 
 /* Returns a free place; -1: there is none.  The lock is held. */
 int opened_free_place(void);
+/* Sets the threshold of load latency, which the units of all tasks share.  Returns false if an open
+ * event has another one.  0: the event needs none. */
+bool opened_claim_threshold(uint32_t clocks);
 /* Returns the place of the event whose descriptor has this inode; -1: it is no event's. */
 int opened_find(uint64_t device, uint64_t inode);
 

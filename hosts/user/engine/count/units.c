@@ -29,7 +29,6 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
-#define MSR_PEBS_LD_LAT	  0x3f6u
 #define MSR_PEBS_FRONTEND 0x3f7u
 
 static unsigned records_per_interrupt; /* of PEBS; 0: most of the buffer */

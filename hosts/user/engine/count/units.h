@@ -12,6 +12,8 @@
 #include "engine/count/count.h"
 #include "engine/count/windows.h"
 
+#define MSR_PEBS_LD_LAT 0x3f6u
+
 struct unit {
 	const struct spmu_model *model;
 	struct spmu_core *core;

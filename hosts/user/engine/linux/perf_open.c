@@ -42,8 +42,9 @@ struct asked {
 	struct spmu_request request;
 	int32_t pid, cpu, group_fd;
 	uint64_t flags;
-	int leader;   /* the place of the group's leader; -1: none */
-	int follower; /* the task's place among link.follower; -1: all tasks */
+	uint32_t load_threshold; /* as in struct link_open_request */
+	int leader;		 /* the place of the group's leader; -1: none */
+	int follower;		 /* the task's place among link.follower; -1: all tasks */
 };
 
 /* --- arguments --- */
@@ -288,6 +289,8 @@ static bool enter(const struct asked *a, int place, const struct perf_inode *ino
 {
 	struct link_open *event = &engine_link->open[place];
 
+	if (!opened_claim_threshold(a->load_threshold))
+		return false;
 	*event = (struct link_open){
 		.serial = ++engine_link->open_serial,
 		.inode = inode->inode,
@@ -302,7 +305,7 @@ static bool enter(const struct asked *a, int place, const struct perf_inode *ino
 		.attr = a->attr,
 		.request = {a->request.select, a->request.code, a->request.counters,
 			    a->request.fixed, a->request.precise, a->request.period,
-			    is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
+			    a->load_threshold, is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
 	};
 	if (!add_to_tasks(a, (unsigned)place)) {
 		event->serial = 0;
@@ -368,6 +371,7 @@ static long select(struct asked *a)
 	const struct spmu_model *model = spmu_model_find(engine_link->model);
 	struct spmu_supply supply = unit_host_supply();
 
+	a->load_threshold = perf_select_load_threshold(model, &a->attr);
 	return (is_software(a) ? perf_select_software : perf_select)(model, &supply, &a->attr,
 								     &a->request);
 }
