@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static uint32_t type = PERF_TYPE_HARDWARE;
@@ -186,6 +187,41 @@ static void on_descriptor(int fd)
 	say("write", write(fd, &value, 8));
 }
 
+static void say_bytes(const char *what, ssize_t result)
+{
+	if (result < 0)
+		say(what, result);
+	else
+		printf("%s: %zd bytes\n", what, result);
+}
+
+/* Reads into several places: the event is read anew for each. */
+static void in_parts(int fd)
+{
+	uint64_t value[4] = {0};
+	struct iovec two[] = {{&value[0], 8}, {&value[1], 8}},
+		     nowhere[] = {{&value[0], 8}, {(void *)8, 8}};
+	struct iovec first[] = {{&value[0], 16}, {&value[2], 8}},
+		     small[] = {{value, 8}, {value, 4}};
+	struct iovec none = {value, 0}, large[] = {{value, 8}, {value, SIZE_MAX}};
+
+	say_bytes("two parts", readv(fd, two, 2));
+	say_bytes("a part that is larger", readv(fd, first, 2));
+	say_bytes("a part that is smaller", readv(fd, small, 2));
+	say_bytes("only smaller ones", readv(fd, &small[1], 1));
+	say_bytes("a part at nowhere", readv(fd, nowhere, 2));
+	say_bytes("only at nowhere", readv(fd, &nowhere[1], 1));
+	say_bytes("no part", readv(fd, two, 0));
+	say_bytes("an empty part", readv(fd, &none, 1));
+	say_bytes("a part of -1 bytes", readv(fd, large, 2));
+	say_bytes("-1 parts", syscall(SYS_readv, fd, two, -1));
+	say_bytes("parts at nowhere", syscall(SYS_readv, fd, 8, 1));
+	say_bytes("at a position", pread(fd, value, 8, 0));
+	say_bytes("parts at a position", preadv(fd, two, 2, 0));
+	say_bytes("at no position", preadv2(fd, two, 2, -1, 0));
+	say_bytes("with a flag", preadv2(fd, two, 2, -1, RWF_NOWAIT));
+}
+
 /* What depends on the processor. */
 static void of_processor(int fd)
 {
@@ -229,6 +265,7 @@ int main(int argc, char **argv)
 	}
 	general(fd);
 	on_descriptor(fd);
+	in_parts(fd);
 	if (!software)
 		of_processor(fd);
 	return 0;

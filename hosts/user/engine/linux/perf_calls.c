@@ -9,6 +9,7 @@
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/perf_event.h>
+#include <linux/uio.h>
 
 #include <hosts/user/perf_event/perf_attr.h>
 #include <hosts/user/perf_event/perf_read.h>
@@ -137,13 +138,48 @@ static long do_read(unsigned place, uint64_t to, uint64_t bytes)
 	return (long)size;
 }
 
+/* The kernel reads the event once for each part, until one is larger than what was read. */
+static long read_parts(unsigned place, uint64_t vector, uint64_t parts)
+{
+	const struct iovec *part = (const struct iovec *)vector;
+	uint64_t left = 0;
+	long sum = 0;
+
+	if (parts > UIO_MAXIOV)
+		return -EINVAL;
+	if (parts && !access_readable(vector, parts * sizeof(*part)))
+		return -EFAULT;
+	for (uint64_t i = 0; i < parts; i++) {
+		if (part[i].iov_len >> 63)
+			return -EINVAL;
+		left += part[i].iov_len;
+	}
+	for (uint64_t i = 0; left; i++) {
+		long result = do_read(place, (uint64_t)part[i].iov_base, part[i].iov_len);
+
+		if (is_error(result))
+			return sum ? sum : result;
+		sum += result;
+		if ((uint64_t)result != part[i].iov_len)
+			break;
+		left -= part[i].iov_len;
+	}
+	return sum;
+}
+
 bool perf_calls_read(const struct syscall_arguments *c, long *result)
 {
 	int place = perf_descriptor_event((int)c->a[0]);
 
-	if (place >= 0)
+	if (place < 0)
+		return false;
+	if (c->nr == __NR_read)
 		*result = do_read((unsigned)place, c->a[1], c->a[2]);
-	return place >= 0;
+	else if (c->nr == __NR_preadv2 && c->a[5])
+		*result = -EOPNOTSUPP; /* no flag is for events */
+	else
+		*result = read_parts((unsigned)place, c->a[1], c->a[2]);
+	return true;
 }
 
 /* --- ioctl --- */

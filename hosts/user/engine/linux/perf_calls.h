@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 /* Each returns false if the call is not on an event. */
+/* read(2), readv(2), and preadv2(2) that is the same. */
 bool perf_calls_read(const struct syscall_arguments *c, long *result);
 bool perf_calls_write(const struct syscall_arguments *c, long *result);
 bool perf_calls_ioctl(const struct syscall_arguments *c, long *result);

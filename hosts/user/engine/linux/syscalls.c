@@ -64,7 +64,7 @@ static long do_read(struct syscall_arguments *c)
 {
 	long result;
 
-	if (perf_calls_read(c, &result))
+	if (c->nr == __NR_read && perf_calls_read(c, &result))
 		return result;
 	result = pass_on_writing(c, c->a[1], c->a[2]);
 	if (deterministic_wanted() && !is_error(result) &&
@@ -165,6 +165,15 @@ static long do_seccomp(struct syscall_arguments *c)
 	return filters_take(c, &result) ? result : pass_on(c);
 }
 
+/* Events have no position. */
+static long do_readv(struct syscall_arguments *c)
+{
+	bool in_place = c->nr == __NR_readv || (int64_t)c->a[3] == -1;
+	long result;
+
+	return in_place && perf_calls_read(c, &result) ? result : pass_on(c);
+}
+
 static long do_write(const struct syscall_arguments *c)
 {
 	long result;
@@ -215,6 +224,9 @@ static long run(struct syscall_arguments *c)
 	case __NR_read:
 	case __NR_pread64:
 		return do_read(c);
+	case __NR_readv:
+	case __NR_preadv2:
+		return do_readv(c);
 	case __NR_recvfrom:
 		return pass_on_writing(c, c->a[1], c->a[2]);
 	case __NR_write:
