@@ -10,7 +10,7 @@ if ! have perf; then
 	finish
 fi
 compile jail
-compile perf_open -pthread
+compile perf_tasks -pthread
 compile sharing -O1 -g -pthread -fno-pie -no-pie
 compile machine-program -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
 	-fno-builtin -mno-avx -Wno-unused-function -DSUBJECT=chase
@@ -21,7 +21,7 @@ compile machine-program -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf
 chmod 755 "$SCRATCH"
 SHARED=$SCRATCH/shared
 mkdir -m 777 "$SHARED"
-cp "$SOFTPMU" "$BUILT"/{jail,perf_open,program,machine-program} "$SHARED"
+cp "$SOFTPMU" "$BUILT"/{jail,perf_tasks,program,machine-program} "$SHARED"
 cd "$SHARED" || exit 1
 
 # in_run SCRIPT: a shell in a run of $PLACE
@@ -30,7 +30,7 @@ in_run() {
 	((status)) && fail "$WHERE: $1" "status $status: $(head -n 3 said.err)"
 	return 0
 }
-# loops NAME: the samples in the two loops of perf_open endless
+# loops NAME: the samples in the two loops of perf_tasks endless
 loops() {
 	same "$WHERE: $1" "endless spin_in_thread" "$(perf script -f -i data -F ip,sym 2>/dev/null | awk '{ print $2 }' |
 		sort | uniq -c | awk '$1 > 10 { print $2 }' | xargs)"
@@ -44,19 +44,19 @@ commands() {
 	in_run "perf annotate -f -i data --stdio -s g"
 	same "$WHERE: perf annotate" 6 "$(grep -c '16.67.*:' said.out)"
 	# Another process, which must be asked.
-	in_run "./perf_open endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3
+	in_run "./perf_tasks endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3
 		perf record -o data -e instructions:u -c 100000 -p \$! sleep 0.5; kill \$!"
 	same "$WHERE: perf stat -p" 1 "$(awk -F, '/^[0-9]/ && $1 > 100000' counts | wc -l)"
 	loops "perf record -p"
 	# It ends when both loops have been seen, at the latest after a minute.
-	in_run "./perf_open endless & program=\$!; : >top
+	in_run "./perf_tasks endless & program=\$!; : >top
 		(for i in \$(seq 60); do grep -q '%.*endless' top && grep -q '%.*spin' top && break; sleep 1; done; echo q) |
 			stdbuf -oL perf top --stdio -e instructions:u -c 100000 -d 1 -p \$program >top; kill \$program"
 	same "$WHERE: perf top" "endless spin_in_thread" "$(awk '/%.*\[\.\]/ { print $NF }' top | sort -u | xargs)"
 	# The tool asks it, too: events begin while the thread runs.
-	run said env HOME="$SHARED" "${PLACE[@]}" ./softpmu stat -x, -D 200 -e branches:u -- timeout 1 ./perf_open endless
+	run said env HOME="$SHARED" "${PLACE[@]}" ./softpmu stat -x, -D 200 -e branches:u -- timeout 1 ./perf_tasks endless
 	same "$WHERE: softpmu stat -D" 1 "$(awk -F, '/branches/ && $1 > 100000' said.err | wc -l)"
-	in_run "perf stat -I 50 -x, -o counts -e branches:u ./perf_open inheritance"
+	in_run "perf stat -I 50 -x, -o counts -e branches:u ./perf_tasks inheritance"
 	same "$WHERE: perf stat -I" 9 "$(awk -F, '/^ *[0-9]/ { n += $2 } END { printf "%d", (n + 1e6) / 1e7 }' counts)"
 	in_run "perf bench -f simple sched pipe -l 100"
 	same "$WHERE: perf bench" 1 "$(grep -cE '^[0-9.]+$' said.out)"

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 
 #include "perf_reader.h"
+#include "perf_section.h"
 
 #define EVENTS 40
-#define TURNS  1000u
 
 /* Fields that are not refused. */
 #define SERVED                                                                                     \
@@ -43,25 +43,6 @@ static uint64_t below(uint64_t n)
 static uint64_t bits(uint64_t mask)
 {
 	return below(UINT64_MAX) & below(UINT64_MAX) & mask;
-}
-
-/* MOV, the loop, MOV, MOV, SYSCALL: 2 * TURNS + 4 instructions. */
-static void section(int fd)
-{
-	long result;
-
-	__asm__ volatile("syscall\n\t"
-			 "movl %[turns], %%ecx\n"
-			 "1:\tdecl %%ecx\n\t"
-			 "jnz 1b\n\t"
-			 "movl %[ioctl], %%eax\n\t"
-			 "movl %[disable], %%esi\n\t"
-			 "syscall"
-			 : "=a"(result)
-			 : "a"(SYS_ioctl), "D"((long)fd), "S"((long)PERF_EVENT_IOC_ENABLE),
-			   "d"(0L), [turns] "i"(TURNS), [ioctl] "i"(SYS_ioctl),
-			   [disable] "i"(PERF_EVENT_IOC_DISABLE)
-			 : "rcx", "r11", "memory", "cc");
 }
 
 /* --- what is done --- */
@@ -241,7 +222,7 @@ int main(int argc, char **argv)
 		uint64_t before = count(fd);
 
 		step();
-		section(fd);
+		section(fd, TURNS, 0);
 		wrong += count(fd) - before != 2 * TURNS + 4;
 	}
 	say("wrong counts", wrong);

@@ -1,26 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# perf_open.sh: `softpmu run`: programs that open events themselves (perf_event_open(2)): perf_open.c, errors of wrong
-# calls, compared with the kernel's own, and Debian's perf.
+# perf_open.sh: `softpmu run`: programs that open events themselves (perf_event_open(2)): perf_open.c, perf_tasks.c,
+# errors of wrong calls, compared with the kernel's own, and Debian's perf.
 # shellcheck source-path=SCRIPTDIR
 # shellcheck disable=SC2154
 . "$(dirname "$0")/lib.sh"
-compile perf_open -pthread
+compile perf_open
+compile perf_tasks -pthread
 compile perf_open_errors
 compile jail
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_open-program.S" ||
 	stop "perf_open-program" "does not build"
 cd "$SCRATCH" || exit 1
 
-# opens CASE [ARGUMENT...]: what the program prints is on standard input
-opens() {
+# says PROGRAM CASE [ARGUMENT...]: what the program prints is on standard input
+says() {
+	local program=$1
+	shift
 	cat >expected
-	run said "$SOFTPMU" run -- "$BUILT/perf_open" "$@"
+	run said "$SOFTPMU" run -- "$BUILT/$program" "$@"
 	((status)) && fail "$1" "status $status: $(head -n 1 said.err)"
 	while IFS= read -r line; do
 		same "$1: ${line%%:*}" "$line" "$(grep -m 1 "^${line%%:*}: " said.out)"
 	done <expected
 	same "$1: lines" "$(wc -l <expected)" "$(wc -l <said.out)"
+}
+opens() {
+	says perf_open "$@"
+}
+tasks() {
+	says perf_tasks "$@"
 }
 
 # --- one thread: to the instruction ---
@@ -102,19 +111,19 @@ LIST
 # --- threads and processes ---
 
 # The thread has 4 of these units, the other thread 1, the child 2.
-opens inheritance <<'LIST'
+tasks inheritance <<'LIST'
 the thread's own: 4
 with all: 7
 with threads: 5
 after reset: 3
 off in children: 3
 LIST
-opens borrowed <<'LIST'
+tasks borrowed <<'LIST'
 without the vfork child: 1
 with the vfork child: 3
 without the killed child: 2
 LIST
-opens others <<'LIST'
+tasks others <<'LIST'
 another thread counts: 1
 and goes on: 1
 until it is off: 0
@@ -122,23 +131,23 @@ it remains when the thread has ended: 0
 no such task: ESRCH
 not of the run: ESRCH
 LIST
-opens waiting <<'LIST'
+tasks waiting <<'LIST'
 while it waits: 1
 LIST
-opens executes "$BUILT/program" <<'LIST'
+tasks executes "$BUILT/program" <<'LIST'
 executed: 2004
 never enabled: 0
 LIST
-opens many <<'LIST'
+tasks many <<'LIST'
 wrong: 0
 undisturbed: 7200
 LIST
 for seed in 1 2 3; do
-	PERF_SEED=$seed opens random <<'LIST'
+	PERF_SEED=$seed tasks random <<'LIST'
 wrong counts: 0
 LIST
 done
-opens leavers <<'LIST'
+tasks leavers <<'LIST'
 left: 30
 LIST
 
@@ -266,10 +275,10 @@ tens() {
 	same "$name" "$expected" "$(awk -F, '/^[0-9]/ { printf "%s%d", n++ ? " " : "", ($1 + 1e6) / 1e7 }' counts)"
 }
 # The first thread has 4, another 1, two children 2 each.  Then two vfork children 2 each, their parent 2.
-tens "perf stat of threads and children" 9 "$BUILT/perf_open" inheritance
-tens "perf stat without them" 4 -i "$BUILT/perf_open" inheritance
-tens "perf stat of vfork children" 6 "$BUILT/perf_open" borrowed
-tens "perf stat of a shell's children" 18 sh -c "'$BUILT/perf_open' inheritance | cat; '$BUILT/perf_open' inheritance"
+tens "perf stat of threads and children" 9 "$BUILT/perf_tasks" inheritance
+tens "perf stat without them" 4 -i "$BUILT/perf_tasks" inheritance
+tens "perf stat of vfork children" 6 "$BUILT/perf_tasks" borrowed
+tens "perf stat of a shell's children" 18 sh -c "'$BUILT/perf_tasks' inheritance | cat; '$BUILT/perf_tasks' inheritance"
 
 # --- a container, which forbids perf_event_open(2): software events are counted here, too ---
 
@@ -283,10 +292,10 @@ same "what is not known" "<not supported>" "$(sed -n 's/,.*cpu-migrations.*//p' 
 run said "$BUILT/jail" "$SOFTPMU" run -- "$BUILT/perf_open" faults
 same "page faults" "page faults: 100 off: 0" "$(one_line <said.out)"
 # A process that runs already, and threads of it, by their own events.
-run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3; \
+run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_tasks' endless & perf stat -x, -o counts -e branches:u -p \$! sleep 0.3; \
 	perf stat -x, -o threads --per-thread -e branches:u -p \$! sleep 0.3; kill \$!"
 same "perf stat -p" 1 "$(awk -F, '/^[0-9]/ && $1 > 100000' counts | wc -l)"
-same "perf stat --per-thread" 2 "$(awk -F, '/^perf_open-/ && $2 > 100000' threads | wc -l)"
-run said "$SOFTPMU" run -- perf stat -I 50 -x, -o counts -e branches:u "$BUILT/perf_open" inheritance
+same "perf stat --per-thread" 2 "$(awk -F, '/^perf_tasks-/ && $2 > 100000' threads | wc -l)"
+run said "$SOFTPMU" run -- perf stat -I 50 -x, -o counts -e branches:u "$BUILT/perf_tasks" inheritance
 same "perf stat -I" 9 "$(awk -F, '/^ *[0-9]/ { n += $2 } END { printf "%d", (n + 1e6) / 1e7 }' counts)"
 finish

@@ -9,7 +9,7 @@ if ! have perf; then
 	not_run perf "it is not installed"
 	finish
 fi
-compile perf_open -pthread
+compile perf_tasks -pthread
 "$ASSEMBLER" -nostdlib -static -no-pie -o "$BUILT/program" "$ROOT/tests/user/perf_record-program.S" ||
 	stop "perf_record-program" "does not build"
 cd "$SCRATCH" || exit 1
@@ -87,12 +87,12 @@ same "chains by last branches" "60 g f _start" "$(grep 'g f' chains)"
 
 # --- rates, threads, other processes ---
 
-records "-F" skylake -e instructions:u -F 10000 "$BUILT/perf_open" inheritance
+records "-F" skylake -e instructions:u -F 10000 "$BUILT/perf_tasks" inheritance
 same "samples at a rate" 1 "$(($(fields ip | wc -l) > 20))"
 # 9 * 10^7 branches in a thread, another, and children, which each lose less than a period.
-records "threads and children" skylake -e branches:u -c 100000 "$BUILT/perf_open" inheritance
+records "threads and children" skylake -e branches:u -c 100000 "$BUILT/perf_tasks" inheritance
 same "of all" 90 "$((($(fields ip | wc -l) + 8) / 10))"
-records "one thread" skylake -i -e branches:u -c 100000 "$BUILT/perf_open" inheritance
+records "one thread" skylake -i -e branches:u -c 100000 "$BUILT/perf_tasks" inheritance
 same "of one" 40 "$((($(fields ip | wc -l) + 5) / 10))"
 records "-a" skylake -a -e instructions:u -c 100 "$BUILT/program"
 # Each task has a counter of its own, so the program has its 310 samples whatever else runs.  perf reads the head of a
@@ -102,20 +102,22 @@ records "--per-thread" skylake --per-thread -e instructions:u -c 100 "$BUILT/pro
 same "--per-thread" 310 "$(fields ip | wc -l)"
 records "two events" skylake -e '{instructions:u,branches:u}:S' -c 100 -i "$BUILT/program"
 same "a group" "310 310" "$(fields event | sort | uniq -c | awk '{ print $1 }' | xargs)"
-run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & perf record -e instructions:u -c 100000 -o perf.data \
+run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_tasks' endless & perf record -e instructions:u -c 100000 -o perf.data \
 	-p \$! sleep 0.5; kill \$!"
 same "-p" 1 "$(($(fields ip | wc -l) > 10))"
 # perf finds the code of a process that it has not started in its /proc/PID/maps.
 same "-p: symbols" 0 "$(fields ip,sym | grep -c unknown)"
-# The process ends while perf waits.
-run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_open' endless & program=\$!; perf record -e instructions:u -c 100000 \
-	-o perf.data -p \$program & sleep 1; kill \$program; wait \$!"
+# The process ends while perf waits, once there are samples.
+rm -f perf.data
+run said "$SOFTPMU" run -- sh -c "'$BUILT/perf_tasks' endless & program=\$!; perf record -e instructions:u -c 100000 \
+	-o perf.data -p \$program & for i in \$(seq 60); do
+		sleep 0.5; [ \$(stat -c %s perf.data || echo 0) -gt 20000 ] && break; done; kill \$program; wait \$!"
 same "-p until the end" 1 "$(($(fields ip | wc -l) > 10))"
 # Nothing supplies cycles, so perf samples a clock: each period is the time that has passed.  Time is in the loops.
-run said "$SOFTPMU" run -- perf record -o perf.data "$BUILT/perf_open" inheritance
+run said "$SOFTPMU" run -- perf record -o perf.data "$BUILT/perf_tasks" inheritance
 same "without an event: cpu-clock" 1 "$(perf script -F event,ip,sym -i perf.data 2>/dev/null |
 	awk '/cpu-clock/ { n++; loops += /spin|inheritance|loop/ } END { print(n > 20 && loops > n / 2) }')"
-run said "$SOFTPMU" run -- perf record -e task-clock:u -c 1000000 -o perf.data "$BUILT/perf_open" inheritance
+run said "$SOFTPMU" run -- perf record -e task-clock:u -c 1000000 -o perf.data "$BUILT/perf_tasks" inheritance
 same "each millisecond of a clock" 1 "$(($(fields ip | wc -l) > 20))"
 run said "$SOFTPMU" run --machine -- perf record -e cycles:u -c 1000 -o perf.data "$BUILT/program"
 same "clocks of a model are not sampled" cpu-clock:u "$(fields event | tr -d ' ' | sed 's/:*$//; s/H$//' | sort -u)"
