@@ -5,7 +5,8 @@
  *
  *	jail [--no-ptrace] PROGRAM ARGUMENT...
  *
- * --no-ptrace refuses what reaches into other processes, too, as that profile does before Linux 4.8.
+ * --no-ptrace refuses what reaches into other processes, too, as that profile does on kernels
+ * before Linux 4.8.
  */
 #define _GNU_SOURCE
 #include <errno.h>
