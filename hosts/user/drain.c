@@ -155,6 +155,15 @@ static bool is_whole(const struct link_record *record)
 	case LINK_REC_COUNTS:
 		least = sizeof(struct link_counts);
 		break;
+	case LINK_REC_COSTS:
+		least = sizeof(struct link_costs);
+		break;
+	case LINK_REC_CALLS:
+		least = sizeof(struct link_calls);
+		break;
+	case LINK_REC_DUMP:
+		least = sizeof(struct link_dump);
+		break;
 	default:
 		break;
 	}

@@ -66,14 +66,17 @@ struct link_event {
 
 #define LINK_WANT_CONTROL 512u /* the tool switches events while the program runs */
 
-#define LINK_WANT_PER_THREAD 1024u  /* LINK_REC_COUNTS records */
-#define LINK_WANT_DATA_MAPS  2048u  /* LINK_REC_MMAP records of mappings without code, too */
-#define LINK_WANT_FLOW	     4096u  /* the control flow, instead of a branch trace */
-#define LINK_WANT_OPEN	     8192u  /* programs can open events (perf_event_open(2)) */
-#define LINK_WANT_IDENTITY   16384u /* CPUID tells the model's vendor, family and model */
-#define LINK_WANT_POINTS     32768u /* functions are regions: the engine waits for the addresses */
-#define LINK_WANT_VALGRIND   65536u /* programs make valgrind's client requests */
-#define LINK_WANT_TRACES     (LINK_WANT_BTS | LINK_WANT_FLOW)
+#define LINK_WANT_PER_THREAD 1024u   /* LINK_REC_COUNTS records */
+#define LINK_WANT_DATA_MAPS  2048u   /* LINK_REC_MMAP records of mappings without code, too */
+#define LINK_WANT_FLOW	     4096u   /* the control flow, instead of a branch trace */
+#define LINK_WANT_OPEN	     8192u   /* programs can open events (perf_event_open(2)) */
+#define LINK_WANT_IDENTITY   16384u  /* CPUID tells the model's vendor, family and model */
+#define LINK_WANT_POINTS     32768u  /* functions are regions: the engine waits for the addresses */
+#define LINK_WANT_VALGRIND   65536u  /* programs make valgrind's client requests */
+#define LINK_WANT_COSTS	     131072u /* what each instruction and call costs on the machine */
+#define LINK_WANT_CHANGES_WRITE                                                                    \
+	262144u /* with LINK_WANT_COSTS: what reads and writes the same place is a write */
+#define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
  * With LINK_WANT_FLOW a record of a trace buffer has more words: from, to, the stack pointer, and
@@ -278,8 +281,8 @@ struct link {
 	struct link_open open[LINK_OPEN_MAX];
 	struct link_ring open_ring[LINK_RINGS_MAX];
 	struct link_opened opened[LINK_FOLLOWERS_MAX];
-	/* With LINK_WANT_FLOW: see link_flow_start().  The tool adds those of a mapping before it
-	 * releases its LINK_REC_MMAP record, and the engine waits for that. */
+	/* With LINK_WANT_FLOW and LINK_WANT_COSTS: see link_flow_start().  The tool adds those of a
+	 * mapping before it releases its LINK_REC_MMAP record, and the engine waits for that. */
 	uint8_t flow_start[1u << (LINK_FLOW_START_BITS - 3)];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */
@@ -294,6 +297,9 @@ enum link_record_type {
 	LINK_REC_TRACE,	   /* struct link_trace */
 	LINK_REC_TASK,	   /* struct link_task: a process began or ended */
 	LINK_REC_COUNTS,   /* struct link_counts */
+	LINK_REC_COSTS,	   /* struct link_costs */
+	LINK_REC_CALLS,	   /* struct link_calls */
+	LINK_REC_DUMP,	   /* struct link_dump */
 };
 
 struct link_record {
@@ -350,6 +356,63 @@ struct link_counts {
 	uint32_t pid, tid;
 	uint64_t tsc;
 	uint64_t count[LINK_EVENTS_MAX];
+};
+
+/*
+ * With LINK_WANT_COSTS: what instructions of a process have cost since their last such record, as
+ * valgrind's tools count it.
+ */
+enum link_cost {
+	LINK_COST_IR,	/* instructions */
+	LINK_COST_DR,	/* data reads */
+	LINK_COST_DW,	/* data writes */
+	LINK_COST_I1MR, /* misses of the first level: fetches, reads, writes */
+	LINK_COST_D1MR,
+	LINK_COST_D1MW,
+	LINK_COST_ILMR, /* of the last level */
+	LINK_COST_DLMR,
+	LINK_COST_DLMW,
+	LINK_COST_BC,  /* conditional branches */
+	LINK_COST_BCM, /* those that are mispredicted */
+	LINK_COST_BI,  /* indirect jumps and calls */
+	LINK_COST_BIM,
+	LINK_COSTS
+};
+
+struct link_insn_cost {
+	uint64_t pc;
+	uint64_t cost[LINK_COSTS];
+};
+
+struct link_costs {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc;
+	struct link_insn_cost insn[];
+};
+
+/* Calls, returns and jumps to functions of a thread, its end, and what it had cost before each.
+ * `pointer` is the stack pointer after it; 0: not known. */
+enum link_call_kind { LINK_CALL, LINK_CALL_RETURN, LINK_CALL_JUMP, LINK_CALL_END };
+struct link_call {
+	uint64_t kind, from, to, pointer;
+	uint64_t cost[LINK_COSTS];
+};
+
+struct link_calls {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc;
+	struct link_call call[];
+};
+
+/* What the process has cost up to here is for a file of its own, or for none. */
+struct link_dump {
+	struct link_record header;
+	uint32_t pid, tid;
+	uint64_t tsc;
+	uint32_t zero; /* for none */
+	uint32_t reserved;
 };
 
 /* What the next image of a process must run, in a pipe. */

@@ -87,7 +87,7 @@ run quiet "$front" -q --tool=none ./program
 same "-q --tool=none" "1 3 " "$(<quiet.out) $status $(<quiet.err)"
 
 # One line for what is not done.
-for option in --tool=massif --cache-sim=yes --branch-sim=yes --separate-threads=yes --dump-instr=yes --leak-check=full --instr-atstart=2; do
+for option in --tool=massif --cacheuse=yes --separate-threads=yes --dump-instr=yes --leak-check=full --instr-atstart=2; do
 	run refused "$front" --tool=callgrind "$option" ./program
 	same "$option is refused" "1 1 " "$status $(grep -c '^softpmu-valgrind: .' refused.err) $(<refused.out)"
 done

@@ -32,7 +32,7 @@ same "options" "--percent-limit" "$(offers report --per)"
 same "options of annotate" "--intel --input" "$(offers annotate --in | tr ' ' '\n' | sort -r | xargs)"
 same "registers" "IA32_PERF_GLOBAL_CTRL" "$(offers explain ia32_perf_global_c)"
 same "cpuid" "cpuid" "$(offers explain cp)"
-same "formats" "callgrind chrome" "$(offers export --to c)"
+same "formats" "callgrind cachegrind chrome" "$(offers export --to c)"
 same "sort keys" "srcline srcline_from srcline_to" "$(offers report -s src | tr ' ' '\n' | sort | xargs)"
 same "threads" "1 2" "$(offers explain -t '')"
 same "events" "BR_INST_RETIRED.NEAR_CALL BR_INST_RETIRED.NEAR_RETURN BR_INST_RETIRED.NEAR_TAKEN" \

@@ -215,7 +215,7 @@ print(sum(sum(t['samples']['weight']) for t in d['threads']),
 run export
 refuses "no format" 129 "--to is missing"
 run export --to svg
-refuses "unknown format" 129 "there is no format 'svg'; the formats are folded, speedscope, pprof, callgrind, chrome, firefox, perfetto"
+refuses "unknown format" 129 "there is no format 'svg'; the formats are folded, speedscope, pprof, callgrind, cachegrind, chrome, firefox, perfetto"
 run export --to folded -e cycles
 refuses "unknown event" 1 "has no event 'cycles'"
 run export --to folded /nowhere/file

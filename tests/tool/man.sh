@@ -38,7 +38,7 @@ done
 helped=$(help_options "$("$(dirname "$SOFTPMU")/softpmu-valgrind" --help)")
 same "options of softpmu-valgrind in its page" "$helped" "$(page_options "$pages/softpmu-valgrind.1")"
 same "options of softpmu-valgrind in the completion" "$helped" \
-	"$(declare -f _softpmu_valgrind | grep -oE -- '-W "--tool=[^"]*' | grep -oE -- '-{1,2}[a-z][a-z-]*' | sort -u)"
+	"$(declare -f _softpmu_valgrind | grep -oE -- '--tool= [^"]*' | grep -oE -- '-{1,2}[A-Za-z][A-Za-z-]*' | sort -u)"
 
 for page in "$pages"/*.[13]; do
 	name=$(basename "$page")

@@ -184,7 +184,7 @@ _softpmu() {
 		return
 		;;
 	--to)
-		mapfile -t COMPREPLY < <(compgen -W "folded speedscope firefox perfetto pprof callgrind chrome" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "folded speedscope firefox perfetto pprof callgrind cachegrind chrome" -- "$current")
 		return
 		;;
 	-t | --threads)
@@ -230,14 +230,15 @@ _softpmu_valgrind() {
 	if [[ $current == = || $previous == = ]]; then
 		[[ $current == = ]] && current=''
 		case ${COMP_LINE%=*} in
-		*--tool) mapfile -t COMPREPLY < <(compgen -W "callgrind none" -- "$current") ;;
-		*-atstart | *--trace-children) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current") ;;
+		*--tool) mapfile -t COMPREPLY < <(compgen -W "callgrind cachegrind none" -- "$current") ;;
+		*-atstart | *-sim | *--trace-children) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current") ;;
 		*-file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 		return
 	fi
 	if [[ $current == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "--tool= --callgrind-out-file= --toggle-collect= --collect-atstart= --instr-atstart= \
+		mapfile -t COMPREPLY < <(compgen -W "--tool= --callgrind-out-file= --cachegrind-out-file= \
+			--cache-sim= --branch-sim= --I1= --D1= --LL= --toggle-collect= --collect-atstart= --instr-atstart= \
 			--trace-children= --log-file= -q --quiet -v --verbose --version -h --help" -- "$current")
 		[[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
 		return

@@ -29,6 +29,7 @@ static void help(void)
 	     "                              perfetto: Perfetto (perf.data only)\n"
 	     "                              pprof: go tool pprof\n"
 	     "                              callgrind: KCachegrind, callgrind_annotate\n"
+	     "                              cachegrind: cg_annotate, cg_diff\n"
 	     "                              chrome: speedscope and other viewers of Chrome's "
 	     "format;\n"
 	     "                              with times, without periods\n"

@@ -11,7 +11,7 @@
 #include "src/perfdata/perfdata.h"
 #include "tools/softpmu/base/numbering.h"
 
-#define EXACT_EVENTS_MAX 8
+#define EXACT_EVENTS_MAX 13
 
 struct exact_event {
 	char *name;

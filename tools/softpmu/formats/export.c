@@ -8,8 +8,8 @@
 #include "tools/softpmu/base/tool.h"
 
 static const struct exporter *const exporters[] = {
-	&export_folded, &export_speedscope, &export_pprof,   &export_callgrind,
-	&export_chrome, &export_firefox,    &export_perfetto};
+	&export_folded,	    &export_speedscope, &export_pprof,	 &export_callgrind,
+	&export_cachegrind, &export_chrome,	&export_firefox, &export_perfetto};
 
 #define COUNT (sizeof(exporters) / sizeof(exporters[0]))
 

@@ -29,7 +29,7 @@ struct exporter {
 };
 
 extern const struct exporter export_folded, export_speedscope, export_pprof, export_callgrind,
-	export_chrome, export_firefox, export_perfetto;
+	export_cachegrind, export_chrome, export_firefox, export_perfetto;
 
 /* Returns NULL if there is no format of that name. */
 const struct exporter *export_find(const char *name);

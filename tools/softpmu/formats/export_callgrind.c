@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_callgrind.c: callgrind's profile format, for KCachegrind and callgrind_annotate.
+ * export_callgrind.c: callgrind's profile format, for KCachegrind and callgrind_annotate, and
+ * cachegrind's, for cg_annotate, cg_diff and cg_merge.  The latter has no calls.
  *
  * Costs are those of the samples: of lines, and of calls with what they led to.  A profile of
  * samples does not know how often a function was called.  As the number of calls the file has the
@@ -223,24 +224,45 @@ static void put_totals(const struct costs *costs, const char *what, FILE *to)
 	putc('\n', to);
 }
 
-static void write_callgrind(const struct export_input *input, FILE *to)
+/* Adds up all events, and sorts the costs by function. */
+static struct costs make_costs(const struct export_input *input)
 {
 	struct costs costs = costs_of(input);
-	const char *command = profile_about(input->profile, "command line");
-	const char *source = NULL;
 
 	for (costs.event = 0; costs.event < costs.events; costs.event++)
 		count_event(&costs);
 	if (costs.count)
 		qsort(costs.list, costs.count, sizeof(*costs.list), by_function);
+	return costs;
+}
+
+static void free_costs(struct costs *costs)
+{
+	numbering_free(&costs->numbers);
+	numbering_free(&costs->edge_numbers);
+	free(costs->list);
+	free(costs->edges);
+}
+
+static void put_events(const struct costs *costs, FILE *to)
+{
+	fputs("events:", to);
+	for (size_t e = 0; e < costs->events; e++) {
+		putc(' ', to);
+		put_event_name(event_at(costs, e)->name, to);
+	}
+}
+
+static void write_callgrind(const struct export_input *input, FILE *to)
+{
+	struct costs costs = make_costs(input);
+	const char *command = profile_about(input->profile, "command line");
+	const char *source = NULL;
+
 	fputs("# callgrind format\nversion: 1\ncreator: softpmu\ncmd: ", to);
 	put_command(command ? command : "?", to);
 	fputs("\npositions: line\n", to);
-	fputs("events:", to);
-	for (size_t e = 0; e < costs.events; e++) {
-		putc(' ', to);
-		put_event_name(event_at(&costs, e)->name, to);
-	}
+	put_events(&costs, to);
 	put_totals(&costs, "\nsummary:", to);
 	for (size_t i = 0; i < costs.count; i++) {
 		const struct cost *cost = &costs.list[i];
@@ -256,11 +278,63 @@ static void write_callgrind(const struct export_input *input, FILE *to)
 		put_cost(&costs, cost, &source, to);
 	}
 	put_totals(&costs, "\ntotals:", to);
-	numbering_free(&costs.numbers);
-	numbering_free(&costs.edge_numbers);
-	free(costs.list);
-	free(costs.edges);
+	free_costs(&costs);
 }
 
 const struct exporter export_callgrind = {
 	.name = "callgrind", .parts = AGGREGATION_ADDRESSES, .write = write_callgrind};
+
+/* The source of a cost is a file of its own, if it is inlined from there. */
+static bool begins_group(const struct cost *cost, const struct cost *before)
+{
+	return !before || before->function != cost->function || before->source != cost->source;
+}
+
+/* As by_function, with the lines of a source together. */
+static int by_source(const void *one, const void *other)
+{
+	const struct cost *a = one, *b = other;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	if (a->source != b->source)
+		return strcmp(a->source ? a->source : "", b->source ? b->source : "");
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void write_cachegrind(const struct export_input *input, FILE *to)
+{
+	struct costs costs = make_costs(input);
+	const char *command = profile_about(input->profile, "command line");
+	const struct cost *before = NULL;
+	char name[4096];
+
+	if (costs.count)
+		qsort(costs.list, costs.count, sizeof(*costs.list), by_source);
+	fputs("desc: Written by: softpmu\ncmd: ", to);
+	put_command(command ? command : "?", to);
+	putc('\n', to);
+	put_events(&costs, to);
+	putc('\n', to);
+	for (size_t i = 0; i < costs.count; i++) {
+		const struct cost *cost = &costs.list[i];
+
+		if (cost->callee != AGGREGATION_NONE)
+			continue;
+		if (begins_group(cost, before)) {
+			aggregation_name(&input->aggregation->places[cost->function], name,
+					 sizeof(name));
+			fprintf(to, "fl=%s\nfn=%s\n", cost->source ? cost->source : "???", name);
+		}
+		before = cost;
+		fprintf(to, "%d", cost->line);
+		for (size_t e = 0; e < costs.events; e++)
+			fprintf(to, " %" PRIu64, cost->period[e]);
+		putc('\n', to);
+	}
+	put_totals(&costs, "summary:", to);
+	free_costs(&costs);
+}
+
+const struct exporter export_cachegrind = {
+	.name = "cachegrind", .parts = AGGREGATION_ADDRESSES, .write = write_cachegrind};

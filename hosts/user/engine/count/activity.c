@@ -23,6 +23,7 @@
 #include <softpmu/uarch.h>
 
 #include "engine/count/activity_parts.h"
+#include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/timing.h"
@@ -204,6 +205,7 @@ static struct activity *make(void)
 	if (is_error(syscall3(__NR_mprotect, (long)a->guard, (long)PAGE, PROT_NONE)))
 		engine_fail(126, "no memory for the log of activity");
 	make_model(a);
+	a->costs = costs_new();
 	begin_log(a);
 	current->activities = a;
 	return a;
@@ -276,6 +278,7 @@ void activity_begin_again(void)
 	begin_log(a);
 	a->branched = NULL;
 	a->verdicts = 0;
+	costs_begin_again(a);
 	activity_begin_report();
 	activity_flush(a);
 	activity_end_report();
@@ -331,6 +334,8 @@ void activity_report_branch(struct activity *a, const struct activity_code *b, u
 	bool missed = spmu_uarch_branch(a->model, 0, &branch);
 
 	note_verdict(a, &branch, missed);
+	if (a->costs)
+		costs_branch(a, b, &branch, missed);
 	if (missed && activity_wants(ACTIVITY_CLOCKS))
 		spmu_timeline_mispredict(a->timing.timeline);
 }
@@ -339,6 +344,8 @@ void activity_report_branch(struct activity *a, const struct activity_code *b, u
  * nobody knows. */
 static inline void report_went(struct activity *a, const struct activity_code *b, uint64_t pc)
 {
+	if (b->branch == SPMU_BRANCH_DIRECT && a->costs && pc == b->target)
+		costs_jump(a, b, pc);
 	if (b->branch != SPMU_BRANCH_DIRECT &&
 	    (b->branch != SPMU_BRANCH_CONDITIONAL || pc == b->target || pc == b->pc + b->bytes))
 		activity_report_branch(a, b, pc);
@@ -391,15 +398,8 @@ static void report_accesses(struct activity *a, const struct activity_block *b,
 {
 	for (unsigned i = 0; i < b->run.accesses && b->access[i].insn < insns; i++) {
 		const struct spmu_uarch_block_access *at = &b->access[i];
-		uint64_t address = at->displacement;
 
-		if (!(at->form & SPMU_UARCH_CONSTANT))
-			address += word[at->word];
-		if (at->form & SPMU_UARCH_ADDRESS32)
-			address &= UINT32_MAX;
-		if (at->form & SPMU_UARCH_SEGMENT)
-			address += a->fs_base;
-		activity_report(a, address, at->bytes, at->kind, at->insn);
+		activity_report(a, activity_address(a, at, word), at->bytes, at->kind, at->insn);
 	}
 }
 
@@ -418,7 +418,9 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 			 unsigned insns)
 {
 	activity_reach_in(a, b->code.pc);
-	if (activity_wants(ACTIVITY_CLOCKS)) {
+	if (a->costs) {
+		costs_block(a, b, word, insns);
+	} else if (activity_wants(ACTIVITY_CLOCKS)) {
 		activity_report_fetch(a, b->code.pc, b->code.bytes);
 		report_accesses(a, b, word, insns);
 		timing_run(&a->timing, b->timed, insns);
@@ -434,8 +436,8 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 		a->branched = &b->code;
 }
 
-/* Reports the blocks of the log one by one, because time needs the level of each access. */
-static void report_timed(struct activity *a, const uint64_t *at, const uint64_t *end)
+/* Reports the blocks of the log one by one: time and costs need the level of each access. */
+static void report_each(struct activity *a, const uint64_t *at, const uint64_t *end)
 {
 	for (; at < end; at += words_of_number(*at)) {
 		const struct activity_block *b = block_of_number(*at);
@@ -495,8 +497,8 @@ static void report_log(struct activity *a)
 
 	activity_flush(a);
 	a->fs_base = read_fs_base();
-	if (activity_wants(ACTIVITY_CLOCKS))
-		report_timed(a, at, end);
+	if (a->costs || activity_wants(ACTIVITY_CLOCKS))
+		report_each(a, at, end);
 	else
 		report_blocks(a, at, end);
 	begin_log(a);

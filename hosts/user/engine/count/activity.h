@@ -26,10 +26,11 @@
 
 /* Some instructions that run one after the other, and the branch at their end. */
 struct activity_code {
-	uint64_t pc, target; /* target: of a direct branch */
-	uint16_t bytes;	     /* of the program */
-	uint16_t branch_at;  /* distance of the branch from pc */
-	uint8_t branch;	     /* enum spmu_uarch_branch_kind; ACTIVITY_NO_BRANCH */
+	uint64_t pc, target;	/* target: of a direct branch */
+	uint16_t bytes;		/* of the program */
+	uint16_t branch_at;	/* distance of the branch from pc */
+	uint8_t branch;		/* enum spmu_uarch_branch_kind; ACTIVITY_NO_BRANCH */
+	struct insn_cost *last; /* of the branch (costs.h); NULL: not wanted */
 };
 
 /*
@@ -40,6 +41,7 @@ struct activity_block {
 	struct activity_code code;
 	struct spmu_uarch_block run;	      /* its words begin with the block's number */
 	const struct spmu_timed_block *timed; /* NULL: no list wants clocks */
+	struct insn_cost **costs;	      /* of each instruction (costs.h); NULL: not wanted */
 	uint8_t insns;
 	uint8_t words;			      /* including the block's number */
 	uint8_t log_register, other_register; /* that its code spills */

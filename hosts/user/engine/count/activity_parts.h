@@ -23,6 +23,7 @@ struct step_access {
 
 struct activity {
 	struct spmu_uarch *model;
+	struct costs *costs;	    /* NULL: not wanted */
 	struct timing timing;	    /* without a timeline if the machine has no core */
 	uint64_t log, guard, begin; /* begin: where the log begins now */
 	uint64_t fs_base;
@@ -82,6 +83,22 @@ static inline uint64_t activity_new(uint64_t *charged, uint64_t counted)
 		return 0;
 	*charged = counted;
 	return n;
+}
+
+/* Returns the address of a block's access.  `word`: what the block has logged. */
+static inline uint64_t activity_address(const struct activity *a,
+					const struct spmu_uarch_block_access *at,
+					const uint64_t *word)
+{
+	uint64_t address = at->displacement;
+
+	if (!(at->form & SPMU_UARCH_CONSTANT))
+		address += word[at->word];
+	if (at->form & SPMU_UARCH_ADDRESS32)
+		address &= UINT32_MAX;
+	if (at->form & SPMU_UARCH_SEGMENT)
+		address += a->fs_base;
+	return address;
 }
 
 /* Tells the model what it has not been told yet. */

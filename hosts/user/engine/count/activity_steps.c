@@ -8,6 +8,7 @@
 
 #include "engine/count/activity.h"
 #include "engine/count/activity_parts.h"
+#include "engine/count/costs.h"
 #include "engine/count/timing.h"
 #include "engine/count/windows.h"
 #include "engine/rt/context.h"
@@ -25,6 +26,7 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		.target = insn->target,
 		.bytes = insn->length,
 		.branch = activity_branch_kind(insn),
+		.last = costs_find(pc, insn->length),
 	};
 	a->step.reported = false;
 	a->step.load = a->step.store = (struct place){0};
@@ -41,6 +43,15 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		};
 }
 
+/* Reports an access of a step at an address. */
+static void report_one(struct activity *a, uint64_t address, const struct step_access *at)
+{
+	if (a->costs)
+		costs_access(a, a->step.code.last, address, at->bytes, at->kind);
+	else
+		activity_report(a, address, at->bytes, at->kind, 0);
+}
+
 /* Reports the elements of a string instruction that have been done. */
 static void report_elements(struct activity *a)
 {
@@ -53,8 +64,7 @@ static void report_elements(struct activity *a)
 			const struct step_access *at = &a->step.access[i];
 			uint64_t distance = k * at->bytes;
 
-			activity_report(a, down ? at->address - distance : at->address + distance,
-					at->bytes, at->kind, 0);
+			report_one(a, down ? at->address - distance : at->address + distance, at);
 		}
 	if (activity_wants(ACTIVITY_CLOCKS) && a->step.accesses)
 		timing_repeat(&a->timing, n * a->step.access[0].bytes);
@@ -88,6 +98,14 @@ static void report_access(struct activity *a, const struct step_access *access)
 
 static void report_step_accesses(struct activity *a)
 {
+	if (a->costs) {
+		costs_fetch(a, a->step.code.last);
+		if (a->step.rep)
+			report_elements(a);
+		for (unsigned i = 0; !a->step.rep && i < a->step.accesses; i++)
+			report_one(a, a->step.access[i].address, &a->step.access[i]);
+		return;
+	}
 	activity_report_fetch(a, a->step.code.pc, a->step.code.bytes);
 	if (a->step.rep)
 		report_elements(a);

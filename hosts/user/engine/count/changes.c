@@ -9,6 +9,8 @@
 #include <asm/unistd.h>
 #include <linux/futex.h>
 
+#include "engine/count/client.h"
+#include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/follow.h"
@@ -71,6 +73,7 @@ void changes_switch(uint64_t on)
 {
 	enum counting_mode before = counting_mode_now();
 
+	costs_switch(client_counts());
 	if (!on)
 		flow_pause();
 	current->events_on = on;

@@ -5,6 +5,7 @@
 #include "engine/count/accesses.h"
 #include "engine/count/activity.h"
 #include "engine/count/client.h"
+#include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/flow.h"
@@ -162,6 +163,7 @@ static void publish(void)
 		c->event[e].published = n;
 	}
 	client_publish();
+	costs_publish();
 	if (engine_link->want & LINK_WANT_PER_THREAD)
 		ring_write(&r.header);
 }

@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/opened_records.h"
 #include "engine/count/points.h"
@@ -72,6 +73,8 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 		flow_edges_map(&r.m);
 	else
 		ring_write(&r.m.header);
+	if (costs_wanted() && protection & PROT_EXEC)
+		ring_settle(); /* the tool says where functions begin */
 	tell_opened(&r.m, fd >= 0 || memcmp(r.m.path, "//anon", 7) != 0);
 	if (protection & PROT_EXEC)
 		points_follow_mapping();

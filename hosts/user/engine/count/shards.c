@@ -10,6 +10,7 @@
  * needs a reserve only for what depends on the outcome of its branch.
  */
 #include "engine/count/activity.h"
+#include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
 #include "engine/count/headroom.h"
@@ -315,6 +316,7 @@ static bool read_units(struct meter_list *list)
 	else
 		branches_wanted(&list->branch_signals, &list->branch_kinds);
 	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
+	list->activity |= costs_activity();
 	if (windows_skipping(c))
 		list->activity = 0;
 	if (list->activity)

@@ -7,12 +7,14 @@
  * of six words: its number and its arguments.  The answer is in RDX, where the program has put the
  * answer of a processor.  Requests that are not known have that answer.
  *
- * Requests to zero or dump counts are not done, and are counted, so that the tool can say it.
+ * Requests to zero or dump counts are done if the tool asks for costs (count/costs.c).  Otherwise
+ * they are counted, so that the tool can say that they were not done.
  * Start and stop act on the running thread and on those that it starts, not on all.
  */
 #include "engine/run/valgrind.h"
 
 #include "engine/count/client.h"
+#include "engine/count/costs.h"
 #include "engine/count/follow.h"
 #include "engine/memory/access.h"
 #include "engine/rt/context.h"
@@ -43,7 +45,7 @@ static void switch_events(bool before)
 {
 	bool now = client_counts();
 
-	if (now != before)
+	if (now != before || costs_wanted()) /* a model sees what runs, even if it does not count */
 		changes_switch(now ? UINT64_MAX : 0);
 }
 
@@ -63,6 +65,10 @@ void valgrind_request(void)
 		current->collects = !current->collects;
 		break;
 	case CALLGRIND_START:
+		if (current->stopped)
+			costs_clear_caches(); /* as callgrind does */
+		current->stopped = false;
+		break;
 	case CACHEGRIND_START:
 		current->stopped = false;
 		break;
@@ -73,6 +79,10 @@ void valgrind_request(void)
 	case DUMP_STATS:
 	case ZERO_STATS:
 	case DUMP_STATS_AT:
+		if (costs_wanted()) {
+			costs_dump(words[0] == ZERO_STATS);
+			break;
+		}
 		__atomic_add_fetch(&engine_link->refused, 1, __ATOMIC_RELAXED);
 		return;
 	default:

@@ -2,6 +2,7 @@
 /* describe.c: describes what a block accesses, and has its log emitted (count/activity.c). */
 #include "engine/translate/describe.h"
 
+#include "engine/count/costs.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/timing.h"
 #include "engine/rt/context.h"
@@ -111,6 +112,7 @@ struct activity_block *describe_path(const struct path *p)
 	if (current->list->activity & ACTIVITY_CLOCKS)
 		b->timed = describe_time(p);
 	memcpy(b->access, list, n * sizeof(list[0]));
+	costs_describe(b, p->pc);
 	emit_choose_registers(registers_of(p, p->n), &b->log_register, &b->other_register);
 	return b;
 }
