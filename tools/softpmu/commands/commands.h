@@ -9,6 +9,7 @@
 #define SOFTPMU_TOOL_COMMANDS_H
 
 int cmd_annotate(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);
