@@ -86,8 +86,22 @@ same "names: nothing on standard error" "" "$(<named.err)"
 run quiet "$front" -q --tool=none ./program
 same "-q --tool=none" "1 3 " "$(<quiet.out) $status $(<quiet.err)"
 
+# What gungraun gives by default, to a harness that finds valgrind in PATH.
+mkdir bin
+printf '#!/bin/sh\nexec %s "$@"\n' "$front" >bin/valgrind
+chmod +x bin/valgrind
+PATH=$PWD/bin:$PATH run gungraun valgrind --tool=callgrind --trace-children=yes --fair-sched=try --separate-threads=yes \
+	--cache-sim=yes --compress-strings=no --compress-pos=no --dump-line=yes --dump-instr=no --combine-dumps=no \
+	--collect-atstart=no --toggle-collect=measured --callgrind-out-file=gungraun.out --log-file=gungraun.log ./program function
+same "gungraun's options: status" 3 "$status"
+same "gungraun's options: the file of the first thread" "$(total theirs.cg)" "$(sed -n 's/^totals: \([0-9]*\) .*/\1/p' gungraun.out-01)"
+same "gungraun's options: a thread is said" 1 "$(grep -c 'has the sum of all threads' gungraun.err)"
+run alone "$front" --tool=callgrind --separate-threads=yes --callgrind-out-file=alone.out ./program collect
+same "one thread: nothing is said" "3 0" "$status $(grep -c 'all threads' alone.err)"
+expect "one thread: the file" test -s alone.out-01
+
 # One line for what is not done.
-for option in --tool=massif --cacheuse=yes --separate-threads=yes --dump-instr=yes --leak-check=full --instr-atstart=2; do
+for option in --tool=massif --cacheuse=yes --combine-dumps=yes --dump-instr=yes --leak-check=full --instr-atstart=2; do
 	run refused "$front" --tool=callgrind "$option" ./program
 	same "$option is refused" "1 1 " "$status $(grep -c '^softpmu-valgrind: .' refused.err) $(<refused.out)"
 done

@@ -232,7 +232,7 @@ _softpmu_valgrind() {
 		[[ $current == = ]] && current=''
 		case ${COMP_LINE%=*} in
 		*--tool) mapfile -t COMPREPLY < <(compgen -W "callgrind cachegrind none" -- "$current") ;;
-		*-atstart | *-sim | *--trace-children) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current") ;;
+		*-atstart | *-sim | *--separate-threads | *--trace-children) mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current") ;;
 		*-file) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 		return
@@ -240,7 +240,7 @@ _softpmu_valgrind() {
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "--tool= --callgrind-out-file= --cachegrind-out-file= \
 			--cache-sim= --branch-sim= --I1= --D1= --LL= --toggle-collect= --collect-atstart= --instr-atstart= \
-			--trace-children= --log-file= -q --quiet -v --verbose --version -h --help" -- "$current")
+			--trace-children= --separate-threads= --log-file= -q --quiet -v --verbose --version -h --help" -- "$current")
 		[[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
 		return
 	fi

@@ -26,6 +26,7 @@ struct valgrind {
 	const char *tool, *out_file, *log_file;
 	bool quiet;
 	bool toggles, collects_given, collects; /* --toggle-collect, --collect-atstart */
+	bool separate;				/* --separate-threads */
 	bool caches_given, sizes_given;
 	unsigned line_bytes; /* of the caches that were given; 0: none */
 	struct valgrind_costs run;
@@ -53,6 +54,7 @@ static void print_help(void)
 	       "  --instr-atstart=yes|no     count from the beginning (default: yes)\n"
 	       "  --trace-children=yes|no    follow processes that the program starts (default: "
 	       "no)\n"
+	       "  --separate-threads=yes|no  add -01 to the name of the file (default: no)\n"
 	       "  --log-file=FILE            write the summary there instead of standard error\n"
 	       "  -q, --quiet                no summary\n"
 	       "  -v, --verbose              accepted, without effect\n"
@@ -83,7 +85,7 @@ static const struct {
 } fixed[] = {
 	{"--dump-instr", "no",
 	 "the file has lines, not instructions; softpmu annotate shows those"},
-	{"--separate-threads", "no", "the file has the sum of all threads"},
+	{"--combine-dumps", "no", "each dump is a file of its own"},
 	{"--dump-line", NULL, NULL},
 	{"--collect-systime", "no", "time is not measured"},
 	{"--collect-jumps", "no", "the file has no jumps"},
@@ -203,6 +205,8 @@ static int take_option(struct valgrind *v, const char *text)
 		return v->out_file = value, -1;
 	if ((value = value_of(text, "--log-file")))
 		return v->log_file = value, -1;
+	if ((value = value_of(text, "--separate-threads")))
+		return take_switch(text, value, &v->separate);
 	if ((value = value_of(text, "--trace-children")))
 		return take_switch(text, value, &v->run.children);
 	if ((value = value_of(text, "--collect-atstart")))
@@ -307,8 +311,9 @@ static char *expand(const char *name, int pid)
 /* Writes a file of the tool from that of profile.  `number`: "" or that of a dump. */
 static int write_file(const struct valgrind *v, char *profile, const char *number)
 {
-	char *pattern = v->out_file ? tool_print("%s%s", v->out_file, number)
-				    : tool_print("%s.out.%%p%s", v->tool, number);
+	const char *thread = v->separate && !v->run.cachegrind ? "-01" : "";
+	char *pattern = v->out_file ? tool_print("%s%s%s", v->out_file, number, thread)
+				    : tool_print("%s.out.%%p%s%s", v->tool, number, thread);
 	char *name = expand(pattern, v->run.front.pid);
 	char *format = tool_copy(v->tool);
 	static char words[][16] = {"export", "--to", "-i"};
@@ -325,11 +330,25 @@ static int write_file(const struct valgrind *v, char *profile, const char *numbe
 	return status;
 }
 
+/* Returns whether the program had several threads. */
+static bool has_threads(const struct valgrind *v, const char *profile)
+{
+	char *error = NULL;
+	struct exact *exact = exact_file_read(profile, &error);
+	bool several = v->run.threads || (exact && exact->thread_count > 1);
+
+	exact_free(exact);
+	free(error);
+	return several;
+}
+
 /* Writes the files of the run: of each dump, and of the rest. */
 static int write_files(const struct valgrind *v, char *profile)
 {
 	int status = write_file(v, profile, "");
 
+	if (v->separate && has_threads(v, profile))
+		refuse("the file of the first thread has the sum of all threads");
 	for (unsigned i = 1; i <= v->run.dumps; i++) {
 		char *number = tool_print(".%u", i), *dump = tool_print("%s%s", profile, number);
 

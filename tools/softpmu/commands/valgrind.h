@@ -21,6 +21,7 @@ struct valgrind_costs {
 	struct profile_front front;
 	const char *file; /* for the profile */
 	unsigned dumps;	  /* that the program has made: FILE.1 ... */
+	size_t threads;	  /* that were started */
 	uint64_t zeroed;  /* instructions that it left out */
 	bool failed;	  /* a file could not be written */
 	/* After the run: the events and their sums. */

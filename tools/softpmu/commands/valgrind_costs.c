@@ -155,6 +155,7 @@ static int run(struct valgrind_costs *v, const struct link_event *event, char **
 		launch(v, &program, event, costs, &result);
 		status = result.status;
 	}
+	v->threads = costs_threads(costs);
 	costs_free(costs);
 	if (result.end == LAUNCH_DONE && result.pid) {
 		v->failed |= !write_exact(v, exact, v->file);

@@ -39,6 +39,7 @@ struct costs {
 	struct link *link;
 	struct process *processes;
 	struct task *tasks;
+	size_t threads; /* that processes have started */
 };
 
 struct costs *costs_new(struct exact *exact, const enum link_cost *which, costs_dump *dump,
@@ -141,6 +142,13 @@ static void take_task(struct costs *costs, const struct link_task *link)
 {
 	if (!link->ended && link->pid != link->ppid)
 		code_fork(costs->code, link->pid, link->ppid);
+	else if (!link->ended)
+		costs->threads++;
+}
+
+size_t costs_threads(const struct costs *costs)
+{
+	return costs->threads;
 }
 
 /* --- mappings --------------------------------------------------------------------------------- */

@@ -28,4 +28,7 @@ void costs_prepare(void *opaque, struct link *link);
 /* Takes a record of the engine.  This is the launch_sink; `opaque` is the costs. */
 void costs_take(void *opaque, const struct link_record *link, uint64_t time_ns, const void *trace);
 
+/* Returns how many threads processes have started, besides their first ones. */
+size_t costs_threads(const struct costs *costs);
+
 #endif
