@@ -101,7 +101,7 @@ same "one thread: nothing is said" "3 0" "$status $(grep -c 'all threads' alone.
 expect "one thread: the file" test -s alone.out-01
 
 # One line for what is not done.
-for option in --tool=massif --cacheuse=yes --combine-dumps=yes --dump-instr=yes --leak-check=full --instr-atstart=2; do
+for option in --tool=massif --cacheuse=yes --combine-dumps=yes --dump-before=main --zero-before=main --dump-instr=yes --leak-check=full --instr-atstart=2; do
 	run refused "$front" --tool=callgrind "$option" ./program
 	same "$option is refused" "1 1 " "$status $(grep -c '^softpmu-valgrind: .' refused.err) $(<refused.out)"
 done

@@ -27,7 +27,7 @@ struct valgrind {
 	bool quiet;
 	bool toggles, collects_given, collects; /* --toggle-collect, --collect-atstart */
 	bool separate;				/* --separate-threads */
-	bool caches_given, sizes_given;
+	bool caches_given;
 	unsigned line_bytes; /* of the caches that were given; 0: none */
 	struct valgrind_costs run;
 	char **argument; /* of profile */
@@ -86,6 +86,10 @@ static const struct {
 	{"--dump-instr", "no",
 	 "the file has lines, not instructions; softpmu annotate shows those"},
 	{"--combine-dumps", "no", "each dump is a file of its own"},
+	{"--dump-before", "", "dumps are made by client requests"},
+	{"--dump-after", "", "dumps are made by client requests"},
+	{"--dump-every-bb", "0", "dumps are made by client requests"},
+	{"--zero-before", "", "counts are zeroed by client requests; see --toggle-collect"},
 	{"--dump-line", NULL, NULL},
 	{"--collect-systime", "no", "time is not measured"},
 	{"--collect-jumps", "no", "the file has no jumps"},
@@ -155,7 +159,6 @@ static int take_cache(struct valgrind *v, const char *text, const char *level, c
 	unsigned before = v->line_bytes;
 
 	free(cache);
-	v->sizes_given = true;
 	v->line_bytes = v->run.machine.l1i.line_bytes;
 	if (!message && before && before != v->line_bytes)
 		return refuse("%s: the lines of all caches have the same size here", text);
@@ -256,9 +259,9 @@ static int take_options(struct valgrind *v, int argc, char **argv, int *program)
 		free(message);
 		return BAD_OPTION;
 	}
-	/* As in valgrind 3.19 and before.  Harnesses that give sizes expect misses. */
+	/* As in valgrind before 3.21: older harnesses give sizes alone, and expect misses. */
 	if (!v->caches_given)
-		v->run.caches = v->run.cachegrind || v->sizes_given;
+		v->run.caches = v->run.cachegrind;
 	v->run.front.events_off = v->collects_given ? !v->collects : v->toggles;
 	return -1;
 }
