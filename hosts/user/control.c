@@ -2,6 +2,7 @@
 /*
  * control.c: switches events on and off while the program runs: at given times (perf's -D), or by
  * commands that come from a descriptor (--control). Unlike perf's, the commands can name threads.
+ * Hands over counts at intervals (-I).
  *
  * A command is done when no thread of the run counts as before: each has seen the change, or is
  * in a system call and sees it before it runs more of the program.  The others are asked by a
@@ -42,6 +43,8 @@ void control_prepare(struct link *link, const struct launch_control *wanted)
 	link->events_on = on ? all_events(link) : 0;
 	if (wanted)
 		link->want |= LINK_WANT_CONTROL;
+	if (wanted && wanted->interval_ms)
+		link->want |= LINK_WANT_INTERVALS;
 	if (!on)
 		fprintf(stderr, "Events disabled\n");
 }
@@ -88,6 +91,14 @@ static void wait_for(struct link_follower *f, uint32_t changes)
 	}
 }
 
+/* Waits until all threads have seen the change with this number. */
+static void show_all(struct link *link, uint32_t change)
+{
+	__atomic_store_n(&link->changes, change, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
+		wait_for(&link->follower[i], change);
+}
+
 /* Switches the events of the set in all threads. */
 static void change_all(struct link *link, uint64_t set, bool on)
 {
@@ -98,9 +109,7 @@ static void change_all(struct link *link, uint64_t set, bool on)
 	for (unsigned e = 0; e <= LINK_EVENTS_MAX; e++)
 		if (set >> e & 1)
 			__atomic_store_n(&link->changed[e], change, __ATOMIC_RELEASE);
-	__atomic_store_n(&link->changes, change, __ATOMIC_SEQ_CST);
-	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
-		wait_for(&link->follower[i], change);
+	show_all(link, change);
 }
 
 /* Returns the events of this thread alone that it has not switched yet. */
@@ -304,60 +313,104 @@ static bool take_commands(const struct run *run)
 
 /* --- the thread --- */
 
+/* What is still to do at certain times. */
+struct schedule {
+	size_t next;	      /* time of the list at which events are switched */
+	bool ends;	      /* the program, at a time that has not passed */
+	bool shows;	      /* counts at intervals */
+	uint64_t interval_ms; /* the end of the next interval */
+};
+
+static uint64_t passed_ns(const struct control *control)
+{
+	return drain_now_ns() - control->start_ns;
+}
+
 /*
- * Switches the events at each time of the list that has passed; *next is the first time that has
- * not.  Returns the milliseconds until then, or -1 after the last one.
+ * Switches the events at each time of the list that has passed.  Returns the milliseconds until the
+ * next time, or -1 after the last one.
  */
-static int keep_times(const struct control *control, size_t *next)
+static int keep_times(const struct control *control, struct schedule *schedule)
 {
 	const struct launch_control *wanted = control->run->request->control;
 
-	for (; *next < wanted->time_count; ++*next) {
-		uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
+	for (; schedule->next < wanted->time_count; schedule->next++) {
+		uint64_t passed = passed_ns(control) / 1000000;
 
-		if (passed < wanted->times[*next])
-			return (int)(wanted->times[*next] - passed);
-		enable(control->run, "", wanted->off == (*next % 2 == 0));
+		if (passed < wanted->times[schedule->next])
+			return (int)(wanted->times[schedule->next] - passed);
+		enable(control->run, "", wanted->off == (schedule->next % 2 == 0));
 	}
 	return -1;
 }
 
 /*
- * Ends the program when its time has passed; *ends says that it has yet to.  Returns the
- * milliseconds until then, or -1 if there is no such time.
+ * Ends the program when its time has passed.  Returns the milliseconds until then, or -1 if there
+ * is no such time.
  */
-static int keep_end(const struct control *control, bool *ends)
+static int keep_end(const struct control *control, struct schedule *schedule)
 {
-	uint64_t passed = (drain_now_ns() - control->start_ns) / 1000000;
+	uint64_t passed = passed_ns(control) / 1000000;
 	uint32_t end = control->run->request->control->end_ms;
 
-	if (*ends && passed < end)
+	if (schedule->ends && passed < end)
 		return (int)(end - passed);
-	if (*ends)
+	if (schedule->ends)
 		kill(control->run->pid, SIGTERM);
-	*ends = false;
+	schedule->ends = false;
 	return -1;
 }
 
-/* Does what its time has come for.  Returns the milliseconds until the next time, or -1. */
-static int keep_all(const struct control *control, size_t *next, bool *ends)
+/*
+ * Hands the counts over at the end of an interval.  Intervals that ended meanwhile are left out.
+ * Returns the milliseconds until the end of the next one, or -1 if there is none.
+ */
+static int keep_intervals(const struct control *control, struct schedule *schedule)
 {
-	int switching = keep_times(control, next), end = keep_end(control, ends);
+	const struct launch_control *wanted = control->run->request->control;
+	struct link *link = control->run->link;
+	uint64_t count[LINK_EVENTS_MAX] = {0};
+	uint64_t passed = passed_ns(control);
 
-	return switching < 0 || (end >= 0 && end < switching) ? end : switching;
+	if (!schedule->shows)
+		return -1;
+	if (passed / 1000000 < schedule->interval_ms)
+		return (int)(schedule->interval_ms - passed / 1000000);
+	show_all(link, link->changes + 1);
+	for (size_t e = 0; e < control->run->request->events; e++)
+		count[e] = __atomic_load_n(&link->count[e], __ATOMIC_RELAXED);
+	passed = passed_ns(control);
+	schedule->shows = wanted->interval(wanted->opaque, passed, count);
+	schedule->interval_ms = (passed / 1000000 / wanted->interval_ms + 1) * wanted->interval_ms;
+	return schedule->shows ? (int)(schedule->interval_ms - passed / 1000000) : -1;
+}
+
+/* Returns the earlier one of two times to wait, of which -1 is none. */
+static int earlier(int one, int other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+/* Does what its time has come for.  Returns the milliseconds until the next time, or -1. */
+static int keep_all(const struct control *control, struct schedule *schedule)
+{
+	int wait = earlier(keep_times(control, schedule), keep_end(control, schedule));
+
+	return earlier(wait, keep_intervals(control, schedule));
 }
 
 static void *serve(void *opaque)
 {
 	const struct control *control = opaque;
 	const struct launch_control *wanted = control->run->request->control;
-	bool ends = wanted->end_ms;
+	struct schedule schedule = {.ends = wanted->end_ms,
+				    .shows = wanted->interval_ms,
+				    .interval_ms = wanted->interval_ms};
 	struct pollfd fds[] = {{.fd = control->wake[0], .events = POLLIN},
 			       {.fd = wanted->command_fd, .events = POLLIN}};
-	size_t next = 0;
 
 	for (;;) {
-		int ready = poll(fds, 2, keep_all(control, &next, &ends));
+		int ready = poll(fds, 2, keep_all(control, &schedule));
 
 		if (ready > 0 && fds[0].revents)
 			return NULL;

@@ -39,12 +39,23 @@ typedef void launch_regions(void *opaque, const struct link_region *region, size
 typedef size_t launch_points(void *opaque, const struct link_mmap *mmap, struct link_region *region,
 			     struct link_point *point, size_t room);
 
-/* Events that count only part of the time, as with perf's -D and --control. */
+/* Is given what the run has counted of each event `passed_ns` after its start.  Returns false to be
+ * given no more. */
+typedef bool launch_interval(void *opaque, uint64_t passed_ns,
+			     const uint64_t count[LINK_EVENTS_MAX]);
+
+/* Events that count only part of the time, or are shown while they count, as with perf's -D,
+ * --control and -I. */
 struct launch_control {
 	bool off;	       /* they do not count at the start */
 	const uint32_t *times; /* when they are switched, in milliseconds after the start, in
 				    order: on and off in turn if `off`, otherwise off and on */
 	size_t time_count;
+	/* After each `interval_ms` the counts until then are given to `interval`, by another thread
+	 * than that of launch_run().  0: never. */
+	uint32_t interval_ms;
+	launch_interval *interval;
+	void *opaque;
 	uint32_t end_ms;	 /* when the program gets SIGTERM; 0: never */
 	int command_fd;		 /* where commands come from; -1: there are none */
 	int acknowledge_fd;	 /* where they are acknowledged; -1: nowhere */

@@ -76,6 +76,8 @@ struct link_event {
 #define LINK_WANT_COSTS	     131072u /* what each instruction and call costs on the machine */
 #define LINK_WANT_CHANGES_WRITE                                                                    \
 	262144u /* with LINK_WANT_COSTS: what reads and writes the same place is a write */
+#define LINK_WANT_INTERVALS                                                                        \
+	524288u /* `count` is complete whenever all threads have seen `changes` */
 #define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*

@@ -182,7 +182,7 @@ has "an absent one: why" "$err" "absent: cpu-migrations (the kernel tells it onl
 for option in --per-thread "--sweep l2.size=256K,512K"; do
 	# shellcheck disable=SC2086 # several words
 	run stat $option -e page-faults -- ./count
-	refuses "$option with the kernel's events" 129 "page-faults cannot be combined with --sweep or --per-thread"
+	refuses "$option with the kernel's events" 129 "page-faults cannot be combined with --sweep, --per-thread or -I"
 done
 run stat --write-baseline base -e page-faults -- ./count
 refuses "a baseline with the kernel's events" 129 "page-faults differs from run to run"

@@ -10,6 +10,8 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/counts/stat_print.h"
 
+#define HEADING_EVERY 25 /* intervals, as with perf */
+
 bool stat_output_open(struct stat_output *output)
 {
 	output->file = stderr;
@@ -31,6 +33,29 @@ static void empty(const struct stat_output *output)
 		tool_error("cannot empty %s: %s", output->path, strerror(errno));
 }
 
+static void print_counts(const struct stat_output *output, const struct stat_table *table)
+{
+	if (output->json)
+		stat_print_json(table, output->file);
+	else if (output->separator)
+		stat_print_fields(table, output->separator, output->file);
+	else if (table->until_ns)
+		stat_print_interval(table, output->file);
+	else
+		stat_print_text(table, output->path, output->file);
+}
+
+void stat_output_interval(const struct stat_output *output, const struct stat_table *table,
+			  uint64_t before)
+{
+	if (!before)
+		empty(output);
+	if (before % HEADING_EVERY == 0 && !output->json && !output->separator)
+		fputs("#           time             counts unit events\n", output->file);
+	print_counts(output, table);
+	fflush(output->file);
+}
+
 void stat_output_print(const struct stat_output *output, const struct stat_table *table,
 		       const struct stat_sweep *sweep)
 {
@@ -40,12 +65,8 @@ void stat_output_print(const struct stat_output *output, const struct stat_table
 	if (sweep)
 		output->separator ? stat_sweep_print_fields(sweep, output->separator, file)
 				  : stat_sweep_print(sweep, file);
-	else if (output->json)
-		stat_print_json(table, file);
-	else if (output->separator)
-		stat_print_fields(table, output->separator, file);
 	else
-		stat_print_text(table, output->path, file);
+		print_counts(output, table);
 }
 
 bool stat_output_close(struct stat_output *output, uint64_t runs)

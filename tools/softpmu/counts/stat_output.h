@@ -22,6 +22,11 @@ bool stat_output_open(struct stat_output *output);
 void stat_output_print(const struct stat_output *output, const struct stat_table *table,
 		       const struct stat_sweep *sweep);
 
+/* Prints the counts of an interval.  `before` is how many were printed before it; the first one
+ * empties the file. */
+void stat_output_interval(const struct stat_output *output, const struct stat_table *table,
+			  uint64_t before);
+
 /* Closes the file, and removes a new one if there was no run.  Returns false, after a message if
  * that is possible, if something could not be written. */
 bool stat_output_close(struct stat_output *output, uint64_t runs);

@@ -8,6 +8,7 @@
  */
 #include "tools/softpmu/counts/stat_print.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,14 @@ static void print_rows(const struct stat_table *table, stat_threads_row *row, st
 		else
 			row(form, table, i);
 	}
+}
+
+/* Prints the time of an interval before its counts. */
+static void print_time(const struct stat_table *table, const char *end, FILE *file)
+{
+	if (table->until_ns)
+		fprintf(file, "%6" PRIu64 ".%09" PRIu64 "%s", table->until_ns / 1000000000,
+			table->until_ns % 1000000000, end);
 }
 
 /* --- text ------------------------------------------------------------------------------- */
@@ -103,6 +112,7 @@ static void print_row(void *opaque, const struct stat_table *table, size_t index
 	char number[64];
 	double metric;
 
+	print_time(table, " ", file);
 	if (dash) /* as wide as perf's: the name to the right, the number to the left */
 		fprintf(file, "%16.*s-%-8s", (int)(dash - table->thread), table->thread, dash + 1);
 	name_unit = missing ? "" : event_kernel_unit(event->kernel);
@@ -154,9 +164,10 @@ static void print_metrics(const struct stat_table *table, FILE *file)
 	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++) {
 		if (!value.name)
 			continue;
-		if (!some)
+		if (!some && !table->until_ns)
 			fputs("\n metrics:\n\n", file);
 		some = true;
+		print_time(table, " ", file);
 		if (value.known)
 			fprintf(file, "%18.*f %-4s %-30s  # %s\n", *value.unit ? 1 : 3, value.value,
 				value.unit, value.name, value.description);
@@ -249,16 +260,32 @@ static void print_changes(const struct stat_table *table, int width, FILE *file)
 	fputc('\n', file);
 }
 
-void stat_print_text(const struct stat_table *table, const char *output, FILE *file)
+/* Returns the width of the longest name. */
+static int name_width(const struct stat_table *table)
 {
-	struct form form = {.file = file, .width = NAME_WIDTH};
+	int width = NAME_WIDTH;
 
 	for (size_t i = 0; i < table->events.count; i++) {
 		int length = (int)strlen(table->events.event[i].name);
 
-		if (length > form.width)
-			form.width = length;
+		if (length > width)
+			width = length;
 	}
+	return width;
+}
+
+void stat_print_interval(const struct stat_table *table, FILE *file)
+{
+	struct form form = {.file = file, .width = name_width(table)};
+
+	print_rows(table, print_row, &form);
+	print_metrics(table, file);
+}
+
+void stat_print_text(const struct stat_table *table, const char *output, FILE *file)
+{
+	struct form form = {.file = file, .width = name_width(table)};
+
 	if (output) {
 		time_t now = time(NULL);
 
@@ -327,6 +354,14 @@ static void print_json_change(const struct stat_table *table, size_t index, FILE
 		stat_table_is_beyond(table, index) ? "true" : "false");
 }
 
+static void print_json_begin(const struct stat_table *table, FILE *file)
+{
+	fputc('{', file);
+	if (table->until_ns)
+		fprintf(file, "\"interval\" : %" PRIu64 ".%09" PRIu64 ", ",
+			table->until_ns / 1000000000, table->until_ns % 1000000000);
+}
+
 static void print_json_row(void *opaque, const struct stat_table *table, size_t index)
 {
 	FILE *file = ((const struct form *)opaque)->file;
@@ -340,7 +375,7 @@ static void print_json_row(void *opaque, const struct stat_table *table, size_t 
 		unit = "";
 		metric = 0;
 	}
-	fputc('{', file);
+	print_json_begin(table, file);
 	if (table->thread) {
 		fputs("\"thread\" : ", file);
 		stat_print_json_text(table->thread, file);
@@ -377,11 +412,13 @@ void stat_print_json(const struct stat_table *table, FILE *file)
 	print_rows(table, print_json_row, &form);
 	stat_regions_json(table, file);
 	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
-		if (value.name && value.known)
+		if (value.name && value.known) {
+			print_json_begin(table, file);
 			fprintf(file,
-				"{\"metric-value\" : \"%.6f\", \"metric-unit\" : \"%s%s%s\", "
+				"\"metric-value\" : \"%.6f\", \"metric-unit\" : \"%s%s%s\", "
 				"\"fidelity\" : \"modelled\"}\n",
 				value.value, value.unit, *value.unit ? "  " : "", value.name);
+		}
 }
 
 /* Prints three fields, which are empty if there is nothing to compare. */
@@ -407,6 +444,7 @@ static void print_field_row(void *opaque, const struct stat_table *table, size_t
 	double metric;
 	char number[64];
 
+	print_time(table, separator, file);
 	if (table->thread)
 		fprintf(file, "%s%s", table->thread, separator);
 	fputs(missing ? missing : number_text(table, index, false, number), file);
@@ -438,6 +476,7 @@ void stat_print_fields(const struct stat_table *table, const char *separator, FI
 	stat_regions_fields(table, separator, file);
 	for (size_t i = 0; table->metrics && metrics_value(table->metrics, table, i, &value); i++)
 		if (value.name && value.known) {
+			print_time(table, separator, file);
 			for (unsigned empty = 0; empty < 5 + (table->runs > 1); empty++)
 				fputs(separator, file);
 			fprintf(file, "%.3f%s%s%s%s%smodelled\n", value.value, separator,

@@ -12,6 +12,9 @@ void stat_print_text(const struct stat_table *table, const char *output, FILE *f
 void stat_print_json(const struct stat_table *table, FILE *file);
 void stat_print_fields(const struct stat_table *table, const char *separator, FILE *file);
 
+/* Prints only the rows and the metrics, each with the time at which the interval ended. */
+void stat_print_interval(const struct stat_table *table, FILE *file);
+
 /* Writes 1234567 as 1,234,567. */
 #define STAT_PRINT_NUMBER 32
 const char *stat_print_commas(double value, char to[STAT_PRINT_NUMBER]);

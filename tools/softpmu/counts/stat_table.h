@@ -48,6 +48,8 @@ struct stat_table {
 	struct spread switches, faults; /* of the program and of what follows it */
 	struct stat_threads *threads;	/* counts of each thread; NULL: only of all */
 	struct stat_regions *regions;	/* of the program; NULL: there are none */
+	uint64_t until_ns;		/* the counts are those of an interval that ended so long
+					   after the start; 0: of whole runs */
 	const char *thread;		/* the counts are those of this thread; NULL: of all */
 };
 

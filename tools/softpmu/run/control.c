@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.c: the arguments of -D and --control, in perf's syntax.  -D takes a number of
- * milliseconds or ranges FROM-TO[,FROM-TO]...; --control takes fd:COMMANDS[,ACKNOWLEDGEMENTS] or
- * fifo:COMMANDS[,ACKNOWLEDGEMENTS].
+ * control.c: the arguments of -D, --timeout, -I and --control, in perf's syntax.  -D takes a
+ * number of milliseconds or ranges FROM-TO[,FROM-TO]...; --control takes
+ * fd:COMMANDS[,ACKNOWLEDGEMENTS] or fifo:COMMANDS[,ACKNOWLEDGEMENTS].
  */
 #include "tools/softpmu/run/control.h"
 
@@ -83,16 +83,28 @@ int control_delay(struct control_options *control, const char *command, const ch
 	return -1;
 }
 
-int control_timeout(struct control_options *control, const char *command, const char *text)
+/* Takes a number of milliseconds other than 0. */
+static int milliseconds(struct control_options *control, const char *command, const char *option,
+			const char *text, uint32_t *to)
 {
 	uint64_t ms;
 
 	give(control);
 	if (!tool_number(text, &ms) || !ms || ms > INT_MAX)
-		return tool_usage_error(command,
-					"--timeout takes a number of milliseconds, not '%s'", text);
-	control->launch.end_ms = (uint32_t)ms;
+		return tool_usage_error(command, "%s takes a number of milliseconds, not '%s'",
+					option, text);
+	*to = (uint32_t)ms;
 	return -1;
+}
+
+int control_timeout(struct control_options *control, const char *command, const char *text)
+{
+	return milliseconds(control, command, "--timeout", text, &control->launch.end_ms);
+}
+
+int control_interval(struct control_options *control, const char *command, const char *text)
+{
+	return milliseconds(control, command, "-I", text, &control->launch.interval_ms);
 }
 
 /* A descriptor by its number, which is open. */

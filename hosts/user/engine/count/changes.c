@@ -92,6 +92,7 @@ void changes_follow(void)
 		changes_switch(on);
 	if (opened_wanted() && current->follower)
 		opened_follow(&engine_link->opened[current->follower - engine_link->follower]);
+	counting_publish_interval();
 	current->followed = change;
 	if (!current->follower)
 		return;

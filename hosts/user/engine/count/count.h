@@ -75,6 +75,8 @@ void units_follow(void);
 void counting_finish(void);
 /* Writes what has been counted so far to the shared memory. */
 void counting_publish(void);
+/* The same for counts alone, if the tool wants them at each of its changes. */
+void counting_publish_interval(void);
 /* Leaves out what has been counted since then: the tool is not told of it. */
 void counting_skip(void);
 /* Resets the units, which count from 0: in a new process, or when they were left in the middle

@@ -143,11 +143,22 @@ void counting_drain(void)
 	shards_set_mode(before);
 }
 
-/* Adds the counts to the shared memory, and tells the tool what the thread has counted, if it wants
- * that.  Several processes may do so at a time. */
-static void publish(void)
+/* Adds what the thread has counted of an event since the last time to the shared memory.  Returns
+ * that number.  Several processes may do so at a time. */
+static uint64_t publish_event(unsigned e)
 {
 	struct counting *c = current->counting;
+	uint64_t n = counting_of(c, e), new = n - c->event[e].published;
+
+	__atomic_add_fetch(&engine_link->count[e], new, __ATOMIC_RELAXED);
+	c->event[e].published = n;
+	return new;
+}
+
+/* Adds the counts to the shared memory, and tells the tool what the thread has counted, if it wants
+ * that. */
+static void publish(void)
+{
 	struct link_counts r = {
 		.header = {LINK_REC_COUNTS, sizeof(r)},
 		.pid = current->pid,
@@ -155,13 +166,8 @@ static void publish(void)
 		.tsc = read_tsc(),
 	};
 
-	for (unsigned e = 0; e < engine_link->events && current->observed; e++) {
-		uint64_t n = counting_of(c, e);
-
-		r.count[e] = n - c->event[e].published;
-		__atomic_add_fetch(&engine_link->count[e], r.count[e], __ATOMIC_RELAXED);
-		c->event[e].published = n;
-	}
+	for (unsigned e = 0; e < engine_link->events && current->observed; e++)
+		r.count[e] = publish_event(e);
 	client_publish();
 	costs_publish();
 	if (engine_link->want & LINK_WANT_PER_THREAD)
@@ -178,6 +184,19 @@ void counting_publish(void)
 	windows_settle();
 	publish();
 	opened_publish();
+	shards_set_mode(before);
+}
+
+void counting_publish_interval(void)
+{
+	enum counting_mode before;
+
+	if (!(engine_link->want & LINK_WANT_INTERVALS) || !current->counts)
+		return;
+	before = counting_mode_now();
+	shards_set_mode(COUNTING_PRECISE);
+	for (unsigned e = 0; e < engine_link->events && current->observed; e++)
+		publish_event(e);
 	shards_set_mode(before);
 }
 

@@ -187,6 +187,7 @@ void follow_take_back(uint32_t child)
 
 void follow_outside(void)
 {
+	counting_publish_interval();
 	opened_publish();
 	if (current->follower)
 		__atomic_store_n(&current->follower->outside, 1, __ATOMIC_SEQ_CST);
