@@ -1,7 +1,7 @@
 # The packages that are needed besides gcc, make and git, by their names in Debian 12. docs/dependencies.md
 # says what each is for. As root the goals install missing packages; otherwise
 # they print the apt command and stop.
-DEPS_BUILD := binutils libc6-dev libiberty-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev
+DEPS_BUILD := binutils libc6-dev libiberty-dev libzydis-dev libpfm4-dev libdw-dev libelf-dev libzstd-dev
 DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd pigz sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf

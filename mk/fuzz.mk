@@ -46,7 +46,7 @@ $(B)/fuzz/fuzz_uarch: $(B)/fuzz/obj/tests/fuzz/fuzz_uarch.o $(FUZZ_UARCH_OBJ)
 $(B)/fuzz/fuzz_decode: $(B)/fuzz/obj/tests/fuzz/fuzz_decode.o $(FUZZ_DECODE_OBJ)
 	$(FUZZ_LINK) -lZydis
 $(B)/fuzz/fuzz_perfdata: $(B)/fuzz/obj/tests/fuzz/fuzz_perfdata.o $(FUZZ_PERFDATA_OBJ)
-	$(FUZZ_LINK) -ldw -lelf
+	$(FUZZ_LINK) -ldw -lelf -lzstd
 
 .SECONDARY: $(patsubst tests/fuzz/%.c,$(B)/fuzz/obj/tests/fuzz/%.o,$(wildcard tests/fuzz/fuzz_*.c))
 .PHONY: fuzz fuzz-build fuzz-selftest

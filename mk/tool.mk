@@ -35,8 +35,8 @@ $(B)/tool/engine_image.o: $(B)/tool/engine_image
 soname = $$(objdump -p "$$($(CC) -print-file-name=lib$(1).so)" | sed -n 's/^ *SONAME *//p')
 $(B)/tool/delayed_names.o: mk/tool.mk
 	@mkdir -p $(@D)
-	printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n.global delayed_elf, delayed_dw, delayed_zydis\ndelayed_elf: .asciz "%s"\ndelayed_dw: .asciz "%s"\ndelayed_zydis: .asciz "%s"\n' \
-		$(foreach name,elf dw Zydis,"$(call soname,$(name))") | $(CC) -c -x assembler - -o $@
+	printf '.section .note.GNU-stack,"",@progbits\n.section .rodata\n.global delayed_elf, delayed_dw, delayed_zydis, delayed_zstd\ndelayed_elf: .asciz "%s"\ndelayed_dw: .asciz "%s"\ndelayed_zydis: .asciz "%s"\ndelayed_zstd: .asciz "%s"\n' \
+		$(foreach name,elf dw Zydis zstd,"$(call soname,$(name))") | $(CC) -c -x assembler - -o $@
 
 # The scripts of `softpmu vm`: vm_image.sh is the string vm_image_script.
 VM_SCRIPTS := vm_packages vm_image vm_init

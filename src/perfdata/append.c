@@ -26,7 +26,7 @@ static struct cursor begin_record(struct perfdata_writer *writer, uint32_t type,
 
 	if (writer->buffered + bytes > BUFFER_BYTES)
 		writer_flush(writer);
-	if (writer->error || bytes > RECORD_BYTES_MAX) {
+	if (writer->error || bytes > (writer->packer ? PACK_BYTES : RECORD_BYTES_MAX)) {
 		cursor.bad = true;
 		return cursor;
 	}
@@ -259,9 +259,9 @@ static bool write_trace(struct perfdata_writer *writer, const struct perfdata_tr
 	cursor_bytes(&cursor, &header, sizeof(header));
 	body_trace_header(&cursor, &body);
 	if (!remember_trace(writer, offset, sizeof(head)) ||
-	    writer_put(writer->fd, head, sizeof(head), offset) < sizeof(head) ||
-	    writer_put(writer->fd, trace->records, bytes, offset + sizeof(head)) < bytes ||
-	    writer_put(writer->fd, padding, sizeof(padding), offset + sizeof(head) + bytes) <
+	    writer_put(writer, head, sizeof(head), offset) < sizeof(head) ||
+	    writer_put(writer, trace->records, bytes, offset + sizeof(head)) < bytes ||
+	    writer_put(writer, padding, sizeof(padding), offset + sizeof(head) + bytes) <
 		    sizeof(padding)) {
 		writer->error = errno ? errno : EIO;
 		writer_cut(writer);

@@ -123,7 +123,8 @@ static void join_command(struct perfdata_reader *reader)
 
 void reader_read_features(struct perfdata_reader *reader)
 {
-	find_features(reader);
+	if (reader->header.header_bytes != PIPE_HEADER_BYTES)
+		find_features(reader);
 	read_names(reader);
 	join_command(reader);
 }

@@ -275,6 +275,18 @@ static bool put_clock(struct body *body, const struct feature_source *source)
 	return true;
 }
 
+static bool put_compression(struct body *body, const struct feature_source *source)
+{
+	if (!source->compression)
+		return false;
+	put_u32(body, COMPRESSED_VERSION);
+	put_u32(body, COMPRESSED_ZSTD);
+	put_u32(body, (uint32_t)source->compression);
+	put_u32(body, source->packed_to ? (uint32_t)(source->packed_from / source->packed_to) : 1);
+	put_u32(body, COMPRESSED_EXPANDED);
+	return true;
+}
+
 /* In the order of their bits, as the descriptors. */
 static const struct {
 	enum perfdata_feature bit;
@@ -297,6 +309,7 @@ static const struct {
 	{FEATURE_AUXTRACE, put_traces},
 	{FEATURE_SAMPLE_TIME, put_times},
 	{FEATURE_CLOCKID, put_clock},
+	{FEATURE_COMPRESSED, put_compression},
 };
 
 #define FEATURES (sizeof(features) / sizeof(features[0]))

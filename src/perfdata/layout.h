@@ -47,6 +47,7 @@ enum perfdata_feature {
 	FEATURE_AUXTRACE = 18,
 	FEATURE_SAMPLE_TIME = 21,
 	FEATURE_CLOCKID = 23,
+	FEATURE_COMPRESSED = 27,
 	FEATURES_MAX = 256,
 };
 
@@ -60,7 +61,16 @@ enum perfdata_feature {
 #define BUILD_ID_ENTRY_PATH  36
 #define MISC_BUILD_ID_SIZE   (1u << 15) /* the byte after the id is its length */
 
-#define RECORD_COMPRESSED 81
+/*
+ * The pipe form: the magic number and the header's size, 16. Then there are only records. These
+ * take the place of the file's header: HEADER_ATTR has an attr and its ids, HEADER_FEATURE the
+ * number of a feature and its body. Further data follows HEADER_TRACING_DATA and AUXTRACE.
+ */
+#define PIPE_HEADER_BYTES	   16
+#define RECORD_HEADER_ATTR	   64
+#define RECORD_HEADER_TRACING_DATA 66
+#define RECORD_HEADER_FEATURE	   80
+#define RECORD_COMPRESSED	   81
 
 #define RECORD_BYTES_MAX 65528 /* the size field has 16 bits; records are multiples of 8 */
 
@@ -156,7 +166,15 @@ struct feature_source {
 	} * traces;
 	size_t trace_count;
 	uint64_t first_ns, last_ns;
+	int compression;		 /* zstd's level; 0: none */
+	uint64_t packed_from, packed_to; /* bytes of records and of compressed ones */
 };
+
+/* Feature COMPRESSED: the version, zstd's number, its level, how much shorter the records are, and
+ * how many bytes a compressed record can have in the end. */
+#define COMPRESSED_VERSION  1
+#define COMPRESSED_ZSTD	    1
+#define COMPRESSED_EXPANDED (256u << 10)
 
 /*
  * Makes all feature sections, descriptors first, for a file in which they begin at `offset`.

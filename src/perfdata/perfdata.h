@@ -3,7 +3,8 @@
  * perfdata.h: writes and reads perf.data, the file of Linux' perf tools.
  *
  * The writer adds records and makes the file readable at each perfdata_sync(). The reader takes any
- * file in the PERFILE2 form and checks each length. Both use the layout in layout.h.
+ * file or pipe in the PERFILE2 form, compressed or not, and checks each length. Both use the layout
+ * in layout.h.
  */
 #ifndef SOFTPMU_PERFDATA_H
 #define SOFTPMU_PERFDATA_H
@@ -124,6 +125,8 @@ struct perfdata_about {
 	const char *cpu_name; /* of the unit's model */
 	const char *cpu_id;   /* as perf: "GenuineIntel,6,94,3" */
 	char *const *command; /* the tool's own command line, NULL-terminated */
+	int compression;      /* zstd's level for the records; 0: they are not compressed */
+	int pipe_fd;	      /* where the pipe form is written, in order; 0: to the file */
 };
 
 /*
@@ -184,7 +187,7 @@ size_t perfdata_read_build_id(const char *path, uint8_t id[PERFDATA_BUILD_ID_MAX
 
 struct perfdata_reader;
 
-/* NULL: *error is a line that the caller must free(). */
+/* Opens a file; "-" is standard input.  NULL: *error is a line that the caller must free(). */
 struct perfdata_reader *perfdata_open(const char *path, char **error);
 void perfdata_close(struct perfdata_reader *reader);
 

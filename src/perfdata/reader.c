@@ -2,8 +2,8 @@
 /*
  * reader.c: reads a perf.data, written by this project or by perf.
  *
- * It checks each offset and length in the file before it uses it. It does not read the pipe form,
- * files of big-endian machines, and compressed records (perf record -z).
+ * It checks each offset and length in the file before it uses it. It does not read files of
+ * big-endian machines.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,11 +22,29 @@
 
 /* --- opening ------------------------------------------------------------------------------ */
 
+/* Opens the file; "-" is standard input.  What comes from a pipe is copied first. */
+static int open_file(const char *path)
+{
+	struct stat status;
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	int copy, error;
+
+	if (fd < 0 || fstat(fd, &status) ||
+	    (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
+		return fd;
+	copy = expand_stream(fd);
+	error = errno;
+	close(fd);
+	errno = error;
+	return copy;
+}
+
 static const char *map_file(struct perfdata_reader *reader)
 {
 	struct stat status;
 	const char *wrong = NULL;
-	int fd = open(reader->path, O_RDONLY | O_CLOEXEC);
+	int fd = open_file(reader->path);
 
 	if (fd < 0)
 		return strerror(errno);
@@ -42,7 +60,7 @@ static const char *map_file(struct perfdata_reader *reader)
 		if (memory == MAP_FAILED) {
 			wrong = strerror(errno);
 		} else {
-			reader->file = memory;
+			reader->file = reader->records = memory;
 			reader->bytes = (uint64_t)status.st_size;
 		}
 	}
@@ -63,8 +81,8 @@ static const char *read_header(struct perfdata_reader *reader)
 		return "written on a big-endian machine";
 	if (memcmp(header->magic, PERFDATA_MAGIC, sizeof(header->magic)))
 		return "not a perf.data file";
-	if (header->header_bytes == 16)
-		return "perf.data in its pipe form is not read";
+	if (header->header_bytes == PIPE_HEADER_BYTES)
+		return reader_read_pipe(reader);
 	if (reader->bytes < sizeof(*header) || header->header_bytes < sizeof(*header))
 		return "the header is cut short";
 	if (!reader_has(reader, header->attrs.offset, header->attrs.bytes))
@@ -75,7 +93,7 @@ static const char *read_header(struct perfdata_reader *reader)
 	/*
 	 * A file that was not finished says 0 or less than it has. A file that was cut says more.
 	 */
-	reader->at = header->data.offset;
+	reader->begin = reader->at = header->data.offset;
 	if (!header->data.bytes || !reader_has(reader, header->data.offset, header->data.bytes))
 		reader->end = reader->bytes;
 	else
@@ -114,6 +132,24 @@ static const char *read_attrs(struct perfdata_reader *reader)
 	return NULL;
 }
 
+/* A file without features was not finished, and may have compressed records nevertheless. */
+static bool may_be_compressed(const struct perfdata_reader *reader)
+{
+	uint64_t bytes;
+	struct perf_event_header header;
+
+	if (reader->feature[FEATURE_COMPRESSED].bytes)
+		return true;
+	if (reader->header.features[0])
+		return false;
+	for (uint64_t at = reader->at; at < reader->end; at += bytes) {
+		bytes = reader_record_bytes(reader, at, &header);
+		if (!bytes || header.type == RECORD_COMPRESSED)
+			return bytes;
+	}
+	return false;
+}
+
 struct perfdata_reader *perfdata_open(const char *path, char **error)
 {
 	struct perfdata_reader *reader = calloc(1, sizeof(*reader));
@@ -128,15 +164,19 @@ struct perfdata_reader *perfdata_open(const char *path, char **error)
 	wrong = map_file(reader);
 	if (!wrong)
 		wrong = read_header(reader);
-	if (!wrong)
+	if (!wrong && !reader->events)
 		wrong = read_attrs(reader);
+	if (!wrong) {
+		reader_read_features(reader);
+		if (may_be_compressed(reader))
+			wrong = expand_records(reader);
+	}
 	if (wrong) {
 		if (asprintf(error, "%s: %s", path, wrong) < 0)
 			*error = NULL;
 		perfdata_close(reader);
 		return NULL;
 	}
-	reader_read_features(reader);
 	return reader;
 
 no_memory:
@@ -151,6 +191,8 @@ void perfdata_close(struct perfdata_reader *reader)
 		return;
 	if (reader->file)
 		munmap(reader->file, reader->bytes);
+	if (reader->expanded)
+		munmap(reader->expanded, reader->expanded_bytes);
 	for (size_t i = 0; i < reader->event_count; i++)
 		free(reader->events[i].name);
 	free(reader->events);
@@ -233,7 +275,7 @@ static bool read_trace(struct perfdata_reader *reader, struct cursor cursor,
 		       struct perfdata_trace *trace)
 {
 	struct trace_header header = {0};
-	const uint8_t *data = reader->file + reader->at;
+	const uint8_t *data = reader->records + reader->at;
 
 	body_trace_header(&cursor, &header);
 	if (cursor.bad || header.bytes > reader->end - reader->at)
@@ -323,7 +365,7 @@ static void release(struct perfdata_reader *reader)
 	uint64_t from = (reader->released + page - 1) & ~(page - 1), to = reader->at & ~(page - 1);
 
 	if (from < to)
-		madvise(reader->file + from, to - from, MADV_DONTNEED);
+		madvise(reader->records + from, to - from, MADV_DONTNEED);
 	reader->released = reader->at;
 }
 
@@ -337,19 +379,17 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record
 	if (reader->at - reader->released > RELEASED_BYTES)
 		release(reader);
 	if (reader->at == reader->end)
-		return 0;
+		return reader->damaged ? damaged(reader, "damaged compressed records", error) : 0;
 	if (reader->end - reader->at < sizeof(header))
 		return damaged(reader, "the file ends within a record", error);
-	memcpy(&header, reader->file + reader->at, sizeof(header));
+	memcpy(&header, reader->records + reader->at, sizeof(header));
 	if (header.size < sizeof(header))
 		return damaged(reader, "a record without a size", error);
 	if (header.size > reader->end - reader->at)
 		return damaged(reader, "the file ends within a record", error);
-	if (header.type == RECORD_COMPRESSED)
-		return damaged(reader, "compressed records are not read", error);
 
-	cursor.at = reader->file + reader->at + sizeof(header);
-	cursor.end = reader->file + reader->at + header.size;
+	cursor.at = reader->records + reader->at + sizeof(header);
+	cursor.end = reader->records + reader->at + header.size;
 	record->type = header.type;
 	if (read_body(reader, &header, cursor, record) < 0)
 		return damaged(reader, "a damaged record", error);
@@ -361,7 +401,7 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_record *record
 
 void perfdata_rewind(struct perfdata_reader *reader)
 {
-	perfdata_seek(reader, reader->header.data.offset);
+	perfdata_seek(reader, reader->begin);
 }
 
 uint64_t perfdata_offset(const struct perfdata_reader *reader)

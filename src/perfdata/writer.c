@@ -20,45 +20,11 @@
 
 /* --- the file ---------------------------------------------------------------------- */
 
-size_t writer_put(int fd, const void *bytes, size_t count, uint64_t offset)
-{
-	const uint8_t *at = bytes;
-	size_t done = 0;
-
-	while (done < count) {
-		ssize_t put = pwrite(fd, at + done, count - done, (off_t)(offset + done));
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			break;
-		done += (size_t)put;
-	}
-	return done;
-}
-
-/* Counts the whole records in the first `bytes` of the buffer, and the samples among them. */
-static size_t whole_records(const struct perfdata_writer *writer, size_t bytes, uint64_t *samples)
-{
-	size_t at = 0;
-
-	*samples = 0;
-	while (at + sizeof(struct perf_event_header) <= bytes) {
-		struct perf_event_header header;
-
-		memcpy(&header, writer->buffer + at, sizeof(header));
-		if (at + header.size > bytes)
-			break;
-		at += header.size;
-		*samples += header.type == PERF_RECORD_SAMPLE;
-	}
-	return at;
-}
-
 void writer_cut(struct perfdata_writer *writer)
 {
 	/* A device cannot be cut. Then the length in the header decides. */
-	if (ftruncate(writer->fd, (off_t)(writer->header.data.offset + writer->written)))
+	if (!writer->pipe &&
+	    ftruncate(writer->fd, (off_t)(writer->header.data.offset + writer->written)))
 		return;
 }
 
@@ -71,36 +37,42 @@ void writer_forget_traces(struct perfdata_writer *writer)
 		about->trace_count--;
 }
 
-void writer_flush(struct perfdata_writer *writer)
-{
-	size_t bytes = writer->buffered, done;
-	uint64_t samples = writer->buffered_samples;
-
-	if (!bytes || writer->error)
-		return;
-	done = writer_put(writer->fd, writer->buffer, bytes,
-			  writer->header.data.offset + writer->written);
-	writer->before = writer->written;
-	writer->before_samples = writer->written_samples;
-	writer->trace_last = false;
-	if (done < bytes) {
-		writer->error = errno ? errno : EIO;
-		bytes = whole_records(writer, done, &samples);
-	}
-	writer->written += bytes;
-	writer->written_samples += samples;
-	writer->buffered = 0;
-	writer->buffered_samples = 0;
-	if (writer->error)
-		writer_cut(writer);
-}
-
 /* Notes that the first `bytes` of the records are in the file. */
 static bool write_header(struct perfdata_writer *writer, uint64_t bytes)
 {
 	writer->header.data.bytes = bytes;
-	return writer_put(writer->fd, &writer->header, sizeof(writer->header), 0) ==
+	return writer_put(writer, &writer->header, sizeof(writer->header), 0) ==
 	       sizeof(writer->header);
+}
+
+/* Writes the features after the records.  Returns false if not all could be written; *bytes is how
+ * much space was needed. */
+static bool put_features(struct perfdata_writer *writer, size_t *bytes)
+{
+	uint64_t offset = writer->header.data.offset + writer->written;
+	uint8_t *features = features_build(&writer->about, offset, &writer->header, bytes);
+	bool good = false;
+
+	errno = ENOMEM;
+	if (features)
+		good = writer_put(writer, features, *bytes, offset) == *bytes;
+	free(features);
+	if (!good)
+		memset(writer->header.features, 0, sizeof(writer->header.features));
+	return good;
+}
+
+/* Nobody can expand records of a file that does not say how they were compressed. */
+static void sync_packed(struct perfdata_writer *writer)
+{
+	size_t bytes;
+
+	writer_flush(writer);
+	if (writer->pipe)
+		return;
+	if (!writer->error)
+		put_features(writer, &bytes);
+	write_header(writer, writer->written);
 }
 
 /*
@@ -111,10 +83,14 @@ void perfdata_sync(struct perfdata_writer *writer)
 	uint64_t samples;
 	size_t done = 0;
 
+	if (writer->packer || writer->pipe) {
+		sync_packed(writer);
+		return;
+	}
 	if (!writer->error)
-		done = writer_put(writer->fd, writer->buffer, writer->buffered,
+		done = writer_put(writer, writer->buffer, writer->buffered,
 				  writer->header.data.offset + writer->written);
-	write_header(writer, writer->written + whole_records(writer, done, &samples));
+	write_header(writer, writer->written + writer_whole_records(writer, done, &samples));
 }
 
 /* --- beginning ----------------------------------------------------------------------- */
@@ -139,6 +115,8 @@ static void release(struct perfdata_writer *writer)
 	free(about->version);
 	free(about->cpu_name);
 	free(about->cpu_id);
+	packer_free(writer->packer);
+	free(writer->packed);
 	free(writer->buffer);
 	free(writer->path);
 	free(writer);
@@ -190,6 +168,13 @@ static bool copy_facts(struct perfdata_writer *writer, const struct perfdata_eve
 	struct feature_source *to = &writer->about;
 
 	writer->buffer = malloc(BUFFER_BYTES);
+	if (about->compression) {
+		to->compression = about->compression;
+		writer->packed = malloc((size_t)PACKS_MAX * RECORD_BYTES_MAX);
+		writer->packer = packer_create(about->compression);
+		if (!writer->packed || !writer->packer)
+			return false;
+	}
 	return writer->buffer && copy_text(&to->version, about->version) &&
 	       copy_text(&to->cpu_name, about->cpu_name) && copy_text(&to->cpu_id, about->cpu_id) &&
 	       copy_command(to, about->command) && copy_events(to, events, count);
@@ -235,6 +220,14 @@ static bool open_file(struct perfdata_writer *writer, const char *path)
 	return writer->is_new;
 }
 
+static bool open_pipe(struct perfdata_writer *writer, const char *name, int fd)
+{
+	writer->path = strdup(name);
+	writer->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	writer->pipe = true;
+	return writer->path && writer->fd >= 0;
+}
+
 /* Writes everything before the records. */
 static bool write_front(struct perfdata_writer *writer)
 {
@@ -246,7 +239,7 @@ static bool write_front(struct perfdata_writer *writer)
 	header->header_bytes = sizeof(*header);
 	header->attr_bytes = sizeof(struct perf_event_attr) + sizeof(struct perfdata_section);
 	for (size_t i = 0; i < about->event_count; i++, at += sizeof(uint64_t)) {
-		if (writer_put(writer->fd, &about->events[i].id, sizeof(uint64_t), at) !=
+		if (writer_put(writer, &about->events[i].id, sizeof(uint64_t), at) !=
 		    sizeof(uint64_t))
 			return false;
 	}
@@ -259,7 +252,7 @@ static bool write_front(struct perfdata_writer *writer)
 
 		memcpy(entry, &about->events[i].attr, sizeof(struct perf_event_attr));
 		memcpy(entry + sizeof(struct perf_event_attr), &ids, sizeof(ids));
-		if (writer_put(writer->fd, entry, sizeof(entry), at) != sizeof(entry))
+		if (writer_put(writer, entry, sizeof(entry), at) != sizeof(entry))
 			return false;
 	}
 	header->data.offset = at;
@@ -276,8 +269,9 @@ struct perfdata_writer *perfdata_create(const char *path, const struct perfdata_
 	if (!writer)
 		goto failed;
 	writer->fd = -1;
-	if (!copy_facts(writer, events, count, about) || !open_file(writer, path) ||
-	    !write_front(writer))
+	if (!copy_facts(writer, events, count, about) ||
+	    !(about->pipe_fd ? open_pipe(writer, path, about->pipe_fd) : open_file(writer, path)) ||
+	    !(writer->pipe ? writer_pipe_front(writer) : write_front(writer)))
 		goto failed;
 	return writer;
 
@@ -325,7 +319,7 @@ static void make_room(struct perfdata_writer *writer, size_t bytes)
 	/* File systems allocate whole pages, and both ends may share one. */
 	bytes += 2 * (size_t)sysconf(_SC_PAGESIZE);
 	if (stretch > bytes && !writer->trace_last)
-		kept = whole_records(writer, stretch - bytes, &samples);
+		kept = writer_whole_records(writer, stretch - bytes, &samples);
 	writer->written = writer->before + kept;
 	writer->written_samples = writer->before_samples + samples;
 	writer_cut(writer);
@@ -335,32 +329,20 @@ static void make_room(struct perfdata_writer *writer, size_t bytes)
 /* On failure, *bytes is how much space was needed. */
 static bool write_features(struct perfdata_writer *writer, size_t *bytes)
 {
-	uint64_t offset = writer->header.data.offset + writer->written;
-	size_t done;
-	uint8_t *features = features_build(&writer->about, offset, &writer->header, bytes);
-
-	if (!features) {
-		errno = ENOMEM;
-	} else {
-		done = writer_put(writer->fd, features, *bytes, offset);
-		free(features);
-		if (done == *bytes)
-			return true;
-	}
-	memset(writer->header.features, 0, sizeof(writer->header.features));
+	if (put_features(writer, bytes))
+		return true;
 	if (!writer->error)
 		writer->error = errno;
 	writer_cut(writer);
 	return false;
 }
 
-bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char **error)
+/* Writes what follows the records, and the header.  Returns false if the file cannot be read. */
+static bool end_file(struct perfdata_writer *writer, uint64_t *file_bytes)
 {
 	size_t bytes = 0;
 	bool good;
 
-	*error = NULL;
-	writer_flush(writer);
 	if (!write_features(writer, &bytes)) {
 		/* The names of the events are worth more than the last samples. */
 		make_room(writer, bytes);
@@ -370,6 +352,18 @@ bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char 
 	good = write_header(writer, writer->written);
 	if (!good && !writer->error)
 		writer->error = errno;
+	return good;
+}
+
+bool perfdata_finish(struct perfdata_writer *writer, uint64_t *file_bytes, char **error)
+{
+	bool good = true;
+
+	*error = NULL;
+	writer_flush(writer);
+	*file_bytes = perfdata_bytes(writer);
+	if (!writer->pipe)
+		good = end_file(writer, file_bytes);
 	if (writer->error && asprintf(error, "writing %s: %s: kept %llu samples", writer->path,
 				      strerror(writer->error),
 				      (unsigned long long)(good ? writer->written_samples : 0)) < 0)

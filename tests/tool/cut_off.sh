@@ -65,6 +65,17 @@ killed() {
 }
 killed "SIGKILL" -c 1000003
 killed "SIGKILL, branches" -b -c 1000003
+killed "SIGKILL, compressed" -z -c 100003
+
+# SIGKILL to the tool and the program at once, as when a group of processes is killed.
+rm -f -- *
+setsid "$SOFTPMU" record -q -c 1000003 -- "$SCRATCH/loop" >/dev/null 2>&1 &
+pid=$!
+wait_for has_samples
+kill -KILL -- -$pid
+wait $pid 2>/dev/null
+readable "SIGKILL to the group"
+same "SIGKILL to the group: files" perf.data "$(echo *)"
 
 # Without a record there is no file, and a run that cannot be counted leaves the older file.
 rm -f -- *
@@ -109,6 +120,18 @@ same "a limit: status" 125 "$status"
 has "a limit: it is said" "$err" "writing perf.data: File too large: kept "
 readable "a limit" libc
 same "a limit: files" perf.data "$(echo *)"
+cd .. || exit 1
+
+mkdir packed && cd packed || exit 1
+ulimit -S -f 64
+run record -z -c 10 -- ls /usr/bin
+ulimit -S -f "$hard"
+same "a limit, compressed: status" 125 "$status"
+has "a limit, compressed: it is said" "$err" "writing perf.data: File too large: kept "
+kept=$(sed -n 's/.*kept \([0-9]*\) samples.*/\1/p' <<<"$err")
+readable "a limit, compressed" libc
+same "a limit, compressed: as many samples as it says" "$kept" "$(grep -c . "$SCRATCH/ips")"
+same "a limit, compressed: files" perf.data "$(echo *)"
 cd .. || exit 1
 
 # A hard limit leaves no room for the engine, unless softpmu may lift it (CAP_SYS_RESOURCE).

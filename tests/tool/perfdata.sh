@@ -7,7 +7,7 @@
 
 "$CC" -std=gnu11 -O1 -g -Wall -Wextra -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-I"$ROOT/include" -I"$ROOT" -o "$SCRATCH/perfdata" "$ROOT/tests/tool/perfdata.c" \
-	"$ROOT"/src/perfdata/*.c -ldw -lelf || stop "building" "perfdata.c"
+	"$ROOT"/src/perfdata/*.c -ldw -lelf -lzstd || stop "building" "perfdata.c"
 "$SCRATCH/perfdata" "$SCRATCH/made.data" >"$SCRATCH/log" 2>&1
 same "round trip and damage: status" 0 $?
 last=$(tail -n 1 "$SCRATCH/log")

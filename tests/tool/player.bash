@@ -22,7 +22,7 @@ mapfile -t objects < <(cd "$ROOT" && printf "$B/tool/%s\n" tools/softpmu/{,*/}*.
 	sed 's/c$/o/')
 objects+=("$B/tool/vm_scripts.o" "$B/tool/html_parts.o" "$B/tool/delayed_names.o")
 "$CC" -o "$SCRATCH/player" "${objects[@]}" "$SCRATCH/image.o" "$B/libsoftpmu.a" \
-	-lpfm -ldw -lelf -lZydis -liberty -lm || stop "build of player" "$CC failed"
+	-lpfm -ldw -lelf -lzstd -lZydis -liberty -lm || stop "build of player" "$CC failed"
 
 # play DESCRIPTION ARGUMENT...: like run; the description is the file of that name.
 play() {

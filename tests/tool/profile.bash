@@ -7,7 +7,7 @@
 export HOME=$SCRATCH # perf keeps a cache there
 
 "$CC" -std=gnu11 -O1 -Wall -Wextra -Werror -I"$ROOT" -I"$ROOT/include" -o "$SCRATCH/make_perfdata" \
-	"$ROOT/tests/tool/make_perfdata.c" "$ROOT"/src/perfdata/*.c -ldw -lelf ||
+	"$ROOT/tests/tool/make_perfdata.c" "$ROOT"/src/perfdata/*.c -ldw -lelf -lzstd ||
 	stop "build of make_perfdata" "$CC failed"
 
 # build_hot FILE FLAGS...

@@ -15,7 +15,7 @@ _softpmu_options() {
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
-			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -M --model --machine --machine-file --cache --set \
+			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -z --compression-level -M --model --machine --machine-file --cache --set \
 			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	run) echo "-M --model --machine --machine-file --cache --set --no-identity --strict --no-cache -h --help" ;;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delayed_loading.c: loads the libraries that read object files and disassemble when the first of
- * their functions is called.
+ * delayed_loading.c: loads the libraries that read object files, disassemble and compress when the
+ * first of their functions is called.
  *
- * The dynamic linker takes longer to load these three libraries, and the three that they need, than
+ * The dynamic linker takes longer to load these libraries, and those that they need, than
  * a short program runs.  Counting a program needs none of them, so the tool is not linked with
  * them. Instead, each of their functions that the tool calls is listed here as a jump through a
  * word.  The word leads to delayed_loading_first until the function has been found.  A function
@@ -16,11 +16,11 @@
 
 #include "tools/softpmu/base/tool.h"
 
-enum library { LIBELF, LIBDW, LIBZYDIS, LIBRARIES };
+enum library { LIBELF, LIBDW, LIBZYDIS, LIBZSTD, LIBRARIES };
 
 /* The file names of the libraries.  mk/tool.mk asks the libraries that the compiler finds. */
-extern const char delayed_elf[], delayed_dw[], delayed_zydis[];
-static const char *const soname[LIBRARIES] = {delayed_elf, delayed_dw, delayed_zydis};
+extern const char delayed_elf[], delayed_dw[], delayed_zydis[], delayed_zstd[];
+static const char *const soname[LIBRARIES] = {delayed_elf, delayed_dw, delayed_zydis, delayed_zstd};
 
 struct delayed {
 	const void *code; /* the target of the jump; must be the first member */
@@ -103,6 +103,17 @@ DELAYED(LIBZYDIS, ZydisFormatterSetProperty);
 DELAYED(LIBZYDIS, ZydisMnemonicGetString);
 DELAYED(LIBZYDIS, ZydisRegisterGetString);
 
+DELAYED(LIBZSTD, ZSTD_compressStream);
+DELAYED(LIBZSTD, ZSTD_createCStream);
+DELAYED(LIBZSTD, ZSTD_createDStream);
+DELAYED(LIBZSTD, ZSTD_decompressStream);
+DELAYED(LIBZSTD, ZSTD_flushStream);
+DELAYED(LIBZSTD, ZSTD_freeCStream);
+DELAYED(LIBZSTD, ZSTD_freeDStream);
+DELAYED(LIBZSTD, ZSTD_initCStream);
+DELAYED(LIBZSTD, ZSTD_initDStream);
+DELAYED(LIBZSTD, ZSTD_isError);
+
 static void *library_of(enum library which)
 {
 	static void *opened[LIBRARIES];
@@ -125,6 +136,7 @@ const void *delayed_loading_find(struct delayed *function)
 
 void delayed_loading_load_all(void)
 {
-	for (enum library i = 0; i < LIBRARIES; i++)
+	/* Who needs the library of compressed records has used it before. */
+	for (enum library i = 0; i < LIBZSTD; i++)
 		library_of(i);
 }

@@ -20,8 +20,9 @@
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/record.h"
 
-#define DEFAULT_EVENT "instructions:upp"
-#define WITHOUT_PEBS  "instructions:u"
+#define DEFAULT_EVENT	"instructions:upp"
+#define COMPRESSION_MAX 22 /* zstd's highest level */
+#define WITHOUT_PEBS	"instructions:u"
 
 /* The names by perf's numbers.  A PEBS record has no segment registers. */
 static const char *const register_names[PERFDATA_REGS] = {
@@ -82,7 +83,11 @@ static void print_help(void)
 	       "                      record only while a function of this name runs\n"
 	       "      --no-cache      do not use or keep translations of the program's code\n"
 	       "  -o, --output FILE   write FILE instead of perf.data; an older one becomes "
-	       "FILE.old\n"
+	       "FILE.old;\n"
+	       "                      -: write to standard output, and the program to standard "
+	       "error\n"
+	       "  -z, --compression-level[=N]\n"
+	       "                      compress the records by zstd, at level N (default: 1)\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet         print only errors\n"
 	       "  -v, --verbose       also print what the unit and the translator did\n"
@@ -167,6 +172,7 @@ static const struct option options[] = {
 	{"delay", required_argument, NULL, 'D'},
 	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
 	{"output", required_argument, NULL, 'o'},
+	{"compression-level", optional_argument, NULL, 'z'},
 	{"model", required_argument, NULL, 'M'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -182,6 +188,17 @@ static const struct option options[] = {
 	{"call-graph", required_argument, NULL, OPTION_CALL_GRAPH},
 	{NULL, 0, NULL, 0},
 };
+
+/* As with perf, levels that zstd does not have become the nearest one. */
+static int parse_level(struct record *record, const char *text)
+{
+	uint64_t level = 1;
+
+	if (text && !tool_number(text, &level))
+		return tool_usage_error("record", "-z takes a level, not '%s'", text);
+	record->compression = level > COMPRESSION_MAX ? COMPRESSION_MAX : (int)level;
+	return -1;
+}
 
 static int add_branches(struct record *record, const char *list)
 {
@@ -221,6 +238,8 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 	case 'o':
 		record->output = optarg;
 		return -1;
+	case 'z':
+		return parse_level(record, optarg);
 	case 'q':
 		record->quiet = true;
 		return -1;
@@ -284,16 +303,11 @@ static int parse_options(struct record *record, int argc, char **argv)
 	int option, status = -1;
 
 	opterr = 0;
-	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:c:F:dWI::iD:o:M:qvhgbj:", options, NULL)) !=
-		       -1)
+	while (status < 0 && (option = getopt_long(argc, argv, "+:e:c:F:dWI::iD:o:z::M:qvhgbj:",
+						   options, NULL)) != -1)
 		status = take_option(record, option, argv, &next);
 	if (status < 0 && record->period && record->frequency)
 		status = tool_usage_error("record", "-c and -F cannot be combined");
-	if (status < 0 && !strcmp(record->output, "-"))
-		status = tool_usage_error(
-			"record",
-			"-o needs the name of a file, because perf.data is not written to a pipe");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("record", "no program to run");
 	if (status < 0)
@@ -417,6 +431,10 @@ int cmd_record(int argc, char **argv)
 	delayed_loading_load_all();
 	for (size_t i = 0; i < record.events.count; i++)
 		record.addresses |= record.events.event[i].data_address;
+	if (!strcmp(record.output, "-") && !record_file_to_pipe(&record)) {
+		status = EXIT_TOOL;
+		goto out;
+	}
 	if (!record_file_create(&record, argc, argv)) {
 		status = EXIT_TOOL;
 		goto out;

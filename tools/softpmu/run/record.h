@@ -16,6 +16,8 @@
 struct record {
 	struct run_options run;
 	const char *output, *after_name;
+	int compression; /* -z; 0: none */
+	int pipe_fd;	 /* -o -; 0: a file */
 	struct machine_options machine_options;
 	struct spmu_machine machine;			       /* size 0: none */
 	struct event_list events, after;		       /* --after: none or one */
@@ -67,6 +69,10 @@ int record_after(struct record *record);
 
 /* Adds the start by --after to the sampled event. */
 void record_after_start(const struct record *record, struct link_event *event);
+
+/* Takes standard output for the samples.  From now on, what is written there goes to standard
+ * error.  Returns false after a message. */
+bool record_file_to_pipe(struct record *record);
 
 /* Creates the file.  Returns false after a message. */
 bool record_file_create(struct record *record, int argc, char **argv);

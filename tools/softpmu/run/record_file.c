@@ -3,6 +3,8 @@
  * record_file.c: writes what the engine hands over to perf.data.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -98,6 +100,20 @@ static char *cpu_id(uint32_t signature)
 	return tool_print("GenuineIntel,%u,%u,%u", family, model, signature & 0xf);
 }
 
+bool record_file_to_pipe(struct record *record)
+{
+	if (isatty(STDOUT_FILENO)) {
+		tool_error("-o - writes samples to standard output, which is a terminal: connect "
+			   "it to a pipe or a file");
+		return false;
+	}
+	record->pipe_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (record->pipe_fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+		return true;
+	tool_error("cannot write to standard output: %s", strerror(errno));
+	return false;
+}
+
 bool record_file_create(struct record *record, int argc, char **argv)
 {
 	struct spmu_model_info info = spmu_model_describe(record->model);
@@ -107,8 +123,12 @@ bool record_file_create(struct record *record, int argc, char **argv)
 	char *id = cpu_id(info.signature);
 	char *version = tool_print("softpmu %s", SPMU_VERSION_STRING);
 	char *cpu_name = tool_print("%s, softpmu's %s", info.title, info.name);
-	struct perfdata_about about = {
-		.version = version, .cpu_name = cpu_name, .cpu_id = id, .command = command};
+	struct perfdata_about about = {.version = version,
+				       .cpu_name = cpu_name,
+				       .cpu_id = id,
+				       .command = command,
+				       .compression = record->compression,
+				       .pipe_fd = record->pipe_fd};
 	static char tool[] = "softpmu";
 	char *error = NULL;
 
