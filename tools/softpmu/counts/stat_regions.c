@@ -162,46 +162,60 @@ void stat_regions_text(const struct stat_table *table, FILE *file)
 			all->lost, LINK_REGIONS_MAX);
 }
 
-void stat_regions_json(const struct stat_table *table, FILE *file)
+/* Prints a region's count of an event on a line.  `separator` is that of fields. */
+typedef void region_row(const struct stat_table *table, const struct region *r, size_t e,
+			const char *separator, FILE *file);
+
+static void print_rows(const struct stat_table *table, region_row *row, const char *separator,
+		       FILE *file)
 {
 	const struct stat_regions *all = table->regions;
-	char number[32];
 
 	for (size_t i = 0; all && i < all->regions; i++)
-		for (size_t e = 0; e < table->events.count; e++) {
-			const struct region *r = &all->region[i];
-			const char *missing = stat_table_no_number(table, e);
+		for (size_t e = 0; e < table->events.count; e++)
+			row(table, &all->region[i], e, separator, file);
+}
 
-			fputs("{\"region\" : ", file);
-			stat_print_json_text(r->name, file);
-			fprintf(file, ", \"entries\" : %s", mean_of(table, r->entries, number));
-			fprintf(file, ", \"iterations\" : %s",
-				mean_of(table, r->iterations, number));
-			fprintf(file, ", \"counter-value\" : \"%s%s\", \"unit\" : \"\"",
-				missing ? missing : mean_of(table, r->count[e], number),
-				missing || table->runs > 1 ? "" : ".000000");
-			fputs(", \"event\" : ", file);
-			stat_print_json_text(table->events.event[e].name, file);
-			stat_print_json_origin(table, file);
-			fputs("}\n", file);
-		}
+static void print_json_row(const struct stat_table *table, const struct region *r, size_t e,
+			   const char *separator, FILE *file)
+{
+	const char *missing = stat_table_no_number(table, e);
+	char number[32];
+
+	(void)separator;
+	fputs("{\"region\" : ", file);
+	stat_print_json_text(r->name, file);
+	fprintf(file, ", \"entries\" : %s", mean_of(table, r->entries, number));
+	fprintf(file, ", \"iterations\" : %s", mean_of(table, r->iterations, number));
+	fprintf(file, ", \"counter-value\" : \"%s%s\", \"unit\" : \"\"",
+		missing ? missing : mean_of(table, r->count[e], number),
+		missing || table->runs > 1 ? "" : ".000000");
+	fputs(", \"event\" : ", file);
+	stat_print_json_text(table->events.event[e].name, file);
+	stat_print_json_origin(table, file);
+	fputs("}\n", file);
+}
+
+static void print_field_row(const struct stat_table *table, const struct region *r, size_t e,
+			    const char *separator, FILE *file)
+{
+	const char *missing = stat_table_no_number(table, e);
+	char number[32];
+
+	fprintf(file, "region%s%s%s%s", separator, r->name, separator,
+		mean_of(table, r->entries, number));
+	fprintf(file, "%s%s", separator, mean_of(table, r->iterations, number));
+	fprintf(file, "%s%s%s%s\n", separator,
+		missing ? missing : mean_of(table, r->count[e], number), separator,
+		table->events.event[e].name);
+}
+
+void stat_regions_json(const struct stat_table *table, FILE *file)
+{
+	print_rows(table, print_json_row, NULL, file);
 }
 
 void stat_regions_fields(const struct stat_table *table, const char *separator, FILE *file)
 {
-	const struct stat_regions *all = table->regions;
-	char number[32];
-
-	for (size_t i = 0; all && i < all->regions; i++)
-		for (size_t e = 0; e < table->events.count; e++) {
-			const struct region *r = &all->region[i];
-			const char *missing = stat_table_no_number(table, e);
-
-			fprintf(file, "region%s%s%s%s", separator, r->name, separator,
-				mean_of(table, r->entries, number));
-			fprintf(file, "%s%s", separator, mean_of(table, r->iterations, number));
-			fprintf(file, "%s%s%s%s\n", separator,
-				missing ? missing : mean_of(table, r->count[e], number), separator,
-				table->events.event[e].name);
-		}
+	print_rows(table, print_field_row, separator, file);
 }
