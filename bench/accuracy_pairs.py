@@ -13,7 +13,6 @@ from accuracy import begin, measure, predict
 
 FLAGS = ["O0", "O1", "O2", "O3", "Os", "O2-native"]
 DIFFERENT = 1.05
-TURNS = 20000
 
 
 def main():
@@ -21,12 +20,12 @@ def main():
     folder = os.path.dirname(options.kernels)
     names = options.only or subprocess.run([options.kernels, "loops"], check=True, capture_output=True,
                                            text=True).stdout.split()
-    clocks = {}
-    for flags in FLAGS:
-        for name in names:
-            program = os.path.join(folder, f"kernels-{flags}")
-            measured = measure(program, name, TURNS)
-            clocks[flags, name] = measured, predict(options.softpmu, options.machine, program, name, measured)
+    program = {flags: os.path.join(folder, f"kernels-{flags}") for flags in FLAGS}
+    measured = measure([(program[flags], name) for flags in FLAGS for name in names])
+    clocks = {(flags, name): (measured[program[flags], name],
+                              predict(options.softpmu, options.machine, program[flags], name,
+                                      measured[program[flags], name]))
+              for flags in FLAGS for name in names}
     pairs = wrong = 0
     print("| loop | builds | measured | model |\n|---|---|---|---|")
     for name in names:

@@ -213,9 +213,9 @@ static inline uint64_t forwarded(const struct spmu_timeline *t, const struct tim
 	bool renames = !t->core.renamed, is_simple = in->address[1] == TIMED_NONE;
 	uint64_t extra = later(in->load, t->core.level[0]) - t->core.level[0];
 	bool is_move = !in->latency && !extra;
-	bool changes = (in->flags & (TIMED_STORES | TIMED_LOCKS)) == TIMED_STORES;
 
-	if (renames && (is_move || changes) && store->ready + RENAMED_FOR * PART > t->dispatched)
+	if (renames && (is_move || in->flags & TIMED_STORES) &&
+	    store->ready + RENAMED_FOR * PART > t->dispatched)
 		return later(store->ready, t->dispatched);
 	if (renames || !is_simple)
 		return later(value, store->ready + (t->core.forward + extra) * PART);
@@ -238,7 +238,8 @@ INLINE uint64_t load(struct spmu_timeline *t, const struct timed_insn *in,
 		value = start + in->load * PART;
 		if (line->what == a->linear >> LINE_SHIFT)
 			value = later(value, line->ready);
-		if (forward->what == a->linear)
+		/* A locked access has waited for older stores. */
+		if (forward->what == a->linear && !(in->flags & TIMED_LOCKS))
 			value = forwarded(t, in, forward, value);
 	}
 	if (mode.account)
