@@ -7,26 +7,27 @@ time counts.  The model's clocks are those of user mode, so the programs make fe
 """
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from accuracy import begin, summary
 
-TURNS = 9
+PASSES = 20
 WORDS = "the quick brown fox jumps over a lazy dog while seven zebras watch from the hill".split()
 
-# Name, and command.  {text} is a file of words, {long} and {longest} are 4 and 12 of it, {c} a source in C, {rows} a script of SQL.
+# Name, and command.  {text} is a file of words, {long} and {longest} are 4 and 24 of it, {c} a source in C, {rows} a script of SQL.
 PROGRAMS = [
     ("gzip", "gzip -6 -c {text}"),
     ("gunzip", "gzip -d -c {long}.gz"),
     ("bzip2", "bzip2 -c {text}"),
     ("xz", "xz -1 -T1 -c {text}"),
     ("zstd", "zstd --single-thread --no-asyncio -q -5 -c {text}"),
-    ("sha256", "sha256sum {longest}"),
+    ("sha256", "sha256sum {long}"),
     ("md5", "md5sum {longest}"),
     ("sort", "sort --parallel=1 -S 64M {long}"),
-    ("words", "wc -w {longest}"),
+    ("words", "wc -w {long}"),
     ("od", "od -x {text}"),
     ("sed", "sed -e s/quick/slow/g -e s/[aeiou]z/x/ {long}"),
     ("awk", "mawk {{for(i=1;i<=NF;i++)n[$i]++}}END{{for(w~in~n)print~n[w]}} {long}"),
@@ -64,7 +65,7 @@ def write_inputs(folder):
             out.write(text)
     path["long"] = path["text"] + ".long"
     path["longest"] = path["text"] + ".longest"
-    for name, times in (("long", 4), ("longest", 12)):
+    for name, times in (("long", 4), ("longest", 24)):
         with open(path[name], "w") as out:
             out.write(contents["text"] * times)
     with open(path["long"] + ".gz", "w") as out:
@@ -86,15 +87,15 @@ def frequency(kernels):
     return float(subprocess.run([kernels, "frequency", "1000000"], check=True, capture_output=True, text=True).stdout)
 
 
-def measure(kernels, command):
-    """Returns the core clocks of a run in user mode."""
-    rates, times = [frequency(kernels)], []
-    run_once(command)
-    for _ in range(TURNS):
-        times.append(run_once(command))
+def measure(kernels, commands):
+    """Returns the core clocks of each command in user mode.  Several passes, as in accuracy.py."""
+    rates, times = [], [[] for _ in commands]
+    for _ in range(PASSES):
         rates.append(frequency(kernels))
-    # Linux may tell the two parts by samples, so the kernel's part is that of all runs.
-    return (min(t for t, _ in times) - sum(system for _, system in times) / TURNS) * max(rates)
+        for command, taken in zip(commands, times):
+            taken.append(run_once(command))
+    # Linux may tell the two parts by samples, so the kernel's part is the mean of all runs.
+    return [(min(t for t, _ in taken) - sum(system for _, system in taken) / PASSES) * max(rates) for taken in times]
 
 
 def predict(softpmu, machine, command):
@@ -113,14 +114,16 @@ def main():
     print("| program | million instructions | million clocks | model | error |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         path = write_inputs(folder)
+        commands = {}
         for name, line in PROGRAMS:
+            command = [word.format(**path).replace("~", " ") for word in line.split()]
             if options.only and name not in options.only:
                 continue
-            command = [word.format(**path).replace("~", " ") for word in line.split()]
-            if subprocess.run(["which", command[0]], stdout=subprocess.DEVNULL, check=False).returncode:
+            if shutil.which(command[0]):
+                commands[name] = command
+            else:
                 print(f"{command[0]} is not installed", file=sys.stderr)
-                continue
-            clocks = measure(options.kernels, command)
+        for (name, command), clocks in zip(commands.items(), measure(options.kernels, list(commands.values()))):
             model, instructions = predict(options.softpmu, options.machine, command)
             errors.append(100 * (model - clocks) / clocks)
             print(f"| {name} | {instructions / 1e6:.0f} | {clocks / 1e6:.1f} | {model / 1e6:.1f} | {errors[-1]:+.0f} % |",
