@@ -15,8 +15,8 @@
 
 /* --- the file or the pipe --------------------------------------------------------------------- */
 
-/* If the reader of a pipe has ended, the write fails and the tool continues.  The signal is removed
- * that the kernel sends then. */
+/* If the reader of a pipe has ended, the write fails or is short, and the tool continues.  The
+ * signal is removed that the kernel sends then. */
 static ssize_t write_to_pipe(int fd, const void *bytes, size_t count)
 {
 	const struct timespec now = {0};
@@ -30,7 +30,7 @@ static ssize_t write_to_pipe(int fd, const void *bytes, size_t count)
 	pthread_sigmask(SIG_BLOCK, &pipe, &before);
 	put = write(fd, bytes, count);
 	error = errno;
-	if (put < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+	if (put < (ssize_t)count && !sigismember(&pending, SIGPIPE))
 		sigtimedwait(&pipe, NULL, &now);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;

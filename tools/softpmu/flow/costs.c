@@ -11,20 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/softpmu/base/tasks.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/stacks.h"
+#include "tools/softpmu/flow/starts.h"
 
 struct process {
-	struct process *next;
-	uint32_t pid;
+	struct tasks_process in; /* costs->tasks */
 	struct targets *targets;
 	size_t thread; /* its place in exact->threads */
 };
 
 struct task {
-	struct task *next;
-	struct process *process;
-	uint32_t tid;
+	struct tasks_thread in; /* costs->tasks */
 	struct stacks *stacks;
 	bool begun;
 	uint64_t cost[LINK_COSTS]; /* before the last call */
@@ -37,8 +36,7 @@ struct costs {
 	costs_dump *dump;
 	void *opaque; /* of dump */
 	struct link *link;
-	struct process *processes;
-	struct task *tasks;
+	struct tasks tasks;
 	size_t threads; /* that processes have started */
 };
 
@@ -66,49 +64,43 @@ void costs_prepare(void *opaque, struct link *link)
 
 static struct process *get_process(struct costs *costs, uint32_t pid)
 {
-	struct process *process = costs->processes;
+	struct process *process = (struct process *)tasks_find_process(&costs->tasks, pid);
 
-	while (process && process->pid != pid)
-		process = process->next;
 	if (process)
 		return process;
 	process = tool_alloc(sizeof(*process));
-	process->pid = pid;
 	process->targets = targets_new(costs->code, costs->exact);
 	process->thread = exact_add_thread(costs->exact, pid, pid, "");
-	process->next = costs->processes;
-	costs->processes = process;
+	tasks_add_process(&costs->tasks, &process->in, pid);
 	return process;
 }
 
 static struct task *get_task(struct costs *costs, uint32_t pid, uint32_t tid)
 {
-	struct task *task = costs->tasks;
+	struct task *task = (struct task *)tasks_find_thread(&costs->tasks, pid, tid);
+	struct process *process;
 
-	while (task && (task->tid != tid || task->process->pid != pid))
-		task = task->next;
 	if (task)
 		return task;
 	task = tool_alloc(sizeof(*task));
-	task->process = get_process(costs, pid);
-	task->tid = tid;
-	task->stacks = stacks_new(task->process->targets, costs->exact, task->process->thread);
-	task->next = costs->tasks;
-	costs->tasks = task;
+	process = get_process(costs, pid);
+	task->stacks = stacks_new(process->targets, costs->exact, process->thread);
+	tasks_add_thread(&costs->tasks, &task->in, &process->in, tid);
 	return task;
 }
 
 /* Ends the threads of a process; NULL: of all. */
 static void end_tasks(struct costs *costs, const struct process *process)
 {
-	struct task **link = &costs->tasks, *task;
+	struct tasks_thread *at = costs->tasks.threads, *next;
 
-	while ((task = *link)) {
-		if (process && task->process != process) {
-			link = &task->next;
+	for (; at; at = next) {
+		struct task *task = (struct task *)at;
+
+		next = at->next;
+		if (process && at->process != &process->in)
 			continue;
-		}
-		*link = task->next;
+		tasks_remove_thread(&costs->tasks, at);
 		stacks_free(task->stacks);
 		free(task);
 	}
@@ -119,9 +111,10 @@ static void execute(struct costs *costs, struct process *process)
 {
 	end_tasks(costs, process);
 	if (costs->exact->threads[process->thread]->insn_count)
-		process->thread = exact_add_thread(costs->exact, process->pid, process->pid, "");
+		process->thread =
+			exact_add_thread(costs->exact, process->in.pid, process->in.pid, "");
 	targets_clear(process->targets);
-	code_exec(costs->code, process->pid);
+	code_exec(costs->code, process->in.pid);
 }
 
 static void take_comm(struct costs *costs, const struct link_comm *link)
@@ -153,32 +146,20 @@ size_t costs_threads(const struct costs *costs)
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
-/* Tells the engine where a function begins, or that a linkage table is there. */
-static void note_start(void *opaque, uint64_t start, uint64_t end, bool is_stub)
-{
-	struct link *link = opaque;
-
-	for (uint64_t at = start; at < (is_stub ? end : start + 1); at += 4) {
-		uint32_t bit = link_flow_start(at);
-
-		link->flow_start[bit / 8] |= (uint8_t)(1u << bit % 8);
-	}
-}
-
 static void take_mmap(struct costs *costs, const struct link_mmap *map)
 {
 	struct process *process = get_process(costs, map->pid);
 
 	if (code_map(costs->code, map)) {
 		targets_clear(process->targets);
-		for (struct task *task = costs->tasks; task; task = task->next) {
-			if (task->process == process)
-				stacks_forget(task->stacks);
+		for (struct tasks_thread *at = costs->tasks.threads; at; at = at->next) {
+			if (at->process == &process->in)
+				stacks_forget(((struct task *)at)->stacks);
 		}
 	}
 	code_enter(costs->code, map->pid);
 	if (!code_is_memory(costs->code, map->start))
-		code_each_function(costs->code, map, note_start, costs->link);
+		starts_note_all(costs->code, map, costs->link);
 }
 
 /* --- costs ------------------------------------------------------------------------------------ */
@@ -247,13 +228,18 @@ static void take_calls(struct costs *costs, const struct link_calls *link)
 /* Begins all threads anew.  The calls in progress go on. */
 static void begin_again(struct costs *costs)
 {
-	for (struct process *process = costs->processes; process; process = process->next)
-		process->thread = exact_add_thread(costs->exact, process->pid, process->pid,
+	for (struct tasks_process *at = costs->tasks.processes; at; at = at->next) {
+		struct process *process = (struct process *)at;
+
+		process->thread = exact_add_thread(costs->exact, at->pid, at->pid,
 						   costs->exact->threads[process->thread]->comm);
-	for (struct task *task = costs->tasks; task; task = task->next) {
+	}
+	for (struct tasks_thread *at = costs->tasks.threads; at; at = at->next) {
+		struct task *task = (struct task *)at;
+		const struct process *process = (struct process *)at->process;
 		struct stacks *old = task->stacks;
 
-		task->stacks = stacks_fork(old, task->process->targets, task->process->thread);
+		task->stacks = stacks_fork(old, process->targets, process->thread);
 		stacks_free(old);
 	}
 }
@@ -289,8 +275,8 @@ static void take_dump(struct costs *costs, const struct link_dump *link)
 	code_enter(costs->code, link->pid);
 	begin_again(costs);
 	part = take_threads(costs->exact, count);
-	for (struct process *process = costs->processes; process; process = process->next)
-		process->thread -= count;
+	for (struct tasks_process *at = costs->tasks.processes; at; at = at->next)
+		((struct process *)at)->thread -= count;
 	costs->dump(costs->opaque, part, link->zero);
 }
 
@@ -329,10 +315,10 @@ void costs_take(void *opaque, const struct link_record *link, uint64_t time_ns, 
 void costs_free(struct costs *costs)
 {
 	end_tasks(costs, NULL);
-	while (costs->processes) {
-		struct process *process = costs->processes;
+	while (costs->tasks.processes) {
+		struct process *process = (struct process *)costs->tasks.processes;
 
-		costs->processes = process->next;
+		tasks_remove_process(&costs->tasks, &process->in);
 		targets_free(process->targets);
 		free(process);
 	}

@@ -19,10 +19,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/softpmu/base/tasks.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/jumps.h"
 #include "tools/softpmu/flow/segments.h"
 #include "tools/softpmu/flow/stacks.h"
+#include "tools/softpmu/flow/starts.h"
 #include "tools/softpmu/flow/straight.h"
 
 #define AHEAD 8 /* records */
@@ -37,17 +39,14 @@ struct record {
 #define NO_METER LINK_FLOW_METERS_MAX
 
 struct process {
-	struct process *next;
-	uint32_t pid, tasks;
+	struct tasks_process in; /* flow->tasks */
 	char name[16];
 	struct targets *targets;
 };
 
 struct task {
-	struct task *next;
-	struct process *process;
-	uint32_t tid;
-	size_t thread; /* its place in exact->threads */
+	struct tasks_thread in; /* flow->tasks */
+	size_t thread;		/* its place in exact->threads */
 	/* Where the last record went, if that is not code of a file; IN_FILE; 0: the task does not
 	 * run. */
 	uint64_t at;
@@ -65,8 +64,7 @@ struct flow {
 	struct code *code;
 	const uint64_t *events;
 	struct link *link; /* NULL: not known */
-	struct process *processes;
-	struct task *tasks; /* the last one that was used comes first */
+	struct tasks tasks;
 	struct flow_sums sums;
 };
 
@@ -89,72 +87,58 @@ void flow_prepare(void *opaque, struct link *link)
 
 /* --- processes and threads ------------------------------------------------------------------- */
 
+static struct process *process_of(const struct task *task)
+{
+	return (struct process *)task->in.process;
+}
+
 static struct process *get_process(struct flow *flow, uint32_t pid)
 {
-	struct process *process = flow->processes;
+	struct process *process = (struct process *)tasks_find_process(&flow->tasks, pid);
 
-	while (process && process->pid != pid)
-		process = process->next;
 	if (process)
 		return process;
 	process = tool_alloc(sizeof(*process));
-	process->pid = pid;
 	process->targets = targets_new(flow->code, flow->exact);
-	process->next = flow->processes;
-	flow->processes = process;
+	tasks_add_process(&flow->tasks, &process->in, pid);
 	return process;
 }
 
 static void end_process(struct flow *flow, struct process *process)
 {
-	struct process **link = &flow->processes;
-
-	while (*link != process)
-		link = &(*link)->next;
-	*link = process->next;
+	tasks_remove_process(&flow->tasks, &process->in);
 	targets_free(process->targets);
-	code_exit(flow->code, process->pid);
+	code_exit(flow->code, process->in.pid);
 	free(process);
 }
 
 static struct task *find_task(struct flow *flow, uint32_t pid, uint32_t tid)
 {
-	struct task **link = &flow->tasks, *task;
-
-	while ((task = *link) && (task->tid != tid || task->process->pid != pid))
-		link = &task->next;
-	if (!task)
-		return NULL;
-	*link = task->next;
-	task->next = flow->tasks;
-	flow->tasks = task;
-	return task;
+	return (struct task *)tasks_find_thread(&flow->tasks, pid, tid);
 }
 
 static struct task *get_task(struct flow *flow, uint32_t pid, uint32_t tid)
 {
 	struct task *task = find_task(flow, pid, tid);
+	struct process *process;
 
 	if (task)
 		return task;
 	task = tool_alloc(sizeof(*task));
-	task->process = get_process(flow, pid);
-	task->process->tasks++;
-	task->tid = tid;
-	task->thread = exact_add_thread(flow->exact, pid, tid, task->process->name);
+	process = get_process(flow, pid);
+	task->thread = exact_add_thread(flow->exact, pid, tid, process->name);
 	segments_begin(&task->segments, flow->code, flow->events, flow->exact->event_count);
 	jumps_begin(&task->jumps, flow->code);
 	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
 		task->meter[e] = NO_METER;
-	task->stacks = stacks_new(task->process->targets, flow->exact, task->thread);
-	task->next = flow->tasks;
-	flow->tasks = task;
+	task->stacks = stacks_new(process->targets, flow->exact, task->thread);
+	tasks_add_thread(&flow->tasks, &task->in, &process->in, tid);
 	return task;
 }
 
 static void fold(struct flow *flow, struct task *task)
 {
-	code_enter(flow->code, task->process->pid);
+	code_enter(flow->code, process_of(task)->in.pid);
 	segments_fold(&task->segments, flow->exact, task->thread);
 }
 
@@ -170,17 +154,19 @@ static void fold_all(struct flow *flow, struct task *task)
 static void end_task(struct flow *flow, uint32_t pid, uint32_t tid)
 {
 	struct task *task = find_task(flow, pid, tid);
+	struct process *process;
 
 	if (!task)
 		return;
-	flow->tasks = task->next;
+	process = process_of(task);
+	tasks_remove_thread(&flow->tasks, &task->in);
 	fold_all(flow, task);
 	stacks_free(task->stacks);
 	flow->sums.lost += task->segments.lost;
 	segments_end(&task->segments);
 	jumps_end(&task->jumps);
-	if (!--task->process->tasks)
-		end_process(flow, task->process);
+	if (!process->in.threads)
+		end_process(flow, process);
 	free(task);
 }
 
@@ -193,14 +179,14 @@ static void begin_task(struct flow *flow, const struct link_task *link)
 	if (link->pid != link->ppid) {
 		code_fork(flow->code, link->pid, link->ppid);
 		if (parent)
-			memcpy(get_process(flow, link->pid)->name, parent->process->name,
-			       sizeof(parent->process->name));
+			memcpy(get_process(flow, link->pid)->name, process_of(parent)->name,
+			       sizeof(process_of(parent)->name));
 	}
 	task = get_task(flow, link->pid, link->tid);
 	if (link->pid == link->ppid || !parent)
 		return;
 	stacks_free(task->stacks);
-	task->stacks = stacks_fork(parent->stacks, task->process->targets, task->thread);
+	task->stacks = stacks_fork(parent->stacks, process_of(task)->targets, task->thread);
 }
 
 static void rename_thread(struct flow *flow, size_t thread, const char *name)
@@ -212,32 +198,34 @@ static void rename_thread(struct flow *flow, size_t thread, const char *name)
 }
 
 /* Returns a thread of the process that is not the first of all, or NULL. */
-static struct task *other_task(const struct flow *flow, const struct process *process)
+static const struct tasks_thread *other_thread(const struct flow *flow,
+					       const struct process *process)
 {
-	struct task *task = flow->tasks->next;
+	const struct tasks_thread *thread = flow->tasks.threads->next;
 
-	while (task && task->process != process)
-		task = task->next;
-	return task;
+	while (thread && thread->process != &process->in)
+		thread = thread->next;
+	return thread;
 }
 
 /* Begins another program: it forgets all code and other threads.  What the old one has cost is a
  * thread of the profile of its own. */
 static void execute(struct flow *flow, struct task *task)
 {
-	struct process *process = task->process;
+	struct process *process = process_of(task);
+	const struct tasks_thread *other;
 
 	fold_all(flow, task);
 	stacks_free(task->stacks);
 	if (flow->exact->threads[task->thread]->insn_count)
 		task->thread =
-			exact_add_thread(flow->exact, process->pid, task->tid, process->name);
+			exact_add_thread(flow->exact, process->in.pid, task->in.tid, process->name);
 	task->stacks = stacks_new(process->targets, flow->exact, task->thread);
 	task->at = 0;
-	while ((task = other_task(flow, process)) != NULL)
-		end_task(flow, process->pid, task->tid);
+	while ((other = other_thread(flow, process)) != NULL)
+		end_task(flow, process->in.pid, other->tid);
 	targets_clear(process->targets);
-	code_exec(flow->code, process->pid);
+	code_exec(flow->code, process->in.pid);
 }
 
 static void take_comm(struct flow *flow, const struct link_comm *link)
@@ -245,28 +233,12 @@ static void take_comm(struct flow *flow, const struct link_comm *link)
 	struct task *task = get_task(flow, link->pid, link->tid);
 
 	if (link->tid == link->pid)
-		memcpy(task->process->name, link->comm, sizeof(task->process->name));
+		memcpy(process_of(task)->name, link->comm, sizeof(process_of(task)->name));
 	if (link->exec) {
 		execute(flow, task);
 		task = get_task(flow, link->pid, link->tid);
 	}
 	rename_thread(flow, task->thread, link->comm);
-}
-
-static void note(struct link *link, uint64_t address)
-{
-	uint32_t bit = link_flow_start(address);
-
-	link->flow_start[bit / 8] |= (uint8_t)(1u << bit % 8);
-}
-
-/* Tells the engine where a function begins.  It may tail-call any place of a linkage table. */
-static void note_start(void *opaque, uint64_t start, uint64_t end, bool is_stub)
-{
-	if (!is_stub)
-		end = start + 1;
-	for (uint64_t at = start; at < end; at += 4)
-		note(opaque, at);
 }
 
 /* Tells the engine what is in the mapping. */
@@ -275,19 +247,21 @@ static void tell(const struct flow *flow, const struct link_mmap *map)
 	code_enter(flow->code, map->pid);
 	if (!flow->link || code_is_memory(flow->code, map->start))
 		return;
-	code_each_function(flow->code, map, note_start, flow->link);
+	starts_note_all(flow->code, map, flow->link);
 	for (unsigned i = 0; i < LINK_FLOW_READABLE; i++)
-		note(flow->link, link_flow_readable(map) + 4 * i);
+		starts_note(flow->link, link_flow_readable(map) + 4 * i);
 }
 
 /* What is known of the replaced code is not valid for the new code. */
 static void take_mmap(struct flow *flow, const struct link_mmap *map)
 {
-	struct process *process = get_task(flow, map->pid, map->tid)->process;
+	struct process *process = process_of(get_task(flow, map->pid, map->tid));
 
 	if (code_is_mapped(flow->code, map)) {
-		for (struct task *task = flow->tasks; task; task = task->next) {
-			if (task->process != process)
+		for (struct tasks_thread *at = flow->tasks.threads; at; at = at->next) {
+			struct task *task = (struct task *)at;
+
+			if (at->process != &process->in)
 				continue;
 			fold(flow, task);
 			jumps_move(&task->jumps, &task->straight, flow->exact, true);
@@ -511,8 +485,8 @@ void flow_take(void *opaque, const struct link_record *link, uint64_t time_ns, c
 
 void flow_end(struct flow *flow)
 {
-	while (flow->tasks)
-		end_task(flow, flow->tasks->process->pid, flow->tasks->tid);
+	while (flow->tasks.threads)
+		end_task(flow, flow->tasks.threads->process->pid, flow->tasks.threads->tid);
 }
 
 struct flow_sums flow_sums(const struct flow *flow)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tools/softpmu/base/numbering.h"
+#include "tools/softpmu/base/tasks.h"
 #include "tools/softpmu/symbols/code.h"
 #include "tools/softpmu/trace/calls.h"
 #include "tools/softpmu/trace/edges.h"
@@ -17,8 +18,7 @@ enum trace_mode { TRACE_TREE, TRACE_LIST, TRACE_SUMMARY };
 
 /* A process: its threads share the code. */
 struct trace_process {
-	struct trace_process *next;
-	uint32_t pid, tasks;
+	struct tasks_process in; /* trace->tasks */
 	char name[16];
 	struct edges edges;
 };
@@ -39,10 +39,8 @@ struct trace_linkage {
 
 /* A thread. */
 struct trace_task {
-	struct trace_task *next;
-	struct trace_process *process;
-	uint32_t tid;
-	struct calls *calls; /* for a tree */
+	struct tasks_thread in; /* trace->tasks */
+	struct calls *calls;	/* for a tree */
 	struct trace_linkage linkage;
 };
 
@@ -57,8 +55,7 @@ struct trace {
 
 	FILE *to;
 	struct code *code;
-	struct trace_process *processes;
-	struct trace_task *tasks;	 /* the last one that was used comes first */
+	struct tasks tasks;
 	const struct trace_task *shown;	 /* the thread of the last records */
 	const struct trace_task *headed; /* the thread of the last line */
 	char heading[80];		 /* before the next line */

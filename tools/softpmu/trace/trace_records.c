@@ -21,37 +21,35 @@ struct bts {
 
 /* --- processes and threads ------------------------------------------------------------------ */
 
+static struct trace_process *process_of(const struct trace_task *task)
+{
+	return (struct trace_process *)task->in.process;
+}
+
 static struct trace_process *get_process(struct trace *trace, uint32_t pid)
 {
-	struct trace_process *process = trace->processes;
+	struct trace_process *process =
+		(struct trace_process *)tasks_find_process(&trace->tasks, pid);
 
-	while (process && process->pid != pid)
-		process = process->next;
 	if (process)
 		return process;
 	process = tool_alloc(sizeof(*process));
-	process->pid = pid;
 	process->edges = (struct edges){.code = trace->code,
 					.with_texts = trace->mode == TRACE_LIST,
 					.fold = trace_sums_fold,
 					.opaque = trace};
 	edges_begin(&process->edges);
-	process->next = trace->processes;
-	trace->processes = process;
+	tasks_add_process(&trace->tasks, &process->in, pid);
 	return process;
 }
 
 static void end_process(struct trace *trace, struct trace_process *process)
 {
-	struct trace_process **link = &trace->processes;
-
-	while (*link != process)
-		link = &(*link)->next;
-	*link = process->next;
+	tasks_remove_process(&trace->tasks, &process->in);
 	trace->different += process->edges.used;
 	edges_fold(&process->edges);
 	edges_end(&process->edges);
-	code_exit(trace->code, process->pid);
+	code_exit(trace->code, process->in.pid);
 	free(process);
 }
 
@@ -76,16 +74,7 @@ static struct calls *new_calls(struct trace *trace)
 
 static struct trace_task *find_task(struct trace *trace, uint32_t pid, uint32_t tid)
 {
-	struct trace_task **link = &trace->tasks, *task;
-
-	while ((task = *link) && (task->tid != tid || task->process->pid != pid))
-		link = &task->next;
-	if (!task)
-		return NULL;
-	*link = task->next;
-	task->next = trace->tasks;
-	trace->tasks = task;
-	return task;
+	return (struct trace_task *)tasks_find_thread(&trace->tasks, pid, tid);
 }
 
 static struct trace_task *get_task(struct trace *trace, uint32_t pid, uint32_t tid)
@@ -95,12 +84,8 @@ static struct trace_task *get_task(struct trace *trace, uint32_t pid, uint32_t t
 	if (task)
 		return task;
 	task = tool_alloc(sizeof(*task));
-	task->process = get_process(trace, pid);
-	task->process->tasks++;
-	task->tid = tid;
 	task->calls = new_calls(trace);
-	task->next = trace->tasks;
-	trace->tasks = task;
+	tasks_add_thread(&trace->tasks, &task->in, &get_process(trace, pid)->in, tid);
 	return task;
 }
 
@@ -108,17 +93,19 @@ static struct trace_task *get_task(struct trace *trace, uint32_t pid, uint32_t t
 static void end_task(struct trace *trace, uint32_t pid, uint32_t tid)
 {
 	struct trace_task *task = find_task(trace, pid, tid);
+	struct trace_process *process;
 
 	if (!task)
 		return;
-	trace->tasks = task->next;
+	process = process_of(task);
+	tasks_remove_thread(&trace->tasks, &task->in);
 	calls_free(task->calls);
 	if (trace->shown == task)
 		trace->shown = NULL;
 	if (trace->headed == task)
 		trace->headed = NULL;
-	if (!--task->process->tasks)
-		end_process(trace, task->process);
+	if (!process->in.threads)
+		end_process(trace, process);
 	free(task);
 }
 
@@ -137,7 +124,7 @@ static void begin_task(struct trace *trace, const struct link_task *link)
 	task = get_task(trace, link->pid, link->tid);
 	if (!parent)
 		return;
-	memcpy(task->process->name, parent->process->name, sizeof(task->process->name));
+	memcpy(process_of(task)->name, process_of(parent)->name, sizeof(process_of(task)->name));
 	if (parent->calls) {
 		calls_free(task->calls);
 		task->calls = calls_fork(parent->calls);
@@ -147,8 +134,9 @@ static void begin_task(struct trace *trace, const struct link_task *link)
 /* Takes a name.  If the process executes another program, it forgets all code and other threads. */
 static void take_comm(struct trace *trace, const struct link_comm *link)
 {
-	struct trace_task *task = get_task(trace, link->pid, link->tid), *next;
-	struct trace_process *process = task->process;
+	struct trace_task *task = get_task(trace, link->pid, link->tid);
+	struct trace_process *process = process_of(task);
+	const struct tasks_thread *next;
 
 	if (link->tid == link->pid)
 		memcpy(process->name, link->comm, sizeof(process->name));
@@ -158,17 +146,17 @@ static void take_comm(struct trace *trace, const struct link_comm *link)
 	code_exec(trace->code, link->pid);
 	calls_free(task->calls);
 	task->calls = new_calls(trace);
-	for (task = trace->tasks->next; task; task = next) {
-		next = task->next;
-		if (task->process == process)
-			end_task(trace, process->pid, task->tid);
+	for (const struct tasks_thread *at = task->in.next; at; at = next) {
+		next = at->next;
+		if (at->process == &process->in)
+			end_task(trace, link->pid, at->tid);
 	}
 }
 
 /* Makes a thread the current one, and prepares its heading if it is not the first. */
 static void show(struct trace *trace, const struct trace_task *task)
 {
-	const struct trace_process *process = task->process;
+	const struct trace_process *process = process_of(task);
 	bool first = !trace->branches;
 
 	if (trace->shown == task)
@@ -179,12 +167,12 @@ static void show(struct trace *trace, const struct trace_task *task)
 	trace->heading[0] = 0;
 	if (first)
 		return;
-	if (task->tid == process->pid)
+	if (task->in.tid == process->in.pid)
 		snprintf(trace->heading, sizeof(trace->heading), "# %s, process %u\n",
-			 process->name, process->pid);
+			 process->name, process->in.pid);
 	else
 		snprintf(trace->heading, sizeof(trace->heading), "# %s, thread %u of process %u\n",
-			 process->name, task->tid, process->pid);
+			 process->name, task->in.tid, process->in.pid);
 }
 
 /* --- a buffer of records: O(1) for each ----------------------------------------------------- */
@@ -198,7 +186,7 @@ static void count_records(struct edges *edges, const struct bts *records, size_t
 static void count_callers(struct trace *trace, struct trace_task *task, const struct bts *records,
 			  size_t count)
 {
-	struct edges *edges = &task->process->edges;
+	struct edges *edges = &process_of(task)->edges;
 
 	for (size_t i = 0; i < count; i++) {
 		struct edge *edge = edges_find(edges, records[i].from, records[i].to);
@@ -249,7 +237,7 @@ static void take_trace(struct trace *trace, const struct link_trace *link, uint6
 		       const struct bts *records)
 {
 	struct trace_task *task = get_task(trace, link->pid, link->tid);
-	struct edges *edges = &task->process->edges;
+	struct edges *edges = &process_of(task)->edges;
 	uint64_t begin = busy_now_ns();
 
 	code_enter(trace->code, link->pid);
@@ -292,7 +280,7 @@ void trace_records_take(void *opaque, const struct link_record *link, uint64_t t
 	case LINK_REC_MMAP:
 		/* What the table knows of the replaced code is not valid for the new code. */
 		if (code_map(trace->code, map))
-			edges_fold(&get_task(trace, map->pid, map->tid)->process->edges);
+			edges_fold(&process_of(get_task(trace, map->pid, map->tid))->edges);
 		break;
 	case LINK_REC_COMM:
 		take_comm(trace, (const struct link_comm *)link);
@@ -310,6 +298,6 @@ void trace_records_take(void *opaque, const struct link_record *link, uint64_t t
 
 void trace_records_end(struct trace *trace)
 {
-	while (trace->tasks)
-		end_task(trace, trace->tasks->process->pid, trace->tasks->tid);
+	while (trace->tasks.threads)
+		end_task(trace, trace->tasks.threads->process->pid, trace->tasks.threads->tid);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* starts.c: tells the engine where functions begin. */
+#include "tools/softpmu/flow/starts.h"
+
+void starts_note(struct link *link, uint64_t address)
+{
+	uint32_t bit = link_flow_start(address);
+
+	link->flow_start[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
+static void note_function(void *opaque, uint64_t start, uint64_t end, bool is_stub)
+{
+	if (!is_stub)
+		end = start + 1;
+	for (uint64_t at = start; at < end; at += 4)
+		starts_note(opaque, at);
+}
+
+void starts_note_all(struct code *code, const struct link_mmap *map, struct link *link)
+{
+	code_each_function(code, map, note_function, link);
+}
