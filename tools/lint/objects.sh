@@ -10,7 +10,7 @@ folder=${2:-$build}
 # Files that call each other in a circle can only be understood together.  For each part of the project:
 # its name, where its objects are, how many files may be in a circle (1: no circles), and its sources.
 parts='
-tool   tool   8 ^(tools/softpmu/.*|hosts/user/[^/]*)\.c$
+tool   tool   4 ^(tools/softpmu/.*|hosts/user/[^/]*)\.c$
 engine engine 1 ^hosts/user/engine/.*\.(c|S)$
 unit   lib    1 ^src/(pmu|ds|lbr|driver)/.*\.c$
 uarch  lib    1 ^src/uarch/.*\.c$
@@ -27,7 +27,7 @@ symbols() {
 }
 
 # Reads what symbols() prints.  Prints names that do not begin with their file's name; a file of
-# commands/ defines the command alone.  In the engine and in src/uarch a name may also begin with the
+# commands/ defines the command alone, or is a part of one (stat_options.c of stat.c).  In the engine and in src/uarch a name may also begin with the
 # singular, or with the words that the file's name begins with: region_end of regions.c, persist_open of
 # persist_file.c.  In src/uarch it may also be public.  delayed_loading.c also defines functions of libraries, sys.c those that compilers call.
 wrong_names() {
@@ -36,10 +36,10 @@ wrong_names() {
 		sub(/.*\//, "", stem)
 		sub(/\.c$/, "", stem)
 		if ($1 ~ /\/commands\//)
-			good = $3 == "cmd_" stem
+			good = $3 == "cmd_" stem || (stem ~ /_/ && ($3 == stem || index($3, stem "_") == 1))
 		else
 			good = $3 == stem || index($3, stem "_") == 1
-		if (stem == "delayed_loading" && $3 ~ /^(Zydis|dwarf_|dwelf_|elf_|gelf_)/)
+		if (stem == "delayed_loading" && $3 ~ /^(Zydis|dwarf_|dwelf_|elf_|gelf_|ZSTD_)/)
 			good = 1
 		if ($1 ~ /^src\/uarch\// && $3 ~ /^spmu_/)
 			good = 1

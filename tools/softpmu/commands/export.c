@@ -111,10 +111,10 @@ static int check_request(const struct request *request, const char *format)
 {
 	if (!format)
 		return tool_usage_error("export", "--to is missing; the formats are %s",
-					export_names());
+					exporters_names());
 	if (!request->exporter)
 		return tool_usage_error("export", "there is no format '%s'; the formats are %s",
-					format, export_names());
+					format, exporters_names());
 	if (request->exporter->binary && !request->output && isatty(STDOUT_FILENO))
 		return tool_usage_error("export", "%s is not for a terminal; name a file", format);
 	return 0;
@@ -139,7 +139,7 @@ int cmd_export(int argc, char **argv)
 		switch (option) {
 		case OPTION_TO:
 			format = optarg;
-			request.exporter = export_find(format);
+			request.exporter = exporters_find(format);
 			break;
 		case 'e':
 			request.event = optarg;

@@ -1,40 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* export.c: the list of exporters, and what they share. */
+/* export.c: what exporters share. */
 #include "tools/softpmu/formats/export.h"
 
 #include <string.h>
 
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
-
-static const struct exporter *const exporters[] = {
-	&export_folded,	    &export_speedscope, &export_pprof,	 &export_callgrind,
-	&export_cachegrind, &export_chrome,	&export_firefox, &export_perfetto};
-
-#define COUNT (sizeof(exporters) / sizeof(exporters[0]))
-
-const struct exporter *export_find(const char *name)
-{
-	for (size_t i = 0; i < COUNT; i++) {
-		if (!strcmp(exporters[i]->name, name))
-			return exporters[i];
-	}
-	return NULL;
-}
-
-const char *export_names(void)
-{
-	static char text[128];
-
-	text[0] = '\0';
-	for (size_t i = 0; i < COUNT; i++) {
-		size_t length = strlen(text);
-
-		snprintf(text + length, sizeof(text) - length, "%s%s", i ? ", " : "",
-			 exporters[i]->name);
-	}
-	return text;
-}
 
 void export_json_name(FILE *to, const struct aggregation_place *place)
 {

@@ -32,10 +32,10 @@ extern const struct exporter export_folded, export_speedscope, export_pprof, exp
 	export_cachegrind, export_chrome, export_firefox, export_perfetto;
 
 /* Returns NULL if there is no format of that name. */
-const struct exporter *export_find(const char *name);
+const struct exporter *exporters_find(const char *name);
 
 /* Returns the names of all formats, as "folded, speedscope". */
-const char *export_names(void);
+const char *exporters_names(void);
 
 /* --- for exporters ------------------------------------------------------------------------ */
 

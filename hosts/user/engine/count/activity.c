@@ -34,58 +34,12 @@
 #include "engine/rt/segments.h"
 #include "engine/rt/sys.h"
 
-#define LOG_BYTES    (128u << 10) /* it stays in the second-level cache */
-#define BLOCKS_BYTES (UINT64_C(256) << 20)
-#define FETCH_LINE   64u
+#define LOG_BYTES  (128u << 10) /* it stays in the second-level cache */
+#define FETCH_LINE 64u
 #define SHARED_BYTES                                                                               \
 	(8u << 10) /* of a log, while there are several threads: more than a block has */
-#define UNIT 64u   /* of the memory for descriptions: a line of caches */
 
 #define CLOCKS SPMU_SIGSET_CLOCKS
-
-/* --- descriptions of blocks --- */
-
-static uint8_t *blocks, *blocks_at;
-
-void *activity_allocate(size_t bytes)
-{
-	uint8_t *memory;
-
-	if (!blocks)
-		blocks = blocks_at = heap_allocate(BLOCKS_BYTES);
-	/* Logs name descriptions, so they are never freed. */
-	if (blocks_at + bytes > blocks + BLOCKS_BYTES)
-		engine_unsupported("the program has more code than a model of the machine can "
-				   "follow");
-	memory = blocks_at;
-	blocks_at += (bytes + UNIT - 1) / UNIT * UNIT;
-	return memory;
-}
-
-/* A number tells how many words the block logs.  So the place of the next block is known before the
- * description has come from memory. */
-#define NUMBER_BITS 22
-#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
-#define WORDS_MASK  511u /* the sign is above it */
-
-_Static_assert(BLOCKS_BYTES / UNIT == NUMBER_MASK + 1, "each block has a number");
-
-int32_t activity_number(const struct activity_block *block)
-{
-	uint64_t number = ((uint64_t)block - (uint64_t)blocks) / UNIT;
-
-	return (int32_t)(1u << 31 | (uint32_t)block->words << NUMBER_BITS | (uint32_t)number);
-}
-
-static inline const struct activity_block *block_of_number(uint64_t number)
-{
-	return (const struct activity_block *)(blocks + (number & NUMBER_MASK) * UNIT);
-}
-
-static inline unsigned words_of_number(uint64_t number)
-{
-	return number >> NUMBER_BITS & WORDS_MASK;
-}
 
 uint8_t activity_branch_kind(const struct insn *insn)
 {
@@ -110,20 +64,9 @@ uint8_t activity_branch_kind(const struct insn *insn)
 
 /* --- the model --- */
 
-/* The models of the process share a last level.  `report_lock`: a thread reports. */
+/* The models of the process share a last level. */
 static struct spmu_uarch *first_model;
-static uint32_t models, report_lock;
-
-void activity_begin_report(void)
-{
-	while (__atomic_exchange_n(&report_lock, 1, __ATOMIC_ACQUIRE))
-		syscall1(__NR_sched_yield, 0);
-}
-
-void activity_end_report(void)
-{
-	__atomic_store_n(&report_lock, 0, __ATOMIC_RELEASE);
-}
+static uint32_t models;
 
 /* Empties the log.  It is at the end of its memory, so that what faults is the same. */
 static void begin_log(struct activity *a)
@@ -439,8 +382,8 @@ static void report_block(struct activity *a, const struct activity_block *b, con
 /* Reports the blocks of the log one by one: time and costs need the level of each access. */
 static void report_each(struct activity *a, const uint64_t *at, const uint64_t *end)
 {
-	for (; at < end; at += words_of_number(*at)) {
-		const struct activity_block *b = block_of_number(*at);
+	for (; at < end; at += activity_words_of(*at)) {
+		const struct activity_block *b = activity_block_of(*at);
 
 		report_block(a, b, at, b->insns);
 	}
@@ -471,11 +414,11 @@ static void report_blocks(struct activity *a, const uint64_t *at, const uint64_t
 	bool verdicts = current->list->branch_signals;
 
 	while (at < end) {
-		const struct activity_block *b = block_of_number(*at);
-		const uint64_t *next = at + words_of_number(*at);
+		const struct activity_block *b = activity_block_of(*at);
+		const uint64_t *next = at + activity_words_of(*at);
 
 		if (next < end)
-			__builtin_prefetch(block_of_number(*next));
+			__builtin_prefetch(activity_block_of(*next));
 		if (branches && branched && verdicts)
 			report_went(a, branched, b->code.pc);
 		else if (branches && branched)
@@ -537,14 +480,14 @@ bool activity_full_at(uint64_t address, uint64_t *place)
 
 const struct activity_block *activity_running(void)
 {
-	return block_of_number(*(const uint64_t *)current->activity);
+	return activity_block_of(*(const uint64_t *)current->activity);
 }
 
 void activity_leave(unsigned insns)
 {
 	struct activity *a = activity_mine();
 	const uint64_t *at = (const uint64_t *)current->activity;
-	const struct activity_block *b = block_of_number(*at);
+	const struct activity_block *b = activity_block_of(*at);
 
 	activity_begin_report();
 	report_log(a);

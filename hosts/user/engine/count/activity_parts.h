@@ -58,6 +58,26 @@ struct activity {
 	unsigned verdicts; /* how many there have been */
 };
 
+/* Descriptions of blocks are in units of a line of caches.  A log names them by numbers. */
+extern uint8_t *activity_blocks;
+#define ACTIVITY_UNIT	     64u
+#define ACTIVITY_NUMBER_BITS 22
+#define ACTIVITY_NUMBER_MASK ((1u << ACTIVITY_NUMBER_BITS) - 1)
+#define ACTIVITY_WORDS_MASK  511u /* the sign is above it */
+
+static inline const struct activity_block *activity_block_of(uint64_t number)
+{
+	return (const struct activity_block *)(activity_blocks +
+					       (number & ACTIVITY_NUMBER_MASK) * ACTIVITY_UNIT);
+}
+
+/* A number tells how many words the block logs.  So the place of the next block is known before the
+ * description has come from memory. */
+static inline unsigned activity_words_of(uint64_t number)
+{
+	return number >> ACTIVITY_NUMBER_BITS & ACTIVITY_WORDS_MASK;
+}
+
 static inline struct activity *activity_mine(void)
 {
 	return current->activities;

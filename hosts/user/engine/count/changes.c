@@ -9,6 +9,7 @@
 #include <asm/unistd.h>
 #include <linux/futex.h>
 
+#include "engine/count/activity.h"
 #include "engine/count/client.h"
 #include "engine/count/costs.h"
 #include "engine/count/count.h"
@@ -73,7 +74,11 @@ void changes_switch(uint64_t on)
 {
 	enum counting_mode before = counting_mode_now();
 
-	costs_switch(client_counts());
+	if (costs_wanted()) {
+		activity_take();
+		activity_reach(current->pc);
+		costs_switch(client_counts());
+	}
 	if (!on)
 		flow_pause();
 	current->events_on = on;

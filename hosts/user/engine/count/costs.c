@@ -40,10 +40,7 @@ struct costs {
 	uint64_t pointer; /* the stack pointer after the last access, if it was a call or return */
 	uint64_t cost[LINK_COSTS];
 	unsigned calls;
-	struct {
-		struct link_calls head;
-		struct link_call call[CALLS];
-	} record;
+	uint64_t record[(sizeof(struct link_calls) + CALLS * sizeof(struct link_call)) / 8];
 };
 
 static struct insn_cost **bucket, *pool;
@@ -267,7 +264,7 @@ void costs_block(struct activity *a, const struct activity_block *b, const uint6
 
 static void write_calls(struct costs *c)
 {
-	struct link_calls *head = &c->record.head;
+	struct link_calls *head = (struct link_calls *)c->record;
 
 	if (!c->calls)
 		return;
@@ -283,7 +280,7 @@ static void write_calls(struct costs *c)
 static void add_call(struct costs *c, enum link_call_kind kind, uint64_t from, uint64_t to,
 		     uint64_t pointer)
 {
-	struct link_call *call = &c->record.call[c->calls++];
+	struct link_call *call = &((struct link_calls *)c->record)->call[c->calls++];
 
 	*call = (struct link_call){.kind = kind, .from = from, .to = to, .pointer = pointer};
 	memcpy(call->cost, c->cost, sizeof(call->cost));
@@ -357,37 +354,32 @@ static bool is_any(const uint64_t *cost)
 /* Moves the costs of all instructions to records.  No other thread reports. */
 static void write_costs(void)
 {
-	struct {
-		struct link_costs head;
-		struct link_insn_cost insn[INSNS];
-	} record;
+	uint64_t record[(sizeof(struct link_costs) + INSNS * sizeof(struct link_insn_cost)) / 8];
+	struct link_costs *head = (struct link_costs *)record;
 	unsigned n = 0;
 
 	for (unsigned i = 0; bucket && i < 1u << BUCKETS_SHIFT; i++) {
 		for (struct insn_cost *insn = bucket[i]; insn; insn = insn->next) {
 			if (!is_any(insn->cost))
 				continue;
-			record.insn[n].pc = insn->pc;
-			memcpy(record.insn[n++].cost, insn->cost, sizeof(insn->cost));
+			head->insn[n].pc = insn->pc;
+			memcpy(head->insn[n++].cost, insn->cost, sizeof(insn->cost));
 			memset(insn->cost, 0, sizeof(insn->cost));
 			if (n == INSNS) {
-				write_insns(&record.head, n);
+				write_insns(head, n);
 				n = 0;
 			}
 		}
 	}
-	write_insns(&record.head, n);
+	write_insns(head, n);
 }
 
 void costs_switch(bool on)
 {
 	struct activity *a = activity_mine();
 
-	if (!a || !a->costs)
-		return;
-	activity_take();
-	activity_reach(current->pc);
-	a->costs->counts = on;
+	if (a && a->costs)
+		a->costs->counts = on;
 }
 
 void costs_publish(void)
@@ -413,8 +405,6 @@ void costs_dump(bool zero)
 		.zero = zero,
 	};
 
-	activity_take();
-	activity_reach(current->pc);
 	costs_publish();
 	ring_write(&r.header);
 }

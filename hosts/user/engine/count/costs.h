@@ -41,11 +41,13 @@ void costs_branch(struct activity *a, const struct activity_code *code,
 /* A direct jump, of which the model is not told. */
 void costs_jump(struct activity *a, const struct activity_code *code, uint64_t to);
 
-/* Counts, or stops counting, what is logged from now on.  The model sees all the same. */
+/* Counts, or stops counting, what is logged from now on.  The model sees all the same.  The log is
+ * empty. */
 void costs_switch(bool on);
 /* Empties the caches. */
 void costs_clear_caches(void);
-/* What the process has cost up to here is for a file of its own; `zero`: for none. */
+/* What the process has cost up to here is for a file of its own; `zero`: for none.  The log is
+ * empty. */
 void costs_dump(bool zero);
 /* Writes records of everything since the last time.  The log is empty. */
 void costs_publish(void);

@@ -9,7 +9,6 @@
 #include "engine/count/count.h"
 #include "engine/count/event_set.h"
 #include "engine/count/flow.h"
-#include "engine/count/follow.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/opened.h"
 #include "engine/count/units.h"
@@ -255,5 +254,4 @@ void counting_finish(void)
 	publish();
 	branches_end();
 	engine_link->units = c->set.units;
-	follow_end();
 }

@@ -13,6 +13,7 @@
  */
 #include "engine/run/valgrind.h"
 
+#include "engine/count/activity.h"
 #include "engine/count/client.h"
 #include "engine/count/costs.h"
 #include "engine/count/follow.h"
@@ -80,6 +81,8 @@ void valgrind_request(void)
 	case ZERO_STATS:
 	case DUMP_STATS_AT:
 		if (costs_wanted()) {
+			activity_take();
+			activity_reach(current->pc);
 			costs_dump(words[0] == ZERO_STATS);
 			break;
 		}

@@ -24,6 +24,7 @@
 void finish_thread(void)
 {
 	counting_finish();
+	follow_end();
 	if (!engine_is_first_process() || current->tid != current->pid)
 		record_end();
 }
