@@ -26,6 +26,8 @@ END
 # A program that makes no system call, in a thread or in a child.
 cat >spins.c <<'END'
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 static void *spin(void *unused)
 {
@@ -38,9 +40,10 @@ int main(int count, char **argument)
 	pthread_t thread;
 
 	(void)argument;
-	if (count > 1 && fork()) /* the parent waits */
+	if (count > 1 && fork()) /* the parent waits, and the child ends with it */
 		for (;;)
 			pause();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pthread_create(&thread, NULL, spin, NULL);
 	for (;;)
 		pause();
