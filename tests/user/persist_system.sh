@@ -57,6 +57,10 @@ same "import" "0 1 of 1 file copied to $system" "$status $(<said.out)"
 same "import: modes" "755 755 644" "$(stat -c %a /var/cache/softpmu "$system" "$system"/* | xargs)"
 file=$(echo "$system"/*)
 
+before=$(stat -c %y "$file")
+XDG_CACHE_HOME=/var/tmp/empty "${stat_true[@]}"
+same "import has marked the sum as compared" "$before" "$(stat -c %y "$file")"
+
 uses "another user" yes
 same "another user: only what is new would be saved" 0 "$(find "$home" -name '[0-9a-f]*' -size +0 -path '*translations*' | wc -l)"
 as_user ""

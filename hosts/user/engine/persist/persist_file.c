@@ -7,7 +7,7 @@
  * modification time whose nanoseconds are derived from the checksum (CACHE_MARK).  A later write
  * changes that time.  The mark is not trusted after a restart of the system, for a file that was
  * not on the disk then.  Only the owner can set the mark, so other users of the system's folder
- * compare the checksum in each run.
+ * compare the checksum in each run, unless `softpmu cache import` has set it.
  */
 #include "engine/persist/persist_file.h"
 
