@@ -154,6 +154,10 @@
 	{                                                                                          \
 		(const uint8_t *)"\x48\x03\x06", 3                                                 \
 	} /* ADD RAX, [RSI] */
+#define INC_MEMORY                                                                                 \
+	{                                                                                          \
+		(const uint8_t *)"\x48\xff\x06", 3                                                 \
+	} /* INC [RSI] */
 #define RET                                                                                        \
 	{                                                                                          \
 		(const uint8_t *)"\xc3", 1                                                         \

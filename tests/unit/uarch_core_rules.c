@@ -42,6 +42,39 @@ static uint64_t run_at(const struct spmu_core_shape *core, const struct spmu_cod
 	return spmu_timeline_clocks(t);
 }
 
+/* Returns the clocks of TURNS turns of an instruction that changes or loads the same place. */
+static uint64_t run_access(struct spmu_timeline *t, const struct spmu_core_shape *core,
+			   struct spmu_code code, uint8_t kind)
+{
+	const struct spmu_timed_access access = {.linear = DATA, .kind = kind};
+	const struct spmu_timed_block *b =
+		spmu_timed_block_create(block_memory, core, AT, &code, 1);
+	uint64_t before = spmu_timeline_clocks(t);
+
+	if (!CHECK(b != NULL))
+		return 0;
+	for (unsigned i = 0; i < TURNS; i++)
+		spmu_timeline_run(t, b, 1, SPMU_LEVEL_L1, &access, 1);
+	return spmu_timeline_clocks(t) - before;
+}
+
+/* What changes memory takes its operand from the store before it, but not if it is locked.  A store
+ * of long ago is forgotten. */
+static void test_changes(void)
+{
+	const unsigned change = SPMU_UARCH_LOAD | SPMU_UARCH_STORE;
+	const struct spmu_code increment = INC_MEMORY, locked = LOCKED, chase = CHASE;
+	struct spmu_core_shape core = shape_of("zen4");
+	struct spmu_timeline *t;
+
+	if (!CHECK(spmu_timeline_create(memory, &core, &t) == SPMU_OK))
+		return;
+	CHECK(run_access(t, &core, increment, change) < TURNS * 3 / 2);
+	CHECK(run_access(t, &core, locked, change) >= TURNS * core.level[0]);
+	spmu_timeline_wait(t, 1000);
+	CHECK(is_about(run_access(t, &core, chase, SPMU_UARCH_LOAD), TURNS * core.level[0]));
+}
+
 /* A MOV takes the data from a recent store, and no time.  An ADD waits as long as on others. */
 static void test_renaming(void)
 {
@@ -79,6 +112,7 @@ int main(void)
 	if (!memory || !block_memory)
 		return 1;
 	RUN(test_renaming());
+	RUN(test_changes());
 	RUN(test_fetching());
 	free(memory);
 	free(block_memory);
