@@ -115,6 +115,7 @@ struct counter_layout {
 #define FEATURE_ECX_PDCM   (1u << 15)
 #define FEATURE_ECX_MASK   (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
 #define FEATURE_EDX_DS	   (1u << 21)
+#define FEATURE_7_EDX_ARCH_LBR (1u << 19) /* in CPUID.07H.0 */
 
 /* What reading and writing a register does: a row of src/pmu/msr_roles.c for each. */
 enum msr_role {
@@ -147,11 +148,14 @@ enum msr_role {
 	ROLE_OFFCORE_RSP,
 	ROLE_LBR_SELECT,
 	ROLE_LBR_TOS,
+	ROLE_LBR_CTL,
+	ROLE_LBR_DEPTH,
 	ROLE_LBR_FROM, /* index: entry of the stack */
 	ROLE_LBR_TO,
 	ROLE_LBR_INFO,
 	ROLE_LER_FROM,
 	ROLE_LER_TO,
+	ROLE_LER_INFO,
 	ROLE_COUNT
 };
 

@@ -30,6 +30,7 @@ struct spmu_pebs_layout {
 	bool straight;	    /* one group, whose fields have the order of the members */
 	bool adaptive;	    /* it begins with a format word; vectors and branches may follow */
 	uint8_t group_count;
+	uint8_t lbr_format; /* enum spmu_lbr_format: of the branches in an adaptive record */
 	const struct pebs_group *group;
 };
 
@@ -47,13 +48,13 @@ enum ds_area_number { DS_AREA_WORDS(DS_AREA_NUMBER) DS_AREA_NUMBERS };
 #define PEBS_DATA_CFG_WRITABLE (PEBS_FORMAT_GROUPS | UINT64_C(0xff) << PEBS_FORMAT_ENTRIES)
 
 extern const struct spmu_pebs_layout pebs_format_0_32, pebs_format_0, pebs_format_1, pebs_format_2,
-	pebs_format_3, pebs_format_4;
+	pebs_format_3, pebs_format_4, pebs_format_4_arch_lbr, pebs_format_5;
 
 #define DS_LAYOUT_DECLARE(name, ...) extern const struct spmu_ds_layout name;
 DS_LAYOUTS(DS_LAYOUT_DECLARE)
 #undef DS_LAYOUT_DECLARE
 
-#define DS_AREA_BYTES_MAX 0xa0
+#define DS_AREA_BYTES_MAX 0x160
 #define PEBS_RECORD_BYTES_MAX                                                                      \
 	(32 + 32 + 144 + PEBS_VECTORS_BYTES + SPMU_LBR_DEPTH_MAX * PEBS_BRANCH_BYTES)
 

@@ -270,6 +270,7 @@ struct spmu_driver {
 	uint64_t debugctl;     /* the bits of IA32_DEBUGCTL that are on; 0: it is left alone */
 	uint64_t pebs_next;    /* linear address of the first record that is not in the totals */
 	bool lbr;	       /* spmu_driver_enable_lbr() is in force */
+	uint64_t lbr_ctl;      /* architectural last branch records: the filter in IA32_LBR_CTL */
 	bool stack_taken;      /* the service routine has read the stack of branches ... */
 	bool stack_given;      /* ... and given it to a PEBS record */
 	unsigned branches;     /* entries of branch[] */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lbr.h: last branch records: the registers of a model's stack, and the format of its entries
- * (Vol. 3B 17.4.8 and the section of each family in chapter 17).
+ * (Vol. 3B 17.4.8 and the section of each family in chapter 17; in later editions also the chapter
+ * on last branch records, which describes the architectural ones).
  *
  * Example: examples/lbr.c.
  */
@@ -26,11 +27,14 @@ enum spmu_lbr_format {
 	SPMU_LBR_INFO = 5,  /* a third register has misprediction, transactions and clocks */
 	SPMU_LBR_TIME = 6,  /* TO[63:48] has the clocks */
 	SPMU_LBR_INFO2 = 7, /* like 5, without transactions */
+	/* The third register also has the kind of the branch, and says whether its clocks are
+	 * valid.  Entry 0 is always the newest (architectural last branch records). */
+	SPMU_LBR_ARCHITECTURAL = 0x3f,
 };
 
 /* The registers of a stack by address; 0 for registers that the model does not have. */
 struct spmu_lbr_layout {
-	uint8_t depth;		 /* a power of two */
+	uint8_t depth;		 /* a power of two; architectural: the largest one */
 	uint8_t format;		 /* enum spmu_lbr_format: what entries hold */
 	bool call_stack;	 /* LBR_SELECT has EN_CALLSTACK */
 	bool select_shared;	 /* both threads of a core share LBR_SELECT (17.8) */
@@ -40,6 +44,10 @@ struct spmu_lbr_layout {
 	uint32_t from, to, info; /* those of entry 0; add n for entry n */
 	uint32_t tos, select;
 	uint32_t ler_from, ler_to, ler_info; /* the last exception record */
+	/* Architectural: IA32_LBR_CTL and IA32_LBR_DEPTH, and CPUID.1CH:EAX[7:0], whose bit n allows
+	 * a depth of 8 * (n + 1). */
+	uint32_t ctl, depth_msr;
+	uint8_t depths;
 };
 
 /* Returns the model's layout, or NULL if it has no last branch records. */
@@ -58,10 +66,26 @@ SPMU_API const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_m
 #define SPMU_LBR_CALL_STACK  (1u << 9)
 
 /*
+ * The bits of IA32_LBR_CTL (architectural last branch records).  LBREN records; the others include
+ * branches, so nothing is recorded without a privilege level and a kind.
+ */
+#define SPMU_LBR_CTL_LBREN	 (UINT64_C(1) << 0)
+#define SPMU_LBR_CTL_OS		 (UINT64_C(1) << 1)
+#define SPMU_LBR_CTL_USR	 (UINT64_C(1) << 2)
+#define SPMU_LBR_CTL_CALL_STACK	 (UINT64_C(1) << 3)
+#define SPMU_LBR_CTL_COND	 (UINT64_C(1) << 16)
+#define SPMU_LBR_CTL_JMP_REL	 (UINT64_C(1) << 17)
+#define SPMU_LBR_CTL_JMP_IND	 (UINT64_C(1) << 18)
+#define SPMU_LBR_CTL_CALL_REL	 (UINT64_C(1) << 19)
+#define SPMU_LBR_CTL_CALL_IND	 (UINT64_C(1) << 20)
+#define SPMU_LBR_CTL_RET	 (UINT64_C(1) << 21)
+#define SPMU_LBR_CTL_OTHER	 (UINT64_C(1) << 22)
+
+/*
  * The registers of one entry.  The unit encodes a branch into them, and software decodes them.  An
  * entry keeps the addresses (format 0: their low 32 bits; otherwise bits above 47 are copies of bit
- * 47), and the flags and cycles that its format has.  No format keeps the kind of a branch or its
- * privilege levels: decoding sets them to 0.
+ * 47), and the flags and cycles that its format has.  Only the architectural format keeps the kind
+ * of a branch; none keeps its privilege levels.  Decoding sets what an entry does not have to 0.
  */
 struct spmu_lbr_entry {
 	uint64_t from, to, info;

@@ -239,8 +239,9 @@ SPMU_API void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value
 
 /*
  * CPUID.  The host passes the registers that it would return, and the unit changes what is its own:
- * all four registers of leaf 0AH, and the flags DS, DTES64, DS-CPL and PDCM of leaf 01H.  Returns
- * false for other leaves, whose registers are left as they are.
+ * all four registers of leaf 0AH, and the flags DS, DTES64, DS-CPL and PDCM of leaf 01H.  A model
+ * with architectural last branch records also has leaf 1CH, and sets their flag in subleaf 0 of leaf
+ * 07H.  Returns false for other leaves, whose registers are left as they are.
  */
 struct spmu_cpuid_regs {
 	uint32_t eax, ebx, ecx, edx;
@@ -344,6 +345,7 @@ struct spmu_branch {
 #define SPMU_BRANCH_IN_TX	 2u
 #define SPMU_BRANCH_ABORT	 4u
 #define SPMU_BRANCH_EVENT	 8u
+#define SPMU_BRANCH_CYCLES	 16u /* `cycles` is known, even if it is 0 */
 
 /*
  * Reports `count` taken branches, in order: those that a host gathered in bulk (struct

@@ -8,6 +8,9 @@
  * status bit. The service routine sets the one again and clears the other. Version 1 has no freeze,
  * so the routine stops recording first of all.
  *
+ * Architectural last branch records have their enable bit in IA32_LBR_CTL, beside the filter. Entry 0
+ * is the newest.
+ *
  * Before version 1, P6 has one record and no pointer to it (17.14.2), and NetBurst has TR to
  * BTS_OFF_USR four bits lower (17.11.1).
  */
@@ -30,10 +33,23 @@ static uint64_t placed(const struct spmu_driver *driver, uint64_t bits)
 	return (bits & DRV_DEBUG_LBR) | (bits & DRV_DEBUG_TRACE) >> 4;
 }
 
+/* Switches recording. On most families it is a bit of IA32_DEBUGCTL, which the caller writes. */
+static bool write_ctl(const struct spmu_driver *driver, bool on)
+{
+	return drv_write(driver, driver->lbr_layout->ctl,
+			 driver->lbr_ctl | (on ? SPMU_LBR_CTL_LBREN : 0));
+}
+
 static bool write_debug(const struct spmu_driver *driver, uint64_t own, uint64_t on)
 {
 	uint64_t value;
 
+	if (drv_lbr_architectural(driver) && (own & DRV_DEBUG_LBR)) {
+		if (!write_ctl(driver, on & DRV_DEBUG_LBR))
+			return false;
+		own &= ~DRV_DEBUG_LBR;
+		on &= ~DRV_DEBUG_LBR;
+	}
 	return drv_read(driver, DRV_IA32_DEBUGCTL, &value) &&
 	       drv_write(driver, DRV_IA32_DEBUGCTL,
 			 (value & ~placed(driver, own)) | placed(driver, on));
@@ -93,7 +109,9 @@ void spmu_drv_take_stack(struct spmu_driver *driver)
 		struct spmu_branch *branch = &driver->branch[n];
 		struct spmu_lbr_entry entry;
 
-		if (!read_entry(driver, (unsigned)(top - n) % layout->depth, &entry))
+		unsigned number = layout->ctl ? n : (unsigned)(top - n) % layout->depth;
+
+		if (!read_entry(driver, number, &entry))
 			return;
 		spmu_lbr_decode(layout, &entry, branch);
 		if (!branch->from && !branch->to)

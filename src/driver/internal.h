@@ -266,6 +266,12 @@ bool spmu_drv_resume_debug(const struct spmu_driver *driver);
 /* Returns the bits of IA32_DEBUGCTL that last branch records need; debug.c */
 uint64_t spmu_drv_lbr_bits(const struct spmu_driver *driver);
 
+/* Returns true if IA32_LBR_CTL controls last branch records. */
+static inline bool drv_lbr_architectural(const struct spmu_driver *driver)
+{
+	return driver->lbr_layout && driver->lbr_layout->ctl;
+}
+
 /* Reads the stack of last branch records into branch[], once in a service; debug.c */
 void spmu_drv_take_stack(struct spmu_driver *driver);
 

@@ -9,6 +9,8 @@ static bool clear_stack(const struct spmu_driver *driver)
 {
 	const struct spmu_lbr_layout *layout = driver->lbr_layout;
 
+	if (layout->ctl) /* a write to the depth clears all entries */
+		return drv_write(driver, layout->depth_msr, layout->depth);
 	for (unsigned n = 0; n < layout->depth; n++) {
 		if (!drv_write(driver, layout->from + n, 0) ||
 		    (layout->to && !drv_write(driver, layout->to + n, 0)) ||
@@ -32,6 +34,41 @@ static enum spmu_status configure(struct spmu_driver *driver, bool lbr)
 	return status;
 }
 
+/* Converts bits of MSR_LBR_SELECT, which exclude, to those of IA32_LBR_CTL, which include. */
+static uint64_t control(uint64_t select)
+{
+	static const struct {
+		uint64_t no, yes;
+	} bits[] = {
+		{SPMU_LBR_NO_CPL0, SPMU_LBR_CTL_OS},
+		{SPMU_LBR_NO_CPLX, SPMU_LBR_CTL_USR},
+		{SPMU_LBR_NO_JCC, SPMU_LBR_CTL_COND},
+		{SPMU_LBR_NO_CALL_REL, SPMU_LBR_CTL_CALL_REL},
+		{SPMU_LBR_NO_CALL_IND, SPMU_LBR_CTL_CALL_IND},
+		{SPMU_LBR_NO_RET, SPMU_LBR_CTL_RET},
+		{SPMU_LBR_NO_JMP_IND, SPMU_LBR_CTL_JMP_IND},
+		{SPMU_LBR_NO_JMP_REL, SPMU_LBR_CTL_JMP_REL},
+		{SPMU_LBR_NO_FAR, SPMU_LBR_CTL_OTHER},
+	};
+	uint64_t ctl = select & SPMU_LBR_CALL_STACK ? SPMU_LBR_CTL_CALL_STACK : 0;
+
+	for (unsigned i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		ctl |= select & bits[i].no ? 0 : bits[i].yes;
+	return ctl;
+}
+
+/* Sets the filter. Recording stays off. */
+static bool set_filter(struct spmu_driver *driver, uint64_t select)
+{
+	const struct spmu_lbr_layout *layout = driver->lbr_layout;
+
+	if (layout->ctl) {
+		driver->lbr_ctl = control(select);
+		return drv_write(driver, layout->ctl, driver->lbr_ctl);
+	}
+	return !layout->select || drv_write(driver, layout->select, select);
+}
+
 enum spmu_status spmu_driver_enable_lbr(struct spmu_driver *driver, uint64_t select)
 {
 	const struct spmu_lbr_layout *layout = driver->lbr_layout;
@@ -40,9 +77,8 @@ enum spmu_status spmu_driver_enable_lbr(struct spmu_driver *driver, uint64_t sel
 		return SPMU_E_UNAVAILABLE;
 	if (driver->running || driver->in_service)
 		return SPMU_E_ARGUMENT;
-	if ((select && !layout->select) || ((select & SPMU_LBR_CALL_STACK) && !layout->call_stack))
-		return SPMU_E_UNAVAILABLE;
-	if (layout->select && !drv_write(driver, layout->select, select))
+	if ((select && !layout->select && !layout->ctl) ||
+	    ((select & SPMU_LBR_CALL_STACK) && !layout->call_stack) || !set_filter(driver, select))
 		return SPMU_E_UNAVAILABLE;
 	/* The manual does not say whether the records of the oldest families can be written. */
 	if (!clear_stack(driver) && driver->facilities.perfmon_version)

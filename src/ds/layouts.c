@@ -56,13 +56,15 @@ static const struct pebs_group format_4_groups[] = {
 	GROUP(PEBS_MEMORY, SPMU_PEBS_MEMORY, 32),
 	GROUP(PEBS_GPRS, SPMU_PEBS_GPRS, 144),
 };
-const struct spmu_pebs_layout pebs_format_4 = {
-	.format = 4,
-	.word_bytes = 8,
-	.adaptive = true,
-	.group_count = COUNT(format_4_groups),
-	.group = format_4_groups,
-};
+#define ADAPTIVE(number, branches)                                                                 \
+	{                                                                                          \
+		.format = (number), .word_bytes = 8, .adaptive = true,                             \
+		.group_count = COUNT(format_4_groups), .lbr_format = (branches),                   \
+		.group = format_4_groups,                                                          \
+	}
+const struct spmu_pebs_layout pebs_format_4 = ADAPTIVE(4, SPMU_LBR_INFO);
+const struct spmu_pebs_layout pebs_format_4_arch_lbr = ADAPTIVE(4, SPMU_LBR_ARCHITECTURAL);
+const struct spmu_pebs_layout pebs_format_5 = ADAPTIVE(5, SPMU_LBR_ARCHITECTURAL);
 
 #define DS_LAYOUT(name, word, bts, general, general_at, fixed, fixed_at, records)                  \
 	_Static_assert((general) <= SPMU_DS_RESETS_MAX && (fixed) <= SPMU_DS_FIXED_RESETS_MAX &&   \

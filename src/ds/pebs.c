@@ -76,20 +76,23 @@ static void get_fields(const struct spmu_pebs_layout *pebs, const struct pebs_gr
 		       pebs->word_bytes);
 }
 
-/* An LBR entry of a record has the form of the registers of this format. */
-static const struct spmu_lbr_layout entries = {.format = SPMU_LBR_INFO};
+/* An LBR entry of a record has the form of the registers. */
 _Static_assert(sizeof(struct spmu_lbr_entry) == PEBS_BRANCH_BYTES, "from, to, info");
 
-static void put_branch(const struct spmu_branch *branch, uint8_t *out)
+static void put_branch(const struct spmu_pebs_layout *pebs, const struct spmu_branch *branch,
+		       uint8_t *out)
 {
+	const struct spmu_lbr_layout entries = {.format = pebs->lbr_format};
 	struct spmu_lbr_entry entry;
 
 	spmu_lbr_encode(&entries, branch, &entry);
 	memcpy(out, &entry, sizeof(entry));
 }
 
-static void get_branch(const uint8_t *in, struct spmu_branch *branch)
+static void get_branch(const struct spmu_pebs_layout *pebs, const uint8_t *in,
+		       struct spmu_branch *branch)
 {
+	const struct spmu_lbr_layout entries = {.format = pebs->lbr_format};
 	struct spmu_lbr_entry entry;
 
 	memcpy(&entry, in, sizeof(entry));
@@ -116,7 +119,7 @@ static void put_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format,
 	}
 	for (unsigned i = 0; i < branches_of(format); i++, out += PEBS_BRANCH_BYTES) {
 		if (i < record->branch_count)
-			put_branch(&record->branch[i], out);
+			put_branch(pebs, &record->branch[i], out);
 		else
 			memset(out, 0, PEBS_BRANCH_BYTES);
 	}
@@ -140,7 +143,7 @@ static void get_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format, c
 	record->groups = (uint32_t)(format & PEBS_FORMAT_GROUPS);
 	record->branch_count = branches_of(format);
 	for (unsigned i = 0; i < record->branch_count; i++, in += PEBS_BRANCH_BYTES)
-		get_branch(in, &record->branch[i]);
+		get_branch(pebs, in, &record->branch[i]);
 }
 
 static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,

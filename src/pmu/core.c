@@ -128,6 +128,8 @@ void spmu_init(struct spmu_core *core, unsigned lp)
 	if (lp >= core->threads)
 		return;
 	core->thread[lp].state.lvt = LVT_RESET;
+	if (lbr_architectural(core))
+		core->thread[lp].state.reg[SLOT_LBR_SELECT] &= ~FIELD(LBR_CTL, LBREn);
 	spmu_machine_check(core, lp);
 }
 

@@ -36,13 +36,15 @@ enum slot {
 	SLOT_ESCR = SLOT_OFFCORE_RSP + OFFCORE_MAX,
 	SLOT_BUS_COUNTER = SLOT_ESCR + ESCR_MAX,
 	SLOT_BUS_CONTROL = SLOT_BUS_COUNTER + BUS_COUNTER_MAX,
-	SLOT_LBR_SELECT,
+	SLOT_LBR_SELECT, /* or IA32_LBR_CTL */
+	SLOT_LBR_DEPTH,
 	SLOT_LBR_TOS,
 	SLOT_LBR_FROM,
 	SLOT_LBR_TO = SLOT_LBR_FROM + SPMU_LBR_DEPTH_MAX,
 	SLOT_LBR_INFO = SLOT_LBR_TO + SPMU_LBR_DEPTH_MAX,
 	SLOT_LER_FROM = SLOT_LBR_INFO + SPMU_LBR_DEPTH_MAX,
 	SLOT_LER_TO,
+	SLOT_LER_INFO,
 	SLOT_COUNT,
 	SLOT_NONE = SLOT_COUNT /* computed, or the slot is another register's */
 };
@@ -61,6 +63,7 @@ struct thread_state {
 	uint32_t lbr_clocks; /* core clocks since the newest last branch record, or UNKNOWN */
 	uint32_t frozen;     /* by an SMI (17.4.1), which cleared: */
 	uint64_t smm_debugctl, smm_global_ctrl;
+	uint64_t smm_lbr_ctl; /* what an SMI cleared of IA32_LBR_CTL */
 };
 
 /* What moves a counter's pin. */
@@ -99,7 +102,7 @@ struct meter {
 	uint32_t sibling; /* counters of the other thread that count here, too */
 };
 
-/* Last branch records, as IA32_DEBUGCTL and MSR_LBR_SELECT set them up. */
+/* Last branch records, as their registers set them up. */
 struct lbr_recording {
 	uint64_t signals; /* kinds that become entries */
 	uint8_t rings;	  /* where they end */

@@ -8,6 +8,7 @@
  */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
 {
@@ -17,7 +18,8 @@ bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
 
 /*
  * LBR and BTF are cleared before the handler runs. The entries stay, and so does TR, which software
- * has to clear (17.4.2, 17.4.3).
+ * has to clear (17.4.2, 17.4.3). Architectural last branch records go on: no source says that a debug
+ * exception clears IA32_LBR_CTL.LBREn.
  */
 void spmu_debug_exception(struct spmu_core *core, unsigned lp)
 {
@@ -52,6 +54,24 @@ static void thaw(struct thread_state *state)
 	state->frozen = 0;
 }
 
+/*
+ * An SMI stops architectural last branch records and RSM continues them, with and without
+ * FREEZE_WHILE_SMM (chapter on last branch records, IA32_LBR_CTL.LBREn).
+ */
+static void switch_records(struct thread_state *state, bool off)
+{
+	const uint64_t enable = FIELD(LBR_CTL, LBREn);
+
+	if (off) {
+		state->smm_lbr_ctl = state->reg[SLOT_LBR_SELECT] & enable;
+		state->reg[SLOT_LBR_SELECT] &= ~enable;
+	} else {
+		state->reg[SLOT_LBR_SELECT] =
+			(state->reg[SLOT_LBR_SELECT] & ~enable) | state->smm_lbr_ctl;
+		state->smm_lbr_ctl = 0;
+	}
+}
+
 /* SMIs do not nest. */
 void spmu_smm(struct spmu_core *core, unsigned lp, bool entered)
 {
@@ -62,6 +82,8 @@ void spmu_smm(struct spmu_core *core, unsigned lp, bool entered)
 	spmu_sync(core);
 	state = &core->thread[lp].state;
 	state->smm = entered;
+	if (lbr_architectural(core))
+		switch_records(state, entered);
 	if (entered && (state->reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, FREEZE_WHILE_SMM)))
 		freeze(state);
 	else if (state->frozen)

@@ -4,11 +4,21 @@
  */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"
+#include "src/pmu/records.h"
 
 #include "data/events/architectural.inc"
 
 #define RDPMC_FIXED (1u << 30)
 #define RDPMC_FAST  (1u << 31)
+
+/* CPUID leaf 1CH: what the architectural last branch records have. */
+#define LBR_LEAF_DEEP_SLEEP_CLEARS (1u << 30) /* EAX */
+#define LBR_LEAF_CPL		   (1u << 0)  /* EBX: filters by privilege level, */
+#define LBR_LEAF_FILTER		   (1u << 1)  /* by kind, */
+#define LBR_LEAF_CALL_STACK	   (1u << 2)  /* and the call-stack mode */
+#define LBR_LEAF_MISPRED	   (1u << 0)  /* ECX: fields of IA32_LBR_x_INFO */
+#define LBR_LEAF_CLOCKS		   (1u << 1)
+#define LBR_LEAF_TYPE		   (1u << 2)
 
 /*
  * ECX[30] selects fixed counters, if there are any. ECX[31] selects the low half, if the family has
@@ -65,8 +75,8 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		struct spmu_cpuid_regs *regs)
 {
 	const struct counter_layout *counters = core->model->counters;
+	const struct spmu_lbr_layout *lbr = core->model->lbr;
 
-	(void)subleaf; /* neither leaf has subleaves */
 	switch (leaf) {
 	case 0x01:
 		regs->ecx = (regs->ecx & ~FEATURE_ECX_MASK) | counters->feature_ecx;
@@ -86,6 +96,20 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 			    counters->leaf_0a_edx;
 		if (has_erratum(core, ERRATUM_CPUID_FIXED))
 			regs->edx = 0;
+		return true;
+	case 0x07:
+		if (subleaf || !lbr_architectural(core))
+			return false;
+		regs->edx |= FEATURE_7_EDX_ARCH_LBR;
+		return true;
+	case 0x1c:
+		if (!lbr_architectural(core))
+			return false;
+		*regs = (struct spmu_cpuid_regs){
+			.eax = lbr->depths | LBR_LEAF_DEEP_SLEEP_CLEARS,
+			.ebx = LBR_LEAF_CPL | LBR_LEAF_FILTER | LBR_LEAF_CALL_STACK,
+			.ecx = LBR_LEAF_MISPRED | LBR_LEAF_CLOCKS | LBR_LEAF_TYPE,
+		};
 		return true;
 	default:
 		return false;

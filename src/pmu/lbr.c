@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10).
+ * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10). lbr_select.c says which
+ * branches become entries.
  *
- * TOS names the newest entry. It moves before an entry is written. MSR_LBR_SELECT leaves out kinds
- * of branches, and branches that end in a ring (17.7.2). With EN_CALLSTACK only near calls are
- * pushed, and near returns remove the newest entry, which then reads as 0 (17.9). A relative call
- * to the next instruction ("zero length call") is no entry in that mode. Hosts do not report the
- * length of an instruction, so such a call is recognized by the length of CALL rel32 without
- * prefixes. The manual calls the contents undefined unless all other kinds are filtered in that
- * mode; the unit always leaves the other kinds out.
+ * TOS names the newest entry. It moves before an entry is written. Architectural records have no
+ * TOS: entry 0 is the newest, the others move up before it is written, and down when it is removed.
+ * IA32_LBR_DEPTH says how many there are. A write to it clears them all, and the registers of further
+ * entries raise #GP.
+ *
+ * With EN_CALLSTACK only near calls are pushed, and near returns remove the newest entry, which then
+ * reads as 0 (17.9). A relative call to the next instruction ("zero length call") is no entry in
+ * that mode. Hosts do not report the length of an instruction, so such a call is recognized by the
+ * length of CALL rel32 without prefixes.
  *
  * An interrupt or exception first copies the newest entry to the last exception record, as the P6
  * family does (17.11.3, 17.14.2), and then becomes an entry itself.
@@ -16,60 +19,10 @@
  * Clocks between entries are counted only if the host supplies core clocks; otherwise they read 0.
  * Addresses have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
+#include <string.h>
+
 #include "src/pmu/core.h"
 #include "src/pmu/records.h"
-
-/* Returns the kinds of branches that MSR_LBR_SELECT does not exclude. */
-static uint64_t selected(const struct spmu_core *core, uint64_t select)
-{
-	static const uint64_t kind[] = {
-		[LBR_SELECT_JCC_low] = SPMU_SIGBIT(COND_TAKEN),
-		[LBR_SELECT_NEAR_REL_CALL_low] = SPMU_SIGBIT(CALL_REL),
-		[LBR_SELECT_NEAR_IND_CALL_low] = SPMU_SIGBIT(CALL_IND),
-		[LBR_SELECT_NEAR_RET_low] = SPMU_SIGBIT(RET_NEAR),
-		[LBR_SELECT_NEAR_IND_JMP_low] = SPMU_SIGBIT(JMP_IND),
-		[LBR_SELECT_NEAR_REL_JMP_low] = SPMU_SIGBIT(JMP_REL),
-		[LBR_SELECT_FAR_BRANCH_low] = SPMU_SIGBIT(FAR),
-	};
-	uint64_t kinds = SPMU_SIGSET_TAKEN;
-
-	if (has_erratum(core, ERRATUM_LBR_CALLS)) {
-		if (select & FIELD(LBR_SELECT, NEAR_REL_JMP))
-			kinds &= ~SPMU_SIGBIT(CALL_REL);
-		if (select & FIELD(LBR_SELECT, NEAR_IND_JMP))
-			kinds &= ~(SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR));
-	}
-	for (unsigned bit = 0; bit < sizeof(kind) / sizeof(kind[0]); bit++)
-		if (select >> bit & 1)
-			kinds &= ~kind[bit];
-	if (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK))
-		kinds &= SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR);
-	return kinds;
-}
-
-/* Sets up recording from the registers of a thread. */
-void lbr_update(const struct spmu_core *core, struct thread *thread)
-{
-	uint64_t select = thread->state.reg[SLOT_LBR_SELECT];
-	struct lbr_recording *lbr = &thread->lbr;
-
-	*lbr = (struct lbr_recording){0};
-	if (!core->model->lbr || !(thread->state.reg[SLOT_DEBUGCTL] & FIELD(DEBUGCTL, LBR)) ||
-	    (thread->state.reg[SLOT_GLOBAL_STATUS] & FIELD(GLOBAL_STATUS, LBR_Frz)))
-		return;
-	lbr->on = true;
-	lbr->filtered = select != 0;
-	lbr->call_stack = (select & FIELD(LBR_SELECT_CALL_STACK, EN_CALLSTACK)) != 0;
-	lbr->rings = (select & FIELD(LBR_SELECT, CPL_EQ_0) ? 0 : SPMU_RING0) |
-		     (select & FIELD(LBR_SELECT, CPL_NEQ_0) ? 0 : SPMU_RING_USER);
-	lbr->signals = lbr->rings ? selected(core, select) : 0;
-	if (!lbr->signals)
-		lbr->rings = 0;
-	if (has_erratum(core, ERRATUM_LBR_SIGN))
-		lbr->absent = SPMU_BRANCH_IN_TX | SPMU_BRANCH_ABORT;
-	lbr->clocks = lbr->signals && ((core->host.supply.exact | core->host.supply.modelled) &
-				       SPMU_SIGBIT(CYCLES));
-}
 
 /* Adds core clocks to the time since the newest entry. */
 void lbr_clocks(struct thread *thread, uint64_t clocks)
@@ -102,23 +55,42 @@ static void store(struct thread_state *state, unsigned n, const struct spmu_lbr_
 	state->reg[SLOT_LBR_INFO + n] = entry->info;
 }
 
+static const enum slot columns[] = {SLOT_LBR_FROM, SLOT_LBR_TO, SLOT_LBR_INFO};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* Returns the entry for the next branch, after it has moved TOS or the older entries. */
+static unsigned make_room(const struct spmu_lbr_layout *layout, struct thread_state *state)
+{
+	unsigned depth = lbr_depth(layout, state);
+
+	if (!layout->ctl) {
+		state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (depth - 1);
+		return (unsigned)state->reg[SLOT_LBR_TOS];
+	}
+	for (unsigned i = 0; i < COLUMNS; i++)
+		memmove(&state->reg[columns[i] + 1], &state->reg[columns[i]],
+			(depth - 1) * sizeof(state->reg[0]));
+	return 0;
+}
+
 static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 		 const struct spmu_branch *branch)
 {
 	struct thread_state *state = &thread->state;
 	struct spmu_branch timed = *branch;
 	struct spmu_lbr_entry entry;
+	bool known = thread->lbr.clocks && state->lbr_clocks != LBR_CLOCKS_UNKNOWN;
 
-	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (layout->depth - 1u);
-	timed.flags &= (uint8_t)~thread->lbr.absent;
-	timed.cycles = state->lbr_clocks == LBR_CLOCKS_UNKNOWN ? 0 : state->lbr_clocks;
+	timed.flags &= (uint8_t)~(thread->lbr.absent | SPMU_BRANCH_CYCLES);
+	timed.flags |= known ? SPMU_BRANCH_CYCLES : 0;
+	timed.cycles = known ? state->lbr_clocks : 0;
 	if (!state->ia32e) {
 		timed.from &= UINT32_MAX;
 		timed.to &= UINT32_MAX;
 	}
 	state->lbr_clocks = 0;
 	spmu_lbr_encode(layout, &timed, &entry);
-	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
+	store(state, make_room(layout, state), &entry);
 }
 
 /* Returns true for a call by which code learns its own address (17.9). No return matches it. */
@@ -132,41 +104,53 @@ static bool zero_length(const struct spmu_branch *branch)
 static void pop(const struct spmu_lbr_layout *layout, struct thread_state *state)
 {
 	const struct spmu_lbr_entry empty = {0};
+	unsigned depth = lbr_depth(layout, state);
 
-	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &empty);
-	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] - 1) & (layout->depth - 1u);
+	if (!layout->ctl) {
+		store(state, (unsigned)state->reg[SLOT_LBR_TOS], &empty);
+		state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] - 1) & (depth - 1);
+		return;
+	}
+	for (unsigned i = 0; i < COLUMNS; i++)
+		memmove(&state->reg[columns[i]], &state->reg[columns[i] + 1],
+			(depth - 1) * sizeof(state->reg[0]));
+	store(state, depth - 1, &empty);
 }
 
 static void keep_for_exception(const struct spmu_lbr_layout *layout, struct thread_state *state)
 {
-	uint64_t from = state->reg[SLOT_LBR_FROM + state->reg[SLOT_LBR_TOS]];
-	uint64_t to = state->reg[SLOT_LBR_TO + state->reg[SLOT_LBR_TOS]];
+	unsigned newest = lbr_entry(layout, state, 0);
+	uint64_t from = state->reg[SLOT_LBR_FROM + newest];
+	uint64_t to = state->reg[SLOT_LBR_TO + newest];
 
 	if (!layout->ler_from)
 		return;
+	if (layout->ler_info)
+		state->reg[SLOT_LER_INFO] = state->reg[SLOT_LBR_INFO + newest];
 	state->reg[SLOT_LER_FROM] = layout->to ? from : from & UINT32_MAX;
 	state->reg[SLOT_LER_TO] = layout->to ? to : from >> 32;
 }
 
 /*
- * Skips the entries at the front that later ones would overwrite. They move TOS all the same.
+ * Skips the entries at the front that later ones would push out. They move TOS all the same.
  * Returns where to begin.
  */
 static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 		   const struct spmu_branch *branches, size_t count)
 {
 	size_t begin = count, entries = 0, skipped = 0;
+	unsigned depth = lbr_depth(layout, &thread->state);
 	unsigned flags = 0;
 
-	if (thread->lbr.call_stack || count <= layout->depth)
+	if (thread->lbr.call_stack || count <= depth)
 		return 0;
 	/* Clears the entries after the newest one that remains. */
-	while (begin && entries <= layout->depth) {
+	while (begin && entries <= depth) {
 		begin--;
 		entries += wanted(&thread->lbr, &branches[begin]);
 		flags |= branches[begin].flags;
 	}
-	if (entries <= layout->depth)
+	if (entries <= depth)
 		return 0;
 	begin++;
 	for (size_t i = 0; i < begin; i++) {
@@ -175,8 +159,9 @@ static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 	}
 	if (flags & SPMU_BRANCH_EVENT) /* it copies the present newest entry */
 		return 0;
-	thread->state.reg[SLOT_LBR_TOS] =
-		(thread->state.reg[SLOT_LBR_TOS] + skipped) & (layout->depth - 1u);
+	if (!layout->ctl)
+		thread->state.reg[SLOT_LBR_TOS] =
+			(thread->state.reg[SLOT_LBR_TOS] + skipped) & (depth - 1);
 	thread->state.lbr_clocks = 0;
 	return begin;
 }
@@ -200,7 +185,16 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 	}
 }
 
-/* The enable bit and LBR_Frz do not change. The time of the next entry is 0 (17.10.3). */
+void lbr_clear(struct thread_state *state)
+{
+	for (unsigned slot = SLOT_LBR_FROM; slot < SLOT_LER_FROM; slot++)
+		state->reg[slot] = 0;
+	state->lbr_clocks = LBR_CLOCKS_UNKNOWN;
+}
+
+/*
+ * The control registers and LBR_Frz do not change.  The time of the next entry is 0 (17.10.3).
+ */
 void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
 {
 	struct thread_state *state;
@@ -208,9 +202,10 @@ void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
 	if (lp >= core->threads || !core->model->lbr || !core->model->lbr->sleep_clears)
 		return;
 	state = &core->thread[lp].state;
-	for (unsigned slot = SLOT_LBR_TOS; slot <= SLOT_LER_TO; slot++)
+	lbr_clear(state);
+	state->reg[SLOT_LBR_TOS] = 0;
+	for (unsigned slot = SLOT_LER_FROM; slot <= SLOT_LER_INFO; slot++)
 		state->reg[slot] = 0;
-	state->lbr_clocks = LBR_CLOCKS_UNKNOWN;
 }
 
 /*

@@ -6,6 +6,12 @@
 #include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
 
+static bool is_there(const struct spmu_core *core, unsigned lp, const struct msr *msr)
+{
+	return lp < core->threads && msr && msr_exists(core, msr_role(msr), msr) &&
+	       !msr_past_depth(core, lp, msr);
+}
+
 enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t address,
 				uint64_t *value)
 {
@@ -13,7 +19,7 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 	const struct role_row *role;
 	const struct thread_state *state;
 
-	if (lp >= core->threads || !msr || !msr_exists(core, msr_role(msr), msr))
+	if (!is_there(core, lp, msr))
 		return msr_in_range(core->model, address) ? SPMU_GP : SPMU_NOT_OURS;
 	role = msr_role(msr);
 	state = &msr_holder(core, lp, role)->state;
@@ -46,7 +52,7 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 	const struct role_row *role;
 	struct thread *holder;
 
-	if (lp >= core->threads || !msr || !msr_exists(core, msr_role(msr), msr))
+	if (!is_there(core, lp, msr))
 		return msr_in_range(core->model, address) ? SPMU_GP : SPMU_NOT_OURS;
 	role = msr_role(msr);
 	if (role->takes ? !role->takes(core, msr, value) : value & msr_reserved(core, msr))

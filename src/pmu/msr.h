@@ -24,6 +24,7 @@ struct role_row {
 	bool none;	  /* it has no slot of its own: it is computed, or the slot is another's */
 	bool per_counter; /* registers of counters that other threads have now do not exist */
 	bool per_core;	  /* where threads share counters, thread 0 keeps it (18.16) */
+	bool per_entry;	  /* registers past the present depth of the stack do not exist */
 	bool counts;	  /* what passed in bulk has to be added before it is read */
 
 	/* Returns what thread lp reads if `kept` is in the slot.  Plain: `kept`. */
@@ -62,6 +63,13 @@ static inline bool msr_exists(const struct spmu_core *core, const struct role_ro
 			      const struct msr *msr)
 {
 	return !role->per_counter || msr->index < core->general;
+}
+
+/* Entries past IA32_LBR_DEPTH do not exist (architectural last branch records). */
+static inline bool msr_past_depth(const struct spmu_core *core, unsigned lp, const struct msr *msr)
+{
+	return msr_role(msr)->per_entry && core->model->lbr->ctl &&
+	       msr->index >= core->thread[lp].state.reg[SLOT_LBR_DEPTH];
 }
 
 /* Returns the thread that keeps a register for thread lp (18.16, table of registers by sharing). */

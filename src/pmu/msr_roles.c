@@ -187,6 +187,23 @@ static void write_lbr_select(struct spmu_core *core, struct thread *holder, cons
 		core->thread[lp].state.reg[SLOT_LBR_SELECT] = value;
 }
 
+/* IA32_LBR_DEPTH takes the depths of CPUID leaf 1CH: 8 * (n + 1) for bit n. */
+static bool take_depth(const struct spmu_core *core, const struct msr *msr, uint64_t value)
+{
+	(void)msr;
+	return value && value % 8 == 0 && value <= SPMU_LBR_DEPTH_MAX &&
+	       core->model->lbr->depths >> (value / 8 - 1) & 1;
+}
+
+static void write_depth(struct spmu_core *core, struct thread *holder, const struct msr *msr,
+			uint64_t value)
+{
+	(void)core;
+	(void)msr;
+	lbr_clear(&holder->state);
+	holder->state.reg[SLOT_LBR_DEPTH] = value;
+}
+
 /*
  * Carries out a command (18.21.5).  The commands that freeze and release counters change nothing,
  * because no host supplies their events.
@@ -306,15 +323,23 @@ const struct role_row role_rows[ROLE_COUNT] = {
 	[ROLE_OFFCORE_RSP] = {.slot = SLOT_OFFCORE_RSP},
 	[ROLE_LBR_SELECT] = {.slot = SLOT_LBR_SELECT, .write = write_lbr_select},
 	[ROLE_LBR_TOS] = {.slot = SLOT_LBR_TOS},
+	[ROLE_LBR_CTL] = {.slot = SLOT_LBR_SELECT},
+	[ROLE_LBR_DEPTH] = {.slot = SLOT_LBR_DEPTH,
+			    .takes = take_depth,
+			    .write = write_depth,
+			    .holds = take_depth},
 	[ROLE_LBR_FROM] = {.slot = SLOT_LBR_FROM,
+			   .per_entry = true,
 			   .takes = lbr_takes_from,
 			   .effect = MSR_COUNT,
 			   .holds = lbr_valid},
 	[ROLE_LBR_TO] = {.slot = SLOT_LBR_TO,
+			 .per_entry = true,
 			 .takes = lbr_takes,
 			 .effect = MSR_COUNT,
 			 .holds = lbr_valid},
-	[ROLE_LBR_INFO] = {.slot = SLOT_LBR_INFO, .effect = MSR_COUNT},
+	[ROLE_LBR_INFO] = {.slot = SLOT_LBR_INFO, .per_entry = true, .effect = MSR_COUNT},
 	[ROLE_LER_FROM] = {.slot = SLOT_LER_FROM, .takes = take_nothing, .holds = hold_from},
 	[ROLE_LER_TO] = {.slot = SLOT_LER_TO, .takes = take_nothing, .holds = hold_to},
+	[ROLE_LER_INFO] = {.slot = SLOT_LER_INFO, .takes = take_nothing, .holds = hold_named},
 };

@@ -33,10 +33,16 @@ static bool selects(uint64_t response, uint64_t supplier, uint64_t outcome)
 	return response & ANY || (response & supplier && response & outcome);
 }
 
+/* Which register selects: B7H and BBH are the codes up to Tiger Lake, 2AH and 2BH those after it. */
+static unsigned register_of(unsigned code)
+{
+	return code != 0xb7 && code != 0x2a;
+}
+
 void offcore_adds(const struct spmu_core *core, const struct thread *thread,
 		  const struct spmu_event *event, struct counter *counter)
 {
-	unsigned n = (event->code & 0xff) != 0xb7;
+	unsigned n = register_of(event->code & 0xff);
 	uint64_t response = thread->state.reg[SLOT_OFFCORE_RSP + n];
 	const bool selected[] = {
 		selects(response, LAST_LEVEL, NOT_NEEDED),

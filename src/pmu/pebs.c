@@ -129,8 +129,8 @@ static void fill_branches(const struct spmu_core *core, const struct thread *thr
 	const struct spmu_lbr_layout *lbr = core->model->lbr;
 	const uint64_t *reg = thread->state.reg;
 
-	for (unsigned i = 0; lbr && i < lbr->depth; i++) {
-		unsigned n = ((unsigned)reg[SLOT_LBR_TOS] - i) & (lbr->depth - 1u);
+	for (unsigned i = 0; lbr && i < lbr_depth(lbr, &thread->state); i++) {
+		unsigned n = lbr_entry(lbr, &thread->state, i);
 		struct spmu_lbr_entry entry = {
 			.from = reg[SLOT_LBR_FROM + n],
 			.to = reg[SLOT_LBR_TO + n],

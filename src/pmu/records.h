@@ -26,10 +26,35 @@ uint32_t pebs_due(const struct thread *thread, unsigned lp, unsigned ring);
 enum pebs_result pebs_write(struct spmu_core *core, unsigned lp, struct thread *holder,
 			    const struct spmu_insn *insn, uint32_t *counters);
 
+/* lbr_select.c: sets up recording from the registers of a thread. */
+void lbr_update(const struct spmu_core *core, struct thread *thread);
+
 /* lbr.c */
 #define LBR_CLOCKS_MAX	   0xffffu  /* what an entry can hold */
 #define LBR_CLOCKS_UNKNOWN 0x10000u /* the next entry has 0 (17.10.3) */
-void lbr_update(const struct spmu_core *core, struct thread *thread);
+
+/* Returns true if the model has architectural last branch records. */
+static inline bool lbr_architectural(const struct spmu_core *core)
+{
+	return core->model->lbr && core->model->lbr->ctl;
+}
+
+/* Returns how many entries the stack has now. */
+static inline unsigned lbr_depth(const struct spmu_lbr_layout *layout,
+				 const struct thread_state *state)
+{
+	return layout->ctl ? (unsigned)state->reg[SLOT_LBR_DEPTH] : layout->depth;
+}
+
+/* Returns the number of the n-th newest entry. */
+static inline unsigned lbr_entry(const struct spmu_lbr_layout *layout,
+				 const struct thread_state *state, unsigned n)
+{
+	return layout->ctl ? n : ((unsigned)state->reg[SLOT_LBR_TOS] - n) & (layout->depth - 1u);
+}
+
+/* Clears the entries of the stack. */
+void lbr_clear(struct thread_state *state);
 void lbr_clocks(struct thread *thread, uint64_t clocks);
 bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);
 void lbr_record(const struct spmu_core *core, struct thread *thread,

@@ -27,7 +27,7 @@ struct state_header {
 };
 _Static_assert(sizeof(struct state_header) == 56, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
-		       8 * SLOT_COUNT + 4 * (8 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 16,
+		       8 * SLOT_COUNT + 4 * (8 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 24,
 	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
@@ -93,6 +93,10 @@ static bool frozen_valid(const struct spmu_core *core, const struct thread_state
 	const struct msr_map *map = core->model->msrs;
 
 	if (thread->frozen > thread->smm)
+		return false;
+	if (thread->smm_lbr_ctl &&
+	    (!thread->smm || !lbr_architectural(core) ||
+	     thread->smm_lbr_ctl != FIELD(LBR_CTL, LBREn)))
 		return false;
 	if (!thread->frozen)
 		return !thread->smm_debugctl && !thread->smm_global_ctrl;
@@ -251,7 +255,7 @@ static const char *thread_difference(const struct state_header *header,
 	if (a->smm != b->smm)
 		return "in SMM";
 	if (a->frozen != b->frozen || a->smm_debugctl != b->smm_debugctl ||
-	    a->smm_global_ctrl != b->smm_global_ctrl)
+	    a->smm_global_ctrl != b->smm_global_ctrl || a->smm_lbr_ctl != b->smm_lbr_ctl)
 		return "frozen in SMM";
 	return memcmp(a, b, sizeof(*a)) != 0 ? "clock" : NULL;
 }

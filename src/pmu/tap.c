@@ -18,7 +18,7 @@ static void publish(const struct spmu_core *core, struct thread *thread)
 	};
 
 	if (now.signals && !thread->bts.rings && !thread->lbr.call_stack)
-		now.keep_last = core->model->lbr->depth + thread->lbr.clocks;
+		now.keep_last = lbr_depth(core->model->lbr, &thread->state) + thread->lbr.clocks;
 	if (now.signals)
 		now.headroom = UINT64_MAX;
 	if (now.signals != tap->signals || now.rings != tap->rings ||

@@ -26,6 +26,32 @@ static uint64_t extend(uint64_t value, unsigned bits)
 	return (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
 }
 
+/* Returns BR_TYPE of an architectural entry. */
+static uint64_t branch_type(unsigned signal)
+{
+	switch (signal) {
+	case SPMU_SIG_COND_TAKEN:
+		return 0;
+	case SPMU_SIG_JMP_IND:
+		return 1;
+	case SPMU_SIG_JMP_REL:
+		return 2;
+	case SPMU_SIG_CALL_IND:
+		return 3;
+	case SPMU_SIG_CALL_REL:
+		return 4;
+	case SPMU_SIG_RET_NEAR:
+		return 5;
+	default:
+		return 8;
+	}
+}
+
+static bool supplies_clocks(const struct reference *unit)
+{
+	return (unit->host.supply.exact | unit->host.supply.modelled) & SPMU_SIGBIT(CYCLES);
+}
+
 /* Encodes the registers of an entry (17.4.8.1). */
 static struct reference_branch encode(const struct reference *unit, unsigned lp,
 				      const struct spmu_branch *branch, uint64_t clocks)
@@ -53,6 +79,13 @@ static struct reference_branch encode(const struct reference *unit, unsigned lp,
 	case 4:
 		out.from = (extend(out.from, 48) & (~UINT64_C(0) >> 3)) | (uint64_t)miss << 63;
 		out.to = extend(out.to, 48);
+		break;
+	case 0x3f:
+		out.from = extend(out.from, 48);
+		out.to = extend(out.to, 48);
+		out.info = (uint64_t)miss << 63 | branch_type(branch->signal) << 56;
+		if (supplies_clocks(unit) && !unit->thread[lp].lbr_untimed)
+			out.info |= UINT64_C(1) << 60 | clocks;
 		break;
 	case 5:
 	case 7: /* as 5, without transactions */
@@ -93,24 +126,42 @@ static uint64_t kind_bit(unsigned signal)
 	}
 }
 
-/* Returns true if MSR_LBR_SELECT keeps any branch. */
-static bool records_something(const struct reference_thread *t)
+/* Returns the filter as MSR_LBR_SELECT has it. IA32_LBR_CTL includes what that one leaves out. */
+static uint64_t filter(const struct reference *unit, const struct reference_thread *t)
 {
-	uint64_t kinds = t->lbr_select & 0x200 ? 0x38 : 0x1fc;
+	static const uint8_t select_bit[] = {2, 7, 6, 3, 4, 5, 8}; /* of bits 16 to 22 */
+	uint64_t select = t->lbr_ctl & 8 ? 0x200 : 0;
 
-	return (t->lbr_select & 3) != 3 && (t->lbr_select & kinds) != kinds;
+	if (!unit->family->lbr || !unit->family->lbr->ctl)
+		return t->lbr_select;
+	for (unsigned i = 0; i < sizeof(select_bit); i++)
+		select |= (uint64_t) !(t->lbr_ctl >> (16 + i) & 1) << select_bit[i];
+	return select | (t->lbr_ctl & 2 ? 0 : 1) | (t->lbr_ctl & 4 ? 0 : 2);
+}
+
+static bool recording(const struct reference *unit, const struct reference_thread *t)
+{
+	const struct family_lbr *lbr = unit->family->lbr;
+
+	if (!lbr || (t->global_status & STATUS_LBRFRZ))
+		return false;
+	return lbr->ctl ? t->lbr_ctl & 1 : t->debugctl & DEBUGCTL_LBR;
+}
+
+/* Returns true if the filter keeps any branch. */
+static bool records_something(uint64_t select)
+{
+	uint64_t kinds = select & 0x200 ? 0x38 : 0x1fc;
+
+	return (select & 3) != 3 && (select & kinds) != kinds;
 }
 
 /* Adds core clocks to the time between entries, if the host supplies them. */
 void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks)
 {
-	const uint64_t supplied = unit->host.supply.exact | unit->host.supply.modelled;
 	struct reference_thread *t = &unit->thread[lp];
 
-	if (!records_something(t))
-		return;
-	if ((supplied & SPMU_SIGBIT(CYCLES)) && (t->debugctl & DEBUGCTL_LBR) &&
-	    !(t->global_status & STATUS_LBRFRZ))
+	if (records_something(filter(unit, t)) && supplies_clocks(unit) && recording(unit, t))
 		t->lbr_clocks = t->lbr_clocks + clocks < 0xffff ? t->lbr_clocks + clocks : 0xffff;
 }
 
@@ -121,14 +172,14 @@ void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks)
 static bool left_out(const struct reference *unit, const struct reference_thread *t,
 		     const struct spmu_branch *branch)
 {
-	uint64_t ring = branch->next_cpl ? 2 : 1;
+	uint64_t ring = branch->next_cpl ? 2 : 1, select = filter(unit, t);
 
 	if (unit->defect == REFERENCE_LBR_FILTER_IGNORED)
 		return false;
 	/* Reading: call-stack mode records calls and returns only, whatever the other bits are. */
-	if ((t->lbr_select & 0x200) && !(kind_bit(branch->signal) & 0x38))
+	if ((select & 0x200) && !(kind_bit(branch->signal) & 0x38))
 		return true;
-	return t->lbr_select & (ring | kind_bit(branch->signal));
+	return select & (ring | kind_bit(branch->signal));
 }
 
 /*
@@ -139,10 +190,11 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 {
 	struct reference_thread *t = &unit->thread[lp];
 	const struct family_lbr *lbr = unit->family->lbr;
-	bool stack = (t->lbr_select & 0x200) && lbr->call_stack;
+	bool stack;
 
-	if (!lbr || !(t->debugctl & DEBUGCTL_LBR) || (t->global_status & STATUS_LBRFRZ))
+	if (!recording(unit, t))
 		return;
+	stack = (filter(unit, t) & 0x200) && lbr->call_stack;
 	if (branch->flags & SPMU_BRANCH_EVENT) {
 		t->ler = t->lbr[t->lbr_tos];
 		if (lbr->format == 0) { /* here each has a register of its own */
@@ -156,6 +208,12 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 	    unit->defect != REFERENCE_LBR_RETURN_RECORDED) {
 		/* "Flushed": the entry reads as 0 (software stops at it). */
 		t->lbr[t->lbr_tos] = (struct reference_branch){0, 0, 0};
+		if (lbr->ctl) {
+			for (unsigned n = 1; n < t->lbr_depth; n++)
+				t->lbr[n - 1] = t->lbr[n];
+			t->lbr[t->lbr_depth - 1] = (struct reference_branch){0, 0, 0};
+			return;
+		}
 		t->lbr_tos = (t->lbr_tos + lbr->depth - 1) % lbr->depth;
 		return;
 	}
@@ -163,7 +221,10 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 	if (stack && branch->signal == SPMU_SIG_CALL_REL && branch->to == branch->from + 5 &&
 	    unit->defect != REFERENCE_LBR_ZERO_CALL_RECORDED)
 		return;
-	t->lbr_tos = (t->lbr_tos + 1) % lbr->depth;
+	/* An architectural stack has its newest entry at 0. */
+	for (uint64_t n = lbr->ctl ? t->lbr_depth - 1 : 0; n; n--)
+		t->lbr[n] = t->lbr[n - 1];
+	t->lbr_tos = lbr->ctl ? 0 : (t->lbr_tos + 1) % lbr->depth;
 	t->lbr[t->lbr_tos] = encode(unit, lp, branch, t->lbr_untimed ? 0 : t->lbr_clocks);
 	t->lbr_clocks = 0;
 	t->lbr_untimed = false;
@@ -322,6 +383,9 @@ void reference_smm(struct reference *unit, unsigned lp, bool entered)
 	if (t->smm == entered)
 		return;
 	t->smm = entered;
+	if (entered) /* architectural: LBREn is cleared and restored in any case */
+		t->smm_lbr_ctl = t->lbr_ctl & 1;
+	t->lbr_ctl = (t->lbr_ctl & ~UINT64_C(1)) | (entered ? 0 : t->smm_lbr_ctl);
 	if (entered && !t->smm_frozen && (t->debugctl & DEBUGCTL_FREEZE_SMM)) {
 		t->smm_frozen = true;
 		t->smm_debugctl = t->debugctl;

@@ -162,7 +162,7 @@ static bool is_guarded(const struct world *world)
  */
 static bool is_over_itself(struct machine *m, unsigned lp)
 {
-	const uint64_t area_bytes = 0x100;
+	const uint64_t area_bytes = 0x180;
 	uint64_t area;
 
 	if (machine_read(m, lp, 0x600, &area) != SPMU_DONE)

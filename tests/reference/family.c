@@ -120,6 +120,14 @@ static const struct family_area area_icelake = {.field = 8,
 						.fixed_reset_at = 0x80,
 						.bts_bytes = 24};
 
+/* PEBS format 5: room for 32 general counters, of which there are eight. */
+static const struct family_area area_sapphirerapids = {.field = 8,
+						       .resets = 8,
+						       .reset_at = 0x40,
+						       .fixed_resets = 4,
+						       .fixed_reset_at = 0x140,
+						       .bts_bytes = 24};
+
 /* IA32_DEBUGCTL: 17.12; 17.5; with FREEZE_WHILE_SMM (table 18-18); with the uncore's PMI (17.7);
  * with RTM (17.3.3). */
 #define DEBUGCTL_CORE	 0x1c3
@@ -164,12 +172,28 @@ static const struct family_area area_icelake = {.field = 8,
 	.version = 4, .generals = 4, .generals_ht = 4, .bits = 48, .fixed = 3, .fixed_bits = 48,   \
 	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
 	.pebs_goldmont = true, .debugctl = DEBUGCTL_ATOM, .event_bits = 7
-#define ICELAKE_PARTS                                                                              \
+/* The chapter on last branch records of later editions; 8, 16 or 32 entries. */
+static const struct family_lbr lbr_architectural = {.depth = 32,
+						    .format = 0x3f,
+						    .call_stack = true,
+						    .from = 0x1500,
+						    .to = 0x1600,
+						    .info = 0x1200,
+						    .ctl = 0x14ce,
+						    .depth_msr = 0x14cf,
+						    .ler_from = 0x1dd,
+						    .ler_to = 0x1de,
+						    .ler_info = 0x1e0};
+
+/* From the 10th generation on. */
+#define VERSION_5_PARTS                                                                            \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
-	.pebs_format = 4, .pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,             \
-	.tsx = true, .adaptive = true, .extended_pebs = true, .dtes64 = true, .lbr = &lbr_skylake, \
-	.area = &area_icelake, .debugctl = DEBUGCTL_RTM, .pebs_enable = UINT64_C(0xf000000ff),     \
-	.ld_lat = true, .frontend = true, .event_bits = 8, .cpuid_ecx = 15, .cpuid_edx = 0x8000
+	.pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true, .tsx = true,                  \
+	.adaptive = true, .extended_pebs = true, .dtes64 = true, .debugctl = DEBUGCTL_RTM,         \
+	.pebs_enable = UINT64_C(0xf000000ff), .ld_lat = true, .frontend = true, .event_bits = 8,   \
+	.cpuid_ecx = 15, .cpuid_edx = 0x8000, .pdir_fixed = 1
+#define ICELAKE_PARTS                                                                              \
+	VERSION_5_PARTS, .pebs_format = 4, .lbr = &lbr_skylake, .area = &area_icelake
 
 /* 18.9.4.4: INST_RETIRED.PREC_DIST on IA32_PMC1 (18.13.1: unchanged). */
 #define PDIR_PARTS .pdir_generals = 2, .pdir_event = 0x01c0
@@ -255,9 +279,15 @@ static const struct family families[] = {
 	{.model = "coffeelake", SKYLAKE_PARTS, PDIR_PARTS},
 	{.model = "skylake-server", SKYLAKE_PARTS, PDIR_PARTS},
 	{.model = "cascadelake", SKYLAKE_PARTS, PDIR_PARTS},
-	{.model = "icelake", ICELAKE_PARTS, .pdir_fixed = 1},
-	{.model = "icelake-server", ICELAKE_PARTS, .pdir_fixed = 1},
-	{.model = "tigerlake", ICELAKE_PARTS, .pdir_fixed = 1},
+	{.model = "icelake", ICELAKE_PARTS},
+	{.model = "icelake-server", ICELAKE_PARTS},
+	{.model = "tigerlake", ICELAKE_PARTS},
+	{.model = "sapphirerapids",
+	 VERSION_5_PARTS,
+	 .pebs_format = 5,
+	 .skid_generals = 1,
+	 .lbr = &lbr_architectural,
+	 .area = &area_sapphirerapids},
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

@@ -13,6 +13,7 @@ struct family_lbr {
 	uint8_t depth, format;
 	bool call_stack, reports_lip;
 	uint32_t from, to, info, tos, select, ler_from, ler_to;
+	uint32_t ctl, depth_msr, ler_info; /* architectural: entry 0 is the newest */
 };
 
 /* The DS management area in one mode (17.4.9, figures 17-5 and 18-22). */

@@ -29,6 +29,9 @@ static bool lbr_register(const struct family_lbr *lbr, const char *name, uint32_
 	       : !strcmp(name, "MSR_LBR_SELECT")   ? lbr->select
 	       : !strcmp(name, "MSR_LER_FROM_LIP") ? lbr->ler_from
 	       : !strcmp(name, "MSR_LER_TO_LIP")   ? lbr->ler_to
+	       : !strcmp(name, "IA32_LBR_CTL")	   ? lbr->ctl
+	       : !strcmp(name, "IA32_LBR_DEPTH")   ? lbr->depth_msr
+	       : !strcmp(name, "IA32_LER_INFO")	   ? lbr->ler_info
 	       : !strcmp(name, "LastBranchFromIP") ? lbr->from
 	       : !strcmp(name, "LastBranchToIP")   ? lbr->to
 	       : !strcmp(name, "LastIntFromIP")	   ? lbr->ler_from
@@ -38,6 +41,8 @@ static bool lbr_register(const struct family_lbr *lbr, const char *name, uint32_
 		*msr = lbr->from + (uint32_t)n;
 	if ((n = numbered(name, "MSR_LASTBRANCH_TO_")) >= 0 && n < lbr->depth)
 		*msr = lbr->to + (uint32_t)n;
+	if ((n = numbered(name, "IA32_LBR_INFO_")) >= 0 && n < lbr->depth && lbr->ctl)
+		*msr = lbr->info + (uint32_t)n;
 	if ((n = numbered(name, "MSR_LBR_INFO_")) >= 0 && n < lbr->depth && lbr->info)
 		*msr = lbr->info + (uint32_t)n;
 	return *msr != 0;

@@ -296,6 +296,12 @@ void generate_set_up_branches(struct generator *g, unsigned lp)
 			       lbr->call_stack && chance(g, 50)
 				       ? 0x3c4
 				       : below(g, lbr->call_stack ? 1024 : 512) & below(g, 1024));
+	if (lbr && lbr->ctl && chance(g, 20))
+		generate_wrmsr(g, lp, lbr->depth_msr, UINT64_C(8) << below(g, 4));
+	if (lbr && lbr->ctl)
+		generate_wrmsr(g, lp, lbr->ctl,
+			       ((chance(g, 70) ? 0x7f0007 : below(g, 0x800000)) & 0x7f0007) |
+				       (chance(g, 30) ? 8 : 0));
 	generate_wrmsr(g, lp, 0x1d9, generate_pick_debugctl(g));
 }
 

@@ -66,6 +66,14 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		regs->ecx |= f->version ? dtes64 << 2 | dtes64 << 4 | 1u << 15 : f->cpuid_01_ecx;
 		return true;
 	}
+	if (leaf == 7 && f->lbr && f->lbr->ctl) {
+		regs->edx |= 1u << 19;
+		return true;
+	}
+	if (leaf == 0x1c && f->lbr && f->lbr->ctl) {
+		*regs = (struct spmu_cpuid_regs){0x4000000b, 7, 7, 0};
+		return true;
+	}
 	if (leaf != 10)
 		return false;
 	if (!f->version) {

@@ -21,7 +21,7 @@
 #define DATA_XMM	4u
 #define DATA_LBR	8u
 #define RECORD_MAX	(32 + 32 + 144 + 256 + 24 * 32)
-#define AREA_MAX	0xa0
+#define AREA_MAX	0x160
 
 /*
  * Returns the area's layout in the present mode (17.4.9.2). With DTES64 both modes have the same.
@@ -240,10 +240,15 @@ static void append_branches(struct reference *unit, unsigned lp, unsigned entrie
 			    struct record *record)
 {
 	const struct reference_thread *t = &unit->thread[lp];
-	unsigned depth = unit->family->lbr->depth;
+	const struct family_lbr *lbr = unit->family->lbr;
+	unsigned depth = lbr->ctl ? (unsigned)t->lbr_depth : lbr->depth;
 
 	for (unsigned i = 0; i < entries; i++) {
-		const struct reference_branch *branch = &t->lbr[(t->lbr_tos + depth - i) % depth];
+		static const struct reference_branch none = {0, 0, 0};
+		const struct reference_branch *branch =
+			!lbr->ctl   ? &t->lbr[(t->lbr_tos + depth - i) % depth]
+			: i < depth ? &t->lbr[i]
+				    : &none;
 
 		append(record, 8, branch->from);
 		append(record, 8, branch->to);
@@ -406,7 +411,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 	a.threshold = reference_fetch(image + 7u * area->field, area->field);
 	if (unit->defect == REFERENCE_STATUS_AFTER_ASSIST)
 		status &= ~applicable;
-	if (unit->family->pebs_format == 4)
+	if (unit->family->adaptive)
 		make_adaptive(unit, lp, insn, applicable, &record);
 	else
 		make_plain(unit, lp, insn, applicable, status, &record);

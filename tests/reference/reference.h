@@ -157,6 +157,7 @@ struct reference_thread {
 	uint64_t debugctl, misc_enable, pebs_enable, ds_area;
 	uint64_t pebs_ld_lat, pebs_frontend, pebs_data_cfg;
 	uint64_t lbr_select, lbr_tos, lbr_clocks;
+	uint64_t lbr_ctl, lbr_depth, smm_lbr_ctl; /* architectural */
 	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler;
 	uint64_t smm_debugctl, smm_global_control;
 	uint64_t cesr, precise_event, matrix_vert, bus[8], bus_control;

@@ -47,6 +47,7 @@ void reference_reset(struct reference *unit, unsigned lp)
 		t->global_control = general_bits(unit);
 	t->misc_enable = UINT64_C(1) << 7 | (uint64_t)(unit->family->pebs_format < 0) << 12;
 	t->lvt = 0x10000;
+	t->lbr_depth = 32;
 	for (unsigned n = 0; n < REFERENCE_GENERAL; n++)
 		t->event[n] = spmu_event_by_code(unit->model, 0);
 	if (unit->family->shared)
@@ -60,6 +61,7 @@ void reference_reset(struct reference *unit, unsigned lp)
 void reference_init(struct reference *unit, unsigned lp)
 {
 	unit->thread[lp].lvt = 0x10000;
+	unit->thread[lp].lbr_ctl &= ~UINT64_C(1);
 	reference_machine_check(unit, lp);
 }
 
@@ -114,9 +116,12 @@ static enum spmu_outcome give(uint64_t *value, uint64_t what)
 }
 
 /* Returns the entry of the last branch stack that an address belongs to, or -1. */
-static int entry_of(const struct family_lbr *lbr, uint32_t msr, uint32_t first)
+static int entry_of(const struct reference_thread *t, const struct family_lbr *lbr, uint32_t msr,
+		    uint32_t first)
 {
-	return lbr && first && msr >= first && msr < first + lbr->depth ? (int)(msr - first) : -1;
+	uint32_t depth = lbr->ctl ? (uint32_t)t->lbr_depth : lbr->depth;
+
+	return first && msr >= first && msr < first + depth ? (int)(msr - first) : -1;
 }
 
 static enum spmu_outcome read_branches(const struct reference *unit,
@@ -128,16 +133,22 @@ static enum spmu_outcome read_branches(const struct reference *unit,
 
 	if (!lbr)
 		return ABSENT;
-	if ((n = entry_of(lbr, msr, lbr->from)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->from)) >= 0)
 		return give(value, t->lbr[n].from);
-	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->to)) >= 0)
 		return give(value, t->lbr[n].to);
-	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->info)) >= 0)
 		return give(value, t->lbr[n].info);
 	if (lbr->tos && msr == lbr->tos)
 		return give(value, t->lbr_tos);
 	if (lbr->select && msr == lbr->select)
 		return give(value, t->lbr_select);
+	if (lbr->ctl && msr == lbr->ctl)
+		return give(value, t->lbr_ctl);
+	if (lbr->depth_msr && msr == lbr->depth_msr)
+		return give(value, t->lbr_depth);
+	if (lbr->ler_info && msr == lbr->ler_info)
+		return give(value, t->ler.info);
 	if (lbr->ler_from && msr == lbr->ler_from)
 		return give(value, t->ler.from);
 	if (lbr->ler_to && msr == lbr->ler_to)
@@ -340,6 +351,17 @@ static enum spmu_outcome write_select_filter(struct reference *unit, struct refe
 	return SPMU_DONE;
 }
 
+/* Takes 8, 16 or 32, and clears all entries. */
+static enum spmu_outcome write_depth(struct reference_thread *t, uint64_t value)
+{
+	if (value != 8 && value != 16 && value != 32)
+		return SPMU_GP;
+	memset(t->lbr, 0, sizeof(t->lbr));
+	t->lbr_depth = value;
+	t->lbr_untimed = true;
+	return SPMU_DONE;
+}
+
 static enum spmu_outcome write_branches(struct reference *unit, struct reference_thread *t,
 					uint32_t msr, uint64_t value)
 {
@@ -348,18 +370,23 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 
 	if (!lbr)
 		return ABSENT;
-	if ((n = entry_of(lbr, msr, lbr->from)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->from)) >= 0)
 		return store_branch_address(lbr, true, &t->lbr[n].from, value);
-	if ((n = entry_of(lbr, msr, lbr->to)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->to)) >= 0)
 		return store_branch_address(lbr, false, &t->lbr[n].to, value);
-	if ((n = entry_of(lbr, msr, lbr->info)) >= 0)
+	if ((n = entry_of(t, lbr, msr, lbr->info)) >= 0)
 		return store(&t->lbr[n].info, value,
-			     lbr->format == 7 ? UINT64_C(0x800000000000ffff)
-					      : UINT64_C(0xe00000000000ffff));
+			     lbr->format == 7      ? UINT64_C(0x800000000000ffff)
+			     : lbr->format == 0x3f ? UINT64_C(0xff0000000000ffff)
+						   : UINT64_C(0xe00000000000ffff));
 	if (lbr->tos && msr == lbr->tos)
 		return store(&t->lbr_tos, value, lbr->depth - 1);
 	if (lbr->select && msr == lbr->select)
 		return write_select_filter(unit, t, value);
+	if (lbr->ctl && msr == lbr->ctl)
+		return store(&t->lbr_ctl, value, 0x7f000f);
+	if (lbr->depth_msr && msr == lbr->depth_msr)
+		return write_depth(t, value);
 	return ABSENT;
 }
 

@@ -19,7 +19,9 @@ unsigned scenario_record_bytes(const struct scenario *s)
 {
 	static const unsigned bytes[] = {0x90, 0xb0, 0xc0, 0xc8, 0x20};
 
-	if (s->family->pebs_format < 0 || s->family->pebs_format > 4)
+	if (s->family->adaptive)
+		return bytes[4];
+	if (s->family->pebs_format < 0 || s->family->pebs_format > 3)
 		return 0;
 	if (scenario_area(s)->field == 4)
 		return 0x28;
@@ -143,7 +145,7 @@ static int index_of(const char *const *names, unsigned count, const char *name)
 	return -1;
 }
 
-/* The groups of format 4: basic, memory, registers, XMM, branches. */
+/* The groups of an adaptive record: basic, memory, registers, XMM, branches. */
 static bool adaptive_field(const struct scenario *s, uint64_t record, const char *name,
 			   uint64_t *value)
 {
@@ -205,7 +207,7 @@ bool scenario_record_field(const struct scenario *s, uint64_t record, const char
 	unsigned bytes = scenario_record_bytes(s);
 	int i;
 
-	if (s->family->pebs_format == 4)
+	if (s->family->adaptive)
 		return adaptive_field(s, record, name, value);
 	if (!strcmp(name, "applicable")) {
 		/* Before format 3 this is the status, which also has CondChgd. */

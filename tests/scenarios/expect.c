@@ -70,12 +70,12 @@ static bool expect_area(struct scenario *s, const struct line *line)
 	return true;
 }
 
-/* Returns where PEBS record n begins. Records of format 4 contain their length. */
+/* Returns where PEBS record n begins. Adaptive records contain their length. */
 static uint64_t record_at(const struct scenario *s, uint64_t n)
 {
 	uint64_t at = SCENARIO_PEBS + s->lp * SCENARIO_PEBS_STEP;
 
-	if (s->family->pebs_format != 4)
+	if (!s->family->adaptive)
 		return at + n * scenario_record_bytes(s);
 	for (; n; n--)
 		at += scenario_fetch(s, at, 8) >> 48;
@@ -193,8 +193,8 @@ static bool expect_lbr(struct scenario *s, const struct line *line)
 	    !value_at(s, line, 4, &to))
 		return scenario_refuse(s, "expect lbr N FROM TO, not", line->word[1]);
 	if ((lbr->tos && spmu_read_msr(s->core, s->lp, lbr->tos, &tos) != SPMU_DONE) ||
-	    !lbr_entry(s, (tos + lbr->depth - n % lbr->depth) % lbr->depth, &got_from, &got_to,
-		       &miss, &cycles)) {
+	    !lbr_entry(s, lbr->ctl ? n : (tos + lbr->depth - n % lbr->depth) % lbr->depth,
+		       &got_from, &got_to, &miss, &cycles)) {
 		scenario_check(s, false, "last branch registers cannot be read");
 		return true;
 	}

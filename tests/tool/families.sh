@@ -233,16 +233,17 @@ for i, row in enumerate(there):
         right += 1
 # Samples.  An overflow arms PEBS and the next occurrence makes the record (18.4.4.2, 18.8.1.1), so a sample
 # takes one occurrence more than the period.  With precise distribution the overflow itself makes it
-# (18.9.4.4; fixed counter 0 from the 10th generation Core on; on Goldmont all of IA32_PMC0, 18.7.1.2).  A
+# (18.9.4.4; fixed counter 0 from the 10th generation Core on; on Goldmont and from the
+# 12th generation on all of IA32_PMC0, 18.7.1.2).  A
 # locked increment occurs twice at once where loads and stores are one event; such events are left out.
 PERIOD = 9
 precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]
-fixed_pdir = model in ("icelake", "icelake-server", "tigerlake")
+fixed_pdir = model in ("icelake", "icelake-server", "tigerlake", "sapphirerapids")
 for row in precise:
     pdir = (row["name"], row["code"]) == ("INST_RETIRED.PREC_DIST", "r01c0") or \
         (row["code"] == "r0100" and fixed_pdir) or \
-        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus"))
+        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus", "sapphirerapids"))
     distance = PERIOD if pdir else PERIOD + 1
     text = lines(["record", "-M", model, "-c", str(PERIOD), "-o", "perf.data",
                   "-e", row["name"] + ":upp", "--", "./kinds"])[1]

@@ -304,6 +304,13 @@ static const struct {
 	 {0x08300805, 0x0, 0xf, 0x8604},
 	 0x7ffafbbf,
 	 0xbfebfbff},
+	{__LINE__,
+	 "806F8 SapphireRapids 05",
+	 "sapphirerapids",
+	 2,
+	 {0x08300805, 0x0, 0xf, 0x8604},
+	 0x7ffefbff,
+	 0xbfebfbff},
 };
 
 /* Parts that have an erratum that must be switched on. */

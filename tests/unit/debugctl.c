@@ -65,6 +65,18 @@ static void debug_exception(void)
 	host_destroy(&host);
 }
 
+/* Returns how many branches are recorded, if they are few. */
+static uint64_t recorded(struct unit_host *host, const struct spmu_lbr_layout *lbr)
+{
+	uint64_t n = 0;
+
+	if (lbr->tos)
+		return RDMSR(host, lbr->tos);
+	while (RDMSR(host, lbr->from + (uint32_t)n))
+		n++;
+	return n;
+}
+
 /* Checks that the branch that overflows is recorded, and that the stack is frozen after it. */
 static void freeze_by_pmi(const struct spmu_model *model)
 {
@@ -77,6 +89,8 @@ static void freeze_by_pmi(const struct spmu_model *model)
 	spmu_write_lvt(host.core, 0, LVT_NMI);
 	WRMSR(&host, EVTSEL0, COUNT_ALL | SELECT_INT | 0xc0);
 	WRMSR(&host, PMC0, UINT32_MAX);
+	if (lbr->ctl)
+		WRMSR(&host, lbr->ctl, LBR_CTL_ALL);
 	WRMSR(&host, DEBUGCTL, LBR | TR | FREEZE_LBRS);
 	CHECK_EQ(retire(&host, 0x100, SPMU_SIGBIT(JMP_REL)), SPMU_EV_PMI | SPMU_EV_METERS);
 	if (streamlined) {
@@ -87,14 +101,14 @@ static void freeze_by_pmi(const struct spmu_model *model)
 		CHECK_EQ(CAUSES(&host), 1);
 	}
 	retire(&host, 0x104, SPMU_SIGBIT(JMP_REL));
-	CHECK_EQ(RDMSR(&host, lbr->tos), 1);
+	CHECK_EQ(recorded(&host, lbr), 1);
 	CHECK_EQ(RDMSR(&host, PMC0), 1); /* counters continue */
 	if (streamlined)
 		WRMSR(&host, STATUS_RESET, LBR_FRZ);
 	else
 		WRMSR(&host, DEBUGCTL, LBR);
 	retire(&host, 0x108, SPMU_SIGBIT(JMP_REL));
-	CHECK_EQ(RDMSR(&host, lbr->tos), 2);
+	CHECK_EQ(recorded(&host, lbr), 2);
 	host_destroy(&host);
 }
 

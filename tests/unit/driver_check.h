@@ -38,7 +38,7 @@ static inline uint64_t host_distance(const struct host *host, unsigned tag, bool
 	unsigned slot = host->slot[tag], format = host->driver.facilities.pebs_format;
 	const struct spmu_request *request = &host->driver.counter[slot].request;
 	bool pdir = host->driver.counter[slot].fixed
-			    ? format == 4 && host->driver.counter[slot].index == 0
+			    ? format >= 4 && host->driver.counter[slot].index == 0
 			    : host->driver.facilities.perfmon_version &&
 				      host->driver.counter[slot].index == 1 && format < 4 &&
 				      (request->select & 0xffff) == 0x01c0;
@@ -46,6 +46,9 @@ static inline uint64_t host_distance(const struct host *host, unsigned tag, bool
 	/* 18.7.1.2: Goldmont and Goldmont Plus, any event on PMC0. */
 	if (!strncmp(spmu_model_describe(host->model).name, "goldmont", 8))
 		pdir = !host->driver.counter[slot].fixed && host->driver.counter[slot].index == 0;
+	/* 12th generation Core, PDist: the same, and fixed counter 0. */
+	if (host->driver.lbr_layout && host->driver.lbr_layout->format == SPMU_LBR_ARCHITECTURAL)
+		pdir = host->driver.counter[slot].index == 0;
 	return precise && !pdir ? period + 1 : period;
 }
 

@@ -127,7 +127,7 @@ static void samples(const struct spmu_model *model, uint64_t select)
 
 	if (!ready(&host, model, 1))
 		return;
-	if (select && !host.driver.lbr_layout->select) {
+	if (select && !host.driver.lbr_layout->select && !host.driver.lbr_layout->ctl) {
 		CHECK_EQ(spmu_driver_enable_lbr(&host.driver, select), SPMU_E_UNAVAILABLE);
 		host_free(&host);
 		return;
@@ -198,7 +198,10 @@ static void samples_together(const struct spmu_model *model)
 		host_add(&host, &request);
 	}
 	start(&host);
-	CHECK_EQ(host_msr(&host, 0x1d9), others | (others ? 0x801 : 1));
+	CHECK_EQ(host_msr(&host, 0x1d9),
+		 others | (others ? 0x800 : 0) | (host.driver.lbr_layout->ctl ? 0 : 1));
+	if (host.driver.lbr_layout->ctl)
+		CHECK_EQ(host_msr(&host, 0x14ce), 0x7f0007);
 	host_run(&host, 3000);
 	host_check_totals(&host);
 	CHECK_EQ(spmu_driver_stop(&host.driver), SPMU_OK);
@@ -268,6 +271,7 @@ static void follows_calls(const struct spmu_model *model)
 static void chooses_groups(const struct spmu_model *model)
 {
 	for (uint32_t groups = 0; groups < 8; groups++) {
+		uint64_t distance;
 		struct host host;
 
 		if (!ready(&host, model, 1))
@@ -287,13 +291,14 @@ static void chooses_groups(const struct spmu_model *model)
 		CHECK_EQ(spmu_driver_set_groups(&host.driver, groups), SPMU_E_ARGUMENT);
 		host_run(&host, 1000);
 		finish(&host);
+		distance = host_distance(&host, 0, true, 4);
 		for (uint64_t i = 0; i < host.takens; i++) {
-			uint64_t ip = host.watch[0].ip[i * 5 + 4];
+			uint64_t ip = host.watch[0].ip[(i + 1) * distance - 1];
 
 			CHECK_EQ(host.taken[i].ip, ip);
 			CHECK_EQ(host.taken[i].rip, groups & SPMU_PEBS_GPRS ? ip + 4 : 0);
 		}
-		CHECK_EQ(host.takens, host.watch[0].count / 5);
+		CHECK_EQ(host.takens, host.watch[0].count / distance);
 		host_free(&host);
 	}
 }

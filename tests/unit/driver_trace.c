@@ -401,7 +401,7 @@ static void refuses(const struct spmu_model *model)
 	CHECK_EQ(host_msr(&host, 0x600), 0);
 	memory.bts_memory = NULL;
 	/* With all memory for BTS there is no PEBS. */
-	memory.bts_bytes = 8192 - (host.driver.layout->field_bytes == 4 ? 128 : 256);
+	memory.bts_bytes = 8192 - ((host.driver.layout->bytes + 127u) & ~127u);
 	CHECK_EQ(spmu_driver_setup_ds(&host.driver, &memory), SPMU_OK);
 	CHECK_EQ(host.driver.pebs_base, 0);
 	CHECK_EQ(spmu_driver_start_bts(&host.driver, false, false), SPMU_E_ARGUMENT);

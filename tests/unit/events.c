@@ -113,6 +113,14 @@ static const struct {
 	{__LINE__, "icelake", 0x08d2, 0x0f, 0x0f},
 	{__LINE__, "tigerlake", 0x82d0, 0x0f, 0x0f},
 	{__LINE__, "tigerlake", 0x00c4, 0xff, 0xff},
+	/* Linux: intel_spr_event_constraints, intel_spr_pebs_event_constraints. */
+	{__LINE__, "sapphirerapids", 0x01cd, 0xfe, 0xfe},
+	{__LINE__, "sapphirerapids", 0x02cd, 0x01, 0x01},
+	{__LINE__, "sapphirerapids", 0x012a, 0x0f, 0x00},
+	{__LINE__, "sapphirerapids", 0x04a4, 0x01, 0x00},
+	{__LINE__, "sapphirerapids", 0x08a4, 0x01, 0x00},
+	{__LINE__, "sapphirerapids", 0x82d0, 0x0f, 0x0f},
+	{__LINE__, "sapphirerapids", 0x20c4, 0xff, 0xff},
 };
 
 /* Second names for a code. The first row is what the code means (tables of the two families). */

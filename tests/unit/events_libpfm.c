@@ -18,6 +18,7 @@ static struct {
 	/* Fixed counters have no names of their own in libpfm4; code 0300H has one. */
 	{"core atom slm knl glm nhm wsm snb ivb hsw bdw skl skx clx", "INST_RETIRED.ANY", NULL,
 	 false}, /* means 01C0H */
+	{"spr", "CPU_CLK_UNHALTED.THREAD", "CPU_CLK_UNHALTED:THREAD", false},
 	{NULL, "CPU_CLK_UNHALTED.THREAD", NULL, false},
 	{"core atom slm", "CPU_CLK_UNHALTED.CORE", NULL, false},
 	{"core atom nhm wsm", "CPU_CLK_UNHALTED.REF", "UNHALTED_REFERENCE_CYCLES", false},
@@ -123,8 +124,19 @@ static struct {
 	{"icl icx", "TOPDOWN.BACKEND_BOUND_SLOTS", NULL, false}, /* A4H; libpfm4: 00H */
 	{"hsw bdw skl skx clx", "IDQ.MITE_ALL_UOPS", "IDQ:ALL_MITE_UOPS", false},
 	{"skl skx clx icl icx", "SW_PREFETCH_ACCESS.ANY", NULL, false},
-	{"icl icx", "OFFCORE_RESPONSE_0", NULL, false},
-	{"icl icx", "OFFCORE_RESPONSE_1", NULL, false},
+	{"icl icx spr", "OFFCORE_RESPONSE_0", NULL, false},
+	{"icl icx spr", "OFFCORE_RESPONSE_1", NULL, false},
+	{"spr", "INST_RETIRED.ANY", NULL, false},     /* libpfm4: 01C0H */
+	{"spr", "TOPDOWN.BACKEND_BOUND_SLOTS", NULL, false}, /* A4H; libpfm4: 00H, as the others */
+	{"spr", "TOPDOWN.BAD_SPEC_SLOTS", NULL, false},
+	{"spr", "TOPDOWN.BR_MISPREDICT_SLOTS", NULL, false},
+	{"spr", "TOPDOWN.MEMORY_BOUND_SLOTS", NULL, false},
+	{"spr", "MEM_TRANS_RETIRED.STORE_SAMPLE", NULL, false}, /* 02CDH; libpfm4: 03CDH */
+	{"spr", "L2_RQSTS.MISS", NULL, false},
+	{"spr", "L2_RQSTS.REFERENCES", NULL, false},
+	{"spr", "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE",
+	 "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE", false},
+	{"spr", "EXE_ACTIVITY.EXE_BOUND_0_PORTS", NULL, false},
 };
 
 /*
@@ -149,10 +161,11 @@ static struct {
 	{"skl skx clx", "UOPS_RETIRED.RETIRE_SLOTS", false}, /* libpfm4's text: "non PEBS" */
 	{"hsw", "INST_RETIRED.X87", false},		     /* not in Intel's list */
 	{"wsm", "INSTRUCTION_RETIRED", false},		     /* C0H is precise with any unit mask */
-	{"icl icx", "INST_RETIRED.ANY_P", false},	     /* precise in Intel's lists */
-	{"icl icx", "INST_RETIRED.NOP", false},		     /* precise in Intel's lists */
-	{"icl icx", "INST_RETIRED.PREC_DIST", false}, /* on fixed counter 0, which no row says */
-	{"icl icx", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
+	{"icl icx spr", "INST_RETIRED.ANY_P", false},	     /* precise in Intel's lists */
+	{"icl icx spr", "INST_RETIRED.NOP", false},	     /* precise in Intel's lists */
+	{"icl icx spr", "INST_RETIRED.PREC_DIST", false}, /* on fixed counter 0, which no row says */
+	{"icl icx spr", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
+	{"spr", "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", false}, /* precise for Linux: D1H to D4H */
 	/* These count clocks.  Without a model of time their row is the one without a threshold. */
 	{"nhm wsm", "UOPS_RETIRED.ACTIVE_CYCLES", false},
 	{"nhm wsm snb ivb hsw bdw skl skx clx", "UOPS_RETIRED.STALL_CYCLES", false},

@@ -130,7 +130,7 @@ static void every_stack(void)
 		const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
 		struct unit_host host;
 
-		if (!lbr)
+		if (!lbr || lbr->ctl) /* lbr_architectural.c has those without TOS */
 			continue;
 		stacks++;
 		host_create(&host, spmu_model_describe(model).name, 1, SUPPLY_EXECUTION);

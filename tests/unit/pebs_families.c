@@ -65,6 +65,7 @@ static void enable_bits(void)
 		{__LINE__, "skylake", UINT64_C(0xf0000000f)},
 		{__LINE__, "icelake", UINT64_C(0xf000000ff)},
 		{__LINE__, "tigerlake", UINT64_C(0xf000000ff)},
+		{__LINE__, "sapphirerapids", UINT64_C(0xf000000ff)},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -150,6 +151,7 @@ static void counters(void)
 		{__LINE__, "goldmont-plus", 0xc4, 0x0f}, {__LINE__, "icelake", 0xc4, 0xff},
 		{__LINE__, "tigerlake", 0xc4, 0xff},	 {__LINE__, "sandybridge", 0x1c0, 0x02},
 		{__LINE__, "silvermont", 0xc0, 0x01},	 {__LINE__, "airmont", 0xc0, 0x01},
+		{__LINE__, "sapphirerapids", 0xc4, 0xff},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -23,14 +23,16 @@ static void who_has_it(void)
 		"skylake",     "kabylake",	     "coffeelake", "skylake-server",
 		"cascadelake",
 	};
-	static const char *const fixed[] = {"icelake", "icelake-server", "tigerlake"};
+	static const char *const fixed[] = {"icelake", "icelake-server", "tigerlake",
+					    "sapphirerapids"};
 	unsigned generals = 0, fixeds = 0;
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {
 		const struct spmu_model *model = spmu_model_at(m);
 		const char *name = spmu_model_describe(model).name;
 		bool on_general = false, on_fixed = false;
-		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus");
+		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus") ||
+			    !strcmp(name, "sapphirerapids");
 
 		for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 			on_general |= !strcmp(name, general[i]);

@@ -34,7 +34,7 @@ static bool absent(const struct unit_host *host, const struct spmu_model_info *i
 static bool read_only(const struct spmu_register *reg)
 {
 	return reg->msr == STATUS || reg->msr == INUSE || reg->msr == CAPABILITIES ||
-	       !strncmp(reg->name, "MSR_LER_", 8) || !strncmp(reg->name, "LastException", 13);
+	       !strncmp(reg->name, "MSR_LER_", 8) || !strncmp(reg->name, "IA32_LER_", 9) || !strncmp(reg->name, "LastException", 13);
 }
 
 /*
@@ -72,9 +72,11 @@ static void check_bit(struct unit_host *host, const struct spmu_model_info *info
 		      const struct spmu_register *reg, const struct spmu_field *field, unsigned bit)
 {
 	uint64_t before = RDMSR(host, reg->msr), after;
+	bool depth = !strcmp(reg->name, "IA32_LBR_DEPTH");
 	enum spmu_outcome outcome = spmu_write_msr(host->core, 0, reg->msr, UINT64_C(1) << bit);
 	bool reserved = field->access == SPMU_RESERVED || read_only(reg) ||
-			absent(host, info, field->name) || is_sign(field, bit);
+			absent(host, info, field->name) || is_sign(field, bit) ||
+			(depth && bit != 3 && bit != 4 && bit != 5); /* 8, 16 and 32 entries */
 	bool good;
 
 	good = CHECK_EQ(outcome, reserved ? SPMU_GP : SPMU_DONE);
@@ -90,6 +92,8 @@ static void check_bit(struct unit_host *host, const struct spmu_model_info *info
 		good &= CHECK_EQ(after, reg->reset);
 	else
 		good &= CHECK_EQ(after, 0);
+	if (depth) /* the entries that it takes away are to be checked, too */
+		WRMSR(host, reg->msr, reg->reset);
 	if (!good)
 		printf("  %s %s bit %u\n", info->name, reg->name, bit);
 }
@@ -131,6 +135,8 @@ static void check_reset(struct unit_host *host, const struct spmu_model *model)
 /* Returns the lowest bit that software can set, or 0. */
 static uint64_t lowest_bit(const struct spmu_register *reg)
 {
+	if (!strcmp(reg->name, "IA32_LBR_DEPTH"))
+		return reg->reset;
 	for (size_t i = 0; i < reg->field_count; i++)
 		if (reg->fields[i].access == SPMU_RW)
 			return UINT64_C(1) << reg->fields[i].low;
@@ -161,6 +167,8 @@ static void check_init(struct unit_host *host, const struct spmu_model *model)
 	for (size_t i = 0; spmu_register_at(model, i, &reg); i++) {
 		if (reg.msr == PEBS_ENABLE && !info.shared)
 			before[i] = 0;
+		if (!strcmp(reg.name, "IA32_LBR_CTL"))
+			before[i] = 0; /* LBREn */
 		if (strcmp(reg.name, "IA32_PERF_GLOBAL_INUSE") == 0)
 			before[i] &= ~(UINT64_C(1) << 63); /* PMI_InUse was PEBS's (18.2.4.3) */
 		if (!absent(host, &info, reg.name) && !CHECK_EQ(RDMSR(host, reg.msr), before[i]))

@@ -47,7 +47,17 @@ enum {
 	LBR_FROM = 0x680,
 	LBR_TO = 0x6c0,
 	LBR_INFO = 0xdc0,
+	/* Architectural last branch records. */
+	LBR_CTL = 0x14ce,
+	LBR_DEPTH = 0x14cf,
+	LBR_ARCH_FROM = 0x1500,
+	LBR_ARCH_TO = 0x1600,
+	LBR_ARCH_INFO = 0x1200,
+	LER_INFO = 0x1e0,
 };
+
+/* IA32_LBR_CTL: all branches at all levels. */
+#define LBR_CTL_ALL 0x7f0007u
 
 /* IA32_PERFEVTSELx: enabled at all levels. */
 #define COUNT_ALL  0x430000u

@@ -178,7 +178,7 @@ static void global_registers(void)
 		{__LINE__, "sandybridge", 0xff, false}, {__LINE__, "haswell", 0xff, false},
 		{__LINE__, "goldmont", 0xf, true},	{__LINE__, "goldmont-plus", 0xf, true},
 		{__LINE__, "skylake", 0xff, true},	{__LINE__, "icelake", 0xff, true},
-		{__LINE__, "tigerlake", 0xff, true},
+		{__LINE__, "tigerlake", 0xff, true},	{__LINE__, "sapphirerapids", 0xff, true},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -56,7 +56,7 @@ as_ours() {
 	same "$model $event: samples" 1 "$(($(wc -l <ours) > 100))"
 	same_file "$model $event: $list" ours perfs
 }
-for model in skylake tigerlake; do
+for model in skylake tigerlake sapphirerapids; do
 	for event in instructions:u instructions:upp instructions:uppp; do
 		as_ours "$model" "$event" ip,brstack -b
 	done

@@ -13,6 +13,8 @@
 
 #define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
 
+#define LEAF_LAST_BRANCHES 0x1cu
+
 #define NAME_MAX_BYTES 47 /* CPUID.80000002H to 80000004H without the final 0 */
 
 /* Returns the family and model of CPUID.01H:EAX, without the stepping. */
@@ -70,8 +72,7 @@ static const char *nearest_to(uint32_t signature)
 	} nearest[] = {
 		{0x80650, "knightslanding"}, /* KnightsMill */
 		{0x80660, "goldmont-plus"},  /* Snowridge */
-		{0x806f0, "icelake-server"}, /* SapphireRapids */
-		{0xa06d0, "icelake-server"}, /* GraniteRapids */
+		{0xa06d0, "sapphirerapids"}, /* GraniteRapids */
 		{0xa06f0, "goldmont-plus"},  /* SierraForest */
 		{0xd06d0, "goldmont-plus"},  /* ClearwaterForest */
 	};
@@ -181,6 +182,15 @@ static const struct spmu_model *find(X86CPU *cpu, Error **errp)
 	return model;
 }
 
+/* Raises the highest leaf of CPUID to that of the model's architectural last branch records. */
+static void raise_level(X86CPU *cpu, const struct spmu_model *model)
+{
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
+
+	if (lbr && lbr->ctl && cpu->env.cpuid_level < LEAF_LAST_BRANCHES)
+		cpu->env.cpuid_level = LEAF_LAST_BRANCHES;
+}
+
 const struct spmu_model *softpmu_choose_model(X86CPU *cpu, Error **errp)
 {
 	const struct spmu_model *model = find(cpu, errp);
@@ -189,6 +199,7 @@ const struct spmu_model *softpmu_choose_model(X86CPU *cpu, Error **errp)
 		return NULL;
 	become_intel(cpu, model);
 	name_frequency(cpu);
+	raise_level(cpu, model);
 	/* Drivers do not use PEBS when the microcode is older than the fixes of its errata. */
 	if (!cpu->ucode_rev)
 		cpu->ucode_rev = UCODE_REVISION;

@@ -3,9 +3,9 @@
  * explain_cpuid.c: `softpmu explain cpuid`: the leaves in which the unit reports itself, decoded
  * field by field.  A core of the model answers CPUID.
  *
- * All of leaf 0AH is the unit's (Vol. 2A, CPUID; Vol. 3B 18.2).  In leaf 01H the flags DS, DTES64,
- * DS-CPL and PDCM are.  The other bits of ECX and EDX belong to the host, which this command does
- * not have, so they are not drawn.
+ * All of leaves 0AH and 1CH is the unit's (Vol. 2A, CPUID; Vol. 3B 18.2).  In leaf 01H the flags
+ * DS, DTES64, DS-CPL and PDCM are, and in leaf 07H that of architectural last branch records.  The
+ * other bits belong to the host, which this command does not have, so they are not drawn.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,6 +70,33 @@ static const struct spmu_field leaf_01_edx[] = {
 	HOSTS(22, 10),
 };
 
+static const struct spmu_field leaf_07_edx[] = {
+	HOSTS(0, 19),
+	FIELD("ARCH_LBR", 19, 1, "1: leaf 1CH describes last branch records"),
+	HOSTS(20, 12),
+};
+
+static const struct spmu_field leaf_1c_eax[] = {
+	FIELD("DEPTHS", 0, 8, "bit n: a depth of 8 * (n + 1) entries is supported"),
+	UNUSED(8, 22),
+	FIELD("DEEP_C_RESET", 30, 1, "1: deep C-states clear the entries"),
+	FIELD("IP_IS_LIP", 31, 1, "1: entries hold linear addresses, 0: offsets"),
+};
+
+static const struct spmu_field leaf_1c_ebx[] = {
+	FIELD("CPL_FILTER", 0, 1, "1: IA32_LBR_CTL has OS and USR"),
+	FIELD("BRANCH_FILTER", 1, 1, "1: IA32_LBR_CTL has a bit for each kind of branch"),
+	FIELD("CALL_STACK", 2, 1, "1: IA32_LBR_CTL has CALL_STACK"),
+	UNUSED(3, 29),
+};
+
+static const struct spmu_field leaf_1c_ecx[] = {
+	FIELD("MISPRED", 0, 1, "1: entries tell mispredictions"),
+	FIELD("TIMED", 1, 1, "1: entries have clocks"),
+	FIELD("BR_TYPE", 2, 1, "1: entries tell the kind of the branch"),
+	UNUSED(3, 29),
+};
+
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 
 /* A register of a leaf. */
@@ -86,6 +113,10 @@ static const struct leaf_register {
 	{0x0a, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_0a_ebx)},
 	{0x0a, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_0a_ecx)},
 	{0x0a, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_0a_edx)},
+	{0x07, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_07_edx)},
+	{0x1c, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_1c_eax)},
+	{0x1c, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_1c_ebx)},
+	{0x1c, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_1c_ecx)},
 };
 
 #define LEAF_REGISTERS (sizeof(leaf_registers) / sizeof(leaf_registers[0]))
@@ -102,10 +133,18 @@ static void draw_leaf_register(const struct explain *explain, const struct leaf_
 	}
 	memcpy(&value, (const char *)&regs + reg->offset, sizeof(value));
 	printf("\nCPUID.%02" PRIX32 "H:%s = 0x%08" PRIx32 "%s\n\n", reg->leaf, reg->name, value,
-	       reg->leaf == 1 ? " (the unit's flags)" : "");
+	       reg->leaf == 1 || reg->leaf == 7 ? " (the unit's flags)" : "");
 	draw_boxes(&explain->style, reg->fields, reg->count, value);
 	putchar('\n');
 	draw_fields(reg->fields, reg->count, value);
+}
+
+/* Returns true for a leaf of architectural last branch records on a model without them. */
+static bool is_only_of_some(const struct explain *explain, uint32_t leaf)
+{
+	struct spmu_cpuid_regs regs = {0};
+
+	return (leaf == 0x07 || leaf == 0x1c) && !spmu_cpuid(explain->core, leaf, 0, &regs);
 }
 
 int explain_cpuid(const struct explain *explain, const char *which)
@@ -121,6 +160,8 @@ int explain_cpuid(const struct explain *explain, const char *which)
 	for (i = 0; i < LEAF_REGISTERS; i++) {
 		if (which && leaf_registers[i].leaf != leaf)
 			continue;
+		if (!which && is_only_of_some(explain, leaf_registers[i].leaf))
+			continue;
 		if (!drawn)
 			printf("CPUID of %s, %s, %u thread%s in the core\n", explain->info.name,
 			       explain->info.title, explain->threads,
@@ -130,7 +171,8 @@ int explain_cpuid(const struct explain *explain, const char *which)
 	}
 	if (drawn)
 		return 0;
-	tool_error("the unit reports nothing in CPUID leaf %02" PRIX64 "H (it does in 01H and 0AH)",
+	tool_error("the unit reports nothing in CPUID leaf %02" PRIX64 "H (it does in 01H and 0AH, "
+		   "and of some models in 07H and 1CH)",
 		   leaf);
 	return 1;
 }

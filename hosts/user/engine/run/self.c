@@ -50,6 +50,7 @@ static void hide(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 /* --- the model's identity --- */
 
 #define LEAF_CACHES	0x04u
+#define LEAF_BRANCHES	0x1cu
 #define LEAF_AMD_CACHES 0x8000001du /* has the same fields */
 #define LEAF_NAME	0x80000002u /* three leaves of 16 bytes */
 #define NAME_BYTES	48
@@ -68,6 +69,26 @@ static void describe_caches(uint32_t subleaf, uint32_t *regs)
 	regs[EDX] = amd.d;
 }
 
+/* Returns true if the model has leaf 1CH (architectural last branch records). */
+static bool has_branch_leaf(void)
+{
+	const struct spmu_lbr_layout *lbr =
+		spmu_model_lbr_layout(current->counting->unit[0].model);
+
+	return lbr && lbr->ctl;
+}
+
+/* Makes leaf 1CH the last one if the processor has fewer.  Those between are empty. */
+static void reach_branch_leaf(uint32_t leaf, uint32_t *regs)
+{
+	uint32_t last = cpuid_of(0).a;
+
+	if (leaf == 0 && last < LEAF_BRANCHES)
+		regs[EAX] = LEAF_BRANCHES;
+	if (leaf > last && leaf < LEAF_BRANCHES)
+		memset(regs, 0, 4 * sizeof(*regs));
+}
+
 static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 {
 	static const uint32_t vendor[3] = {0x756e6547, 0x6c65746e, 0x49656e69}; /* GenuineIntel */
@@ -76,6 +97,8 @@ static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 
 	if (leaf == 0)
 		memcpy(&regs[EBX], vendor, sizeof(vendor));
+	if (has_branch_leaf())
+		reach_branch_leaf(leaf, regs);
 	if (leaf == 1)
 		regs[EAX] = info.signature;
 	if (leaf == LEAF_CACHES)
@@ -91,15 +114,16 @@ void self_cpuid(uint32_t leaf, uint32_t subleaf)
 {
 	uint64_t *g = current->gpr;
 	uint32_t regs[4] = {(uint32_t)g[0], (uint32_t)g[3], (uint32_t)g[1], (uint32_t)g[2]};
-	struct spmu_cpuid_regs own = {regs[EAX], regs[EBX], regs[ECX], regs[EDX]};
+	struct spmu_cpuid_regs own;
 
+	hide(leaf, subleaf, regs);
+	own = (struct spmu_cpuid_regs){regs[EAX], regs[EBX], regs[ECX], regs[EDX]};
 	if (spmu_cpuid(core(), leaf, subleaf, &own)) {
 		regs[EAX] = own.eax;
 		regs[EBX] = own.ebx;
 		regs[ECX] = own.ecx;
 		regs[EDX] = own.edx;
 	}
-	hide(leaf, subleaf, regs);
 	if (engine_wants(LINK_WANT_IDENTITY))
 		identify(leaf, subleaf, regs);
 	g[0] = regs[EAX];
