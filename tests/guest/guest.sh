@@ -118,6 +118,7 @@ boot_family() {
 	# Without fixed counters the watchdog takes one of two counters.
 	[[ $features != *" i386 "* ]] || image=i386 words+=" watchdog=0"
 	[[ $features != *" graph "* ]] || words+=" graph=yes"
+	[[ $features != *" pdist "* ]] || words+=" pdist=yes"
 	for word in $features; do [[ $word != *=* ]] || words+=" $word"; done
 	later "$cpu" $image "$cpu,pmu=on" "$words"
 }

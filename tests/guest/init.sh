@@ -20,12 +20,14 @@ for _ in 1 2 3 4 5; do
 	[ "$(cat $rate)" != 1000000 ] || break
 done
 
+period=1012 # an ordinary PEBS record is of the occurrence after the overflow
 name=
 for word in $(cat /proc/cmdline); do
 	case $word in
 	job=*) job=${word#job=} ;;
 	precise=*) precise=${word#precise=} ;;
 	graph=*) graph=${word#graph=} ;;
+	pdist=*) period=1013 ;;
 	loads=*) loads=${word#loads=} ;;
 	stores=*) stores=${word#stores=} ;;
 	dla=*) dla=${word#dla=} ;;
@@ -134,7 +136,7 @@ addresses() {
 	local event=$1 each=$2 base=$3 tries=0
 	until [ $tries -ge 20 ]; do
 		tries=$((tries + 1))
-		perf record -o data -d -c 1012 -e "$event:upp" memory >log 2>&1 || cat log
+		perf record -o data -d -c $period -e "$event:upp" memory >log 2>&1 || cat log
 		perf script -i data -F addr,ip 2>/dev/null | awk -v each="$each" -v base="$base" 'NF {
 			last = 1013 * ++n - 1
 			if (last % each == 0) {
