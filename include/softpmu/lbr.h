@@ -48,6 +48,7 @@ struct spmu_lbr_layout {
 	 * a depth of 8 * (n + 1). */
 	uint32_t ctl, depth_msr;
 	uint8_t depths;
+	bool linear; /* CPUID.1CH:EAX[31]: it reports that addresses are linear */
 };
 
 /* Returns the model's layout, or NULL if it has no last branch records. */

@@ -13,6 +13,7 @@
 
 /* CPUID leaf 1CH: what the architectural last branch records have. */
 #define LBR_LEAF_DEEP_SLEEP_CLEARS (1u << 30) /* EAX */
+#define LBR_LEAF_LINEAR		   (1u << 31)
 #define LBR_LEAF_CPL		   (1u << 0)  /* EBX: filters by privilege level, */
 #define LBR_LEAF_FILTER		   (1u << 1)  /* by kind, */
 #define LBR_LEAF_CALL_STACK	   (1u << 2)  /* and the call-stack mode */
@@ -106,7 +107,8 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		if (!lbr_architectural(core))
 			return false;
 		*regs = (struct spmu_cpuid_regs){
-			.eax = lbr->depths | LBR_LEAF_DEEP_SLEEP_CLEARS,
+			.eax = lbr->depths | LBR_LEAF_DEEP_SLEEP_CLEARS |
+			       (lbr->linear ? LBR_LEAF_LINEAR : 0),
 			.ebx = LBR_LEAF_CPL | LBR_LEAF_FILTER | LBR_LEAF_CALL_STACK,
 			.ecx = LBR_LEAF_MISPRED | LBR_LEAF_CLOCKS | LBR_LEAF_TYPE,
 		};

@@ -11,7 +11,7 @@
 /* Last branch records (Vol. 3B 17.4.8 and the families' sections of chapter 17). */
 struct family_lbr {
 	uint8_t depth, format;
-	bool call_stack, reports_lip;
+	bool call_stack, reports_lip, linear;
 	uint32_t from, to, info, tos, select, ler_from, ler_to;
 	uint32_t ctl, depth_msr, ler_info; /* architectural: entry 0 is the newest */
 };

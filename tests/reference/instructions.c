@@ -71,7 +71,7 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		return true;
 	}
 	if (leaf == 0x1c && f->lbr && f->lbr->ctl) {
-		*regs = (struct spmu_cpuid_regs){0x4000000b, 7, 7, 0};
+		*regs = (struct spmu_cpuid_regs){f->lbr->linear ? 0xc000000b : 0x4000000b, 7, 7, 0};
 		return true;
 	}
 	if (leaf != 10)

@@ -91,7 +91,7 @@ static bool in_group(const struct family *f, const char *group, bool *known)
 		{"pebs2", f->pebs_format == 2},
 		{"pebs3", f->pebs_format == 3},
 		{"pebs3-arming", f->pebs_format == 3 && !f->skid_generals},
-		{"pebs4", f->pebs_format == 4},
+		{"pebs4", f->pebs_format == 4 && !f->skid_generals},
 		{"pebs0-2", f->pebs_format >= 0 && f->pebs_format <= 2},
 		{"pebs0-3", f->pebs_format >= 0 && f->pebs_format <= 3},
 		{"pebs1-3", f->pebs_format >= 1 && f->pebs_format <= 3},

@@ -114,6 +114,9 @@ static const struct {
 	{__LINE__, "tigerlake", 0x82d0, 0x0f, 0x0f},
 	{__LINE__, "tigerlake", 0x00c4, 0xff, 0xff},
 	/* Linux: intel_spr_event_constraints, intel_spr_pebs_event_constraints. */
+	{__LINE__, "alderlake-e", 0x05d0, 0x03, 0x03},
+	{__LINE__, "alderlake-e", 0x06d0, 0x3f, 0x3f},
+	{__LINE__, "alderlake-e", 0x00c4, 0x3f, 0x3f},
 	{__LINE__, "sapphirerapids", 0x01cd, 0xfe, 0xfe},
 	{__LINE__, "sapphirerapids", 0x02cd, 0x01, 0x01},
 	{__LINE__, "sapphirerapids", 0x012a, 0x0f, 0x00},

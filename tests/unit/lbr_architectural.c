@@ -59,6 +59,10 @@ static void identification(void)
 	CHECK_EQ(regs.edx, 0);
 	CHECK_EQ(RDMSR(&host, CAPABILITIES) & 0x3f, 0x3f);
 	host_destroy(&host);
+	host_create(&host, "alderlake-e", 1, SUPPLY_EXECUTION);
+	CHECK(spmu_cpuid(host.core, 0x1c, 0, &regs));
+	CHECK_EQ(regs.eax, 0xc000000b);
+	host_destroy(&host);
 	host_create(&host, "icelake", 1, SUPPLY_EXECUTION);
 	CHECK(!spmu_cpuid(host.core, 0x1c, 0, &regs));
 	CHECK(!spmu_cpuid(host.core, 7, 0, &regs));

@@ -88,7 +88,7 @@ static uint64_t tally(const struct spmu_timeline *t, enum spmu_tally_kind kind)
 /* Returns whether two counts differ by what is in flight at most: a window of 40000 turns. */
 static bool is_about(uint64_t a, uint64_t b)
 {
-	const uint64_t flight = 400 + b / 80;
+	const uint64_t flight = 400 + b / 78;
 
 	return a + flight >= b && b + flight >= a;
 }

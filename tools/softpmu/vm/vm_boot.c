@@ -72,6 +72,7 @@ static const struct base {
 	{"icelake", "Icelake-Server", 64},
 	{"icelake-server", "Icelake-Server", 64},
 	{"sapphirerapids", "SapphireRapids", 64},
+	{"alderlake-e", "SapphireRapids", 64},
 	{"tigerlake", "Icelake-Server", 64},
 };
 
