@@ -21,7 +21,8 @@
 #define OFFCORE_MAX	2  /* MSR_OFFCORE_RSP registers */
 #define ESCR_MAX	45 /* event selection control registers */
 #define BUS_COUNTER_MAX 8  /* counters of the bus and the third-level cache */
-#define COUNTERS_MAX	(GENERAL_MAX + FIXED_MAX)
+#define METRICS_MAX	8  /* fields of MSR_PERF_METRICS of any model */
+#define COUNTERS_MAX	(GENERAL_MAX + FIXED_MAX + METRICS_MAX)
 
 /*
  * An event selection control register, ESCR (18.15.1): the value of CCCR.ESCR_SELECT that connects
@@ -102,6 +103,7 @@ struct counter_layout {
 				   1: toggled at each count, 0: at overflow */
 	uint8_t os_cpl;	       /* counters treat privilege levels up to this one as the operating
 				   system's */
+	uint8_t metrics;       /* fields of MSR_PERF_METRICS; 0: there is none */
 	uint8_t bus_counters;  /* bus counters, which RDPMC numbers after the general ones */
 	const struct escr_layout *escrs; /* SPMU_PROGRAM_ESCR */
 	uint64_t capabilities;		 /* IA32_PERF_CAPABILITIES */
@@ -129,6 +131,7 @@ enum msr_role {
 	ROLE_BUS_COUNTER,
 	ROLE_BUS_CONTROL, /* commands for the bus counters */
 	ROLE_FIXED_CTR,
+	ROLE_PERF_METRICS,
 	ROLE_FIXED_CTR_CTRL,
 	ROLE_GLOBAL_STATUS,
 	ROLE_GLOBAL_CTRL,

@@ -4,12 +4,14 @@
  */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"
+#include "src/pmu/metrics.h"
 #include "src/pmu/records.h"
 
 #include "data/events/architectural.inc"
 
 #define RDPMC_FIXED (1u << 30)
 #define RDPMC_FAST  (1u << 31)
+#define RDPMC_METRICS (1u << 29)
 
 /* CPUID leaf 1CH: what the architectural last branch records have. */
 #define LBR_LEAF_DEEP_SLEEP_CLEARS (1u << 30) /* EAX */
@@ -22,7 +24,7 @@
 #define LBR_LEAF_TYPE		   (1u << 2)
 
 /*
- * ECX[30] selects fixed counters, if there are any. ECX[31] selects the low half, if the family has
+ * ECX[30] selects fixed counters, if there are any. ECX[29] alone selects MSR_PERF_METRICS. ECX[31] selects the low half, if the family has
  * that form. Bus counters have only the low half.
  */
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
@@ -37,7 +39,14 @@ enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, 
 
 	if (layout->rdpmc_none)
 		return SPMU_UD;
-	if (lp >= core->threads || (cr0_pe && cpl > 0 && !cr4_pce) || index >= count)
+	if (lp >= core->threads || (cr0_pe && cpl > 0 && !cr4_pce))
+		return SPMU_GP;
+	if (layout->metrics && ecx == RDPMC_METRICS) {
+		meters_fold(core);
+		*value = metrics_shown(core, &core->thread[lp].state);
+		return SPMU_DONE;
+	}
+	if (index >= count)
 		return SPMU_GP;
 	meters_fold(core);
 	if (!fixed && index >= core->general) {

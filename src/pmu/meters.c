@@ -61,7 +61,8 @@ uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp)
 	if (lp >= core->threads)
 		return 0;
 	absent = core->thread[lp].absent;
-	return (absent & BITS(0, SLOT_FIXED_CTR)) | (uint64_t)(absent >> SLOT_FIXED_CTR) << 32;
+	return (absent & BITS(0, SLOT_FIXED_CTR)) |
+	       (absent >> SLOT_FIXED_CTR & BITS(0, FIXED_MAX)) << 32;
 }
 
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state)
@@ -105,6 +106,8 @@ static void meters_add(struct spmu_core *core, unsigned to, unsigned from, uint3
 {
 	/* Adds meters of instructions for each set of rings that the own counters have. */
 	_Static_assert(SPMU_METERS_MAX >= SPMU_THREADS_MAX * (GENERAL_OWN_MAX + FIXED_MAX) + 3 &&
+			       /* models with metrics count no other thread (AnyThread) */
+			       SPMU_METERS_MAX >= GENERAL_OWN_MAX + FIXED_MAX + METRICS_MAX + 3 &&
 			       SPMU_METERS_MAX >= GENERAL_MAX + 3,
 		       "room for all");
 

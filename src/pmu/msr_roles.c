@@ -5,6 +5,7 @@
  * msr.h says what the fields of a row mean.  The functions that rows name come first.
  */
 #include "src/pmu/counters.h"
+#include "src/pmu/metrics.h"
 #include "src/pmu/msr.h"
 #include "src/pmu/records.h"
 
@@ -22,7 +23,14 @@ static uint64_t shown_capabilities(const struct spmu_core *core, unsigned lp, ui
 {
 	(void)lp;
 	(void)kept;
-	return core->model->counters->capabilities;
+	return core->model->counters->capabilities |
+	       (metrics_supplied(core) ? FIELD(PERF_CAPABILITIES_V5, PERF_METRICS_AVAILABLE) : 0);
+}
+
+static uint64_t shown_metrics(const struct spmu_core *core, unsigned lp, uint64_t kept)
+{
+	(void)kept;
+	return metrics_shown(core, &core->thread[lp].state);
 }
 
 /* Returns which counters software uses (18.2.4.3). */
@@ -100,6 +108,13 @@ static void write_pmc(struct spmu_core *core, struct thread *holder, const struc
 {
 	value = (uint64_t)(int64_t)(int32_t)(uint32_t)value;
 	holder->state.reg[SLOT_PMC + msr->index] = value & counter_mask(core, msr->index);
+}
+
+static void write_metrics(struct spmu_core *core, struct thread *holder, const struct msr *msr,
+			  uint64_t value)
+{
+	(void)msr;
+	metrics_set(core, &holder->state, value);
 }
 
 static void clear_status(struct spmu_core *core, struct thread *holder, const struct msr *msr,
@@ -287,6 +302,11 @@ const struct role_row role_rows[ROLE_COUNT] = {
 			      .write = write_bus_control,
 			      .effect = MSR_COUNT},
 	[ROLE_FIXED_CTR] = {.slot = SLOT_FIXED_CTR, .counts = true, .effect = MSR_COUNT},
+	[ROLE_PERF_METRICS] = {.none = true,
+			       .counts = true,
+			       .shown = shown_metrics,
+			       .write = write_metrics,
+			       .effect = MSR_COUNT},
 	[ROLE_FIXED_CTR_CTRL] = {.slot = SLOT_FIXED_CTR_CTRL},
 	[ROLE_GLOBAL_STATUS] = {.slot = SLOT_GLOBAL_STATUS,
 				.counts = true,

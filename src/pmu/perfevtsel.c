@@ -9,6 +9,7 @@
  */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"
+#include "src/pmu/metrics.h"
 #include "src/pmu/records.h"
 
 /* Adaptive records. The bit is reserved if the family has none. */
@@ -270,6 +271,7 @@ void perfevtsel_update(const struct spmu_core *core, struct thread *thread)
 		if ((enabled >> (FIELD_LOW(GLOBAL_CTRL, EN_FIXED_CTR0) + n) & 1) &&
 		    update_fixed(core, thread, n))
 			thread->active |= 1u << (SLOT_FIXED_CTR + n);
+	metrics_update(core, thread);
 }
 
 uint32_t perfevtsel_clocked(const struct spmu_core *core, const struct thread_state *state)

@@ -149,6 +149,11 @@ static bool registers_valid(struct spmu_core *core, unsigned lp, const struct th
 		if (!register_valid(core, msr, thread->reg[msr_slot(msr)]))
 			return false;
 	}
+	for (unsigned i = 0; i < core->model->counters->metrics; i++) {
+		seen[SLOT_METRIC + i] = true;
+		if (thread->reg[SLOT_METRIC + i] & ~counter_mask(core, SLOT_METRIC + i))
+			return false;
+	}
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (!seen[slot] && thread->reg[slot])
 			return false;

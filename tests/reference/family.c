@@ -207,7 +207,7 @@ static const struct family_lbr lbr_gracemont = {.depth = 32,
 	.pebs_enable = UINT64_C(0xf000000ff), .ld_lat = true, .frontend = true, .event_bits = 8,   \
 	.cpuid_ecx = 15, .cpuid_edx = 0x8000, .pdir_fixed = 1
 #define ICELAKE_PARTS                                                                              \
-	VERSION_5_PARTS, .pebs_format = 4, .lbr = &lbr_skylake, .area = &area_icelake
+	VERSION_5_PARTS, .pebs_format = 4, .lbr = &lbr_skylake, .area = &area_icelake, .metrics = 4
 
 /* 18.9.4.4: INST_RETIRED.PREC_DIST on IA32_PMC1 (18.13.1: unchanged). */
 #define PDIR_PARTS .pdir_generals = 2, .pdir_event = 0x01c0
@@ -323,6 +323,7 @@ static const struct family families[] = {
 	{.model = "sapphirerapids",
 	 VERSION_5_PARTS,
 	 .pebs_format = 5,
+	 .metrics = 8,
 	 .skid_generals = 1,
 	 .lbr = &lbr_architectural,
 	 .area = &area_sapphirerapids},

@@ -55,6 +55,7 @@ struct family {
 	uint16_t pdir_event;
 	uint32_t skid_generals; /* bit n: each precise event of PMCn has it (18.7.1.2) */
 	uint8_t pdir_fixed;
+	uint8_t metrics; /* bytes of MSR_PERF_METRICS */
 	bool any_thread, full_width, tsx, adaptive;
 	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */
 	bool pebs_goldmont; /* whole registers in all modes (18.7.1), 18.7.1.3 */

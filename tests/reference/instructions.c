@@ -16,6 +16,10 @@ enum spmu_outcome reference_rdpmc(struct reference *unit, unsigned lp, uint32_t 
 		return SPMU_UD;
 	if (!cr4_pce && cpl && cr0_pe)
 		return SPMU_GP;
+	if (ecx == 0x20000000 && unit->family->metrics) {
+		*value = reference_metrics(unit, lp);
+		return SPMU_DONE;
+	}
 	if (fast) /* Vol. 2B: the low half */
 		ecx &= 0x7fffffff;
 	if (ecx < unit->generals)

@@ -158,6 +158,7 @@ struct reference_thread {
 	uint64_t pebs_ld_lat, pebs_frontend, pebs_data_cfg;
 	uint64_t lbr_select, lbr_tos, lbr_clocks;
 	uint64_t lbr_ctl, lbr_depth, smm_lbr_ctl; /* architectural */
+	uint64_t metric[8]; /* slots of each kind; no host of the tests supplies them */
 	struct reference_branch lbr[SPMU_LBR_DEPTH_MAX], ler;
 	uint64_t smm_debugctl, smm_global_control;
 	uint64_t cesr, precise_event, matrix_vert, bus[8], bus_control;
@@ -196,6 +197,7 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 /* Branches without an instruction, #DB, SMM and the mode (branches.c). */
 unsigned reference_branches(struct reference *unit, unsigned lp, const struct spmu_branch *branches,
 			    size_t count);
+uint64_t reference_metrics(const struct reference *unit, unsigned lp);
 bool reference_steps_on_branches(const struct reference *unit, unsigned lp);
 void reference_debug_exception(struct reference *unit, unsigned lp);
 void reference_smm(struct reference *unit, unsigned lp, bool entered);

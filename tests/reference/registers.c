@@ -255,6 +255,8 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 		return give(value, t->select[msr - 0x186]);
 	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
 		return give(value, t->fixed[msr - 0x309].value);
+	if (msr == 0x329 && unit->family->metrics)
+		return give(value, reference_metrics(unit, (unsigned)(t - unit->thread)));
 	return read_single(unit, lp, msr, value);
 }
 
@@ -390,6 +392,11 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 	return ABSENT;
 }
 
+static uint64_t metrics_bit(const struct reference *unit)
+{
+	return unit->family->metrics ? UINT64_C(1) << 48 : 0;
+}
+
 /*
  * Returns the bits of the overflow control by version (18.2.2), and from version 4 on of the set
  * register. Reading of figure 18-12 and table 35-2: CondChgd can be set, like all that can be
@@ -400,11 +407,35 @@ static uint64_t status_bits(const struct reference *unit)
 	uint64_t counters = general_bits(unit) | fixed_bits(unit);
 
 	if (unit->family->version >= 4)
-		return counters | UINT64_C(0xfc80000000000000);
+		return counters | UINT64_C(0xfc80000000000000) | metrics_bit(unit);
 	if (unit->family->trace)
 		counters |= UINT64_C(1) << 55;
 	return counters | (unit->family->version == 3 ? UINT64_C(0xe000000000000000)
 						      : UINT64_C(0xc000000000000000));
+}
+
+/* Returns MSR_PERF_METRICS: each kind's share of fixed counter 3, to the nearest 255th. */
+uint64_t reference_metrics(const struct reference *unit, unsigned lp)
+{
+	const struct reference_thread *t = &unit->thread[lp];
+	uint64_t slots = t->fixed[3].value, value = 0;
+
+	for (unsigned i = 0; i < unit->family->metrics && slots; i++) {
+		uint64_t share = (2 * t->metric[i] * 255 + slots) / (2 * slots);
+
+		value |= (share < 255 ? share : 255) << (8 * i);
+	}
+	return value;
+}
+
+static enum spmu_outcome write_metrics(const struct reference *unit, struct reference_thread *t,
+				       uint64_t value)
+{
+	if (unit->family->metrics < 8 && value >> (8 * unit->family->metrics))
+		return SPMU_GP;
+	for (unsigned i = 0; i < unit->family->metrics; i++)
+		t->metric[i] = (value >> (8 * i) & 255) * t->fixed[3].value / 255;
+	return SPMU_DONE;
 }
 
 static uint64_t fixed_control_bits(const struct family *f)
@@ -437,7 +468,8 @@ static enum spmu_outcome write_global(struct reference *unit, struct reference_t
 	if (msr == 0x38e || msr == 0x392 || unit->family->version < (msr >= 0x391 ? 4 : 2))
 		return SPMU_GP;
 	if (msr == 0x38f)
-		return store(&t->global_control, value, general_bits(unit) | fixed_bits(unit));
+		return store(&t->global_control, value,
+			     general_bits(unit) | fixed_bits(unit) | metrics_bit(unit));
 	if (store(&discard, value, status_bits(unit)) != SPMU_DONE)
 		return SPMU_GP;
 	/* "Individual bits" (18.2.4.2): it sets no other bit. */
@@ -510,6 +542,8 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 		return store(&t->general[msr - 0x4c1].value, value, family_mask(unit->family));
 	if (msr >= 0x186 && msr < 0x186 + generals)
 		return write_select(unit, t, msr - 0x186, value);
+	if (msr == 0x329 && unit->family->metrics)
+		return write_metrics(unit, t, value);
 	if (msr >= 0x309 && msr < 0x309u + unit->family->fixed)
 		return store(&t->fixed[msr - 0x309].value, value,
 			     (UINT64_C(1) << unit->family->fixed_bits) - 1);
