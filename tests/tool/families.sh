@@ -239,11 +239,11 @@ for i, row in enumerate(there):
 PERIOD = 9
 precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]
-fixed_pdir = model in ("icelake", "icelake-server", "tigerlake", "sapphirerapids", "alderlake-e")
+fixed_pdir = model in ("icelake", "icelake-server", "tigerlake", "sapphirerapids", "alderlake-e", "alderlake")
 for row in precise:
     pdir = (row["name"], row["code"]) == ("INST_RETIRED.PREC_DIST", "r01c0") or \
         (row["code"] == "r0100" and fixed_pdir) or \
-        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus", "sapphirerapids", "alderlake-e"))
+        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus", "sapphirerapids", "alderlake-e", "alderlake"))
     distance = PERIOD if pdir else PERIOD + 1
     text = lines(["record", "-M", model, "-c", str(PERIOD), "-o", "perf.data",
                   "-e", row["name"] + ":upp", "--", "./kinds"])[1]

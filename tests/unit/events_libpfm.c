@@ -137,6 +137,8 @@ static struct {
 	{"spr", "IDQ_UOPS_NOT_DELIVERED.CYCLES_0_UOPS_DELIV.CORE",
 	 "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE", false},
 	{"spr", "EXE_ACTIVITY.EXE_BOUND_0_PORTS", NULL, false},
+	{"spr", "MEM_LOAD_L3_HIT_RETIRED.XSNP_HIT", NULL, false}, /* Alder Lake's */
+	{"spr", "MEM_LOAD_L3_HIT_RETIRED.XSNP_HITM", NULL, false},
 };
 
 /*

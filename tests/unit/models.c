@@ -93,6 +93,7 @@ static void check_counters(void)
 		{__LINE__, "skylake", 4, 4, 8, 48, 3, 3},
 		{__LINE__, "icelake", 5, 8, 8, 48, 4, 4},
 		{__LINE__, "tigerlake", 5, 8, 8, 48, 4, 4},
+		{__LINE__, "alderlake", 5, 8, 8, 48, 4, 4},
 		{__LINE__, "sapphirerapids", 5, 8, 8, 48, 4, 5},
 		{__LINE__, "alderlake-e", 5, 6, 6, 48, 3, 4},
 	};
@@ -165,6 +166,7 @@ static void check_names(void)
 		{__LINE__, "icl", "icelake", 0x706e5},
 		{__LINE__, "Icelake-Server", "icelake-server", 0x606a6},
 		{__LINE__, "tgl", "tigerlake", 0x806c1},
+		{__LINE__, "adl", "alderlake", 0x90672},
 		{__LINE__, "spr", "sapphirerapids", 0x806f8},
 		{__LINE__, "gracemont", "alderlake-e", 0xb06e0},
 	};

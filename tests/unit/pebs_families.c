@@ -67,6 +67,7 @@ static void enable_bits(void)
 		{__LINE__, "tigerlake", UINT64_C(0xf000000ff)},
 		{__LINE__, "sapphirerapids", UINT64_C(0xf000000ff)},
 		{__LINE__, "alderlake-e", UINT64_C(0x70000003f)},
+		{__LINE__, "alderlake", UINT64_C(0xf000000ff)},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -179,7 +179,7 @@ static void global_registers(void)
 		{__LINE__, "goldmont", 0xf, true},	{__LINE__, "goldmont-plus", 0xf, true},
 		{__LINE__, "skylake", 0xff, true},	{__LINE__, "icelake", 0xff, true},
 		{__LINE__, "tigerlake", 0xff, true},	{__LINE__, "sapphirerapids", 0xff, true},
-		{__LINE__, "alderlake-e", 0x3f, true},
+		{__LINE__, "alderlake-e", 0x3f, true},	{__LINE__, "alderlake", 0xff, true},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -71,6 +71,7 @@ static const struct base {
 	{"cascadelake", "Cascadelake-Server", 64},
 	{"icelake", "Icelake-Server", 64},
 	{"icelake-server", "Icelake-Server", 64},
+	{"alderlake", "SapphireRapids", 64},
 	{"sapphirerapids", "SapphireRapids", 64},
 	{"alderlake-e", "SapphireRapids", 64},
 	{"tigerlake", "Icelake-Server", 64},
