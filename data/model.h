@@ -112,11 +112,11 @@ struct counter_layout {
 };
 
 /* The unit's flags among those of CPUID.01H. */
-#define FEATURE_ECX_DTES64 (1u << 2)
-#define FEATURE_ECX_DS_CPL (1u << 4)
-#define FEATURE_ECX_PDCM   (1u << 15)
-#define FEATURE_ECX_MASK   (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
-#define FEATURE_EDX_DS	   (1u << 21)
+#define FEATURE_ECX_DTES64     (1u << 2)
+#define FEATURE_ECX_DS_CPL     (1u << 4)
+#define FEATURE_ECX_PDCM       (1u << 15)
+#define FEATURE_ECX_MASK       (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
+#define FEATURE_EDX_DS	       (1u << 21)
 #define FEATURE_7_EDX_ARCH_LBR (1u << 19) /* in CPUID.07H.0 */
 
 /* What reading and writing a register does: a row of src/pmu/msr_roles.c for each. */

@@ -44,8 +44,10 @@ struct spmu_lbr_layout {
 	uint32_t from, to, info; /* those of entry 0; add n for entry n */
 	uint32_t tos, select;
 	uint32_t ler_from, ler_to, ler_info; /* the last exception record */
-	/* Architectural: IA32_LBR_CTL and IA32_LBR_DEPTH, and CPUID.1CH:EAX[7:0], whose bit n allows
-	 * a depth of 8 * (n + 1). */
+	/*
+	 * Architectural: IA32_LBR_CTL and IA32_LBR_DEPTH, and CPUID.1CH:EAX[7:0], whose bit n
+	 * allows a depth of 8 * (n + 1).
+	 */
 	uint32_t ctl, depth_msr;
 	uint8_t depths;
 	bool linear; /* CPUID.1CH:EAX[31]: it reports that addresses are linear */
@@ -70,17 +72,17 @@ SPMU_API const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_m
  * The bits of IA32_LBR_CTL (architectural last branch records).  LBREN records; the others include
  * branches, so nothing is recorded without a privilege level and a kind.
  */
-#define SPMU_LBR_CTL_LBREN	 (UINT64_C(1) << 0)
-#define SPMU_LBR_CTL_OS		 (UINT64_C(1) << 1)
-#define SPMU_LBR_CTL_USR	 (UINT64_C(1) << 2)
-#define SPMU_LBR_CTL_CALL_STACK	 (UINT64_C(1) << 3)
-#define SPMU_LBR_CTL_COND	 (UINT64_C(1) << 16)
-#define SPMU_LBR_CTL_JMP_REL	 (UINT64_C(1) << 17)
-#define SPMU_LBR_CTL_JMP_IND	 (UINT64_C(1) << 18)
-#define SPMU_LBR_CTL_CALL_REL	 (UINT64_C(1) << 19)
-#define SPMU_LBR_CTL_CALL_IND	 (UINT64_C(1) << 20)
-#define SPMU_LBR_CTL_RET	 (UINT64_C(1) << 21)
-#define SPMU_LBR_CTL_OTHER	 (UINT64_C(1) << 22)
+#define SPMU_LBR_CTL_LBREN	(UINT64_C(1) << 0)
+#define SPMU_LBR_CTL_OS		(UINT64_C(1) << 1)
+#define SPMU_LBR_CTL_USR	(UINT64_C(1) << 2)
+#define SPMU_LBR_CTL_CALL_STACK (UINT64_C(1) << 3)
+#define SPMU_LBR_CTL_COND	(UINT64_C(1) << 16)
+#define SPMU_LBR_CTL_JMP_REL	(UINT64_C(1) << 17)
+#define SPMU_LBR_CTL_JMP_IND	(UINT64_C(1) << 18)
+#define SPMU_LBR_CTL_CALL_REL	(UINT64_C(1) << 19)
+#define SPMU_LBR_CTL_CALL_IND	(UINT64_C(1) << 20)
+#define SPMU_LBR_CTL_RET	(UINT64_C(1) << 21)
+#define SPMU_LBR_CTL_OTHER	(UINT64_C(1) << 22)
 
 /*
  * The registers of one entry.  The unit encodes a branch into them, and software decodes them.  An

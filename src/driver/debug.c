@@ -8,8 +8,8 @@
  * status bit. The service routine sets the one again and clears the other. Version 1 has no freeze,
  * so the routine stops recording first of all.
  *
- * Architectural last branch records have their enable bit in IA32_LBR_CTL, beside the filter. Entry 0
- * is the newest.
+ * Architectural last branch records have their enable bit in IA32_LBR_CTL, beside the filter. Entry
+ * 0 is the newest.
  *
  * Before version 1, P6 has one record and no pointer to it (17.14.2), and NetBurst has TR to
  * BTS_OFF_USR four bits lower (17.11.1).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * format.c: an entry of the last branch record stack in each of its formats: the unit encodes it,
- * software decodes it (17.4.8.1, tables 17-7 to 17-9, 17.10.1; the chapter on last branch records of
- * later editions).
+ * software decodes it (17.4.8.1, tables 17-7 to 17-9, 17.10.1; the chapter on last branch records
+ * of later editions).
  *
  * Addresses are linear ones, even if the format stores offsets in the code segment (formats 2 to
  * 5). Hosts report linear addresses, and in a flat code segment the two are equal.

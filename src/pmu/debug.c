@@ -18,8 +18,8 @@ bool spmu_steps_on_branches(const struct spmu_core *core, unsigned lp)
 
 /*
  * LBR and BTF are cleared before the handler runs. The entries stay, and so does TR, which software
- * has to clear (17.4.2, 17.4.3). Architectural last branch records go on: no source says that a debug
- * exception clears IA32_LBR_CTL.LBREn.
+ * has to clear (17.4.2, 17.4.3). Architectural last branch records go on: no source says that a
+ * debug exception clears IA32_LBR_CTL.LBREn.
  */
 void spmu_debug_exception(struct spmu_core *core, unsigned lp)
 {

@@ -9,23 +9,23 @@
 
 #include "data/events/architectural.inc"
 
-#define RDPMC_FIXED (1u << 30)
-#define RDPMC_FAST  (1u << 31)
+#define RDPMC_FIXED   (1u << 30)
+#define RDPMC_FAST    (1u << 31)
 #define RDPMC_METRICS (1u << 29)
 
 /* CPUID leaf 1CH: what the architectural last branch records have. */
 #define LBR_LEAF_DEEP_SLEEP_CLEARS (1u << 30) /* EAX */
 #define LBR_LEAF_LINEAR		   (1u << 31)
-#define LBR_LEAF_CPL		   (1u << 0)  /* EBX: filters by privilege level, */
-#define LBR_LEAF_FILTER		   (1u << 1)  /* by kind, */
-#define LBR_LEAF_CALL_STACK	   (1u << 2)  /* and the call-stack mode */
-#define LBR_LEAF_MISPRED	   (1u << 0)  /* ECX: fields of IA32_LBR_x_INFO */
+#define LBR_LEAF_CPL		   (1u << 0) /* EBX: filters by privilege level, */
+#define LBR_LEAF_FILTER		   (1u << 1) /* by kind, */
+#define LBR_LEAF_CALL_STACK	   (1u << 2) /* and the call-stack mode */
+#define LBR_LEAF_MISPRED	   (1u << 0) /* ECX: fields of IA32_LBR_x_INFO */
 #define LBR_LEAF_CLOCKS		   (1u << 1)
 #define LBR_LEAF_TYPE		   (1u << 2)
 
 /*
- * ECX[30] selects fixed counters, if there are any. ECX[29] alone selects MSR_PERF_METRICS. ECX[31] selects the low half, if the family has
- * that form. Bus counters have only the low half.
+ * ECX[30] selects fixed counters, if there are any. ECX[29] alone selects MSR_PERF_METRICS. ECX[31]
+ * selects the low half, if the family has that form. Bus counters have only the low half.
  */
 enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
 			     bool cr4_pce, bool cr0_pe, uint64_t *value)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10). lbr_select.c says which
- * branches become entries.
+ * lbr.c: the unit keeps last branch records (17.4.2, 17.4.8, 17.7 to 17.10). lbr_select.c says
+ * which branches become entries.
  *
  * TOS names the newest entry. It moves before an entry is written. Architectural records have no
  * TOS: entry 0 is the newest, the others move up before it is written, and down when it is removed.
- * IA32_LBR_DEPTH says how many there are. A write to it clears them all, and the registers of further
- * entries raise #GP.
+ * IA32_LBR_DEPTH says how many there are. A write to it clears them all, and the registers of
+ * further entries raise #GP.
  *
- * With EN_CALLSTACK only near calls are pushed, and near returns remove the newest entry, which then
- * reads as 0 (17.9). A relative call to the next instruction ("zero length call") is no entry in
- * that mode. Hosts do not report the length of an instruction, so such a call is recognized by the
- * length of CALL rel32 without prefixes.
+ * With EN_CALLSTACK only near calls are pushed, and near returns remove the newest entry, which
+ * then reads as 0 (17.9). A relative call to the next instruction ("zero length call") is no entry
+ * in that mode. Hosts do not report the length of an instruction, so such a call is recognized by
+ * the length of CALL rel32 without prefixes.
  *
  * An interrupt or exception first copies the newest entry to the last exception record, as the P6
  * family does (17.11.3, 17.14.2), and then becomes an entry itself.
@@ -81,7 +81,7 @@ static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 	struct spmu_lbr_entry entry;
 	bool known = thread->lbr.clocks && state->lbr_clocks != LBR_CLOCKS_UNKNOWN;
 
-	timed.flags &= (uint8_t)~(thread->lbr.absent | SPMU_BRANCH_CYCLES);
+	timed.flags &= (uint8_t) ~(thread->lbr.absent | SPMU_BRANCH_CYCLES);
 	timed.flags |= known ? SPMU_BRANCH_CYCLES : 0;
 	timed.cycles = known ? state->lbr_clocks : 0;
 	if (!state->ia32e) {

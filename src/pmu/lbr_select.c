@@ -3,16 +3,15 @@
  * lbr_select.c: which branches become last branch records: the enable bit and the filter of a
  * thread.
  *
- * MSR_LBR_SELECT leaves out kinds of branches, and branches that end in a ring (17.7.2). IA32_LBR_CTL
- * includes them instead (architectural last branch records). With EN_CALLSTACK the manual calls the
- * contents undefined unless all kinds but near calls and returns are filtered (17.9). The unit always
- * leaves the other kinds out in that mode.
+ * MSR_LBR_SELECT leaves out kinds of branches, and branches that end in a ring (17.7.2).
+ * IA32_LBR_CTL includes them instead (architectural last branch records). With EN_CALLSTACK the
+ * manual calls the contents undefined unless all kinds but near calls and returns are filtered
+ * (17.9). The unit always leaves the other kinds out in that mode.
  */
 #include "src/pmu/core.h"
 #include "src/pmu/records.h"
 
-#define CALLS_AND_RETURNS                                                                          \
-	(SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR))
+#define CALLS_AND_RETURNS (SPMU_SIGBIT(CALL_REL) | SPMU_SIGBIT(CALL_IND) | SPMU_SIGBIT(RET_NEAR))
 
 /* Returns the kinds of branches that MSR_LBR_SELECT does not exclude. */
 static uint64_t not_excluded(const struct spmu_core *core, uint64_t select)

@@ -61,8 +61,8 @@ uint64_t spmu_absent_counters(const struct spmu_core *core, unsigned lp)
 	if (lp >= core->threads)
 		return 0;
 	absent = core->thread[lp].absent;
-	return (absent & BITS(0, SLOT_FIXED_CTR)) |
-	       (absent >> SLOT_FIXED_CTR & BITS(0, FIXED_MAX)) << 32;
+	return (absent & BITS(0, SLOT_FIXED_CTR)) | (absent >> SLOT_FIXED_CTR & BITS(0, FIXED_MAX))
+							    << 32;
 }
 
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * metrics.c: MSR_PERF_METRICS (10th generation Core, performance metrics): the shares of the issue
- * slots of fixed counter 3 that retire, are lost to wrong speculation, and wait for the front end or
- * the back end. The 12th generation splits each of the four once more.
+ * slots of fixed counter 3 that retire, are lost to wrong speculation, and wait for the front end
+ * or the back end. The 12th generation splits each of the four once more.
  *
  * The register has shares of 255. The unit counts the slots of each kind as if it had more fixed
  * counters, which count when and where fixed counter 3 does. A read divides them by that counter,
@@ -19,10 +19,13 @@
 
 /* What each byte counts, from bits 7:0 up. */
 static const uint16_t tallies[METRICS_MAX] = {
-	SPMU_TALLY_SLOTS_RETIRED,	   SPMU_TALLY_SLOTS_BAD_SPECULATION,
-	SPMU_TALLY_SLOTS_FRONTEND,	   SPMU_TALLY_SLOTS_BACKEND,
+	SPMU_TALLY_SLOTS_RETIRED,
+	SPMU_TALLY_SLOTS_BAD_SPECULATION,
+	SPMU_TALLY_SLOTS_FRONTEND,
+	SPMU_TALLY_SLOTS_BACKEND,
 	SPMU_TALLY_NONE, /* heavy operations */
-	SPMU_TALLY_SLOTS_BAD_SPECULATION,  SPMU_TALLY_SLOTS_FETCH_LATENCY,
+	SPMU_TALLY_SLOTS_BAD_SPECULATION,
+	SPMU_TALLY_SLOTS_FETCH_LATENCY,
 	SPMU_TALLY_SLOTS_MEMORY,
 };
 
@@ -37,8 +40,8 @@ bool metrics_supplied(const struct spmu_core *core)
 
 void metrics_update(const struct spmu_core *core, struct thread *thread)
 {
-	const uint64_t enables = FIELD(GLOBAL_CTRL_V5, EN_PERF_METRICS) |
-				 FIELD(GLOBAL_CTRL_V5, EN_FIXED_CTR3);
+	const uint64_t enables =
+		FIELD(GLOBAL_CTRL_V5, EN_PERF_METRICS) | FIELD(GLOBAL_CTRL_V5, EN_FIXED_CTR3);
 	const struct counter *slots = &thread->counter[SLOT_FIXED_CTR + SLOTS_COUNTER];
 
 	if (!metrics_supplied(core) || (thread->state.reg[SLOT_GLOBAL_CTRL] & enables) != enables ||

@@ -8,7 +8,9 @@
 /* Returns true if the model has the register and the host supplies what it counts. */
 bool metrics_supplied(const struct spmu_core *core);
 
-/* Adds the counters of slots to the active ones, after perfevtsel_update() has set fixed counter 3. */
+/*
+ * Adds the counters of slots to the active ones, after perfevtsel_update() has set fixed counter 3.
+ */
 void metrics_update(const struct spmu_core *core, struct thread *thread);
 
 /* Read and write the register.  What passed in bulk must have been added before. */

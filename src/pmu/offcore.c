@@ -33,7 +33,9 @@ static bool selects(uint64_t response, uint64_t supplier, uint64_t outcome)
 	return response & ANY || (response & supplier && response & outcome);
 }
 
-/* Which register selects: B7H and BBH are the codes up to Tiger Lake, 2AH and 2BH those after it. */
+/*
+ * Which register selects: B7H and BBH are the codes up to Tiger Lake, 2AH and 2BH those after it.
+ */
 static unsigned register_of(unsigned code)
 {
 	return code != 0xb7 && code != 0x2a;

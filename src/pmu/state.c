@@ -94,9 +94,8 @@ static bool frozen_valid(const struct spmu_core *core, const struct thread_state
 
 	if (thread->frozen > thread->smm)
 		return false;
-	if (thread->smm_lbr_ctl &&
-	    (!thread->smm || !lbr_architectural(core) ||
-	     thread->smm_lbr_ctl != FIELD(LBR_CTL, LBREn)))
+	if (thread->smm_lbr_ctl && (!thread->smm || !lbr_architectural(core) ||
+				    thread->smm_lbr_ctl != FIELD(LBR_CTL, LBREn)))
 		return false;
 	if (!thread->frozen)
 		return !thread->smm_debugctl && !thread->smm_global_ctrl;

@@ -20,6 +20,8 @@ for _ in 1 2 3 4 5; do
 	[ "$(cat $rate)" != 1000000 ] || break
 done
 
+pmu=cpu
+[ ! -d /sys/bus/event_source/devices/cpu_core ] || pmu=cpu_core # the driver of hybrid processors
 period=1012 # an ordinary PEBS record is of the occurrence after the overflow
 name=
 for word in $(cat /proc/cmdline); do
@@ -74,7 +76,7 @@ counting() {
 
 sampling() {
 	name=sampled samples -c 10007 -e instructions:u known
-	[ -z "$precise" ] || name=precise samples -c 10007 -e "cpu/$precise/upp" known
+	[ -z "$precise" ] || name=precise samples -c 10007 -e "$pmu/$precise/upp" known
 }
 
 branch_records() {
@@ -109,7 +111,7 @@ by_default() {
 # The most precise form that the driver offers.
 most_precise() {
 	local level p=
-	level=$(cat /sys/bus/event_source/devices/cpu/caps/max_precise)
+	level=$(cat /sys/bus/event_source/devices/$pmu/caps/max_precise)
 	result level "$level"
 	while [ ${#p} -lt "$level" ]; do p=p$p; done
 	name=ppp samples -c 10007 -e "instructions:u$p" known

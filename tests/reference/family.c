@@ -202,13 +202,13 @@ static const struct family_lbr lbr_gracemont = {.depth = 32,
 /* From the 10th generation on. */
 #define VERSION_5_PARTS                                                                            \
 	.version = 5, .generals = 8, .generals_ht = 8, .bits = 48, .fixed = 4, .fixed_bits = 48,   \
-	.pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true,                               \
-	.adaptive = true, .extended_pebs = true, .dtes64 = true,                                   \
-	.pebs_enable = UINT64_C(0xf000000ff), .ld_lat = true, .frontend = true, .event_bits = 8,   \
-	.cpuid_ecx = 15, .cpuid_edx = 0x8000, .pdir_fixed = 1
+	.pebs_generals = 0xff, .pebs_fixed = 15, .full_width = true, .adaptive = true,             \
+	.extended_pebs = true, .dtes64 = true, .pebs_enable = UINT64_C(0xf000000ff),               \
+	.ld_lat = true, .frontend = true, .event_bits = 8, .cpuid_ecx = 15, .cpuid_edx = 0x8000,   \
+	.pdir_fixed = 1
 #define ICELAKE_PARTS                                                                              \
 	VERSION_5_PARTS, .pebs_format = 4, .lbr = &lbr_skylake, .area = &area_icelake,             \
-	.metrics = 4, .tsx = true, .debugctl = DEBUGCTL_RTM
+			 .metrics = 4, .tsx = true, .debugctl = DEBUGCTL_RTM
 
 /* 18.9.4.4: INST_RETIRED.PREC_DIST on IA32_PMC1 (18.13.1: unchanged). */
 #define PDIR_PARTS .pdir_generals = 2, .pdir_event = 0x01c0

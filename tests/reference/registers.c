@@ -378,7 +378,7 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 		return store_branch_address(lbr, false, &t->lbr[n].to, value);
 	if ((n = entry_of(t, lbr, msr, lbr->info)) >= 0)
 		return store(&t->lbr[n].info, value,
-			     lbr->format == 7      ? UINT64_C(0x800000000000ffff)
+			     lbr->format == 7	   ? UINT64_C(0x800000000000ffff)
 			     : lbr->format == 0x3f ? UINT64_C(0xff0000000000ffff)
 						   : UINT64_C(0xe00000000000ffff));
 	if (lbr->tos && msr == lbr->tos)

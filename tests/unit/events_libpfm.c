@@ -126,7 +126,7 @@ static struct {
 	{"skl skx clx icl icx", "SW_PREFETCH_ACCESS.ANY", NULL, false},
 	{"icl icx spr", "OFFCORE_RESPONSE_0", NULL, false},
 	{"icl icx spr", "OFFCORE_RESPONSE_1", NULL, false},
-	{"spr", "INST_RETIRED.ANY", NULL, false},     /* libpfm4: 01C0H */
+	{"spr", "INST_RETIRED.ANY", NULL, false},	     /* libpfm4: 01C0H */
 	{"spr", "TOPDOWN.BACKEND_BOUND_SLOTS", NULL, false}, /* A4H; libpfm4: 00H, as the others */
 	{"spr", "TOPDOWN.BAD_SPEC_SLOTS", NULL, false},
 	{"spr", "TOPDOWN.BR_MISPREDICT_SLOTS", NULL, false},
@@ -165,8 +165,9 @@ static struct {
 	{"wsm", "INSTRUCTION_RETIRED", false},		     /* C0H is precise with any unit mask */
 	{"icl icx spr", "INST_RETIRED.ANY_P", false},	     /* precise in Intel's lists */
 	{"icl icx spr", "INST_RETIRED.NOP", false},	     /* precise in Intel's lists */
-	{"icl icx spr", "INST_RETIRED.PREC_DIST", false}, /* on fixed counter 0, which no row says */
-	{"icl icx spr", "RTM_RETIRED.ABORTED", false},    /* precise in Intel's lists */
+	{"icl icx spr", "INST_RETIRED.PREC_DIST",
+	 false},				       /* on fixed counter 0, which no row says */
+	{"icl icx spr", "RTM_RETIRED.ABORTED", false}, /* precise in Intel's lists */
 	{"spr", "MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM", false}, /* precise for Linux: D1H to D4H */
 	/* These count clocks.  Without a model of time their row is the one without a threshold. */
 	{"nhm wsm", "UOPS_RETIRED.ACTIVE_CYCLES", false},

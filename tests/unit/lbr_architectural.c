@@ -41,7 +41,9 @@ static void check_stack(struct unit_host *host, unsigned count, const unsigned *
 	CHECK_ROW_EQ(line, RDMSR(host, LBR_ARCH_INFO + count), 0);
 }
 
-/* Checks CPUID: the flag in leaf 07H, and leaf 1CH as a Sapphire Rapids and an Alder Lake have it. */
+/*
+ * Checks CPUID: the flag in leaf 07H, and leaf 1CH as a Sapphire Rapids and an Alder Lake have it.
+ */
 static void identification(void)
 {
 	struct spmu_cpuid_regs regs = {1, 2, 3, 4};
@@ -95,14 +97,14 @@ static void in_bulk(void)
 	start(&all, LBR_CTL_ALL, SUPPLY_ALL);
 	start(&single, LBR_CTL_ALL, SUPPLY_ALL);
 	for (unsigned n = 0; n < 100; n++) {
-		branches[n] = (struct spmu_branch){
-			.from = 0x1000 + n,
-			.to = 0x2000 + n,
-			.cycles = n,
-			.signal = n % 3 ? SPMU_SIG_COND_TAKEN : SPMU_SIG_CALL_IND,
-			.flags = n == 40 ? SPMU_BRANCH_EVENT : 0,
-			.cpl = 3,
-			.next_cpl = 3};
+		branches[n] = (struct spmu_branch){.from = 0x1000 + n,
+						   .to = 0x2000 + n,
+						   .cycles = n,
+						   .signal = n % 3 ? SPMU_SIG_COND_TAKEN
+								   : SPMU_SIG_CALL_IND,
+						   .flags = n == 40 ? SPMU_BRANCH_EVENT : 0,
+						   .cpl = 3,
+						   .next_cpl = 3};
 		spmu_branches(single.core, 0, &branches[n], 1);
 	}
 	spmu_branches(all.core, 0, branches, 100);
@@ -121,8 +123,9 @@ static void filter(void)
 	static const struct {
 		unsigned signal, bit, type;
 	} kinds[] = {
-		{SPMU_SIG_COND_TAKEN, 16, 0}, {SPMU_SIG_JMP_REL, 17, 2},  {SPMU_SIG_JMP_IND, 18, 1},
-		{SPMU_SIG_CALL_REL, 19, 4},   {SPMU_SIG_CALL_IND, 20, 3}, {SPMU_SIG_RET_NEAR, 21, 5},
+		{SPMU_SIG_COND_TAKEN, 16, 0}, {SPMU_SIG_JMP_REL, 17, 2},
+		{SPMU_SIG_JMP_IND, 18, 1},    {SPMU_SIG_CALL_REL, 19, 4},
+		{SPMU_SIG_CALL_IND, 20, 3},   {SPMU_SIG_RET_NEAR, 21, 5},
 		{SPMU_SIG_FAR, 22, 8},
 	};
 	struct unit_host host;
@@ -139,8 +142,8 @@ static void filter(void)
 	}
 	for (unsigned levels = 0; levels < 4; levels++) {
 		start(&host, LBREN | levels << 1 | 0x7f0000, SUPPLY_EXECUTION);
-		CHECK_EQ(host.meters[0].tap.rings, (levels & 1 ? SPMU_RING0 : 0) |
-							   (levels & 2 ? SPMU_RING_USER : 0));
+		CHECK_EQ(host.meters[0].tap.rings,
+			 (levels & 1 ? SPMU_RING0 : 0) | (levels & 2 ? SPMU_RING_USER : 0));
 		take(&host, SPMU_SIG_JMP_REL, 1);
 		CHECK_EQ(RDMSR(&host, LBR_ARCH_FROM), levels & 2 ? 0x1001 : 0);
 		host_destroy(&host);
@@ -158,11 +161,8 @@ static void filter(void)
 static void call_stack(void)
 {
 	static const unsigned deep[] = {4, 2, 1}, rest[] = {2, 1};
-	struct spmu_branch zero = {.from = 0x5000,
-				   .to = 0x5005,
-				   .signal = SPMU_SIG_CALL_REL,
-				   .cpl = 3,
-				   .next_cpl = 3};
+	struct spmu_branch zero = {
+		.from = 0x5000, .to = 0x5005, .signal = SPMU_SIG_CALL_REL, .cpl = 3, .next_cpl = 3};
 	struct unit_host host;
 
 	start(&host, LBR_CTL_ALL | CALL_STACK, SUPPLY_EXECUTION);
@@ -260,10 +260,8 @@ static void information(void)
 /* Checks the last exception record, which has the entry's information, too. */
 static void last_exception(void)
 {
-	struct spmu_branch fault = {.from = 0x100,
-				    .to = 0x200,
-				    .signal = SPMU_SIG_FAR,
-				    .flags = SPMU_BRANCH_EVENT};
+	struct spmu_branch fault = {
+		.from = 0x100, .to = 0x200, .signal = SPMU_SIG_FAR, .flags = SPMU_BRANCH_EVENT};
 	struct unit_host host;
 
 	start(&host, LBR_CTL_ALL, SUPPLY_EXECUTION);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.c: MSR_PERF_METRICS (10th generation Core, performance metrics; 12th generation Core, level
- * 2). Linux's driver is the second source: it starts with both registers 0, and takes each byte for
- * 255ths of fixed counter 3.
+ * metrics.c: MSR_PERF_METRICS (10th generation Core, performance metrics; 12th generation Core,
+ * level 2). Linux's driver is the second source: it starts with both registers 0, and takes each
+ * byte for 255ths of fixed counter 3.
  */
 #include "tests/unit/unit_host.h"
 
-#define METRICS	   0x329u
-#define EN_METRICS (UINT64_C(1) << 48)
-#define EN_SLOTS   (UINT64_C(1) << 35)
+#define METRICS		 0x329u
+#define EN_METRICS	 (UINT64_C(1) << 48)
+#define EN_SLOTS	 (UINT64_C(1) << 35)
 #define RDPMC_OF_METRICS (1u << 29)
 
 static const uint16_t kinds[] = {
-	SPMU_TALLY_SLOTS,	     SPMU_TALLY_SLOTS_RETIRED,	     SPMU_TALLY_SLOTS_BAD_SPECULATION,
-	SPMU_TALLY_SLOTS_FRONTEND,   SPMU_TALLY_SLOTS_BACKEND,	     SPMU_TALLY_SLOTS_FETCH_LATENCY,
+	SPMU_TALLY_SLOTS,	   SPMU_TALLY_SLOTS_RETIRED, SPMU_TALLY_SLOTS_BAD_SPECULATION,
+	SPMU_TALLY_SLOTS_FRONTEND, SPMU_TALLY_SLOTS_BACKEND, SPMU_TALLY_SLOTS_FETCH_LATENCY,
 	SPMU_TALLY_SLOTS_MEMORY,
 };
 

@@ -147,12 +147,12 @@ static void counters(void)
 		uint32_t code;
 		unsigned precise; /* bit n: PMCn */
 	} rows[] = {
-		{__LINE__, "core2", 0xc0, 0x01},	 {__LINE__, "bonnell", 0xc0, 0x01},
-		{__LINE__, "silvermont", 0xc4, 0x01},	 {__LINE__, "nehalem", 0xc0, 0x0f},
-		{__LINE__, "haswell", 0x4c4, 0x0f},	 {__LINE__, "goldmont", 0xc4, 0x01},
-		{__LINE__, "goldmont-plus", 0xc4, 0x0f}, {__LINE__, "icelake", 0xc4, 0xff},
-		{__LINE__, "tigerlake", 0xc4, 0xff},	 {__LINE__, "sandybridge", 0x1c0, 0x02},
-		{__LINE__, "silvermont", 0xc0, 0x01},	 {__LINE__, "airmont", 0xc0, 0x01},
+		{__LINE__, "core2", 0xc0, 0x01},	  {__LINE__, "bonnell", 0xc0, 0x01},
+		{__LINE__, "silvermont", 0xc4, 0x01},	  {__LINE__, "nehalem", 0xc0, 0x0f},
+		{__LINE__, "haswell", 0x4c4, 0x0f},	  {__LINE__, "goldmont", 0xc4, 0x01},
+		{__LINE__, "goldmont-plus", 0xc4, 0x0f},  {__LINE__, "icelake", 0xc4, 0xff},
+		{__LINE__, "tigerlake", 0xc4, 0xff},	  {__LINE__, "sandybridge", 0x1c0, 0x02},
+		{__LINE__, "silvermont", 0xc0, 0x01},	  {__LINE__, "airmont", 0xc0, 0x01},
 		{__LINE__, "sapphirerapids", 0xc4, 0xff}, {__LINE__, "alderlake-e", 0xc4, 0x3f},
 	};
 

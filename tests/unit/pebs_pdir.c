@@ -23,8 +23,8 @@ static void who_has_it(void)
 		"skylake",     "kabylake",	     "coffeelake", "skylake-server",
 		"cascadelake",
 	};
-	static const char *const fixed[] = {"icelake", "icelake-server", "tigerlake",
-					    "sapphirerapids", "alderlake-e", "alderlake"};
+	static const char *const fixed[] = {"icelake",	      "icelake-server", "tigerlake",
+					    "sapphirerapids", "alderlake-e",	"alderlake"};
 	unsigned generals = 0, fixeds = 0;
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {

@@ -34,7 +34,8 @@ static bool absent(const struct unit_host *host, const struct spmu_model_info *i
 static bool read_only(const struct spmu_register *reg)
 {
 	return reg->msr == STATUS || reg->msr == INUSE || reg->msr == CAPABILITIES ||
-	       !strncmp(reg->name, "MSR_LER_", 8) || !strncmp(reg->name, "IA32_LER_", 9) || !strncmp(reg->name, "LastException", 13);
+	       !strncmp(reg->name, "MSR_LER_", 8) || !strncmp(reg->name, "IA32_LER_", 9) ||
+	       !strncmp(reg->name, "LastException", 13);
 }
 
 /*

@@ -330,7 +330,8 @@ static void rdpmc(void)
 			CHECK_EQ(spmu_rdpmc(host.core, 0, 1u << 31 | n, 0, false, true, &value),
 				 SPMU_GP); /* the fast form is of processors without version 1 */
 			CHECK_EQ(spmu_rdpmc(host.core, 0, 1u << 29 | n, 0, false, true, &value),
-				 n || info.fixed_counters < 4 ? SPMU_GP : SPMU_DONE); /* metrics.c */
+				 n || info.fixed_counters < 4 ? SPMU_GP
+							      : SPMU_DONE); /* metrics.c */
 		}
 		CHECK_EQ(spmu_rdpmc(host.core, 0, 0, 3, false, true, &value), SPMU_GP);
 		CHECK_EQ(spmu_rdpmc(host.core, 0, 0, 3, false, false, &value), SPMU_DONE);

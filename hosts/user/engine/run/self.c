@@ -72,8 +72,7 @@ static void describe_caches(uint32_t subleaf, uint32_t *regs)
 /* Returns true if the model has leaf 1CH (architectural last branch records). */
 static bool has_branch_leaf(void)
 {
-	const struct spmu_lbr_layout *lbr =
-		spmu_model_lbr_layout(current->counting->unit[0].model);
+	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(current->counting->unit[0].model);
 
 	return lbr && lbr->ctl;
 }
