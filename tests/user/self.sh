@@ -47,6 +47,8 @@ same "no handler" $((128 + 11)) "$status"
 # Leaf 0AH: version, counters, widths, events; fixed counters (18.2.1 to 18.2.5).
 says "Skylake's leaf 0AH" "07300804 00000000 00000000 00000603" -e instructions:u -- cpuid 10
 says "Nehalem's leaf 0AH" "07300403 00000040 00000000 00000603" -M nehalem -e instructions:u -- cpuid 10
+says "Sapphire Rapids' leaf 1CH" "4000000b 00000007 00000007 00000000" -M sapphirerapids -e instructions:u -- cpuid 28
+says "no leaf 1CH" "00000000 00000000 00000000 00000000" -e instructions:u -- cpuid 28
 says "before architectural monitoring" "00000000 00000000 00000000 00000000" -M pentium-iii -e instructions:u -- cpuid 10
 # In leaf 01H the debug store and its facilities (EDX[21], ECX[2], [4], [15]) are the model's. The rest is
 # the machine's, except the number of the processor (EBX[31:24]).
