@@ -27,6 +27,7 @@
 #include <hosts/user/cache_folder.h>
 #include <hosts/user/control.h>
 #include <hosts/user/drain.h>
+#include <hosts/user/launch_signals.h>
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u
@@ -62,67 +63,6 @@ static void set_message(struct launch_result *result, const char *format, ...)
 	if (vasprintf(&result->message, format, arguments) < 0)
 		result->message = NULL;
 	va_end(arguments);
-}
-
-/* --- signals --------------------------------------------------------------- */
-
-/* The state of the handlers.  One program runs at a time. */
-static struct link *signal_link;
-static volatile pid_t signal_pid;
-static volatile sig_atomic_t signal_asked;
-
-/* Changes the futex, which also ends a wait that is about to begin. */
-static void on_child(int number)
-{
-	(void)number;
-	__atomic_add_fetch(&signal_link->head_futex, 1, __ATOMIC_SEQ_CST);
-}
-
-/* Passes a signal on.  A signal from the terminal reaches the program directly. */
-static void on_request(int number, siginfo_t *info, void *context)
-{
-	int error = errno;
-
-	(void)context;
-	signal_asked = number;
-	if (signal_pid > 0 && info->si_code != SI_KERNEL)
-		kill(signal_pid, number);
-	errno = error;
-}
-
-static const int requests[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-
-#define REQUESTS (sizeof(requests) / sizeof(requests[0]))
-
-static void take_signals(struct run *run)
-{
-	struct sigaction child = {.sa_handler = on_child, .sa_flags = SA_NOCLDSTOP};
-	struct sigaction request = {.sa_sigaction = on_request,
-				    .sa_flags = SA_SIGINFO | SA_RESTART};
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &run->old_mask);
-	signal_link = run->link;
-	signal_pid = 0;
-	signal_asked = 0;
-	sigaction(SIGCHLD, &child, &run->old[SIGCHLD]);
-	for (size_t i = 0; i < REQUESTS; i++) {
-		int number = requests[i];
-
-		sigaction(number, NULL, &run->old[number]);
-		/* An ignored signal (nohup) stays ignored, here and in the program. */
-		if (run->old[number].sa_handler != SIG_IGN)
-			sigaction(number, &request, NULL);
-	}
-}
-
-static void restore_signals(const struct run *run)
-{
-	sigaction(SIGCHLD, &run->old[SIGCHLD], NULL);
-	for (size_t i = 0; i < REQUESTS; i++)
-		sigaction(requests[i], &run->old[requests[i]], NULL);
-	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 }
 
 /* --- starting -------------------------------------------------------------- */
@@ -368,7 +308,7 @@ static int become_engine(void *request)
 	image = find_pair();
 	if (image >= 0 && dup2(run->image_fd, image) >= 0 &&
 	    dup2(run->link_fd, image + LINK_FD_OFFSET) >= 0) {
-		restore_signals(run);
+		launch_restore_signals(run);
 		execveat(image, "", program->argv, environ, AT_EMPTY_PATH);
 	}
 	snprintf(link->message, sizeof(link->message), "%s: %s", program->name, strerror(errno));
@@ -505,14 +445,14 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	}
 	fflush(NULL);
 	run.now = drain_read_clocks();
-	take_signals(&run);
+	launch_take_signals(&run);
 	start = drain_now_ns();
 	run.pid = start_engine(&run);
-	signal_pid = run.pid;
+	launch_signals_go_to(run.pid);
 	sigprocmask(SIG_SETMASK, &run.old_mask, NULL);
 	if (run.pid < 0) {
 		set_message(result, "cannot start a process: %s", strerror(errno));
-		restore_signals(&run);
+		launch_restore_signals(&run);
 		goto out;
 	}
 	result->pid = run.pid;
@@ -520,11 +460,11 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	status = drain_serve(&run, &result->usage);
 	control_end(&control);
 	__atomic_store_n(&run.link->tool_gone, 1, __ATOMIC_SEQ_CST);
-	signal_pid = 0;
+	launch_signals_go_to(0);
 	result->end_ns = drain_now_ns();
 	result->elapsed_ns = result->end_ns - start;
-	restore_signals(&run);
-	result->asked = signal_asked;
+	launch_restore_signals(&run);
+	result->asked = launch_asked();
 	conclude(&run, program, status, result);
 	if (run.link->cache_written && run.link->cache_folder[0])
 		cache_folder_trim(run.link->cache_folder);
