@@ -39,7 +39,7 @@ enum slot {
 	SLOT_BUS_CONTROL = SLOT_BUS_COUNTER + BUS_COUNTER_MAX,
 	SLOT_LBR_SELECT, /* or IA32_LBR_CTL */
 	SLOT_LBR_DEPTH,
-	SLOT_LBR_TOS,
+	SLOT_LBR_TOS, /* kept for architectural records, too, which have no such register */
 	SLOT_LBR_FROM,
 	SLOT_LBR_TO = SLOT_LBR_FROM + SPMU_LBR_DEPTH_MAX,
 	SLOT_LBR_INFO = SLOT_LBR_TO + SPMU_LBR_DEPTH_MAX,

@@ -4,9 +4,9 @@
  * which branches become entries.
  *
  * TOS names the newest entry. It moves before an entry is written. Architectural records have no
- * TOS: entry 0 is the newest, the others move up before it is written, and down when it is removed.
- * IA32_LBR_DEPTH says how many there are. A write to it clears them all, and the registers of
- * further entries raise #GP.
+ * such register: entry 0 is the newest. So TOS is inside the unit, and says where register 0 is
+ * kept. IA32_LBR_DEPTH says how many entries there are. A write to it clears them all, and the
+ * registers of further entries raise #GP.
  *
  * With EN_CALLSTACK only near calls are pushed, and near returns remove the newest entry, which
  * then reads as 0 (17.9). A relative call to the next instruction ("zero length call") is no entry
@@ -19,8 +19,6 @@
  * Clocks between entries are counted only if the host supplies core clocks; otherwise they read 0.
  * Addresses have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
-#include <string.h>
-
 #include "src/pmu/core.h"
 #include "src/pmu/records.h"
 
@@ -55,22 +53,10 @@ static void store(struct thread_state *state, unsigned n, const struct spmu_lbr_
 	state->reg[SLOT_LBR_INFO + n] = entry->info;
 }
 
-static const enum slot columns[] = {SLOT_LBR_FROM, SLOT_LBR_TO, SLOT_LBR_INFO};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-/* Returns the entry for the next branch, after it has moved TOS or the older entries. */
-static unsigned make_room(const struct spmu_lbr_layout *layout, struct thread_state *state)
+/* Moves TOS by some entries, which may be negative. */
+static void move_top(const struct spmu_lbr_layout *layout, struct thread_state *state, uint64_t by)
 {
-	unsigned depth = lbr_depth(layout, state);
-
-	if (!layout->ctl) {
-		state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + 1) & (depth - 1);
-		return (unsigned)state->reg[SLOT_LBR_TOS];
-	}
-	for (unsigned i = 0; i < COLUMNS; i++)
-		memmove(&state->reg[columns[i] + 1], &state->reg[columns[i]],
-			(depth - 1) * sizeof(state->reg[0]));
-	return 0;
+	state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] + by) & (lbr_depth(layout, state) - 1);
 }
 
 static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
@@ -90,7 +76,8 @@ static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 	}
 	state->lbr_clocks = 0;
 	spmu_lbr_encode(layout, &timed, &entry);
-	store(state, make_room(layout, state), &entry);
+	move_top(layout, state, 1);
+	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
 }
 
 /* Returns true for a call by which code learns its own address (17.9). No return matches it. */
@@ -104,17 +91,9 @@ static bool zero_length(const struct spmu_branch *branch)
 static void pop(const struct spmu_lbr_layout *layout, struct thread_state *state)
 {
 	const struct spmu_lbr_entry empty = {0};
-	unsigned depth = lbr_depth(layout, state);
 
-	if (!layout->ctl) {
-		store(state, (unsigned)state->reg[SLOT_LBR_TOS], &empty);
-		state->reg[SLOT_LBR_TOS] = (state->reg[SLOT_LBR_TOS] - 1) & (depth - 1);
-		return;
-	}
-	for (unsigned i = 0; i < COLUMNS; i++)
-		memmove(&state->reg[columns[i]], &state->reg[columns[i] + 1],
-			(depth - 1) * sizeof(state->reg[0]));
-	store(state, depth - 1, &empty);
+	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &empty);
+	move_top(layout, state, UINT64_MAX);
 }
 
 static void keep_for_exception(const struct spmu_lbr_layout *layout, struct thread_state *state)
@@ -159,9 +138,7 @@ static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 	}
 	if (flags & SPMU_BRANCH_EVENT) /* it copies the present newest entry */
 		return 0;
-	if (!layout->ctl)
-		thread->state.reg[SLOT_LBR_TOS] =
-			(thread->state.reg[SLOT_LBR_TOS] + skipped) & (depth - 1);
+	move_top(layout, &thread->state, skipped);
 	thread->state.lbr_clocks = 0;
 	return begin;
 }
@@ -187,7 +164,7 @@ void lbr_record(const struct spmu_core *core, struct thread *thread,
 
 void lbr_clear(struct thread_state *state)
 {
-	for (unsigned slot = SLOT_LBR_FROM; slot < SLOT_LER_FROM; slot++)
+	for (unsigned slot = SLOT_LBR_TOS; slot < SLOT_LER_FROM; slot++)
 		state->reg[slot] = 0;
 	state->lbr_clocks = LBR_CLOCKS_UNKNOWN;
 }
@@ -203,7 +180,6 @@ void spmu_deep_sleep(struct spmu_core *core, unsigned lp)
 		return;
 	state = &core->thread[lp].state;
 	lbr_clear(state);
-	state->reg[SLOT_LBR_TOS] = 0;
 	for (unsigned slot = SLOT_LER_FROM; slot <= SLOT_LER_INFO; slot++)
 		state->reg[slot] = 0;
 }

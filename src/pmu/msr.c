@@ -5,11 +5,23 @@
  */
 #include "src/pmu/counters.h"
 #include "src/pmu/msr.h"
+#include "src/pmu/records.h"
 
 static bool is_there(const struct spmu_core *core, unsigned lp, const struct msr *msr)
 {
 	return lp < core->threads && msr && msr_exists(core, msr_role(msr), msr) &&
 	       !msr_past_depth(core, lp, msr);
+}
+
+/* Returns the slot that keeps the register now. */
+static unsigned place(const struct spmu_core *core, unsigned lp, const struct msr *msr)
+{
+	const struct role_row *role = msr_role(msr);
+
+	if (role->per_entry && lbr_architectural(core))
+		return role->slot +
+		       lbr_entry(core->model->lbr, &core->thread[lp].state, msr->index);
+	return role->slot + msr->index;
 }
 
 enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t address,
@@ -25,7 +37,7 @@ enum spmu_outcome spmu_read_msr(struct spmu_core *core, unsigned lp, uint32_t ad
 	state = &msr_holder(core, lp, role)->state;
 	if (role->counts)
 		meters_fold(core);
-	*value = msr_shown(core, lp, role, state->reg[role->slot + msr->index]);
+	*value = msr_shown(core, lp, role, state->reg[place(core, lp, msr)]);
 	return SPMU_DONE;
 }
 
@@ -62,7 +74,7 @@ enum spmu_outcome spmu_write_msr(struct spmu_core *core, unsigned lp, uint32_t a
 	if (role->write)
 		role->write(core, holder, msr, msr_kept(core, lp, role, value));
 	else
-		holder->state.reg[role->slot + msr->index] =
+		holder->state.reg[place(core, lp, msr)] =
 			msr_kept(core, lp, role, writable(msr, value));
 	if (changes_lists(role, value))
 		counters_update(core);

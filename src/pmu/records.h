@@ -46,14 +46,14 @@ static inline unsigned lbr_depth(const struct spmu_lbr_layout *layout,
 	return layout->ctl ? (unsigned)state->reg[SLOT_LBR_DEPTH] : layout->depth;
 }
 
-/* Returns the number of the n-th newest entry. */
+/* Returns where the n-th newest entry is kept. */
 static inline unsigned lbr_entry(const struct spmu_lbr_layout *layout,
 				 const struct thread_state *state, unsigned n)
 {
-	return layout->ctl ? n : ((unsigned)state->reg[SLOT_LBR_TOS] - n) & (layout->depth - 1u);
+	return ((unsigned)state->reg[SLOT_LBR_TOS] - n) & (lbr_depth(layout, state) - 1);
 }
 
-/* Clears the entries of the stack. */
+/* Clears the entries of the stack, and TOS. */
 void lbr_clear(struct thread_state *state);
 void lbr_clocks(struct thread *thread, uint64_t clocks);
 bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);

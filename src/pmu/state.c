@@ -153,6 +153,11 @@ static bool registers_valid(struct spmu_core *core, unsigned lp, const struct th
 		if (thread->reg[SLOT_METRIC + i] & ~counter_mask(core, SLOT_METRIC + i))
 			return false;
 	}
+	if (lbr_architectural(core)) {
+		seen[SLOT_LBR_TOS] = true;
+		if (thread->reg[SLOT_LBR_TOS] >= thread->reg[SLOT_LBR_DEPTH])
+			return false;
+	}
 	for (unsigned slot = 0; slot < SLOT_COUNT; slot++)
 		if (!seen[slot] && thread->reg[slot])
 			return false;
