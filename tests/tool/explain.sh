@@ -156,7 +156,9 @@ refuses "2^64" 1 "is not a 64-bit number"
 run explain IA32_PERFEVTSEL0=53x0
 refuses "garbage" 1 "is not a 64-bit number"
 run explain cpuid 7
-refuses "a leaf of others" 1 "leaf 07H"
+has "nothing of the unit in leaf 07H" "$out" "CPUID.07H:EDX: the unit of this model reports nothing here"
+run explain cpuid 6
+refuses "a leaf of others" 1 "leaf 06H"
 run explain cpuid seven
 refuses "no leaf" 1 "'seven' is not a CPUID leaf"
 run explain cpuid 1 2

@@ -84,8 +84,8 @@ MEANS = {
         "NOT_TAKEN": ["ntaken"], "COND_NTAKEN": ["ntaken"], "COND_TAKEN": ["taken"],
         "TAKEN_JCC": ["taken"], "CONDITIONAL": ["taken", "ntaken"], "COND": ["taken", "ntaken"],
         "JCC": ["taken", "ntaken"], "NEAR_CALL": CALLS, "CALL": CALLS, "REL_CALL": ["call_rel"],
-        "IND_CALL": ["call_ind"], "NEAR_RETURN": ["ret"], "RETURN": ["ret"], "INDIRECT": INDIRECT,
-        "NON_RETURN_IND": INDIRECT, "FAR_BRANCH": ["far"]},
+        "IND_CALL": ["call_ind"], "INDIRECT_CALL": ["call_ind"], "NEAR_RETURN": ["ret"],
+        "RETURN": ["ret"], "INDIRECT": INDIRECT, "NON_RETURN_IND": INDIRECT, "FAR_BRANCH": ["far"]},
     "BR_INST_TYPE_RETIRED": {
         "COND": ["taken", "ntaken"], "COND_TAKEN": ["taken"], "UNCOND": ["jmp_rel"],
         "IND": ["jmp_ind"], "RET": ["ret"], "DIR_CALL": ["call_rel"], "IND_CALL": ["call_ind"]},
@@ -97,9 +97,10 @@ MEANS = {
         "LOCK_LOADS": ["locks"], "ANY": ["loads", "stores"]},
     "MEM_UOPS_RETIRED": {
         "ALL_LOADS": ["loads"], "ALL_STORES": ["stores"], "LOCK_LOADS": ["locks"],
-        "ALL": ["loads", "stores"]},
+        "STORE_LATENCY": ["stores"], "ALL": ["loads", "stores"]},
+    "MEM_UOP_RETIRED": {"ANY": ["loads", "stores"]},
     "RECYCLEQ": {"LOCK": ["locks"]},
-    "MEM_TRANS_RETIRED": {"PRECISE_STORE": ["stores"]},
+    "MEM_TRANS_RETIRED": {"PRECISE_STORE": ["stores"], "STORE_SAMPLE": ["stores"]},
     "FP_ARITH_INST_RETIRED": {
         "SCALAR_DOUBLE": ["sd"], "SCALAR_SINGLE": ["ss"], "128B_PACKED_DOUBLE": ["pd"],
         "128B_PACKED_SINGLE": ["ps"], "256B_PACKED_DOUBLE": ["qd"], "256B_PACKED_SINGLE": ["qs"],
@@ -135,6 +136,7 @@ MEANS["SSEX_UOPS_RETIRED"] = MEANS["SIMD_COMP_INST_RETIRED"]
 MEANS |= {
     "UOPS_RETIRED": {"": ["inst"], "ANY": ["inst"], "ALL": ["inst"], "RETIRE_SLOTS": ["inst"],
                      "SLOTS": ["inst"]},
+    "TOPDOWN_RETIRING": {"ALL": ["inst"]},
     "UOPS_ISSUED": {"ANY": ["inst"]}, "UOPS_EXECUTED": {"THREAD": ["inst"]},
     "RS_UOPS_DISPATCHED": ["inst"], "UOPS_RET": ["inst"], "uops_retired": {"NBOGUS": ["inst"]},
 }

@@ -12,7 +12,7 @@ cd "$SCRATCH" || exit 1
 chmod 755 .
 user=(setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_CACHE_HOME)
 if [[ -z ${NAMESPACE:-} ]] || ! mount -t tmpfs none /var/cache || ! "${user[@]}" test -x "$SOFTPMU" ||
-	! mount -t tmpfs none /var/tmp; then
+	! mkdir users || ! mount -t tmpfs none users; then
 	not_run "the system's folder" "it needs root, a mount namespace, and a tool that other users can execute"
 	finish
 	exit
@@ -20,7 +20,7 @@ fi
 
 system=/var/cache/softpmu/translations
 stat_true=("$SOFTPMU" stat -v --deterministic -j -o stat -e "instructions:u,branches:u" -- /bin/true)
-chmod 777 /var/tmp && cd /var/tmp || exit 1
+chmod 777 users && cd users || exit 1
 
 # as_user HOME: counts /bin/true as another user; sets $counts and the number of $old blocks.
 as_user() {
@@ -32,7 +32,7 @@ as_user() {
 }
 # new_home: makes an empty home of that user, $home.
 new_home() {
-	home=$(mktemp -d /var/tmp/home.XXXXXX)
+	home=$(mktemp -d "$SCRATCH/users/home.XXXXXX")
 	chown 65534:65534 "$home"
 }
 # uses NAME yes|no: whether a first run of the user uses saved blocks; it counts the same in both cases.
@@ -48,7 +48,7 @@ as_user "$home"
 expected=$counts
 same "without the folder: used" 0 "$old"
 
-export XDG_CACHE_HOME=/var/tmp/root
+export XDG_CACHE_HOME=$SCRATCH/users/root
 mkdir -m 700 "$XDG_CACHE_HOME"
 own=$XDG_CACHE_HOME/softpmu/translations
 "${stat_true[@]}"
@@ -58,7 +58,7 @@ same "import: modes" "755 755 644" "$(stat -c %a /var/cache/softpmu "$system" "$
 file=$(echo "$system"/*)
 
 before=$(stat -c %y "$file")
-XDG_CACHE_HOME=/var/tmp/empty "${stat_true[@]}"
+XDG_CACHE_HOME=$SCRATCH/users/empty "${stat_true[@]}"
 same "import has marked the sum as compared" "$before" "$(stat -c %y "$file")"
 
 uses "another user" yes
@@ -99,4 +99,5 @@ uses "a damaged file" no
 same "a damaged file: verify" 1 "$("$SOFTPMU" cache -s verify >/dev/null; echo $?)"
 run said "$SOFTPMU" cache -s prune
 same "prune" "0 1 of 1 file removed from $system" "$status $(<said.out)"
+cd "$SCRATCH" && umount users
 finish
