@@ -150,6 +150,7 @@ static bool is_whole(const struct link_record *record)
 		least = sizeof(struct link_trace);
 		break;
 	case LINK_REC_TASK:
+	case LINK_REC_FORK:
 		least = sizeof(struct link_task);
 		break;
 	case LINK_REC_COUNTS:
@@ -211,6 +212,7 @@ static uint64_t tsc_of(const struct link_record *record)
 	case LINK_REC_TRACE:
 		return ((const struct link_trace *)record)->tsc;
 	case LINK_REC_TASK:
+	case LINK_REC_FORK:
 		return ((const struct link_task *)record)->tsc;
 	case LINK_REC_COUNTS:
 		return ((const struct link_counts *)record)->tsc;

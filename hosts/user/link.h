@@ -298,6 +298,8 @@ enum link_record_type {
 	LINK_REC_SAMPLE,   /* struct link_sample */
 	LINK_REC_TRACE,	   /* struct link_trace */
 	LINK_REC_TASK,	   /* struct link_task: a process began or ended */
+	LINK_REC_FORK,	   /* struct link_task: a thread is about to fork, with LINK_WANT_FLOW;
+			    * ended: it could not */
 	LINK_REC_COUNTS,   /* struct link_counts */
 	LINK_REC_COSTS,	   /* struct link_costs */
 	LINK_REC_CALLS,	   /* struct link_calls */
@@ -334,7 +336,7 @@ struct link_task {
 	uint32_t pid, ppid, tid, ptid;
 	uint64_t tsc;
 	uint32_t ended; /* 0: it began */
-	uint32_t reserved;
+	uint32_t fork;	/* the number of the fork in the parent; 0: it was none */
 };
 
 /*

@@ -234,6 +234,31 @@ FUNCTION void children()
 	wait(NULL);
 }
 
+/* The parent calls each function for the first time while a child begins. */
+#define WHILE_A_CHILD_BEGINS(call)                                                                 \
+	do {                                                                                       \
+		if (!fork())                                                                       \
+			_exit(0);                                                                  \
+		sink = sink + (unsigned)(call);                                                    \
+	} while (0)
+FUNCTION void first_calls(const char *number)
+{
+	WHILE_A_CHILD_BEGINS(getuid());
+	WHILE_A_CHILD_BEGINS(getgid());
+	WHILE_A_CHILD_BEGINS(geteuid());
+	WHILE_A_CHILD_BEGINS(getegid());
+	WHILE_A_CHILD_BEGINS(getppid());
+	WHILE_A_CHILD_BEGINS(getpgrp());
+	WHILE_A_CHILD_BEGINS(getsid(0));
+	WHILE_A_CHILD_BEGINS(isatty(0));
+	WHILE_A_CHILD_BEGINS(random());
+	WHILE_A_CHILD_BEGINS(lrand48());
+	WHILE_A_CHILD_BEGINS(strtoul(number, NULL, 10));
+	WHILE_A_CHILD_BEGINS(strtoull(number, NULL, 10));
+	while (wait(NULL) > 0)
+		;
+}
+
 /* --- the procedure linkage table -------------------------------------------------------------- */
 
 FUNCTION int compare(const void *a, const void *b)
@@ -278,6 +303,7 @@ int main()
 	signals();
 	threads();
 	children();
+	first_calls("7");
 	linkage();
 	repeated(0);
 	repeated(3);

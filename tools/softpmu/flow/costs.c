@@ -237,10 +237,11 @@ static void begin_again(struct costs *costs)
 	for (struct tasks_thread *at = costs->tasks.threads; at; at = at->next) {
 		struct task *task = (struct task *)at;
 		const struct process *process = (struct process *)at->process;
-		struct stacks *old = task->stacks;
+		struct stacks_copy *calls = stacks_copy(task->stacks);
 
-		task->stacks = stacks_fork(old, process->targets, process->thread);
-		stacks_free(old);
+		stacks_free(task->stacks);
+		task->stacks = stacks_fork(calls, process->targets, costs->exact, process->thread);
+		free(calls);
 	}
 }
 

@@ -23,6 +23,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/jumps.h"
 #include "tools/softpmu/flow/segments.h"
+#include "tools/softpmu/flow/forks.h"
 #include "tools/softpmu/flow/stacks.h"
 #include "tools/softpmu/flow/starts.h"
 #include "tools/softpmu/flow/straight.h"
@@ -65,6 +66,7 @@ struct flow {
 	const uint64_t *events;
 	struct link *link; /* NULL: not known */
 	struct tasks tasks;
+	struct fork *forks; /* whose child has not begun */
 	struct flow_sums sums;
 };
 
@@ -170,10 +172,30 @@ static void end_task(struct flow *flow, uint32_t pid, uint32_t tid)
 	free(task);
 }
 
+static void take_fork(struct flow *flow, const struct link_task *link)
+{
+	const struct task *task = find_task(flow, link->pid, link->tid);
+
+	if (link->ended)
+		free(forks_take(&flow->forks, link->pid, link->tid, link->fork));
+	else if (task)
+		forks_add(&flow->forks, link, stacks_copy(task->stacks));
+}
+
+/* Returns the calls of the parent that a new process is within, NULL: none. */
+static struct stacks_copy *calls_of(struct flow *flow, const struct task *parent,
+				    const struct link_task *link)
+{
+	if (link->fork)
+		return forks_take(&flow->forks, link->ppid, link->ptid, link->fork);
+	return parent ? stacks_copy(parent->stacks) : NULL;
+}
+
 /* Begins a thread.  The thread of a new process starts within its parent's calls. */
 static void begin_task(struct flow *flow, const struct link_task *link)
 {
 	const struct task *parent = find_task(flow, link->ppid, link->ptid);
+	struct stacks_copy *calls;
 	struct task *task;
 
 	if (link->pid != link->ppid) {
@@ -183,10 +205,12 @@ static void begin_task(struct flow *flow, const struct link_task *link)
 			       sizeof(process_of(parent)->name));
 	}
 	task = get_task(flow, link->pid, link->tid);
-	if (link->pid == link->ppid || !parent)
+	if (link->pid == link->ppid)
 		return;
+	calls = calls_of(flow, parent, link);
 	stacks_free(task->stacks);
-	task->stacks = stacks_fork(parent->stacks, process_of(task)->targets, task->thread);
+	task->stacks = stacks_fork(calls, process_of(task)->targets, flow->exact, task->thread);
+	free(calls);
 }
 
 static void rename_thread(struct flow *flow, size_t thread, const char *name)
@@ -478,6 +502,9 @@ void flow_take(void *opaque, const struct link_record *link, uint64_t time_ns, c
 		else
 			begin_task(flow, task);
 		break;
+	case LINK_REC_FORK:
+		take_fork(flow, task);
+		break;
 	default:
 		break;
 	}
@@ -499,6 +526,7 @@ void flow_free(struct flow *flow)
 	if (!flow)
 		return;
 	flow_end(flow);
+	forks_free(&flow->forks);
 	code_free(flow->code);
 	free(flow);
 }

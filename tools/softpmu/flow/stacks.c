@@ -325,23 +325,50 @@ void stacks_free(struct stacks *stacks)
 	free(stacks);
 }
 
-struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets, size_t thread)
+/* --- forks ------------------------------------------------------------------------------------ */
+
+struct stacks_copy {
+	const struct exact_thread *thread; /* that the frames have the numbers of */
+	uint64_t low, high, last;
+	size_t count;
+	struct frame frames[];
+};
+
+struct stacks_copy *stacks_copy(const struct stacks *stacks)
 {
-	struct stacks *stacks = stacks_new(targets, parent->exact, thread);
-	const struct stack *from = parent->current;
-	const struct exact_thread *old = parent->thread;
-	struct stack *stack;
+	const struct stack *from = stacks->current;
+	struct stacks_copy *copy;
 
 	if (!from)
+		return NULL;
+	copy = tool_alloc(sizeof(*copy) + from->count * sizeof(from->frames[0]));
+	copy->thread = stacks->thread;
+	copy->low = from->low;
+	copy->high = from->high;
+	copy->last = from->last;
+	copy->count = from->count;
+	memcpy(copy->frames, from->frames, from->count * sizeof(from->frames[0]));
+	return copy;
+}
+
+struct stacks *stacks_fork(const struct stacks_copy *parent, struct targets *targets,
+			   struct exact *exact, size_t thread)
+{
+	struct stacks *stacks = stacks_new(targets, exact, thread);
+	const struct exact_thread *old;
+	struct stack *stack;
+
+	if (!parent)
 		return stacks;
+	old = parent->thread;
 	stack = tool_alloc(sizeof(*stack));
-	stack->low = from->low;
-	stack->high = from->high;
-	stack->last = from->last;
+	stack->low = parent->low;
+	stack->high = parent->high;
+	stack->last = parent->last;
 	stacks->stack[stacks->count++] = stack;
 	make_current(stacks, stack);
-	for (size_t i = 0; i < from->count; i++) {
-		struct frame frame = from->frames[i];
+	for (size_t i = 0; i < parent->count; i++) {
+		struct frame frame = parent->frames[i];
 		struct exact_place function = old->functions[frame.function].at;
 
 		frame.function = number_of_function(stacks, function);

@@ -16,9 +16,14 @@ struct stacks;
 struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t thread);
 void stacks_free(struct stacks *stacks);
 
+/* Returns the calls in progress, for stacks_fork().  The caller frees them; NULL: the thread has not
+ * begun. */
+struct stacks_copy *stacks_copy(const struct stacks *stacks);
+
 /* Makes the stacks of a forked process, which is within its parent's calls.  What these have cost
- * before is only the parent's. */
-struct stacks *stacks_fork(const struct stacks *parent, struct targets *targets, size_t thread);
+ * before is only the parent's.  `parent` may be NULL. */
+struct stacks *stacks_fork(const struct stacks_copy *parent, struct targets *targets,
+			   struct exact *exact, size_t thread);
 
 /* Returns the clock of the current stack, which the caller advances.  Valid until the next call.
  * (The structure begins with its address.) */

@@ -144,9 +144,12 @@ bool ring_is_mute(void);
 void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int protection, int flags,
 		 int fd, const char *name);
 void record_comm(const char *name, bool exec);
-/* Notes the begin of the running process or thread by its parent, and its end. */
-void record_begin(uint32_t ppid, uint32_t ptid);
+/* Notes the begin of the running process or thread by its parent, and its end.  `fork` is the
+ * number of the fork that made it, 0: it was none. */
+void record_begin(uint32_t ppid, uint32_t ptid, uint32_t fork);
 void record_end(void);
+/* Notes that this thread is about to fork, or that this has failed. */
+void record_fork(uint32_t number, bool failed);
 /* Ends the turn of a task that was killed. */
 void ring_end_turn_of(uint32_t tid);
 /* Sleeps until *word differs from `value`, as long as the tool reads.  Returns false if it does

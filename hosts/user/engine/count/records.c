@@ -80,24 +80,20 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 		points_follow_mapping();
 }
 
-static void task(uint32_t ppid, uint32_t ptid, bool ended)
+/* Writes a record of this thread.  The header is still without its size. */
+static void write_task(struct link_task r)
 {
-	struct link_task r = {
-		.header = {LINK_REC_TASK, sizeof(r)},
-		.pid = current->pid,
-		.tid = current->tid,
-		.ppid = ppid,
-		.ptid = ptid,
-		.tsc = read_tsc(),
-		.ended = ended,
-	};
-
+	r.header.bytes = sizeof(r);
+	r.pid = current->pid;
+	r.tid = current->tid;
+	r.tsc = read_tsc();
 	ring_write(&r.header);
 }
 
-void record_begin(uint32_t ppid, uint32_t ptid)
+void record_begin(uint32_t ppid, uint32_t ptid, uint32_t fork)
 {
-	task(ppid, ptid, false);
+	write_task((struct link_task){
+		.header.type = LINK_REC_TASK, .ppid = ppid, .ptid = ptid, .fork = fork});
 	opened_records_fork(ppid, ptid);
 }
 
@@ -105,7 +101,15 @@ void record_end(void)
 {
 	uint32_t parent = (uint32_t)syscall1(__NR_getppid, 0);
 
-	task(parent, parent, true);
+	write_task((struct link_task){
+		.header.type = LINK_REC_TASK, .ppid = parent, .ptid = parent, .ended = 1});
+}
+
+void record_fork(uint32_t number, bool failed)
+{
+	if (flow_is_wanted())
+		write_task((struct link_task){
+			.header.type = LINK_REC_FORK, .fork = number, .ended = failed});
 }
 
 void record_comm(const char *name, bool exec)

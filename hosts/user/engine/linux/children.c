@@ -180,23 +180,31 @@ static void begin(const struct clone_call *w, const struct link_task *parent)
 		actions_clear_handlers();
 	if (w->stack)
 		current->gpr[4] = w->stack;
-	record_begin(parent->ppid, parent->ptid);
+	record_begin(parent->ppid, parent->ptid, parent->fork);
 }
 
 /* --- with a copy of the memory --- */
 
 static long copy(const struct clone_call *w)
 {
-	struct link_task parent = {.ppid = current->pid, .ptid = current->tid};
+	static uint32_t forks;
+	struct link_task parent = {
+		.ppid = current->pid,
+		.ptid = current->tid,
+		.fork = __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED),
+	};
 	long pid;
 
 	counting_drain(); /* what happened before is only the parent's */
-	lock_take();	  /* no shared structure is in the middle of a change in the copy */
+	record_fork(parent.fork, false);
+	lock_take(); /* no shared structure is in the middle of a change in the copy */
 	lessons_learn();
 	units_expect_child();
 	pid = make(w, NULL, NULL);
 	if (pid) {
 		lock_release();
+		if (is_error(pid))
+			record_fork(parent.fork, true);
 		return pid;
 	}
 	current->follower = NULL; /* its parent's */
@@ -358,7 +366,7 @@ static _Noreturn __attribute__((noinline)) void begin_thread(void)
 	lock_inside();
 	client_begin_thread();
 	units_start();
-	record_begin(current->shares ? current->starter_pid : current->pid, current->starter);
+	record_begin(current->shares ? current->starter_pid : current->pid, current->starter, 0);
 	set_mask(current->first_mask, NULL);
 	children_run();
 }

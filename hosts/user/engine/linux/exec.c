@@ -163,7 +163,7 @@ static void revive_thread(void)
 {
 	follow_begin();
 	if (current->tid != current->pid)
-		record_begin(current->pid, current->pid);
+		record_begin(current->pid, current->pid, 0);
 	flow_begin();
 }
 
