@@ -89,8 +89,10 @@ void follow_begin(void)
 	for (unsigned i = 0; i < LINK_FOLLOWERS_MAX; i++)
 		if (claim(&engine_link->follower[i])) {
 			note(i);
-			opened_enlist(&engine_link->opened[i]);
+			/* From here on, who opens an event for all tasks sees this one.  What was
+			 * opened before is in the table. */
 			fill(&engine_link->follower[i]);
+			opened_enlist(&engine_link->opened[i]);
 			return;
 		}
 }

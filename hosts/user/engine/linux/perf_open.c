@@ -307,12 +307,13 @@ static bool enter(const struct asked *a, int place, const struct perf_inode *ino
 			    a->request.fixed, a->request.precise, a->request.period,
 			    a->load_threshold, is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
 	};
-	if (!add_to_tasks(a, (unsigned)place)) {
-		event->serial = 0;
-		return false;
-	}
+	/* Before it looks for tasks: a task that it does not see looks for the event. */
 	__atomic_add_fetch(&engine_link->open_events, 1, __ATOMIC_SEQ_CST);
-	return true;
+	if (add_to_tasks(a, (unsigned)place))
+		return true;
+	event->serial = 0;
+	__atomic_sub_fetch(&engine_link->open_events, 1, __ATOMIC_SEQ_CST);
+	return false;
 }
 
 static int take_place(void)
