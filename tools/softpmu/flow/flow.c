@@ -19,25 +19,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/softpmu/base/tasks.h"
 #include "tools/softpmu/base/tool.h"
-#include "tools/softpmu/flow/jumps.h"
-#include "tools/softpmu/flow/segments.h"
+#include "tools/softpmu/flow/flow_task.h"
 #include "tools/softpmu/flow/forks.h"
-#include "tools/softpmu/flow/stacks.h"
 #include "tools/softpmu/flow/starts.h"
-#include "tools/softpmu/flow/straight.h"
-
-#define AHEAD 8 /* records */
-
-struct record {
-	uint64_t from, to, third;
-	int64_t left[]; /* of the headroom of each meter */
-};
-
-/* task.at while code of a file runs. */
-#define IN_FILE	 1
-#define NO_METER LINK_FLOW_METERS_MAX
 
 struct process {
 	struct tasks_process in; /* flow->tasks */
@@ -45,25 +30,10 @@ struct process {
 	struct targets *targets;
 };
 
-struct task {
-	struct tasks_thread in; /* flow->tasks */
-	size_t thread;		/* its place in exact->threads */
-	/* Where the last record went, if that is not code of a file; IN_FILE; 0: the task does not
-	 * run. */
-	uint64_t at;
-	struct segments segments;
-	struct jumps jumps;
-	struct straight straight;
-	unsigned meter[EXACT_EVENTS_MAX]; /* of each event */
-	int64_t left[EXACT_EVENTS_MAX];	  /* of its headroom */
-	int64_t held[LINK_FLOW_METERS_MAX];
-	struct stacks *stacks;
-};
-
 struct flow {
 	struct exact *exact;
 	struct code *code;
-	const uint64_t *events;
+	struct flow_events events;
 	struct link *link; /* NULL: not known */
 	struct tasks tasks;
 	struct fork *forks; /* whose child has not begun */
@@ -75,7 +45,7 @@ struct flow *flow_new(struct exact *exact, const uint64_t *signals)
 	struct flow *flow = tool_alloc(sizeof(*flow));
 
 	flow->exact = exact;
-	flow->events = signals;
+	flow->events = (struct flow_events){signals, exact->event_count};
 	flow->code = code_new();
 	return flow;
 }
@@ -129,7 +99,7 @@ static struct task *get_task(struct flow *flow, uint32_t pid, uint32_t tid)
 	task = tool_alloc(sizeof(*task));
 	process = get_process(flow, pid);
 	task->thread = exact_add_thread(flow->exact, pid, tid, process->name);
-	segments_begin(&task->segments, flow->code, flow->events, flow->exact->event_count);
+	segments_begin(&task->segments, flow->code, flow->events.signals, flow->events.count);
 	jumps_begin(&task->jumps, flow->code);
 	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
 		task->meter[e] = NO_METER;
@@ -149,8 +119,8 @@ static void fold_all(struct flow *flow, struct task *task)
 {
 	fold(flow, task);
 	jumps_move(&task->jumps, &task->straight, flow->exact, !task->at);
-	flow->sums.lost +=
-		straight_fold(&task->straight, flow->exact, task->thread, flow->code, flow->events);
+	flow->sums.lost += straight_fold(&task->straight, flow->exact, task->thread, flow->code,
+					 flow->events.signals);
 }
 
 static void end_task(struct flow *flow, uint32_t pid, uint32_t tid)
@@ -299,165 +269,6 @@ static void take_mmap(struct flow *flow, const struct link_mmap *map)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* Takes the code up to the place where the program continued without a branch, instruction by
- * instruction. */
-static void take_stop(struct task *task, uint64_t stop)
-{
-	while (task->at > IN_FILE && task->at < stop) {
-		struct segment *segment =
-			segments_find(&task->segments, task->at, task->at | LINK_FLOW_BREAK);
-
-		segment->count++;
-		if (!segment->insns)
-			break;
-		task->at += segment->length;
-	}
-}
-
-static const struct record *record_at(const struct flow *flow, const void *records, size_t i)
-{
-	size_t bytes = link_flow_bytes((unsigned)flow->exact->event_count);
-
-	return (const struct record *)((const char *)records + i * bytes);
-}
-
-/* Begins with what is left of the headroom now. */
-static void begin_clock(const struct flow *flow, struct task *task, const struct record *record)
-{
-	for (size_t e = 0; e < flow->exact->event_count; e++) {
-		if (task->meter[e] != NO_METER)
-			task->left[e] = record->left[task->meter[e]] + task->held[task->meter[e]];
-	}
-}
-
-/* Advances the clock of the current stack by what was used of the headroom. */
-static inline void advance(const struct flow *flow, struct task *task, const struct record *record)
-{
-	uint64_t *clock = stacks_clock(task->stacks);
-	size_t events = flow->exact->event_count;
-
-	for (size_t e = 0; e < events; e++) {
-		unsigned m = task->meter[e];
-		int64_t left;
-
-		if (m == NO_METER)
-			continue;
-		left = record->left[m] + task->held[m];
-		clock[e] += (uint64_t)(task->left[e] - left);
-		task->left[e] = left;
-	}
-}
-
-static void take_meter(const struct flow *flow, struct task *task, const struct record *record)
-{
-	uint64_t m = record->from & ~LINK_FLOW_FLAGS;
-
-	if (m >= LINK_FLOW_METERS_MAX)
-		return;
-	task->held[m] = (int64_t)record->third;
-	for (size_t e = 0; e < flow->exact->event_count; e++) {
-		if (flow->events[e] == record->to)
-			task->meter[e] = (unsigned)m;
-	}
-}
-
-static void take_break(const struct flow *flow, struct task *task, const struct record *record)
-{
-	const struct jump *jump;
-	uint64_t stop = record->from & ~LINK_FLOW_FLAGS;
-
-	if (stop)
-		advance(flow, task, record);
-	else
-		begin_clock(flow, task, record);
-	take_stop(task, stop);
-	if (stop == record->to) { /* what is here already was left, and comes back */
-		jumps_count(&task->jumps, LINK_FLOW_BREAK | stop, 0, 1);
-		jumps_complete(&task->jumps);
-		jump = jumps_count(&task->jumps, LINK_FLOW_BREAK, stop, 1);
-	} else {
-		jump = jumps_count(&task->jumps, LINK_FLOW_BREAK | stop, record->to, 1);
-	}
-	if (record->from & LINK_FLOW_LEAVES)
-		stacks_leave_handler(task->stacks);
-	else if (record->to && (!task->at || record->from & LINK_FLOW_HANDLER))
-		stacks_begin(task->stacks, record->to, record->third,
-			     record->from & LINK_FLOW_HANDLER);
-	task->at = jump->to_memory ? record->to : record->to ? IN_FILE : 0;
-}
-
-static void take_end(struct task *task, enum jump_end end, const struct record *record)
-{
-	struct stacks *stacks = task->stacks;
-
-	switch (end) {
-	case JUMP_CALL:
-		stacks_call(stacks, record->from, record->to, record->third);
-		break;
-	case JUMP_RETURN:
-		stacks_return(stacks, record->from, record->to, record->third);
-		break;
-	case JUMP_DIRECT:
-		stacks_jump(stacks, record->from, record->to, 0);
-		break;
-	case JUMP_INDIRECT:
-		stacks_jump(stacks, record->from, record->to, record->third);
-		break;
-	default:
-		break;
-	}
-}
-
-/* Takes a jump of code that is not, or goes to code that is not, that of a file. */
-static void take_in_memory(struct task *task, const struct jump *jump)
-{
-	if (jump->from_memory && task->at > IN_FILE)
-		segments_find(&task->segments, task->at, jump->from)->count++;
-	task->at = jump->to_memory ? jump->to : IN_FILE;
-}
-
-static void take_special(const struct flow *flow, struct task *task, const struct record *record)
-{
-	uint64_t from = record->from & ~LINK_FLOW_COUNTED;
-	struct jump *jump;
-
-	if (from & LINK_FLOW_BREAK) {
-		take_break(flow, task, record);
-	} else if (from & LINK_FLOW_METER) {
-		take_meter(flow, task, record);
-	} else if (from != record->from) {
-		jumps_count(&task->jumps, from, record->to, record->third);
-	} else {
-		jump = jumps_count(&task->jumps, from, record->to, 1);
-		if (jump->from_memory || jump->to_memory)
-			take_in_memory(task, jump);
-	}
-}
-
-static void take_records(const struct flow *flow, struct task *task, const void *records,
-			 size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct record *record = record_at(flow, records, i);
-		const struct jump *jump;
-
-		if (i + AHEAD < count)
-			jumps_prefetch(&task->jumps, record_at(flow, records, i + AHEAD)->from,
-				       record_at(flow, records, i + AHEAD)->to);
-		if (__builtin_expect((record->from & LINK_FLOW_FLAGS) != 0, 0)) {
-			take_special(flow, task, record);
-			continue;
-		}
-		jump = jumps_count(&task->jumps, record->from, record->to, 1);
-		if (__builtin_expect(jump->from_memory | jump->to_memory, 0))
-			take_in_memory(task, jump);
-		if (jump->end != JUMP_INSIDE) {
-			advance(flow, task, record);
-			take_end(task, jump->end, record);
-		}
-	}
-}
-
 /* Returns our own processor time, which does not depend on the load of the machine. */
 static uint64_t busy_now_ns(void)
 {
@@ -473,7 +284,7 @@ static void take_trace(struct flow *flow, const struct link_trace *link, const v
 	uint64_t begin = busy_now_ns();
 
 	code_enter(flow->code, link->pid);
-	take_records(flow, task, records, link->count);
+	flow_task_take(task, &flow->events, records, link->count);
 	flow->sums.branches += link->count;
 	flow->sums.busy_ns += busy_now_ns() - begin;
 }

@@ -148,8 +148,10 @@ void record_comm(const char *name, bool exec);
  * number of the fork that made it, 0: it was none. */
 void record_begin(uint32_t ppid, uint32_t ptid, uint32_t fork);
 void record_end(void);
-/* Notes that this thread is about to fork, or that this has failed. */
-void record_fork(uint32_t number, bool failed);
+/* Notes that this thread is about to fork.  Returns the number of the fork. */
+uint32_t record_fork(void);
+/* Notes that it has failed. */
+void record_no_fork(uint32_t number);
 /* Ends the turn of a task that was killed. */
 void ring_end_turn_of(uint32_t tid);
 /* Sleeps until *word differs from `value`, as long as the tool reads.  Returns false if it does

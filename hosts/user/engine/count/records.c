@@ -105,11 +105,25 @@ void record_end(void)
 		.header.type = LINK_REC_TASK, .ppid = parent, .ptid = parent, .ended = 1});
 }
 
-void record_fork(uint32_t number, bool failed)
+static void write_fork(uint32_t number, bool failed)
 {
 	if (flow_is_wanted())
 		write_task((struct link_task){
 			.header.type = LINK_REC_FORK, .fork = number, .ended = failed});
+}
+
+uint32_t record_fork(void)
+{
+	static uint32_t forks;
+	uint32_t number = __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
+
+	write_fork(number, false);
+	return number;
+}
+
+void record_no_fork(uint32_t number)
+{
+	write_fork(number, true);
 }
 
 void record_comm(const char *name, bool exec)

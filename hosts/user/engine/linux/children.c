@@ -187,16 +187,11 @@ static void begin(const struct clone_call *w, const struct link_task *parent)
 
 static long copy(const struct clone_call *w)
 {
-	static uint32_t forks;
-	struct link_task parent = {
-		.ppid = current->pid,
-		.ptid = current->tid,
-		.fork = __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED),
-	};
+	struct link_task parent = {.ppid = current->pid, .ptid = current->tid};
 	long pid;
 
 	counting_drain(); /* what happened before is only the parent's */
-	record_fork(parent.fork, false);
+	parent.fork = record_fork();
 	lock_take(); /* no shared structure is in the middle of a change in the copy */
 	lessons_learn();
 	units_expect_child();
@@ -204,7 +199,7 @@ static long copy(const struct clone_call *w)
 	if (pid) {
 		lock_release();
 		if (is_error(pid))
-			record_fork(parent.fork, true);
+			record_no_fork(parent.fork);
 		return pid;
 	}
 	current->follower = NULL; /* its parent's */
