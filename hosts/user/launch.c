@@ -308,7 +308,7 @@ static int become_engine(void *request)
 	image = find_pair();
 	if (image >= 0 && dup2(run->image_fd, image) >= 0 &&
 	    dup2(run->link_fd, image + LINK_FD_OFFSET) >= 0) {
-		launch_restore_signals(run);
+		launch_signals_restore(run);
 		execveat(image, "", program->argv, environ, AT_EMPTY_PATH);
 	}
 	snprintf(link->message, sizeof(link->message), "%s: %s", program->name, strerror(errno));
@@ -445,14 +445,14 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	}
 	fflush(NULL);
 	run.now = drain_read_clocks();
-	launch_take_signals(&run);
+	launch_signals_take(&run);
 	start = drain_now_ns();
 	run.pid = start_engine(&run);
 	launch_signals_go_to(run.pid);
 	sigprocmask(SIG_SETMASK, &run.old_mask, NULL);
 	if (run.pid < 0) {
 		set_message(result, "cannot start a process: %s", strerror(errno));
-		launch_restore_signals(&run);
+		launch_signals_restore(&run);
 		goto out;
 	}
 	result->pid = run.pid;
@@ -463,8 +463,8 @@ void launch_run(const struct launch_program *program, const struct launch_reques
 	launch_signals_go_to(0);
 	result->end_ns = drain_now_ns();
 	result->elapsed_ns = result->end_ns - start;
-	launch_restore_signals(&run);
-	result->asked = launch_asked();
+	launch_signals_restore(&run);
+	result->asked = launch_signals_asked();
 	conclude(&run, program, status, result);
 	if (run.link->cache_written && run.link->cache_folder[0])
 		cache_folder_trim(run.link->cache_folder);

@@ -37,7 +37,7 @@ static const int requests[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
-void launch_take_signals(struct run *run)
+void launch_signals_take(struct run *run)
 {
 	struct sigaction child = {.sa_handler = on_child, .sa_flags = SA_NOCLDSTOP};
 	struct sigaction request = {.sa_sigaction = on_request,
@@ -60,7 +60,7 @@ void launch_take_signals(struct run *run)
 	}
 }
 
-void launch_restore_signals(const struct run *run)
+void launch_signals_restore(const struct run *run)
 {
 	sigaction(SIGCHLD, &run->old[SIGCHLD], NULL);
 	for (size_t i = 0; i < REQUESTS; i++)
@@ -73,7 +73,7 @@ void launch_signals_go_to(pid_t pid)
 	signal_pid = pid;
 }
 
-int launch_asked(void)
+int launch_signals_asked(void)
 {
 	return signal_asked;
 }

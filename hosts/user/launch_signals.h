@@ -7,13 +7,13 @@
 #include <hosts/user/drain.h>
 
 /* Install the handlers with all signals blocked, and put back what was there before. */
-void launch_take_signals(struct run *run);
-void launch_restore_signals(const struct run *run);
+void launch_signals_take(struct run *run);
+void launch_signals_restore(const struct run *run);
 
 /* Says which process gets the requests to end; 0: none. */
 void launch_signals_go_to(pid_t pid);
 
 /* Returns the last request to end, a signal's number, or 0. */
-int launch_asked(void);
+int launch_signals_asked(void);
 
 #endif

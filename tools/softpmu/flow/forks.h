@@ -2,8 +2,8 @@
 /*
  * forks.h: the calls in progress when a thread forks.
  *
- * The child says when it begins.  The parent may have gone on by then, or may have ended.  So it says
- * before that it forks, and its calls are kept until the child begins.
+ * The child says when it begins.  The parent may have gone on by then, or may have ended.  So it
+ * says before that it forks, and its calls are kept until the child begins.
  */
 #ifndef SOFTPMU_TOOL_FORKS_H
 #define SOFTPMU_TOOL_FORKS_H

@@ -16,8 +16,8 @@ struct stacks;
 struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t thread);
 void stacks_free(struct stacks *stacks);
 
-/* Returns the calls in progress, for stacks_fork().  The caller frees them; NULL: the thread has not
- * begun. */
+/* Returns the calls in progress, for stacks_fork().  The caller frees them; NULL: the thread has
+ * not begun. */
 struct stacks_copy *stacks_copy(const struct stacks *stacks);
 
 /* Makes the stacks of a forked process, which is within its parent's calls.  What these have cost
