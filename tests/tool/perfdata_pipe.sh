@@ -23,15 +23,16 @@ END
 "$CC" -O1 -o "$SCRATCH/work" "$SCRATCH/work.c" || stop "building" work.c
 work=("$SCRATCH/work")
 
-# hot NAME FILE: both tools find the function in the file.
+# hot NAME FILE [TENS]: both tools find the function in the file, with 90 % or more; or with these tens of percents.
 hot() {
+	local share=" +${3:-9}[0-9.]+% +work +work +\[\.\] inner"
 	run report -i "$2"
 	succeeds "$1: report"
-	has_line "$1: report's function" "$out" " +9[0-9.]+% +work +work +\[\.\] inner"
+	has_line "$1: report's function" "$out" "$share"
 	run annotate -i "$2" inner
 	succeeds "$1: annotate"
 	out=$(perf report -i "$2" --no-branch-stack --stdio 2>"$SCRATCH/complaints")
-	has_line "$1: perf's function" "$out" " +9[0-9.]+% +work +work +\[\.\] inner *"
+	has_line "$1: perf's function" "$out" "$share *"
 	same "$1: perf says nothing" "" "$(<"$SCRATCH/complaints")"
 }
 
@@ -84,12 +85,12 @@ expect "a branch trace in a pipe: perf" grep -q 'branches:u.*_start' \
 same "a closed pipe: the program's status" 3 "${PIPESTATUS[0]}"
 has "a closed pipe: it is said" "$(<err)" "writing -: Broken pipe: kept "
 
-# What perf itself writes.
+# What perf itself writes. It samples by time, of which the start has more on a slow machine.
 perf record -q -F 5000 -e cpu-clock:u -z -o perfs-packed.data -- "${work[@]}" >/dev/null 2>&1
 perf record -q -F 5000 -e cpu-clock:u -o - -- "${work[@]}" >perfs-pipe.data 2>/dev/null
 perf record -q -F 5000 -e cpu-clock:u -z -o - -- "${work[@]}" >perfs-packed-pipe.data 2>/dev/null
 for file in perfs-packed perfs-pipe perfs-packed-pipe; do
-	hot "$file" $file.data
+	hot "$file" $file.data "[5-9]"
 	same "$file: perf's sum" "$(grep -o 'Event count.*' <<<"$out")" \
 		"$("$SOFTPMU" report -i $file.data | grep -o 'Event count.*')"
 done
