@@ -88,7 +88,8 @@ SPMU_API const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_m
  * The registers of one entry.  The unit encodes a branch into them, and software decodes them.  An
  * entry keeps the addresses (format 0: their low 32 bits; otherwise bits above 47 are copies of bit
  * 47), and the flags and cycles that its format has.  Only the architectural format keeps the kind
- * of a branch; none keeps its privilege levels.  Decoding sets what an entry does not have to 0.
+ * of a branch, and a reserved kind decodes as FAR; none keeps its privilege levels.  Decoding sets
+ * what an entry does not have to 0.
  */
 struct spmu_lbr_entry {
 	uint64_t from, to, info;

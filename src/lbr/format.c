@@ -43,7 +43,7 @@ static const struct shape *shape_of(const struct spmu_lbr_layout *layout)
 	return &shapes[layout->format % (sizeof(shapes) / sizeof(*shapes))];
 }
 
-/* LBR_INFO.BR_TYPE.  From 8 on it is any other branch, 6 and 7 are reserved. */
+/* LBR_INFO.BR_TYPE.  From 8 on it is any other branch.  6 and 7 are reserved: also another one. */
 static const uint8_t kinds[] = {SPMU_SIG_COND_TAKEN, SPMU_SIG_JMP_IND,	SPMU_SIG_JMP_REL,
 				SPMU_SIG_CALL_IND,   SPMU_SIG_CALL_REL, SPMU_SIG_RET_NEAR};
 #define TYPE_OTHER 8u
@@ -58,9 +58,7 @@ static uint64_t type_of(const struct spmu_branch *branch)
 
 static uint8_t kind_of(unsigned type)
 {
-	if (type >= TYPE_OTHER)
-		return SPMU_SIG_FAR;
-	return type < sizeof(kinds) ? kinds[type] : 0;
+	return type < sizeof(kinds) ? kinds[type] : SPMU_SIG_FAR;
 }
 
 const struct spmu_lbr_layout *spmu_model_lbr_layout(const struct spmu_model *model)

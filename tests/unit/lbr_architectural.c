@@ -252,9 +252,18 @@ static void information(void)
 	CHECK_EQ(branch.signal, SPMU_SIG_FAR);
 	CHECK_EQ(branch.cycles, 0);
 	CHECK_EQ(branch.flags, 0);
-	entry.info = UINT64_C(6) << 56; /* reserved */
-	spmu_lbr_decode(layout, &entry, &branch);
-	CHECK_EQ(branch.signal, 0);
+	/* A decoded entry stays the same when it is encoded and decoded again, reserved kinds too. */
+	for (uint64_t type = 0; type < 16; type++) {
+		struct spmu_branch again;
+
+		entry.info = type << 56;
+		spmu_lbr_decode(layout, &entry, &branch);
+		CHECK_EQ(branch.signal == SPMU_SIG_FAR, type >= 6);
+		spmu_lbr_encode(layout, &branch, &entry);
+		CHECK_EQ(entry.info >> 56, type < 6 ? type : 8);
+		spmu_lbr_decode(layout, &entry, &again);
+		CHECK_EQ(again.signal, branch.signal);
+	}
 }
 
 /* Checks the last exception record, which has the entry's information, too. */
