@@ -173,31 +173,13 @@ static const struct family_area area_sapphirerapids = {.field = 8,
 	.pebs_format = 3, .full_width = true, .extended_pebs = true, .dtes64 = true,               \
 	.pebs_goldmont = true, .debugctl = DEBUGCTL_ATOM, .event_bits = 7
 /* The chapter on last branch records of later editions; 8, 16 or 32 entries. */
-static const struct family_lbr lbr_architectural = {.depth = 32,
-						    .format = 0x3f,
-						    .call_stack = true,
-						    .from = 0x1500,
-						    .to = 0x1600,
-						    .info = 0x1200,
-						    .ctl = 0x14ce,
-						    .depth_msr = 0x14cf,
-						    .ler_from = 0x1dd,
-						    .ler_to = 0x1de,
-						    .ler_info = 0x1e0};
-
+#define LBR_ARCHITECTURAL                                                                          \
+	.depth = 32, .format = 0x3f, .call_stack = true, .from = 0x1500, .to = 0x1600,             \
+	.info = 0x1200, .ctl = 0x14ce, .depth_msr = 0x14cf, .ler_from = 0x1dd, .ler_to = 0x1de,    \
+	.ler_info = 0x1e0
+static const struct family_lbr lbr_architectural = {LBR_ARCHITECTURAL};
 /* It reports linear addresses. */
-static const struct family_lbr lbr_gracemont = {.depth = 32,
-						.format = 0x3f,
-						.call_stack = true,
-						.linear = true,
-						.from = 0x1500,
-						.to = 0x1600,
-						.info = 0x1200,
-						.ctl = 0x14ce,
-						.depth_msr = 0x14cf,
-						.ler_from = 0x1dd,
-						.ler_to = 0x1de,
-						.ler_info = 0x1e0};
+static const struct family_lbr lbr_gracemont = {LBR_ARCHITECTURAL, .linear = true};
 
 /* From the 10th generation on. */
 #define VERSION_5_PARTS                                                                            \

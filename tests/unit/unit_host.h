@@ -243,6 +243,12 @@ static inline void wrmsr_at(int line, struct unit_host *host, unsigned lp, uint3
 		       "outcome", "SPMU_DONE");
 }
 
+/* A write that may raise #GP. */
+static inline enum spmu_outcome try_write(struct unit_host *host, uint32_t msr, uint64_t value)
+{
+	return spmu_write_msr(host->core, 0, msr, value);
+}
+
 static inline uint64_t rdmsr_at(int line, struct unit_host *host, unsigned lp, uint32_t msr)
 {
 	uint64_t value = 0;

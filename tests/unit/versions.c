@@ -12,11 +12,6 @@
 #define BRANCHES 0xc4 /* the architectural event, table 18-1 */
 #define INSNS	 0xc0
 
-static enum spmu_outcome try_write(struct unit_host *host, uint32_t msr, uint64_t value)
-{
-	return spmu_write_msr(host->core, 0, msr, value);
-}
-
 static enum spmu_outcome try_read(struct unit_host *host, uint32_t msr)
 {
 	uint64_t value;
