@@ -234,29 +234,28 @@ FUNCTION void children()
 	wait(NULL);
 }
 
-/* The parent calls each function for the first time while a child begins. */
-#define WHILE_A_CHILD_BEGINS(call)                                                                 \
-	do {                                                                                       \
-		if (!fork())                                                                       \
-			_exit(0);                                                                  \
-		sink = sink + (unsigned)(call);                                                    \
-	} while (0)
-FUNCTION void first_calls(const char *number)
+/* A call that fills several buffers of the log. */
+FUNCTION void busy()
 {
-	WHILE_A_CHILD_BEGINS(getuid());
-	WHILE_A_CHILD_BEGINS(getgid());
-	WHILE_A_CHILD_BEGINS(geteuid());
-	WHILE_A_CHILD_BEGINS(getegid());
-	WHILE_A_CHILD_BEGINS(getppid());
-	WHILE_A_CHILD_BEGINS(getpgrp());
-	WHILE_A_CHILD_BEGINS(getsid(0));
-	WHILE_A_CHILD_BEGINS(isatty(0));
-	WHILE_A_CHILD_BEGINS(random());
-	WHILE_A_CHILD_BEGINS(lrand48());
-	WHILE_A_CHILD_BEGINS(strtoul(number, NULL, 10));
-	WHILE_A_CHILD_BEGINS(strtoull(number, NULL, 10));
-	while (wait(NULL) > 0)
-		;
+	for (unsigned i = 0; i < 100000; i++) {
+		leaf(0);
+		sink = sink + 1;
+	}
+	sink = sink + 1;
+}
+FUNCTION void busy_alone()
+{
+	busy();
+	sink = sink + 1;
+}
+FUNCTION void busy_while_a_child_begins()
+{
+	for (unsigned i = 0; i < 10; i++) {
+		if (!fork())
+			_exit(0);
+		busy();
+		wait(NULL);
+	}
 }
 
 /* --- the procedure linkage table -------------------------------------------------------------- */
@@ -303,7 +302,8 @@ int main()
 	signals();
 	threads();
 	children();
-	first_calls("7");
+	busy_alone();
+	busy_while_a_child_begins();
 	linkage();
 	repeated(0);
 	repeated(3);

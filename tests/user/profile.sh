@@ -83,9 +83,12 @@ called 2 leaving_handler in_handler
 called 2 signals left
 called 23 thread leaf
 called 4 children in_child
-# A child is within the calls of its parent at the fork, not within later ones: no cost of the linkage table (below).
-called 12 first_calls __libc_fork
-called 12 first_calls _exit
+called 1 busy_alone busy
+called 10 busy_while_a_child_begins busy
+called 10 busy_while_a_child_begins _exit
+# A child is within the calls of its parent at the fork. What it costs is not a part of what the parent calls then.
+same "a call costs the same while a child begins" $((10 * $(cost busy_alone busy))) \
+	"$(cost busy_while_a_child_begins busy)"
 called 13 msort_with_tmp.part.0 compare
 called 13 linkage qsort
 for function in fibonacci odd tail_second after_jump after_catch left context_deep in_child; do
