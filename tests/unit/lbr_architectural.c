@@ -252,7 +252,7 @@ static void information(void)
 	CHECK_EQ(branch.signal, SPMU_SIG_FAR);
 	CHECK_EQ(branch.cycles, 0);
 	CHECK_EQ(branch.flags, 0);
-	/* A decoded entry stays the same when it is encoded and decoded again, reserved kinds too. */
+	/* Each kind, reserved ones too, stays the same when it is encoded and decoded again. */
 	for (uint64_t type = 0; type < 16; type++) {
 		struct spmu_branch again;
 
