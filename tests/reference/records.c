@@ -14,7 +14,6 @@
 
 #define STATUS_OVFBUF	(UINT64_C(1) << 62)
 #define SELECT_ADAPTIVE (UINT64_C(1) << 34)
-#define PRECISE_STORE	0x02cdu /* event, with IA32_PEBS_ENABLE[63] */
 #define STORE_LOCKED	(1u << 5)
 #define DATA_MEMORY	1u
 #define DATA_GPRS	2u
@@ -68,6 +67,12 @@ static uint64_t linear(const struct reference *unit, unsigned lp, uint64_t addre
 	return unit->thread[lp].ia32e ? address : address & 0xffffffff;
 }
 
+/* Returns whether the event needs IA32_PEBS_ENABLE[63] for its address (18.9.4.3). */
+static bool is_precise_store(const struct reference *unit, const struct spmu_event *event)
+{
+	return unit->family->pebs_enable >> 63 && event->code == 0x02cd;
+}
+
 /* Returns the event with an address of the first counter that makes the record, or NULL. */
 static const struct spmu_event *with_address(const struct reference *unit, unsigned lp,
 					     uint64_t applicable)
@@ -76,7 +81,7 @@ static const struct spmu_event *with_address(const struct reference *unit, unsig
 
 	for (unsigned n = 0; n < unit->generals; n++)
 		if ((applicable >> n & 1) && t->event[n] && t->event[n]->data_address &&
-		    (t->event[n]->code != PRECISE_STORE || t->pebs_enable >> 63))
+		    (!is_precise_store(unit, t->event[n]) || t->pebs_enable >> 63))
 			return t->event[n];
 	return NULL;
 }
@@ -133,7 +138,7 @@ static uint64_t data_source(const struct reference *unit, unsigned lp, const str
 
 	if (event && unit->defect != REFERENCE_LATENCY_LOST)
 		source = of_stores(event) ? insn->store_source : insn->data_source;
-	if (event && event->code == PRECISE_STORE && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
+	if (event && is_precise_store(unit, event) && (insn->signals & SPMU_SIGBIT(LOCK_LOADS)))
 		source |= STORE_LOCKED;
 	return source;
 }
