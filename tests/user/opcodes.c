@@ -344,14 +344,15 @@ static bool may_be_engines(uint64_t address)
 }
 
 /* A #GP of a branch to a non-canonical address.  The translator reports it at the target, unless
- * the target is in GS. */
+ * the target is in GS.  The last prefix of FS and GS counts. */
 static bool is_wild_branch(const struct form *f)
 {
 	bool in_gs = false;
 	unsigned i = 0;
 
 	for (; is_legacy_prefix(f->byte[i]) || f->byte[i] >> 4 == 4; i++)
-		in_gs |= f->byte[i] == 0x65;
+		if ((f->byte[i] & 0xfe) == 0x64)
+			in_gs = f->byte[i] == 0x65;
 	if (result.rip != target + 1)
 		return result.trap == 13;
 	in_gs &= f->byte[i + 1] < 0xc0;
