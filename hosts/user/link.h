@@ -78,6 +78,8 @@ struct link_event {
 	262144u /* with LINK_WANT_COSTS: what reads and writes the same place is a write */
 #define LINK_WANT_INTERVALS                                                                        \
 	524288u /* `count` is complete whenever all threads have seen `changes` */
+#define LINK_WANT_SUMS                                                                             \
+	1048576u /* with LINK_WANT_FLOW: only how often each branch was taken, in any order */
 #define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -86,7 +88,8 @@ struct link_event {
  * events occur, so the difference of two records is what occurred between them.
  *
  * Taken branches whose order does not matter have no records of their own: they are counted.
- * LINK_FLOW_COUNTED in `from` says so; the third word is how often the branch was taken.
+ * LINK_FLOW_COUNTED in `from` says so; the third word is how often the branch was taken.  With
+ * LINK_WANT_SUMS no order matters, and a return that is counted has 0 for its target.
  *
  * LINK_FLOW_BREAK in `from` says that the program stopped before the address in `from`, and
  * continued at `to` without a branch.  0 is no address: the task begins, or it ends.  Such a record

@@ -15,6 +15,7 @@
  *	sample EVENT IP PERIOD [FROM:TO:FLAGS ...]
  *				A sample arrives, with its branches.
  *	trace [FROM:TO ...]	A buffer with these branches arrives.
+ *	count FROM:TO:TIMES ...	The same of branches that the engine has counted.
  *	repeat COUNT FROM:TO ...
  *				COUNT branches arrive.  The player repeats the list.
  *	bad-trace BUFFER COUNT	A record with these numbers arrives.
@@ -35,12 +36,8 @@
 
 #include <hosts/user/link.h>
 
-#define WORDS_MAX      4096
-#define BUFFER_RECORDS (LINK_TRACE_BYTES / LINK_BTS_BYTES)
-
-struct bts {
-	uint64_t from, to, misc;
-};
+#define WORDS_MAX	 4096
+#define RECORD_WORDS_MAX 4
 
 static struct link *link_memory;
 static uint32_t pid, tid; /* of the next records */
@@ -227,8 +224,14 @@ static void send_trace(uint32_t buffer, uint32_t count)
 	wake_tool();
 }
 
+/* Returns the words of a record: of the branch trace store, or of the log of control flow. */
+static size_t record_words(void)
+{
+	return link_memory->want & LINK_WANT_FLOW ? RECORD_WORDS_MAX : LINK_BTS_BYTES / 8;
+}
+
 /* Returns the next buffer, after the tool has read it. */
-static struct bts *free_buffer(void)
+static uint64_t *free_buffer(void)
 {
 	uint32_t *full = &link_memory->trace_state[next_buffer];
 
@@ -239,8 +242,7 @@ static struct bts *free_buffer(void)
 			die("nobody reads");
 		syscall(SYS_futex, full, FUTEX_WAIT, 1, NULL, NULL, 0);
 	}
-	return (struct bts *)((uint8_t *)(link_memory + 1) +
-			      (size_t)next_buffer * LINK_TRACE_BYTES);
+	return (uint64_t *)((uint8_t *)(link_memory + 1) + (size_t)next_buffer * LINK_TRACE_BYTES);
 }
 
 static void send_buffer(uint32_t count)
@@ -250,29 +252,31 @@ static void send_buffer(uint32_t count)
 	next_buffer = (next_buffer + 1) % LINK_TRACE_BUFFERS;
 }
 
-static uint32_t put_records(struct bts *to, char *const word[], size_t words)
+/* `flags`: of the addresses of branches (hosts/user/link.h). */
+static uint32_t put_records(uint64_t *to, uint64_t flags, char *const word[], size_t words)
 {
-	uint32_t count = 0;
-
-	for (size_t i = 0; i < words; i++) {
+	for (size_t i = 0; i < words; i++, to += record_words()) {
 		struct triple t = triple(word[i]);
 
-		to[count++] = (struct bts){t.value[0], t.value[1], t.value[2]};
+		memset(to, 0, record_words() * sizeof(*to));
+		memcpy(to, t.value, sizeof(t.value));
+		to[0] |= flags;
 	}
-	return count;
+	return (uint32_t)words;
 }
 
 static void repeat(uint64_t count, char *const word[], size_t words)
 {
-	static struct bts list[WORDS_MAX];
-	uint32_t length = put_records(list, word, words), at = 0;
+	static uint64_t list[WORDS_MAX * RECORD_WORDS_MAX];
+	size_t record = record_words(), most = LINK_TRACE_BYTES / (record * sizeof(*list));
+	uint32_t length = put_records(list, 0, word, words), at = 0;
 
 	while (count) {
-		uint32_t some = count < BUFFER_RECORDS ? (uint32_t)count : BUFFER_RECORDS;
-		struct bts *to = free_buffer();
+		uint32_t some = (uint32_t)(count < most ? count : most);
+		uint64_t *to = free_buffer();
 
-		for (uint32_t i = 0; i < some; i++) {
-			to[i] = list[at];
+		for (uint32_t i = 0; i < some; i++, to += record) {
+			memcpy(to, list + at * record, record * sizeof(*to));
 			at = at + 1 == length ? 0 : at + 1;
 		}
 		send_buffer(some);
@@ -315,7 +319,9 @@ static void play(char *const word[], size_t words)
 	else if (!strcmp(word[0], "sample") && words >= 4)
 		put_sample(word, words);
 	else if (!strcmp(word[0], "trace"))
-		send_buffer(put_records(free_buffer(), word + 1, words - 1));
+		send_buffer(put_records(free_buffer(), 0, word + 1, words - 1));
+	else if (!strcmp(word[0], "count"))
+		send_buffer(put_records(free_buffer(), LINK_FLOW_COUNTED, word + 1, words - 1));
 	else if (!strcmp(word[0], "repeat") && words > 2)
 		repeat(number(word[1]), word + 2, words - 2);
 	else if (!strcmp(word[0], "bad-trace") && words == 3)

@@ -112,6 +112,20 @@ last 2 2
 lost 1 1
 main 0 4" "$(sums leaf work last lost main)"
 has "summary: all" "$err" "# $(wc -w <<<"$branches") taken branches, 11 calls"
+# The engine counts branches.  A return that it has counted has no target.
+{
+	echo "comm calls"
+	play_map "$SCRATCH/calls" 0
+	echo "trace $main:$work"
+	echo "count $main:$work:2999999 $leaf:0:5000000000 $(after work 12):$last:7"
+	echo "exit 0"
+} >counted.txt
+play counted.txt trace --summary
+has "counted: all" "$err" "# 5003000007 taken branches, 3000007 calls"
+same "counted: sums" "work 3000000 7
+last 7 0
+leaf 0 5000000000
+main 0 3000000" "$(sums work last leaf main)"
 play calls.txt trace --caller
 same "callers" "4 work leaf
 2 main work

@@ -42,6 +42,21 @@ else
 	fail "a shell" "$count branches counted, $traced traced"
 fi
 
+# What was counted is known to the tool now and then, so a program that is killed leaves most of it.
+run killed "$SOFTPMU" trace --summary -o summary -- timeout -s KILL 2 sh -c 'while :; do :; done'
+traced=$(sed -n 's/^# \([0-9]*\) taken branches.*/\1/p' summary)
+if [[ $traced =~ ^[0-9]+$ ]] && ((traced > 1000000)); then
+	pass "a program that is killed: $traced branches"
+else
+	fail "a program that is killed" "$traced branches, $(tail -n 1 killed.err)"
+fi
+
+# A summary needs no branch trace store, which the Pentium does not have.
+run pentium "$SOFTPMU" trace --deterministic --summary -M pentium -o summary -- "$program" seven
+same "Pentium: a summary" "0 7" "$status $(awk '$3 == "leaf" { print $1 }' summary)"
+run pentium "$SOFTPMU" trace -M pentium -- "$program" seven
+same "Pentium: a trace" "125 softpmu: pentium has no branch trace store; --summary does without it" "$status $(<pentium.err)"
+
 # --- very many threads and processes, one after the other; and more at a time than there are buffers
 run many "$SOFTPMU" trace --summary -o summary -- "$program" 40
 same "40 threads at a time" "0 40" "$status $(awk '$3 == "leaf" { print $1 }' summary)"

@@ -5,6 +5,9 @@
  *
  * The program waits until the tool has read its branches, so none is lost.  A BTS record has no
  * time: a line shows when the buffer with the branch was handed over.
+ *
+ * A summary does not need the order of the branches.  So there is no trace: the engine counts most
+ * branches where they are executed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -161,17 +164,60 @@ static int close_output(struct trace *trace, int status)
 	return EXIT_TOOL;
 }
 
+/* Returns whether the order of the branches does not matter. */
+static bool needs_counts(const struct trace *trace)
+{
+	return trace->mode == TRACE_SUMMARY && !trace->by_caller;
+}
+
+/* Returns -1 if the model can trace what is wanted, otherwise the status to exit with. */
+static int check_model(const struct trace *trace, const struct spmu_model *model)
+{
+	if (!model)
+		return EXIT_BAD_USAGE;
+	if (needs_counts(trace) || run_stores_traces(model))
+		return -1;
+	tool_error("%s has no branch trace store; --summary does without it",
+		   spmu_model_describe(model).name);
+	return EXIT_TOOL;
+}
+
+/* Asks for counts instead of a trace.  An event is counted too, because code that charges nothing
+ * never returns to the engine.  Whenever it does, the engine can tell what it has counted, so not
+ * all is lost if the program is killed. */
+static void ask_for_counts(const struct spmu_model *model, struct launch_request *request,
+			   struct link_event *event)
+{
+	struct event_list events = {0};
+	char *error = NULL;
+
+	if (events_parse(&events, model, "instructions:u", &error)) {
+		*event = run_count(&events.event[0]);
+		request->event = event;
+		request->events = 1;
+	}
+	events_free(&events);
+	free(error);
+	request->want |= LINK_WANT_FLOW | LINK_WANT_SUMS;
+	request->prepare = trace_records_prepare;
+}
+
 static void run(struct trace *trace, const struct spmu_model *model, uint32_t want,
 		const struct launch_program *program, struct launch_result *result)
 {
+	struct link_event event;
 	struct launch_request request = {
 		.model = spmu_model_describe(model).name,
 		.threads = RUN_THREADS,
-		.want = LINK_WANT_BTS | want,
+		.want = want,
 		.sink = trace_records_take,
 		.opaque = trace,
 	};
 
+	if (needs_counts(trace))
+		ask_for_counts(model, &request, &event);
+	else
+		request.want |= LINK_WANT_BTS;
 	trace->code = code_new();
 	if (trace->mode == TRACE_TREE)
 		fputs("#    time/ms  calls; the time is when the buffer with the call was full\n",
@@ -202,7 +248,7 @@ int cmd_trace(int argc, char **argv)
 
 	if (status < 0) {
 		model = tool_model(how.model_name);
-		status = model ? -1 : EXIT_BAD_USAGE;
+		status = check_model(&trace, model);
 	}
 	if (status >= 0 || !run_find(&program, argv + optind, &status))
 		goto out;

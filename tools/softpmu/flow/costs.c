@@ -14,7 +14,7 @@
 #include "tools/softpmu/base/tasks.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/stacks.h"
-#include "tools/softpmu/flow/starts.h"
+#include "tools/softpmu/symbols/starts.h"
 
 struct process {
 	struct tasks_process in; /* costs->tasks */

@@ -22,7 +22,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/flow_task.h"
 #include "tools/softpmu/flow/forks.h"
-#include "tools/softpmu/flow/starts.h"
+#include "tools/softpmu/symbols/starts.h"
 
 struct process {
 	struct tasks_process in; /* flow->tasks */
@@ -242,8 +242,7 @@ static void tell(const struct flow *flow, const struct link_mmap *map)
 	if (!flow->link || code_is_memory(flow->code, map->start))
 		return;
 	starts_note_all(flow->code, map, flow->link);
-	for (unsigned i = 0; i < LINK_FLOW_READABLE; i++)
-		starts_note(flow->link, link_flow_readable(map) + 4 * i);
+	starts_note_readable(map, flow->link);
 }
 
 /* What is known of the replaced code is not valid for the new code. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* record_events.c: checks that each event of `softpmu record` can be sampled, and how. */
-#include <softpmu/ds.h>
 #include <stdlib.h>
 
 #include "tools/softpmu/base/tool.h"
@@ -47,13 +46,6 @@ static int complete_branches(struct record *record)
 	return status;
 }
 
-static bool stores_traces(const struct spmu_model *model)
-{
-	const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, true);
-
-	return layout && layout->bts_bytes;
-}
-
 int record_events_check(struct record *record)
 {
 	int status;
@@ -69,7 +61,7 @@ int record_events_check(struct record *record)
 		if (event->trace && !event->exclude_user && event->exclude_kernel) {
 			if (record->traces)
 				return tool_error("only one branch trace can be recorded");
-			if (!stores_traces(record->model))
+			if (!run_stores_traces(record->model))
 				return tool_error("event '%s' is absent: %s has no branch trace "
 						  "store",
 						  event->name,

@@ -2,6 +2,7 @@
 /*
  * run.c: what the subcommands that run a program share.
  */
+#include <softpmu/ds.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,13 @@ struct link_event run_count(const struct event *event)
 	if (event->precise && event->row)
 		link.counters = event->row->counters;
 	return link;
+}
+
+bool run_stores_traces(const struct spmu_model *model)
+{
+	const struct spmu_ds_layout *layout = spmu_model_ds_layout(model, true);
+
+	return layout && layout->bts_bytes;
 }
 
 int run_use_machine(const struct machine_options *options, const char *command,

@@ -24,6 +24,9 @@ int run_parse_events(struct event_list *events, const struct spmu_model *model, 
 struct link_event run_count(const struct event *event);
 struct link_event run_sample(const struct event *event);
 
+/* Returns whether the model has a branch trace store. */
+bool run_stores_traces(const struct spmu_model *model);
+
 /*
  * Makes the machine if one of its options was given.  Adds what the machine counts to
  * launch_supply, with clocks if the command counts them.  Returns -1, or the status to exit with

@@ -52,6 +52,7 @@ struct trace {
 	bool *found; /* for each pattern: it named a function of the run */
 	uint64_t depth;
 	bool by_caller;
+	struct link *link; /* the engine counts branches; NULL: it sends each of them */
 
 	FILE *to;
 	struct code *code;
@@ -71,6 +72,9 @@ struct trace {
 	uint64_t branches, all_calls, start_ns, end_ns;
 	uint64_t busy_ns; /* processor time spent on records */
 };
+
+/* Takes the shared memory of a run whose branches the engine counts; `opaque` is the trace. */
+void trace_records_prepare(void *opaque, struct link *link);
 
 /* Takes a record of the engine.  This is the launch_sink. */
 void trace_records_take(void *opaque, const struct link_record *link, uint64_t time_ns,

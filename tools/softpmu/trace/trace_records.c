@@ -12,11 +12,18 @@
 #include <time.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/symbols/starts.h"
 #include "tools/softpmu/trace/trace.h"
 
 /* A BTS record of 64-bit mode. */
 struct bts {
 	uint64_t from, to, misc;
+};
+
+/* A record of LINK_WANT_SUMS, with at most one event. */
+struct count {
+	uint64_t from, to, times;
+	int64_t left;
 };
 
 /* --- processes and threads ------------------------------------------------------------------ */
@@ -177,10 +184,20 @@ static void show(struct trace *trace, const struct trace_task *task)
 
 /* --- a buffer of records: O(1) for each ----------------------------------------------------- */
 
-static void count_records(struct edges *edges, const struct bts *records, size_t count)
+/* Takes branches that the engine has counted, and single ones. */
+static void add_counts(struct trace *trace, struct edges *edges, const struct count *records,
+		       size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		edges_find(edges, records[i].from, records[i].to)->count++;
+	for (size_t i = 0; i < count; i++) {
+		const struct count *record = &records[i];
+		uint64_t flags = record->from & LINK_FLOW_FLAGS;
+		uint64_t times = flags & LINK_FLOW_COUNTED ? record->times : 1;
+
+		if (flags & ~LINK_FLOW_COUNTED)
+			continue;
+		edges_find(edges, record->from & ~flags, record->to)->count += times;
+		trace->branches += times;
+	}
 }
 
 static void count_callers(struct trace *trace, struct trace_task *task, const struct bts *records,
@@ -234,7 +251,7 @@ static uint64_t busy_now_ns(void)
 }
 
 static void take_trace(struct trace *trace, const struct link_trace *link, uint64_t time_ns,
-		       const struct bts *records)
+		       const void *records)
 {
 	struct trace_task *task = get_task(trace, link->pid, link->tid);
 	struct edges *edges = &process_of(task)->edges;
@@ -242,7 +259,7 @@ static void take_trace(struct trace *trace, const struct link_trace *link, uint6
 
 	code_enter(trace->code, link->pid);
 	show(trace, task);
-	trace->branches += link->count;
+	trace->branches += trace->link ? 0 : link->count;
 	trace->end_ns = time_ns;
 	switch (trace->mode) {
 	case TRACE_TREE:
@@ -253,20 +270,36 @@ static void take_trace(struct trace *trace, const struct link_trace *link, uint6
 		list_records(trace, edges, records, link->count);
 		break;
 	case TRACE_SUMMARY:
-		if (trace->by_caller)
-			count_callers(trace, task, records, link->count);
+		if (trace->link)
+			add_counts(trace, edges, records, link->count);
 		else
-			count_records(edges, records, link->count);
+			count_callers(trace, task, records, link->count);
 		break;
 	}
 	trace->busy_ns += busy_now_ns() - begin;
+}
+
+/* What the table knows of replaced code is not valid for the new code. */
+static void take_mmap(struct trace *trace, const struct link_mmap *map)
+{
+	if (code_map(trace->code, map))
+		edges_fold(&process_of(get_task(trace, map->pid, map->tid))->edges);
+	code_enter(trace->code, map->pid);
+	if (trace->link && !code_is_memory(trace->code, map->start))
+		starts_note_readable(map, trace->link);
+}
+
+void trace_records_prepare(void *opaque, struct link *link)
+{
+	struct trace *trace = opaque;
+
+	trace->link = link;
 }
 
 void trace_records_take(void *opaque, const struct link_record *link, uint64_t time_ns,
 			const void *records)
 {
 	const struct link_task *task = (const struct link_task *)link;
-	const struct link_mmap *map = (const struct link_mmap *)link;
 	struct trace *trace = opaque;
 
 	if (!link)
@@ -278,9 +311,7 @@ void trace_records_take(void *opaque, const struct link_record *link, uint64_t t
 		take_trace(trace, (const struct link_trace *)link, time_ns, records);
 		break;
 	case LINK_REC_MMAP:
-		/* What the table knows of the replaced code is not valid for the new code. */
-		if (code_map(trace->code, map))
-			edges_fold(&process_of(get_task(trace, map->pid, map->tid))->edges);
+		take_mmap(trace, (const struct link_mmap *)link);
 		break;
 	case LINK_REC_COMM:
 		take_comm(trace, (const struct link_comm *)link);

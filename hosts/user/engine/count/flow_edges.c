@@ -10,6 +10,8 @@
  * first instruction of a function is a call of it.  The tool tells where functions begin.  The log
  * also has all branches of code that is not a part of a file, because other code may take its
  * place.
+ *
+ * If the tool only wants sums (LINK_WANT_SUMS), calls and returns are counted, too.
  */
 #include "engine/count/flow_edges.h"
 
@@ -95,10 +97,16 @@ static bool is_in_file(uint64_t address)
 	return false;
 }
 
+bool flow_edges_in_any_order(void)
+{
+	return engine_wants(LINK_WANT_SUMS);
+}
+
 unsigned flow_edges_counter(uint64_t from, uint64_t to)
 {
-	if (is_start(to) || mappings == MAPPINGS_MAX || edges == EDGES_MAX || !is_in_file(from) ||
-	    !is_in_file(to))
+	if (mappings == MAPPINGS_MAX || edges == EDGES_MAX || !is_in_file(from))
+		return 0;
+	if (to && (!is_in_file(to) || (!flow_edges_in_any_order() && is_start(to))))
 		return 0;
 	if (!edge)
 		edge = heap_allocate(EDGES_MAX * sizeof(*edge));

@@ -10,8 +10,10 @@
 struct link_mmap;
 void flow_edges_map(const struct link_mmap *map);
 
-/* Returns the offset, in a context, of a new counter for this branch, whose target is constant.  0:
- * it must be logged.  The lock is held. */
+/* Returns whether the tool only wants to know how often each branch was taken. */
+bool flow_edges_in_any_order(void);
+/* Returns the offset, in a context, of a new counter for this branch, whose target is constant; 0:
+ * a return.  Returns 0 if it must be logged.  The lock is held. */
 unsigned flow_edges_counter(uint64_t from, uint64_t to);
 /* Returns whether the counters may not suffice for the next block. */
 bool flow_edges_full(void);

@@ -68,14 +68,17 @@ static void log_flow(struct copy *copy, struct emit *e, const struct taken *take
 /* Counts the branch, if that is enough.  Returns false if not. */
 static bool count_flow(const struct copy *copy, struct emit *e, const struct taken *taken)
 {
+	uint64_t counted = SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL);
 	unsigned counter;
 
-	if (!(taken->kind & (SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL))))
+	if (flow_edges_in_any_order())
+		counted = taken->to ? SPMU_SIGSET_TAKEN : SPMU_SIGBIT(RET_NEAR);
+	if (!(taken->kind & counted))
 		return false;
 	counter = flow_edges_counter(copy->path->pc[taken->branch], taken->to);
 	if (!counter || !emit_reaches_word(e, counter))
 		return false;
-	emit_count(e, counter, !path_flags_dead_at(taken->to));
+	emit_count(e, counter, !taken->to || !path_flags_dead_at(taken->to));
 	return true;
 }
 

@@ -80,6 +80,19 @@ static void emit_left(struct emit *e, const struct emit_flow *f, unsigned m)
 	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x50, (uint8_t)(24 + 8 * m)}, 4);
 }
 
+/* Stores what is left of the headroom of each meter. */
+static void emit_headroom(struct emit *e, const struct emit_flow *f)
+{
+	emit_save(e, RDX, CTX_SPILL_HIGH);
+	if (f->shards > 1)
+		emit_save(e, RSI, CTX_SPILL_HIGH + 8);
+	for (unsigned m = 0; m < f->meters; m++)
+		emit_left(e, f, m);
+	if (f->shards > 1)
+		emit_load(e, RSI, CTX_SPILL_HIGH + 8);
+	emit_load(e, RDX, CTX_SPILL_HIGH);
+}
+
 void emit_flow(struct emit *e, const struct emit_flow *f)
 {
 	emit_save(e, RAX, CTX_SPILL_LOG);
@@ -90,14 +103,8 @@ void emit_flow(struct emit *e, const struct emit_flow *f)
 	else
 		emit_log_word(e, 8, f->to);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x60, 0x10}, 4); /* MOV [RAX+16], RSP */
-	emit_save(e, RDX, CTX_SPILL_HIGH);
-	if (f->shards > 1)
-		emit_save(e, RSI, CTX_SPILL_HIGH + 8);
-	for (unsigned m = 0; m < f->meters; m++)
-		emit_left(e, f, m);
-	if (f->shards > 1)
-		emit_load(e, RSI, CTX_SPILL_HIGH + 8);
-	emit_load(e, RDX, CTX_SPILL_HIGH);
+	if (f->meters)
+		emit_headroom(e, f);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x80}, 3); /* LEA RAX, [RAX+bytes] */
 	emit32(e, f->bytes);
 	emit_save(e, RAX, CTX_LOG);
