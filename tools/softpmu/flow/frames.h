@@ -61,6 +61,7 @@ struct stacks {
 	struct targets *targets;
 	struct exact *exact;
 	struct exact_thread *thread;
+	size_t events; /* of `exact`; the other places of a clock are not used */
 	struct stack *stack[STACKS_MAX];
 	size_t count;
 	struct stack *current; /* NULL: the thread has not begun */
@@ -88,10 +89,12 @@ static inline uint32_t *counter(struct counters *counters, uint32_t number)
 	return &counters->list[number];
 }
 
-static inline void add_cost(const struct stack *stack, const struct frame *frame, uint64_t *cost)
+static inline void add_cost(const struct stacks *stacks, const struct frame *frame, uint64_t *cost)
 {
-	for (size_t e = 0; e < EXACT_EVENTS_MAX; e++)
-		cost[e] += stack->clock[e] - frame->clock[e];
+	const uint64_t *clock = stacks->current->clock;
+
+	for (size_t e = 0; e < stacks->events; e++)
+		cost[e] += clock[e] - frame->clock[e];
 }
 
 /* Ends the newest call. */
@@ -102,9 +105,9 @@ static inline void pop(struct stacks *stacks)
 	struct exact_thread *thread = stacks->thread;
 
 	if (!--*counter(&stack->functions, frame->function))
-		add_cost(stack, frame, thread->functions[frame->function].cost);
+		add_cost(stacks, frame, thread->functions[frame->function].cost);
 	if (frame->call != NO_CALL && !--*counter(&stack->calls, frame->call))
-		add_cost(stack, frame, thread->calls[frame->call].cost);
+		add_cost(stacks, frame, thread->calls[frame->call].cost);
 }
 
 static inline struct frame *top(const struct stacks *stacks)
@@ -169,7 +172,8 @@ static inline struct frame *add_frame(struct stacks *stacks)
 		stack->frames =
 			tool_room(stack->frames, &stack->room, stack->count, sizeof(*frame));
 	frame = &stack->frames[stack->count++];
-	memcpy(frame->clock, stack->clock, sizeof(frame->clock));
+	for (size_t e = 0; e < stacks->events; e++)
+		frame->clock[e] = stack->clock[e];
 	return frame;
 }
 

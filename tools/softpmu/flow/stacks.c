@@ -32,6 +32,7 @@ struct stacks *stacks_new(struct targets *targets, struct exact *exact, size_t t
 
 	stacks->targets = targets;
 	stacks->exact = exact;
+	stacks->events = exact->event_count;
 	stacks->thread = exact->threads[thread];
 	stacks->clock = stacks->idle;
 	stacks->ways = tool_alloc(CACHE_PLACES * sizeof(*stacks->ways));
