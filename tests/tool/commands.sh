@@ -20,7 +20,6 @@ answered frobnicate "unknown command 'frobnicate' (see softpmu --help)"
 answered x "unknown command 'x' (see softpmu --help)"
 answered top "softpmu record, then softpmu report"
 answered mem "softpmu record -d"
-answered script "perf script reads"
 answered c2c "caches are not modelled"
 answered kvm "softpmu vm"
 answered /bin/true "'/bin/true' is a program; put a command before it, as in 'softpmu stat -- /bin/true'"
@@ -42,7 +41,7 @@ done
 same "nothing has run" no "$([[ -e has-run ]] && echo yes || echo no)"
 timeout "$LIMIT" "$SOFTPMU" stat -e instructions:u true 2>/dev/full
 same "counts that cannot be written" 125 $?
-for command in "" stat record run trace report annotate diff export list models explain cache; do
+for command in "" stat record run trace report annotate script diff export list models explain cache; do
 	# shellcheck disable=SC2086 # no word, or one
 	timeout "$LIMIT" "$SOFTPMU" $command --help >/dev/full 2>"$SCRATCH/err"
 	same "$command --help that cannot be written" "1 1" "$? $(grep -c 'cannot write the output' "$SCRATCH/err")"
@@ -52,8 +51,8 @@ answered --frob "unknown option '--frob'"
 # The commands that the messages suggest work.
 run record -q -d -c 100 -e mem_inst_retired.all_loads:upp -- true
 succeeds "data addresses"
-same "perf script shows them" yes \
-	"$(perf script -F ip,addr 2>/dev/null | awk '$1 != "0" && NF == 2 { n++ } END { print (n > 10 ? "yes" : "no") }')"
+same "script shows them" yes \
+	"$("$SOFTPMU" script -F ip,addr | awk '$1 != "0" && NF == 2 { n++ } END { print (n > 10 ? "yes" : "no") }')"
 
 # event NAME PART: stat and record refuse the event with a message that contains PART.
 event() {

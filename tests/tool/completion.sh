@@ -22,7 +22,7 @@ offers() {
 complete -p softpmu >"$SCRATCH/out" 2>&1
 has "registered" "$(<"$SCRATCH/out")" "-F _softpmu softpmu"
 same "commands" "report" "$(offers rep)"
-same "all commands" "stat record run profile bench trace report annotate diff export list models explain cache vm help --help --version" "$(offers '')"
+same "all commands" "stat record run profile bench trace report annotate script diff export list models explain cache vm help --help --version" "$(offers '')"
 same "models" "skylake skylake-server" "$(offers stat -M sky)"
 same "an older family" "netburst" "$(offers stat -M netb)"
 same "models for --model" "skylake skylake-server" "$(offers list --model sky)"

@@ -21,7 +21,7 @@ help_options() {
 
 run --help
 commands=$(awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' <<<"$out")
-same "commands" "annotate bench cache diff explain export list models profile record report run stat trace vm" "$(sort <<<"$commands" | xargs)"
+same "commands" "annotate bench cache diff explain export list models profile record report run script stat trace vm" "$(sort <<<"$commands" | xargs)"
 for command in $commands; do
 	page=$pages/softpmu-$command.1
 	[[ -f $page ]] || { fail "page of $command" "there is no $page" && continue; }

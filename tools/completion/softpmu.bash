@@ -32,6 +32,7 @@ _softpmu_options() {
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
+	script) echo "-i --input -F --fields --ns -c --comms --pid --tid -S --symbols --no-demangle --symfs --itrace -h --help" ;;
 	bench) echo "-e --event -i --no-inherit -M --model --no-cache --strict -q --quiet -h --help" ;;
 	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
@@ -110,7 +111,7 @@ _softpmu() {
 	local tool=$1 current=$2 previous=$3 command=${COMP_WORDS[1]-} model='' program i
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "stat record run profile bench trace report annotate diff export list models explain cache vm \
+		mapfile -t COMPREPLY < <(compgen -W "stat record run profile bench trace report annotate script diff export list models explain cache vm \
 			help --help --version" -- "$current")
 		return
 	fi
@@ -208,7 +209,7 @@ _softpmu() {
 		return
 	fi
 	case $command in
-	help) mapfile -t COMPREPLY < <(compgen -W "stat record run profile bench trace report annotate diff export list models explain cache vm" -- "$current") ;;
+	help) mapfile -t COMPREPLY < <(compgen -W "stat record run profile bench trace report annotate script diff export list models explain cache vm" -- "$current") ;;
 	list) _softpmu_complete_events "$current" "$tool" "$model" ;;
 	cache)
 		((COMP_CWORD == 2)) && mapfile -t COMPREPLY < <(compgen -W "list verify prune export import" -- "$current")

@@ -29,6 +29,7 @@ static const struct command {
 	{"trace", cmd_trace, "show all calls or taken branches of a program"},
 	{"report", cmd_report, "show the hot functions of a perf.data"},
 	{"annotate", cmd_annotate, "show the hot instructions and source lines of a perf.data"},
+	{"script", cmd_script, "show each sample of a perf.data on a line"},
 	{"diff", cmd_diff, "show what changed between two perf.data"},
 	{"export", cmd_export, "write a perf.data for flame graphs, pprof, KCachegrind and others"},
 	{"list", cmd_list, "list the events of a model, and how far each can be trusted"},
@@ -57,9 +58,8 @@ static const struct {
 	const char *name, *instead;
 } of_perf[] = {
 	{"top", "softpmu has no live view; use softpmu record, then softpmu report"},
-	{"script", "perf script reads what softpmu record wrote; softpmu trace shows a whole run"},
 	{"mem", "softpmu record -d -e mem_inst_retired.all_loads:upp samples data addresses, and "
-		"perf script -F ip,addr shows them"},
+		"softpmu script -F ip,addr shows them"},
 	{"c2c", "softpmu record -d samples data addresses; caches are not modelled"},
 	{"evlist",
 	 "perf evlist reads what softpmu record wrote; softpmu report --header tells the command"},

@@ -302,6 +302,7 @@ static void visit_sample(struct visit *visit, const struct perfdata_sample *from
 		/* A sample without a period counts as one occurrence. */
 		.period = from->period ? from->period : 1,
 		.time_ns = from->time_ns,
+		.data_address = from->address,
 		.pid = from->pid,
 		.tid = from->tid,
 		.cpu = from->cpu,

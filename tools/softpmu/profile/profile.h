@@ -40,6 +40,7 @@ struct profile_sample {
 	size_t event;
 	uint64_t count; /* samples, or how often the instruction ran */
 	uint64_t period, time_ns;
+	uint64_t data_address; /* 0: not recorded */
 	uint32_t pid, tid, cpu;
 	const char *comm;
 	struct profile_place at;

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script.c: the samples of a perf.data as lines of text, as `perf script` writes them.
+ *
+ * A call chain differs.  Its addresses are those of the process here, those of the file in perf.
+ * One from last branch records begins with the sample's address here, with the newest target in
+ * perf.
+ */
+#include "tools/softpmu/formats/script.h"
+
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/symbols/demangle.h"
+
+#define USUAL                                                                                      \
+	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PERIOD | SCRIPT_EVENT | SCRIPT_IP | SCRIPT_SYM |        \
+	 SCRIPT_SYMOFF | SCRIPT_DSO)
+#define OF_PLACES (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
+#define BRANCHES  (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM)
+
+/* Bits of struct perf_branch_entry. */
+#define BRANCH_MISSED	   1u
+#define BRANCH_PREDICTED   2u
+#define BRANCH_TRANSACTION 4u
+#define BRANCH_ABORT	   8u
+#define BRANCH_CYCLES	   4u /* the first bit of 16 */
+
+static const struct {
+	const char *name;
+	unsigned field;
+} names[] = {
+	{"comm", SCRIPT_COMM},	     {"pid", SCRIPT_PID},
+	{"tid", SCRIPT_TID},	     {"cpu", SCRIPT_CPU},
+	{"time", SCRIPT_TIME},	     {"period", SCRIPT_PERIOD},
+	{"event", SCRIPT_EVENT},     {"addr", SCRIPT_ADDR},
+	{"ip", SCRIPT_IP},	     {"sym", SCRIPT_SYM},
+	{"symoff", SCRIPT_SYMOFF},   {"dso", SCRIPT_DSO},
+	{"brstack", SCRIPT_BRSTACK}, {"brstacksym", SCRIPT_BRSTACKSYM},
+};
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+static unsigned field_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i].name))
+			return names[i].field;
+	return 0;
+}
+
+static char *unknown(const char *name)
+{
+	char *all = tool_copy("");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *more = tool_print("%s%s%s", all, i ? ", " : "", names[i].name);
+
+		free(all);
+		all = more;
+	}
+	name = tool_print("-F has no field '%s'; there are %s", name, all);
+	free(all);
+	return (char *)name;
+}
+
+static char *take_field(struct script *script, const char *word)
+{
+	bool changes = *word == '+' || *word == '-';
+	unsigned field = field_named(word + changes);
+
+	if (!field)
+		return unknown(word + changes);
+	if (*word == '+')
+		script->add |= field;
+	else if (*word == '-')
+		script->remove |= field;
+	else
+		script->fields |= field;
+	return NULL;
+}
+
+char *script_fields(struct script *script, const char *list)
+{
+	char *copy = tool_copy(list), *rest = copy, *word, *wrong = NULL;
+	unsigned missing;
+
+	while (!wrong && (word = strsep(&rest, ",")) != NULL)
+		wrong = take_field(script, word);
+	free(copy);
+	if (wrong)
+		return wrong;
+	if (script->fields && (script->add || script->remove))
+		return tool_print("-F takes either fields or changes (+ and -), not both");
+	missing = script->fields ? ~script->fields : script->remove;
+	if (script->fields & OF_PLACES && missing & SCRIPT_IP && !(script->fields & BRANCHES))
+		return tool_print("sym, symoff and dso need the field ip");
+	if (script->fields & SCRIPT_SYMOFF && missing & SCRIPT_SYM)
+		return tool_print("symoff needs the field sym");
+	return NULL;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+struct writer {
+	const struct script *script;
+	struct profile *profile;
+	FILE *to;
+	int event_width;
+};
+
+/* Returns the fields of the samples of an event. */
+static unsigned fields_of(const struct writer *w, const struct perfdata_event *event)
+{
+	unsigned usual = USUAL;
+
+	if (w->script->fields)
+		return w->script->fields;
+	if (event->attr.type == PERFDATA_TYPE_INTEL_BTS) /* its records have no time */
+		usual |= SCRIPT_ADDR;
+	else
+		usual |= SCRIPT_CPU | SCRIPT_TIME;
+	if (event->attr.sample_type & PERF_SAMPLE_ADDR)
+		usual |= SCRIPT_ADDR;
+	return (usual | w->script->add) & ~w->script->remove;
+}
+
+static void print_task(const struct writer *w, unsigned fields, const struct profile_sample *s,
+		       bool has_chain)
+{
+	if (fields & SCRIPT_COMM)
+		fprintf(w->to, has_chain ? "%s " : "%16s ", s->comm);
+	if ((fields & SCRIPT_PID) && (fields & SCRIPT_TID))
+		fprintf(w->to, "%5u/%-5u ", s->pid, s->tid);
+	else if (fields & (SCRIPT_PID | SCRIPT_TID))
+		fprintf(w->to, "%5u ", fields & SCRIPT_PID ? s->pid : s->tid);
+	if (fields & SCRIPT_CPU)
+		fprintf(w->to, "[%03u] ", s->cpu);
+}
+
+static void print_time(const struct writer *w, uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000;
+
+	if (w->script->nanoseconds)
+		fprintf(w->to, "%5" PRIu64 ".%09" PRIu64 ": ", ns / 1000000000, rest);
+	else
+		fprintf(w->to, "%5" PRIu64 ".%06" PRIu64 ": ", ns / 1000000000, rest / 1000);
+}
+
+static void print_name(const struct writer *w, unsigned fields, const struct profile_place *at)
+{
+	if (!at->symbol) {
+		fputs("[unknown]", w->to);
+		return;
+	}
+	fputs(demangle_name(at->symbol->name), w->to);
+	if (fields & SCRIPT_SYMOFF)
+		fprintf(w->to, "+0x%" PRIx64, at->address - at->symbol->start);
+}
+
+static void print_place(const struct writer *w, unsigned fields, const struct profile_place *at)
+{
+	fprintf(w->to, "%16" PRIx64, at->ip);
+	if (fields & SCRIPT_SYM) {
+		putc(' ', w->to);
+		print_name(w, fields, at);
+	}
+	if (fields & SCRIPT_DSO)
+		fprintf(w->to, " (%s)", at->object);
+}
+
+static void print_chain(const struct writer *w, unsigned fields, const struct profile_sample *s)
+{
+	putc('\n', w->to);
+	for (size_t i = 0; i <= s->caller_count; i++) {
+		const struct profile_place *at = i ? &s->callers[i - 1] : &s->at;
+
+		putc('\t', w->to);
+		print_place(w, fields, at);
+		putc('\n', w->to);
+	}
+}
+
+static void print_end(const struct writer *w, unsigned fields, const struct profile_place *at)
+{
+	if (fields & SCRIPT_BRSTACKSYM)
+		print_name(w, SCRIPT_SYMOFF, at);
+	else
+		fprintf(w->to, "0x%" PRIx64, at->ip);
+	if (fields & SCRIPT_DSO)
+		fprintf(w->to, "(%s)", at->object);
+	putc('/', w->to);
+}
+
+static void print_branches(const struct writer *w, unsigned fields, const struct profile_sample *s)
+{
+	for (size_t i = 0; i < s->branch_count; i++) {
+		const struct profile_branch *b = &s->branches[i];
+
+		if (!(fields & SCRIPT_BRSTACKSYM))
+			putc(' ', w->to);
+		print_end(w, fields, &b->from);
+		print_end(w, fields, &b->to);
+		fprintf(w->to, "%c/%c/%c/%" PRIu64 "/ ",
+			b->flags & BRANCH_MISSED      ? 'M'
+			: b->flags & BRANCH_PREDICTED ? 'P'
+						      : '-',
+			b->flags & BRANCH_TRANSACTION ? 'X' : '-',
+			b->flags & BRANCH_ABORT ? 'A' : '-', b->flags >> BRANCH_CYCLES & 0xffff);
+	}
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* Returns whether the list, with commas, has the word.  NULL has all words. */
+static bool has(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+		if (!strncmp(list, word, length) && (!list[length] || list[length] == ','))
+			return true;
+	return false;
+}
+
+static bool has_number(const char *list, uint32_t number)
+{
+	char word[16];
+
+	snprintf(word, sizeof(word), "%u", number);
+	return !list || has(list, word);
+}
+
+static bool is_wanted(const struct script *script, const struct profile_sample *s)
+{
+	return (!script->comms || has(script->comms, s->comm)) &&
+	       has_number(script->pids, s->pid) && has_number(script->tids, s->tid) &&
+	       (!script->symbols ||
+		(s->at.symbol && has(script->symbols, demangle_name(s->at.symbol->name))));
+}
+
+static void write_sample(void *opaque, const struct profile_sample *s)
+{
+	const struct writer *w = opaque;
+	const struct perfdata_event *event = perfdata_event_at(w->profile->reader, s->event);
+	bool is_trace = event->attr.type == PERFDATA_TYPE_INTEL_BTS;
+	bool has_chain = profile_has_callers(event);
+	unsigned fields = fields_of(w, event);
+
+	if (!is_wanted(w->script, s))
+		return;
+	has_chain &= (fields & SCRIPT_IP) != 0;
+	print_task(w, fields, s, has_chain);
+	if (fields & SCRIPT_TIME)
+		print_time(w, s->time_ns);
+	if (fields & SCRIPT_PERIOD)
+		fprintf(w->to, "%10" PRIu64 " ", s->period);
+	if (fields & SCRIPT_EVENT)
+		fprintf(w->to, "%*s: ", w->event_width, event->name);
+	if (fields & SCRIPT_ADDR && !is_trace)
+		fprintf(w->to, "%16" PRIx64, s->data_address);
+	if (has_chain) {
+		print_chain(w, fields, s);
+	} else if (fields & SCRIPT_IP) {
+		putc(' ', w->to);
+		print_place(w, fields, &s->at);
+	}
+	if (fields & SCRIPT_ADDR && is_trace && s->branch_count) {
+		fputs(" => ", w->to);
+		print_place(w, fields, &s->branches->to);
+	}
+	if (fields & BRANCHES && !is_trace)
+		print_branches(w, fields, s);
+	putc('\n', w->to);
+}
+
+void script_write(const struct script *script, struct profile *profile, FILE *to)
+{
+	struct writer w = {.script = script, .profile = profile, .to = to};
+
+	for (size_t i = 0; i < profile_event_count(profile); i++) {
+		int width = (int)strlen(profile_event_name(profile, i));
+
+		w.event_width = width > w.event_width ? width : w.event_width;
+	}
+	profile_each(profile, PROFILE_BRANCHES | PROFILE_CALLERS, write_sample, &w);
+}
