@@ -184,14 +184,19 @@ refused() {
 	same "$1: status" 1 "$?"
 	expect "$1: message" grep -q "$3" "$SCRATCH/err"
 }
-refused "another version" '1s/1$/2/' 'has version 2 of the format'
+insn=$(grep -n "^i " "$SCRATCH/calls.data" | head -n 1 | cut -d: -f1)
+name=$(grep -n "^n " "$SCRATCH/calls.data" | head -n 1 | cut -d: -f1)
+refused "another version" '1s/2$/3/' 'has version 3 of the format'
 refused "cut off" '$d' 'its end is missing'
-refused "a missing line" '20d' 'is wrong'
-refused "a missing cost" '20s/ [0-9]*$//' 'line 20 is wrong'
-refused "a cost too many" '20s/$/ 1/' 'line 20 is wrong'
-refused "a number that is none" '20s/[0-9]*$/x/' 'line 20 is wrong'
+refused "a missing line" "${insn}d" 'is wrong'
+refused "a missing cost" "${insn}s/ [0-9]*\$//" "line $insn is wrong"
+refused "a cost too many" "${insn}s/\$/ 1/" "line $insn is wrong"
+refused "a number that is none" "${insn}s/[0-9]*\$/x/" "line $insn is wrong"
 refused "an object that is not there" '/^i /{s/^i [0-9]*/i 99/;}' 'is wrong'
-refused "an unknown word" '20s/^i/z/' 'line 20 is wrong'
+refused "an unknown word" "${insn}s/^i/z/" "line $insn is wrong"
+refused "a name without an end" "${name}s/ [0-9a-f]* [^ ]*\$//" "line $name is wrong"
+refused "a name of nothing" "${name}s/^n 0 \([0-9a-f]*\) [0-9a-f]*/n 0 \1 \1/" "line $name is wrong"
+refused "names out of order" "${name}{p;}" "line $((name + 1)) is wrong"
 refused "no event" '/^event/d' 'is wrong'
 
 # --- ends and errors --------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ _softpmu_options() {
 		;;
 	run) echo "-M --model --machine --machine-file --cache --set --no-identity --strict --no-cache -h --help" ;;
 	profile)
-		echo "-e --event -o --output -i --no-inherit --toggle --deterministic --no-cache --strict -M --model \
+		echo "-e --event -o --output -i --no-inherit --toggle --baseline --threshold --deterministic --no-cache --strict -M --model \
 			-q --quiet -v --verbose -h --help"
 		;;
 	trace)

@@ -18,8 +18,12 @@
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/commands/profile_gate.h"
+#include "tools/softpmu/counts/baseline.h"
+#include "tools/softpmu/events/catalog.h"
 #include "tools/softpmu/exact/exact.h"
 #include "tools/softpmu/flow/flow.h"
+#include "tools/softpmu/flow/identify.h"
 #include "tools/softpmu/run/profile_front.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
@@ -35,6 +39,8 @@ struct request {
 	const struct spmu_model *model;
 	struct event_list events;
 	uint64_t signals[EXACT_EVENTS_MAX];
+	const char *threshold; /* as --threshold gives it */
+	struct profile_gate gate;
 	struct profile_front *front; /* another command for which it runs; NULL: none */
 };
 
@@ -56,12 +62,22 @@ static void print_help(void)
 	       "      --strict         end the run if a program that it starts cannot be observed\n"
 	       "      --toggle FUNCTION\n"
 	       "                       profile only while a function of this name runs\n"
+	       "      --baseline FILE  compare with the profile in FILE; show the functions that "
+	       "changed\n"
+	       "      --threshold [+]PERCENT\n"
+	       "                       how far counts may differ (default: 0); with + only "
+	       "upwards\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet          do not say what was written\n"
 	       "  -v, --verbose        also print how long it took to read a branch\n"
 	       "  -h, --help           print this text\n\n"
-	       "The exit status is the program's, or 125 if it cannot be profiled.\n");
+	       "The exit status is the program's, or 125 if it cannot be profiled.  With "
+	       "--baseline "
+	       "it is\n%d if the program ended with 0 and a count is beyond the threshold.\n",
+	       EXIT_CHANGED);
 }
+
+enum { OPTION_BASELINE = RUN_OPTIONS_END, OPTION_THRESHOLD };
 
 static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
@@ -74,6 +90,8 @@ static const struct option options[] = {
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
 	{"toggle", required_argument, NULL, RUN_OPTION_TOGGLE},
+	{"baseline", required_argument, NULL, OPTION_BASELINE},
+	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -91,6 +109,12 @@ static int take_option(struct request *request, int option, char **argv)
 	case 'q':
 		request->quiet = true;
 		return -1;
+	case OPTION_BASELINE:
+		request->gate.baseline = optarg;
+		return -1;
+	case OPTION_THRESHOLD:
+		request->threshold = optarg;
+		return -1;
 	case 'h':
 		print_help();
 		return output_finish("profile", 0);
@@ -107,6 +131,13 @@ static int parse_options(struct request *request, int argc, char **argv)
 	while (status < 0 &&
 	       (option = getopt_long(argc, argv, "+:e:o:iM:qvh", options, NULL)) != -1)
 		status = take_option(request, option, argv);
+	if (status < 0 && request->threshold && !request->gate.baseline)
+		status = tool_usage_error("profile", "--threshold needs --baseline");
+	if (status < 0 && request->threshold &&
+	    !baseline_threshold_parse(request->threshold, &request->gate.threshold))
+		status = tool_usage_error("profile",
+					  "--threshold needs a number of percent, not '%s'",
+					  request->threshold);
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("profile", "no program to run");
 	return status;
@@ -126,19 +157,31 @@ static const char *event_of(const struct spmu_model *model, uint64_t signals)
 	return NULL;
 }
 
-/* Models without events of loads and stores are profiled without them. */
+/* Adds the event to a list, to free(), unless the model has no exact event of that name. */
+static char *add_default(const struct request *request, char *list, const char *name)
+{
+	const char *reason;
+	char *longer;
+
+	if (!name || catalog_fidelity(request->model, name, &reason) != SPMU_EXACT)
+		return list;
+	longer = tool_print("%s%s%s:u", list, *list ? "," : "", name);
+	free(list);
+	return longer;
+}
+
 static int add_defaults(struct request *request)
 {
-	const char *loads = event_of(request->model, SPMU_SIGBIT(LOADS));
-	const char *stores = event_of(request->model, SPMU_SIGBIT(STORES));
-	char *list = tool_print("instructions:u,branches:u%s%s%s%s%s%s", loads ? "," : "",
-				loads ? loads : "", loads ? ":u" : "", stores ? "," : "",
-				stores ? stores : "", stores ? ":u" : "");
-	char *lists[] = {list, NULL};
+	char *list = tool_copy(""), *lists[] = {NULL, NULL};
 	int status;
 
+	list = add_default(request, list, "instructions");
+	list = add_default(request, list, "branches");
+	list = add_default(request, list, event_of(request->model, SPMU_SIGBIT(LOADS)));
+	list = add_default(request, list, event_of(request->model, SPMU_SIGBIT(STORES)));
 	for (char *at = list; *at; at++)
 		*at = (char)tolower((unsigned char)*at);
+	lists[0] = list;
 	status = run_parse_events(&request->events, request->model, lists);
 	free(list);
 	return status;
@@ -217,10 +260,7 @@ static void complete_exact(struct exact *exact, const struct launch_result *resu
 {
 	for (size_t e = 0; e < exact->event_count; e++)
 		exact->events[e].counted = result->count[e];
-	for (size_t i = 0; i < exact->object_count; i++)
-		exact->objects[i].build_id_bytes =
-			perfdata_read_build_id(exact->objects[i].path, exact->objects[i].build_id);
-	exact_sort(exact);
+	identify_objects(exact);
 }
 
 /* Says whether the profile has less, or more, than the unit counted. */
@@ -261,10 +301,22 @@ static void say_speed(const struct flow *flow)
 			sums.branches, (double)sums.busy_ns / (double)sums.branches);
 }
 
-/* Runs the program and writes the file.  Returns the status to exit with. */
-static int profile(struct request *request, const struct launch_program *program, char **argv)
+/* Writes the file.  Returns the status to exit with. */
+static int write_profile(const struct request *request, struct exact *exact,
+			 const struct launch_result *result)
 {
-	struct exact *exact = begin_exact(request, argv);
+	if (!exact_file_write(exact, request->output))
+		return tool_error("cannot write %s: %s", request->output, strerror(errno));
+	say_written(request, exact);
+	if (result->status || result->end != LAUNCH_DONE || !request->gate.baseline)
+		return result->status;
+	return profile_gate_compare(&request->gate, exact, request->output, request->quiet);
+}
+
+/* Runs the program and writes the file.  Returns the status to exit with. */
+static int profile(struct request *request, const struct launch_program *program,
+		   struct exact *exact)
+{
 	struct flow *flow = flow_new(exact, request->signals);
 	struct launch_result result = {0};
 	int status;
@@ -278,11 +330,7 @@ static int profile(struct request *request, const struct launch_program *program
 		complete_exact(exact, &result);
 		if (result.end == LAUNCH_DONE)
 			compare(exact, flow);
-		if (exact_file_write(exact, request->output))
-			say_written(request, exact);
-		else
-			status =
-				tool_error("cannot write %s: %s", request->output, strerror(errno));
+		status = write_profile(request, exact, &result);
 		if (request->run.verbose)
 			say_speed(flow);
 	}
@@ -294,7 +342,6 @@ static int profile(struct request *request, const struct launch_program *program
 	}
 	free(result.message);
 	flow_free(flow);
-	exact_free(exact);
 	return status;
 }
 
@@ -304,6 +351,7 @@ int cmd_profile(int argc, char **argv)
 				  .front = profile_front_of_run(),
 				  .lists = tool_alloc((size_t)(argc + 1) * sizeof(char *))};
 	struct launch_program program = {0};
+	struct exact *exact = NULL;
 	int status = parse_options(&request, argc, argv);
 
 	if (status < 0) {
@@ -313,8 +361,13 @@ int cmd_profile(int argc, char **argv)
 	if (status >= 0 || !run_find(&program, argv + optind, &status))
 		goto out;
 	delayed_loading_load_all();
-	status = profile(&request, &program, argv + optind);
+	exact = begin_exact(&request, argv + optind);
+	status = profile_gate_open(&request.gate, exact, request.output)
+			 ? profile(&request, &program, exact)
+			 : EXIT_TOOL;
 out:
+	profile_gate_close(&request.gate);
+	exact_free(exact);
 	function_regions_free(&request.run.functions);
 	events_free(&request.events);
 	program_forget(&program);

@@ -14,6 +14,7 @@
 #include "tools/softpmu/base/delayed_loading.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/flow/costs.h"
+#include "tools/softpmu/flow/identify.h"
 #include "tools/softpmu/run/run.h"
 
 enum part { ALWAYS, CACHES, BRANCHES };
@@ -102,10 +103,7 @@ static bool write_exact(struct valgrind_costs *v, struct exact *exact, const cha
 		exact->events[e].counted = exact_sum(exact, e);
 		v->sum[e] += exact->events[e].counted;
 	}
-	for (size_t i = 0; i < exact->object_count; i++)
-		exact->objects[i].build_id_bytes =
-			perfdata_read_build_id(exact->objects[i].path, exact->objects[i].build_id);
-	exact_sort(exact);
+	identify_objects(exact);
 	if (exact_file_write(exact, file))
 		return true;
 	tool_error("cannot write %s: %s", file, strerror(errno));

@@ -75,6 +75,11 @@ static const char *without_folder(const char *command)
 	return slash ? slash + 1 : command;
 }
 
+bool baseline_is_same_command(const char *one, const char *other)
+{
+	return !strcmp(without_folder(one), without_folder(other));
+}
+
 /* Returns true if the command is the one of this run.  With a label only the program must be the
  * same, because the label says which benchmark is meant. */
 static bool same_program(const struct stat_table *table, const char *command)
@@ -82,9 +87,9 @@ static bool same_program(const struct stat_table *table, const char *command)
 	const char *now = without_folder(table->command), *then = without_folder(command);
 	size_t length = strcspn(now, " ");
 
-	if (table->label)
-		return strcspn(then, " ") == length && !strncmp(now, then, length);
-	return !strcmp(now, then);
+	if (!table->label)
+		return baseline_is_same_command(table->command, command);
+	return strcspn(then, " ") == length && !strncmp(now, then, length);
 }
 
 static bool is_of_this_run(const struct stat_table *table, const char *path,

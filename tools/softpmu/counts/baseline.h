@@ -11,6 +11,10 @@
  * only upwards.  Returns false for other text. */
 bool baseline_threshold_parse(const char *text, struct stat_threshold *threshold);
 
+/* Returns whether both commands run the same program with the same arguments, if its folder does
+ * not matter. */
+bool baseline_is_same_command(const char *one, const char *other);
+
 /*
  * Reads the file and gives each event of the table its earlier count.  Call it before the program
  * runs, so that an error is noticed at once. The table has its command and label. Returns false

@@ -24,6 +24,14 @@ static void free_thread(struct exact_thread *thread)
 	free(thread);
 }
 
+static void free_object(struct exact_object *object)
+{
+	for (size_t i = 0; i < object->name_count; i++)
+		free(object->names[i].name);
+	free(object->names);
+	free(object->path);
+}
+
 void exact_free(struct exact *exact)
 {
 	if (!exact)
@@ -31,7 +39,7 @@ void exact_free(struct exact *exact)
 	for (size_t i = 0; i < exact->event_count; i++)
 		free(exact->events[i].name);
 	for (size_t i = 0; i < exact->object_count; i++)
-		free(exact->objects[i].path);
+		free_object(&exact->objects[i]);
 	for (size_t i = 0; i < exact->thread_count; i++)
 		free_thread(exact->threads[i]);
 	free(exact->objects);
@@ -52,6 +60,13 @@ uint32_t exact_object(struct exact *exact, const char *path)
 				   sizeof(*exact->objects));
 	exact->objects[exact->object_count] = (struct exact_object){.path = tool_copy(path)};
 	return (uint32_t)exact->object_count++;
+}
+
+void exact_add_name(struct exact_object *object, uint64_t start, uint64_t end, const char *name)
+{
+	object->names = tool_room(object->names, &object->name_room, object->name_count,
+				  sizeof(*object->names));
+	object->names[object->name_count++] = (struct exact_name){start, end, tool_copy(name)};
 }
 
 size_t exact_add_thread(struct exact *exact, uint32_t pid, uint32_t tid, const char *comm)

@@ -18,10 +18,18 @@ struct exact_event {
 	uint64_t counted; /* by the unit, in the whole run */
 };
 
+/* A function, as the file named it when it ran. */
+struct exact_name {
+	uint64_t start, end;
+	char *name; /* as the compiler wrote it */
+};
+
 struct exact_object {
 	char *path;
 	uint8_t build_id[PERFDATA_BUILD_ID_MAX];
 	size_t build_id_bytes;
+	struct exact_name *names; /* of functions that ran, sorted by their start */
+	size_t name_count, name_room;
 };
 
 struct exact_place {
@@ -75,6 +83,9 @@ void exact_free(struct exact *exact);
 
 /* Returns the number of the object of that path, which is added if it is new. */
 uint32_t exact_object(struct exact *exact, const char *path);
+
+/* Adds a name to an object, after those of lower addresses. */
+void exact_add_name(struct exact_object *object, uint64_t start, uint64_t end, const char *name);
 
 /* Adds a thread.  Returns its number. */
 size_t exact_add_thread(struct exact *exact, uint32_t pid, uint32_t tid, const char *comm);

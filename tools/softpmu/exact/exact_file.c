@@ -17,7 +17,8 @@
 #include "tools/softpmu/exact/exact.h"
 
 #define FIRST_WORDS "softpmu exact profile "
-#define VERSION	    1
+#define VERSION	    2
+#define VERSION_OLD 1 /* without names */
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
@@ -75,6 +76,18 @@ static void put_head(struct writer *writer, const struct exact *exact)
 	}
 }
 
+static void put_names(struct writer *writer, const struct exact *exact)
+{
+	for (size_t i = 0; i < exact->object_count; i++)
+		for (size_t n = 0; n < exact->objects[i].name_count; n++) {
+			const struct exact_name *name = &exact->objects[i].names[n];
+
+			fprintf(writer->to, "n %zu %" PRIx64 " %" PRIx64 " ", i, name->start,
+				name->end);
+			put_text(writer, name->name);
+		}
+}
+
 static void put_thread(struct writer *writer, const struct exact *exact,
 		       const struct exact_thread *thread)
 {
@@ -106,6 +119,7 @@ bool exact_file_write(const struct exact *exact, const char *path)
 	if (!writer.to)
 		return false;
 	put_head(&writer, exact);
+	put_names(&writer, exact);
 	for (size_t t = 0; t < exact->thread_count; t++)
 		put_thread(&writer, exact, exact->threads[t]);
 	fprintf(writer.to, "end %" PRIu64 "\n", writer.lines);
@@ -278,6 +292,26 @@ static bool take_object(struct reader *reader)
 	return true;
 }
 
+static bool take_name(struct reader *reader)
+{
+	struct exact_place at;
+	struct exact_object *object;
+	uint64_t end;
+	char *name;
+
+	if (!take_place(reader, &at) || !take_number(reader, 16, &end) || end <= at.address)
+		return false;
+	object = &reader->exact->objects[at.object];
+	if (object->name_count && at.address <= object->names[object->name_count - 1].start)
+		return false;
+	name = take_text(reader);
+	if (!name)
+		return false;
+	exact_add_name(object, at.address, end, name);
+	free(name);
+	return true;
+}
+
 static bool take_thread(struct reader *reader)
 {
 	uint32_t pid, tid;
@@ -363,9 +397,10 @@ static bool take_line(struct reader *reader)
 	static const struct {
 		const char *word;
 		bool (*take)(struct reader *reader);
-	} lines[] = {{"i", take_insn},		{"c", take_call},      {"f", take_function},
-		     {"thread", take_thread},	{"event", take_event}, {"object", take_object},
-		     {"command", take_command}, {"model", take_model}, {"end", take_end}};
+	} lines[] = {{"i", take_insn},	      {"c", take_call},		 {"f", take_function},
+		     {"n", take_name},	      {"thread", take_thread},	 {"event", take_event},
+		     {"object", take_object}, {"command", take_command}, {"model", take_model},
+		     {"end", take_end}};
 	size_t length = strcspn(reader->line, " ");
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -386,10 +421,10 @@ static char *read_all(struct reader *reader, const char *path)
 	if (!next_line(reader) || strncmp(reader->line, FIRST_WORDS, strlen(FIRST_WORDS)) != 0)
 		return tool_print("%s is not an exact profile", path);
 	version = strtoul(reader->line + strlen(FIRST_WORDS), NULL, 10);
-	if (version != VERSION)
+	if (version < VERSION_OLD || version > VERSION)
 		return tool_print("%s has version %lu of the format of exact profiles; this "
-				  "softpmu reads version %d",
-				  path, version, VERSION);
+				  "softpmu reads versions %d to %d",
+				  path, version, VERSION_OLD, VERSION);
 	reader->lines = 1;
 	while (!reader->ended && next_line(reader)) {
 		if (!take_line(reader))

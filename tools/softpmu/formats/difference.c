@@ -137,16 +137,18 @@ static size_t count_shown(const struct changes *changes, double percent_limit)
 	return shown;
 }
 
-static void print(struct changes *changes, const char *event, double percent_limit, FILE *to)
+static void print(struct changes *changes, const char *event,
+		  const struct difference_options *options, FILE *to)
 {
 	const struct keys *keys = changes->keys;
 	int widths[KEYS_MAX] = {0};
 	char percent[32];
-	size_t shown;
+	size_t large, shown;
 
 	if (changes->count)
 		qsort(changes->list, changes->count, sizeof(*changes->list), larger);
-	shown = count_shown(changes, percent_limit);
+	large = count_shown(changes, options->percent_limit);
+	shown = options->most && options->most < large ? options->most : large;
 	percent_text(changes->whole, percent, sizeof(percent));
 	fprintf(to, "# Event '%s': %" PRIu64 " before, %" PRIu64 " after%s%s\n#\n", event,
 		changes->whole[0], changes->whole[1], *percent ? ", " : "", percent);
@@ -169,6 +171,8 @@ static void print(struct changes *changes, const char *event, double percent_lim
 	fputs("\n#\n", to);
 	for (size_t i = 0; i < shown; i++)
 		print_change(changes, &changes->list[i], widths, to);
+	if (shown < large)
+		fprintf(to, "#\n# %zu smaller changes are not shown.\n", large - shown);
 	fputs("\n\n", to);
 }
 
@@ -210,7 +214,7 @@ bool difference_write(struct profile *before, struct profile *after,
 		some = true;
 		add(&changes, old, i, options->children, 0);
 		add(&changes, new, other, options->children, 1);
-		print(&changes, old->events[i].name, options->percent_limit, to);
+		print(&changes, old->events[i].name, options, to);
 		free_changes(&changes);
 	}
 	aggregation_free(old);

@@ -16,6 +16,7 @@ struct difference_options {
 	struct keys keys;
 	bool children;	      /* also count the samples in what a function called */
 	double percent_limit; /* of an event's earlier count: leave out smaller changes */
+	size_t most;	      /* lines of an event; 0: all */
 };
 
 /* Writes the changes of each event that both profiles have.  Returns false, and writes nothing, if

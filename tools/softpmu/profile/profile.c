@@ -134,6 +134,7 @@ static struct profile *open_exact(const char *path, const char *root)
 	profile->exact = exact;
 	profile->path = tool_copy(path);
 	profile->processes = processes_new(NULL, root);
+	profile_exact_names(profile);
 	return profile;
 }
 
@@ -183,6 +184,8 @@ void profile_close(struct profile *profile)
 	if (!profile)
 		return;
 	processes_free(profile->processes);
+	if (profile->exact)
+		profile_exact_free_names(profile);
 	exact_free(profile->exact);
 	if (profile->reader)
 		perfdata_close(profile->reader);

@@ -12,6 +12,7 @@
 struct profile {
 	struct perfdata_reader *reader; /* NULL: an exact profile */
 	struct exact *exact;		/* NULL: a perf.data */
+	struct symbol **names;		/* of an exact profile, by object */
 	char *path;
 	bool incomplete; /* the file could not be read to its end */
 
@@ -82,6 +83,9 @@ void profile_exact_calls(struct profile *profile, profile_call_visitor *visit, v
 
 /* Visits the instructions of an exact profile.  Called by profile_each(). */
 void profile_exact_insns(struct profile *profile, profile_visitor *visit, void *opaque);
+/* Make and free `names`. */
+void profile_exact_names(struct profile *profile);
+void profile_exact_free_names(struct profile *profile);
 
 size_t profile_event_count(const struct profile *profile);
 const char *profile_event_name(const struct profile *profile, size_t event);

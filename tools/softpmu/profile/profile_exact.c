@@ -2,16 +2,64 @@
 /* profile_exact.c: visits the instructions and calls of an exact profile. */
 #include <stdlib.h>
 
+#include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/profile/processes.h"
 #include "tools/softpmu/profile/profile.h"
 
+/* Returns the function at the address, as the profile names it, or NULL. */
+static const struct symbol *find_name(const struct profile *profile, struct exact_place at)
+{
+	const struct exact_object *object = &profile->exact->objects[at.object];
+	const struct symbol *symbols = profile->names[at.object];
+	size_t low = 0, high = object->name_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols[middle].start <= at.address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && at.address < symbols[low - 1].end ? &symbols[low - 1] : NULL;
+}
+
+void profile_exact_names(struct profile *profile)
+{
+	const struct exact *exact = profile->exact;
+
+	profile->names = tool_alloc((exact->object_count + 1) * sizeof(*profile->names));
+	for (size_t i = 0; i < exact->object_count; i++) {
+		const struct exact_object *object = &exact->objects[i];
+
+		profile->names[i] = tool_alloc((object->name_count + 1) * sizeof(**profile->names));
+		for (size_t n = 0; n < object->name_count; n++)
+			profile->names[i][n] = (struct symbol){.name = object->names[n].name,
+							       .start = object->names[n].start,
+							       .end = object->names[n].end};
+	}
+}
+
+void profile_exact_free_names(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->exact->object_count; i++)
+		free(profile->names[i]);
+	free(profile->names);
+}
+
+/* Without the file of the run, the profile has the names. */
 static struct profile_place place_of(const struct profile *profile,
 				     const struct exact_thread *thread, struct exact_place at)
 {
 	const struct exact_object *object = &profile->exact->objects[at.object];
 
-	return processes_place_in(profile->processes, thread->pid, object->path, object->build_id,
-				  object->build_id_bytes, at.address);
+	struct profile_place place =
+		processes_place_in(profile->processes, thread->pid, object->path, object->build_id,
+				   object->build_id_bytes, at.address);
+
+	if (!place.symbol)
+		place.symbol = find_name(profile, at);
+	return place;
 }
 
 static void visit_insn(const struct profile *profile, const struct exact_thread *thread,
