@@ -90,7 +90,7 @@ static bool is_beyond(const struct profile_gate *gate, const struct exact *now, 
 	double new = (double)exact_sum(now, e);
 	double change = old != 0 ? 100 * (new - old) / old : INFINITY;
 
-	return new != old &&stat_threshold_is_beyond(&gate->threshold, change);
+	return new != old &&stat_table_is_too_far(&gate->threshold, change);
 }
 
 /* Writes the functions that changed.  Returns false after a message. */

@@ -161,14 +161,14 @@ bool stat_table_can_compare(const struct stat_table *table, size_t index)
 	       !stat_table_no_number(table, index);
 }
 
-bool stat_threshold_is_beyond(const struct stat_threshold *threshold, double percent)
+bool stat_table_is_too_far(const struct stat_threshold *threshold, double percent)
 {
 	return (threshold->only_more ? percent : fabs(percent)) > threshold->percent;
 }
 
 bool stat_table_is_beyond(const struct stat_table *table, size_t index)
 {
-	return stat_threshold_is_beyond(&table->threshold, stat_table_change(table, index));
+	return stat_table_is_too_far(&table->threshold, stat_table_change(table, index));
 }
 
 bool stat_table_changed(const struct stat_table *table)

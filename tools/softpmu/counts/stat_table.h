@@ -27,7 +27,7 @@ struct stat_threshold {
 	double percent;
 	bool only_more; /* a smaller count is never too far */
 };
-bool stat_threshold_is_beyond(const struct stat_threshold *threshold, double percent);
+bool stat_table_is_too_far(const struct stat_threshold *threshold, double percent);
 
 struct stat_threads;
 struct stat_regions;

@@ -66,7 +66,8 @@ static void add_names(struct exact *exact, struct list *list)
 void identify_objects(struct exact *exact)
 {
 	struct symbols *symbols = symbols_new(NULL);
-	struct symbol_file **files = tool_alloc((exact->object_count + 1) * sizeof(*files));
+	struct symbol_file **files =
+		tool_alloc((exact->object_count + 1) * sizeof(struct symbol_file *));
 	struct list list = {0};
 
 	for (size_t i = 0; i < exact->object_count; i++) {

@@ -28,7 +28,7 @@ void profile_exact_names(struct profile *profile)
 {
 	const struct exact *exact = profile->exact;
 
-	profile->names = tool_alloc((exact->object_count + 1) * sizeof(*profile->names));
+	profile->names = tool_alloc((exact->object_count + 1) * sizeof(struct symbol *));
 	for (size_t i = 0; i < exact->object_count; i++) {
 		const struct exact_object *object = &exact->objects[i];
 
