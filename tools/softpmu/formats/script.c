@@ -52,19 +52,18 @@ static unsigned field_named(const char *name)
 	return 0;
 }
 
-static char *unknown(const char *name)
+/* Returns a message to free(). */
+static char *no_field(const char *name)
 {
-	char *all = tool_copy("");
+	char *text = tool_print("-F has no field '%s'; there are", name);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *more = tool_print("%s%s%s", all, i ? ", " : "", names[i].name);
+		char *longer = tool_print("%s%s %s", text, i ? "," : "", names[i].name);
 
-		free(all);
-		all = more;
+		free(text);
+		text = longer;
 	}
-	name = tool_print("-F has no field '%s'; there are %s", name, all);
-	free(all);
-	return (char *)name;
+	return text;
 }
 
 static char *take_field(struct script *script, const char *word)
@@ -73,7 +72,7 @@ static char *take_field(struct script *script, const char *word)
 	unsigned field = field_named(word + changes);
 
 	if (!field)
-		return unknown(word + changes);
+		return no_field(word + changes);
 	if (*word == '+')
 		script->add |= field;
 	else if (*word == '-')
@@ -86,7 +85,6 @@ static char *take_field(struct script *script, const char *word)
 char *script_fields(struct script *script, const char *list)
 {
 	char *copy = tool_copy(list), *rest = copy, *word, *wrong = NULL;
-	unsigned missing;
 
 	while (!wrong && (word = strsep(&rest, ",")) != NULL)
 		wrong = take_field(script, word);
@@ -95,10 +93,9 @@ char *script_fields(struct script *script, const char *list)
 		return wrong;
 	if (script->fields && (script->add || script->remove))
 		return tool_print("-F takes either fields or changes (+ and -), not both");
-	missing = script->fields ? ~script->fields : script->remove;
-	if (script->fields & OF_PLACES && missing & SCRIPT_IP && !(script->fields & BRANCHES))
+	if (script->fields & OF_PLACES && !(script->fields & (SCRIPT_IP | BRANCHES)))
 		return tool_print("sym, symoff and dso need the field ip");
-	if (script->fields & SCRIPT_SYMOFF && missing & SCRIPT_SYM)
+	if (script->fields & SCRIPT_SYMOFF && !(script->fields & SCRIPT_SYM))
 		return tool_print("symoff needs the field sym");
 	return NULL;
 }
