@@ -19,8 +19,8 @@ answered LIST "did you mean 'list'?"
 answered frobnicate "unknown command 'frobnicate' (see softpmu --help)"
 answered x "unknown command 'x' (see softpmu --help)"
 answered top "softpmu record, then softpmu report"
-answered mem "softpmu record -d"
-answered c2c "caches are not modelled"
+answered mem "then perf mem report"
+answered c2c "then perf c2c report"
 answered kvm "softpmu vm"
 answered /bin/true "'/bin/true' is a program; put a command before it, as in 'softpmu stat -- /bin/true'"
 for command in stat record trace; do
@@ -49,10 +49,10 @@ done
 answered --frob "unknown option '--frob'"
 
 # The commands that the messages suggest work.
-run record -q -d -c 100 -e mem_inst_retired.all_loads:upp -- true
-succeeds "data addresses"
-same "script shows them" yes \
-	"$("$SOFTPMU" script -F ip,addr | awk '$1 != "0" && NF == 2 { n++ } END { print (n > 10 ? "yes" : "no") }')"
+run record -q --machine -d -W -e cpu/mem-loads,ldlat=30/upp,cpu/mem-stores/upp -c 50 -- ls /
+succeeds "loads and stores"
+same "perf mem report shows them" yes "$(perf mem report --stdio 2>/dev/null | grep -q 'RAM hit.*ld-linux' && echo yes)"
+same "perf c2c report reads them" yes "$(perf c2c report --stdio 2>/dev/null | grep -Eq 'Load Operations +: +[1-9]' && echo yes)"
 
 # event NAME PART: stat and record refuse the event with a message that contains PART.
 event() {

@@ -58,9 +58,10 @@ static const struct {
 	const char *name, *instead;
 } of_perf[] = {
 	{"top", "softpmu has no live view; use softpmu record, then softpmu report"},
-	{"mem", "softpmu record -d -e mem_inst_retired.all_loads:upp samples data addresses, and "
-		"softpmu script -F ip,addr shows them"},
-	{"c2c", "softpmu record -d samples data addresses; caches are not modelled"},
+	{"mem",
+	 "softpmu record --machine -d -W -e cpu/mem-loads,ldlat=30/upp, then perf mem report"},
+	{"c2c", "softpmu record --machine -d -W -e cpu/mem-loads,ldlat=30/upp,cpu/mem-stores/upp, "
+		"then perf c2c report"},
 	{"evlist",
 	 "perf evlist reads what softpmu record wrote; softpmu report --header tells the command"},
 	{"test", "make check, in the source, tests softpmu"},
