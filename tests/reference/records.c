@@ -241,6 +241,19 @@ static void append_vectors(struct reference *unit, unsigned lp, struct record *r
 	record->bytes += sizeof(xmm);
 }
 
+/* Returns the third word of an entry.  The unit does not keep what only software writes there: a
+ * reserved kind of branch, and clocks that are not valid (docs/exactness.md). */
+static uint64_t entry_info(const struct family_lbr *lbr, uint64_t info)
+{
+	const uint64_t kind = UINT64_C(15) << 56, other = UINT64_C(8) << 56;
+
+	if (!lbr->ctl)
+		return info;
+	if (!(info >> 60 & 1))
+		info &= ~UINT64_C(0xffff);
+	return (info & kind) > UINT64_C(5) << 56 ? (info & ~kind) | other : info;
+}
+
 static void append_branches(struct reference *unit, unsigned lp, unsigned entries,
 			    struct record *record)
 {
@@ -257,7 +270,7 @@ static void append_branches(struct reference *unit, unsigned lp, unsigned entrie
 
 		append(record, 8, branch->from);
 		append(record, 8, branch->to);
-		append(record, 8, branch->info);
+		append(record, 8, entry_info(lbr, branch->info));
 	}
 }
 
