@@ -316,6 +316,9 @@ for how in now lazy ibt; do
 	same "callers, $how" "1 main getenv
 1 one puts
 4 two puts" "$(awk '/->/ && !/^#/ { sub(/^_IO_/, "", $4); sub(/^.*getenv$/, "getenv", $4); print $1, $2, $4 }' callers | sort)"
+	run trace --summary -F puts -F getenv -o sums -- ./linked
+	same "summary of indirect calls, $how" "1 getenv
+5 puts" "$(awk '!/^#/ { sub(/^_IO_/, "", $3); sub(/^.*getenv$/, "getenv", $3); print $1, $3 }' sums | sort)"
 	run trace --caller -o callers -- ./linked
 	same "callers, $how: no stub" "" "$(grep '\.plt' callers)"
 done

@@ -86,11 +86,11 @@ void profile_gate_close(struct profile_gate *gate)
 static bool is_beyond(const struct profile_gate *gate, const struct exact *now, size_t e)
 {
 	const struct exact *before = gate->before->exact;
-	double old = (double)exact_sum(before, find_event(before, now->events[e].name));
-	double new = (double)exact_sum(now, e);
-	double change = old != 0 ? 100 * (new - old) / old : INFINITY;
+	double then = (double)exact_sum(before, find_event(before, now->events[e].name));
+	double here = (double)exact_sum(now, e);
+	double change = then != 0 ? 100 * (here - then) / then : INFINITY;
 
-	return new != old &&stat_table_is_too_far(&gate->threshold, change);
+	return here != then && stat_table_is_too_far(&gate->threshold, change);
 }
 
 /* Writes the functions that changed.  Returns false after a message. */
