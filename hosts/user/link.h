@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    12u
+#define LINK_VERSION	    13u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -98,8 +98,13 @@ struct link_event {
  *
  * LINK_FLOW_IDLE says that the instruction at `from` repeated 0 times, so it accessed no memory.
  *
- * LINK_FLOW_METER describes a meter, whose number is `from`: `to` are its signals, and the third
- * word is to be added to what later records say of its headroom.
+ * LINK_FLOW_CALLED in `from` says that a call, or a jump to another function, was made so often as
+ * the third word says, while the function was not active.  It has returned each time.  The words
+ * that follow are what these calls have cost.  The return is not counted by it.
+ *
+ * LINK_FLOW_METER describes a meter, whose number is `from`: `to` are its signals, and the fourth
+ * word is to be added to what later records say of its headroom.  If the number is
+ * LINK_FLOW_METERS_MAX, the record says nothing.
  */
 #define LINK_FLOW_BREAK	  (UINT64_C(1) << 63)
 #define LINK_FLOW_IDLE	  (UINT64_C(1) << 62)
@@ -107,7 +112,8 @@ struct link_event {
 #define LINK_FLOW_LEAVES  (UINT64_C(1) << 60)
 #define LINK_FLOW_COUNTED (UINT64_C(1) << 59)
 #define LINK_FLOW_METER	  (UINT64_C(1) << 58)
-#define LINK_FLOW_FLAGS	  (UINT64_C(63) << 58)
+#define LINK_FLOW_CALLED  (UINT64_C(1) << 57)
+#define LINK_FLOW_FLAGS	  (UINT64_C(127) << 57)
 
 /* Returns the bytes of a record, so that whole ones fill a buffer. */
 #define LINK_FLOW_METERS_MAX 13
@@ -116,14 +122,18 @@ static inline unsigned link_flow_bytes(unsigned events)
 	return events <= 1 ? 32 : events <= 5 ? 64 : 128;
 }
 
-/* The addresses where functions begin, or linkage stubs are, in any process of the run: a set of
- * bits, by a hash of the address.  A branch to such an address is not counted. */
-#define LINK_FLOW_START_BITS 23
-static inline uint32_t link_flow_start(uint64_t address)
-{
-	return (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >>
-			  (64 - LINK_FLOW_START_BITS));
-}
+/*
+ * What the tool tells the engine of places in files with code.  It is a set of bits, and each mark
+ * of a place is LINK_MARK_TIMES of them.  A place may seem to have a mark by chance.
+ */
+enum link_mark {
+	LINK_MARK_START,    /* a function begins there, or it is a part of a linkage table */
+	LINK_MARK_STUB,	    /* it is a part of a linkage table */
+	LINK_MARK_RESOLVER, /* the dynamic linker's code that finds a function and jumps to it */
+	LINK_MARK_READABLE, /* of the first place of a mapping: the tool can read the file */
+};
+#define LINK_MARK_BITS	23
+#define LINK_MARK_TIMES 3
 
 /* The signal by which the tool asks a thread to look at `changes`: its number is SIGTRAP, its code
  * SI_QUEUE, its value this. */
@@ -286,9 +296,9 @@ struct link {
 	struct link_open open[LINK_OPEN_MAX];
 	struct link_ring open_ring[LINK_RINGS_MAX];
 	struct link_opened opened[LINK_FOLLOWERS_MAX];
-	/* With LINK_WANT_FLOW and LINK_WANT_COSTS: see link_flow_start().  The tool adds those of a
+	/* With LINK_WANT_FLOW and LINK_WANT_COSTS: see enum link_mark.  The tool adds those of a
 	 * mapping before it releases its LINK_REC_MMAP record, and the engine waits for that. */
-	uint8_t flow_start[1u << (LINK_FLOW_START_BITS - 3)];
+	uint8_t marks[1u << (LINK_MARK_BITS - 3)];
 	uint8_t ring[LINK_RING_BYTES] __attribute__((aligned(4096)));
 	/* LINK_TRACE_BUFFERS of LINK_TRACE_BYTES follow when LINK_WANT_TRACES is set. */
 };
@@ -342,15 +352,49 @@ struct link_task {
 	uint32_t fork;	/* the number of the fork in the parent; 0: it was none */
 };
 
-/*
- * Returns whether code there is always that of the file.  Only branches of such code are counted,
- * and only if the tool can read the file.  It says so by a few bits like those of functions.
- */
-#define LINK_FLOW_READABLE 4 /* addresses, from this one on */
-static inline uint64_t link_flow_readable(const struct link_mmap *map)
+/* The marks of a mapping's places (enum link_mark): what they have in common, and an offset in the
+ * file. */
+static inline uint64_t link_mark_file(const struct link_mmap *map)
 {
-	return ~(map->start ^ map->page_offset << 24) - 4 * LINK_FLOW_READABLE;
+	uint64_t device = (uint64_t)map->device_major << 32 | map->device_minor;
+
+	return (map->inode ^ device << 20) * UINT64_C(0xd6e8feb86659fd93);
 }
+
+static inline uint32_t link_mark_bit(enum link_mark mark, uint64_t file, uint64_t offset,
+				     unsigned i)
+{
+	uint64_t mixed = (file + offset) * UINT64_C(0x9e3779b97f4a7c15);
+
+	mixed ^= mixed >> 32;
+	mixed *= UINT64_C(0xd6e8feb86659fd93) +
+		 UINT64_C(0x5851f42d4c957f2e) * (mark * LINK_MARK_TIMES + i);
+	return (uint32_t)(mixed >> (64 - LINK_MARK_BITS));
+}
+
+static inline void link_mark(struct link *link, enum link_mark mark, uint64_t file, uint64_t offset)
+{
+	for (unsigned i = 0; i < LINK_MARK_TIMES; i++) {
+		uint32_t bit = link_mark_bit(mark, file, offset, i);
+
+		link->marks[bit / 8] |= (uint8_t)(1u << bit % 8);
+	}
+}
+
+static inline int link_is_marked(const struct link *link, enum link_mark mark, uint64_t file,
+				 uint64_t offset)
+{
+	for (unsigned i = 0; i < LINK_MARK_TIMES; i++) {
+		uint32_t bit = link_mark_bit(mark, file, offset, i);
+
+		if (!(link->marks[bit / 8] & 1u << bit % 8))
+			return 0;
+	}
+	return 1;
+}
+
+/* Returns whether code there is always that of the file.  Only branches of such code are counted,
+ * and only if the tool can read the file. */
 static inline int link_flow_is_file(const struct link_mmap *map)
 {
 	return map->path[0] == '/' && map->path[1] != '/' && !(map->protection & 2) &&

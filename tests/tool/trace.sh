@@ -319,6 +319,11 @@ for how in now lazy ibt; do
 	run trace --summary -F puts -F getenv -o sums -- ./linked
 	same "summary of indirect calls, $how" "1 getenv
 5 puts" "$(awk '!/^#/ { sub(/^_IO_/, "", $3); sub(/^.*getenv$/, "getenv", $3); print $1, $3 }' sums | sort)"
+	run trace --summary --deterministic -o sums -- ./linked
+	taken=$(sed -n 's/^# \([0-9]*\) taken branches.*/\1/p' sums <(printf '%s\n' "$err") | head -n 1)
+	same "summary, $how: only known functions" "" "$(grep -F '[unknown]' sums)"
+	run stat --deterministic -x, -e br_inst_retired.near_taken:u -- ./linked
+	same "summary, $how: as many branches as the unit counts" "$(cut -d, -f1 <<<"$err" | grep -m1 '^[0-9]')" "$taken"
 	run trace --caller -o callers -- ./linked
 	same "callers, $how: no stub" "" "$(grep '\.plt' callers)"
 done

@@ -288,8 +288,68 @@ FUNCTION void repeated(size_t n)
 	}
 }
 
-int main()
+/* --- indirect branches: seven calls of each of two functions, by a jump the same, and a switch ------- */
+
+FUNCTION void first()
 {
+	leaf(1);
+	sink = sink + 1;
+}
+FUNCTION void second()
+{
+	leaf(2);
+	sink = sink + 1;
+}
+static void (*volatile target[2])() = {first, second};
+FUNCTION void jump_on(unsigned n)
+{
+	target[n]();
+}
+FUNCTION void switched(unsigned n)
+{
+	static const void *const place[] = {&&zero, &&one, &&two};
+
+	goto *place[n];
+zero:
+	leaf(3);
+one:
+	leaf(4);
+two:
+	sink = sink + 1;
+}
+FUNCTION void indirect()
+{
+	for (unsigned i = 0; i < 14; i++) {
+		target[i % 2]();
+		jump_on(i % 2);
+		switched(i % 3);
+	}
+}
+
+/* Everything that one thread does, several times. */
+static void rounds(unsigned n)
+{
+	for (; n; n--) {
+		sink = fibonacci(6);
+		even(7);
+		tail_first(5);
+		jump_outer();
+		catch_outer();
+		contexts();
+		signals();
+		linkage();
+		indirect();
+		jump_outer();
+		first();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		rounds((unsigned)atoi(argv[1]));
+		return 0;
+	}
 	sink = fibonacci(10);
 	even(7);
 	for (unsigned i = 0; i < 3; i++)

@@ -35,7 +35,20 @@ as_stat perl env PERL_HASH_SEED=0 perl -e 'my %h; $h{$_ % 97} .= $_ for 1 .. 300
 as_stat bash bash -c 'i=0; while ((i < 300)); do ((i++)); done; echo $i'
 # Several processes. A shell would not do: it runs more or less, depending on when a child's signal arrives.
 as_stat xargs xargs -n 1 -a "$SCRATCH/names" cksum
+# A program that another one replaces at the same addresses.
+as_stat env env true
 as_stat cksum cksum "$SCRATCH/text"
+
+# Threads that wait for each other: the engine stops one in the middle of a trace.
+seq 1 30000 | awk '{ print $1 * 7919 % 30011, "line", $1 }' >"$SCRATCH/long"
+for _ in 1 2 3; do
+	run "$SCRATCH/threads" "$SOFTPMU" profile -q -o "$SCRATCH/threads.data" -e "$events" -- \
+		xz -T2 -c --block-size=100KiB "$SCRATCH/long"
+	same "threads: status" 0 "$status"
+	same "threads: messages" "" "$(<"$SCRATCH/threads.err")"
+	xz -dc <"$SCRATCH/threads.out" >"$SCRATCH/threads.text"
+	same_file "threads: output" "$SCRATCH/long" "$SCRATCH/threads.text"
+done
 
 # --- calls ------------------------------------------------------------------------------------------------------
 
@@ -142,6 +155,33 @@ same "all events: totals" "$(sums "$SCRATCH/calls.data" | xargs)" "$(sed -n 's/^
 same "all events: lines" "$(sums "$SCRATCH/calls.data" | xargs)" "$(awk '/^calls=/ { getline; next }
 	/^[0-9]/ { for (e = 2; e <= 5; e++) n[e] += $e } END { print n[2], n[3], n[4], n[5] }' "$SCRATCH/all.cg")"
 same "all events: calls" 13 "$(sed -n '/^cfn=compare/{n;s/^calls=\([0-9]*\) .*/\1/p;}' "$SCRATCH/all.cg")"
+
+# --- the same again and again ------------------------------------------------------------------------------------
+# Calls are counted in the process once they are known. Each round has the same calls at the same cost, whether they
+# are counted there or by the tool.
+
+# rounds N: N rounds; their calls to rounds.N, "caller callee calls cost".
+rounds() {
+	run "$SCRATCH/rounds" "$SOFTPMU" profile --deterministic=time -v -o "$SCRATCH/rounds.data" -- "$BUILT/calls" "$1"
+	same "rounds: status" 0 "$status"
+	same "rounds: nothing is missing" "" "$(grep 'profile has' "$SCRATCH/rounds.err")"
+	"$SOFTPMU" export --to callgrind -e instructions:u -i "$SCRATCH/rounds.data" "$SCRATCH/rounds.cg"
+	awk '/^fn=/ { fn = substr($0, 4) } /^cfn=/ { cfn = substr($0, 5) }
+		/^calls=/ { split(substr($0, 7), a, " "); edge = fn " " cfn; getline; calls[edge] += a[1]; cost[edge] += $2 }
+		END { for (edge in calls) print edge, calls[edge], cost[edge] }' "$SCRATCH/rounds.cg" >"$SCRATCH/rounds.$1"
+}
+rounds 0020
+rounds 0040
+rounds 4020
+same "rounds: calls and costs grow by the same each time" "" "$(awk '{ edge = $1 " " $2 }
+	FNR == 1 { file++ } file == 1 { calls[edge] = $3; cost[edge] = $4 }
+	file == 2 { more_calls[edge] = $3 - calls[edge]; more_cost[edge] = $4 - cost[edge] }
+	file == 3 && ($3 - calls[edge] != 200 * more_calls[edge] || $4 - cost[edge] != 200 * more_cost[edge]) { print }' \
+	"$SCRATCH/rounds.0020" "$SCRATCH/rounds.0040" "$SCRATCH/rounds.4020")"
+expect "rounds: there are many" awk '{ n += $3 } END { exit n < 1000000 }' "$SCRATCH/rounds.4020"
+records=$(sed -n 's/.*: \([0-9]*\) branches, .*/\1/p' "$SCRATCH/rounds.err")
+expect "rounds: fewer than half of calls and returns leave the process" \
+	awk -v r="${records:-9999999999}" '{ n += $3 } END { exit r > n }' "$SCRATCH/rounds.4020"
 
 # --- code that is not always at the same place --------------------------------------------------------------------
 

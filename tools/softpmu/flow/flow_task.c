@@ -75,7 +75,7 @@ static void take_meter(const struct flow_events *events, struct task *task,
 
 	if (m >= LINK_FLOW_METERS_MAX)
 		return;
-	task->held[m] = (int64_t)record->third;
+	task->held[m] = record->left[0];
 	for (size_t e = 0; e < events->count; e++) {
 		if (events->signals[e] == record->to)
 			task->meter[e] = (unsigned)m;
@@ -138,6 +138,22 @@ static void take_in_memory(struct task *task, const struct jump *jump)
 	task->at = jump->to_memory ? jump->to : IN_FILE;
 }
 
+/* Takes calls that were counted: of each event what they cost on its meter. */
+static void take_called(const struct flow_events *events, struct task *task,
+			const struct record *record)
+{
+	uint64_t from = record->from & ~LINK_FLOW_FLAGS, cost[EXACT_EVENTS_MAX] = {0};
+	const struct jump *jump = jumps_count(&task->jumps, from, record->to, record->third);
+
+	for (size_t e = 0; e < events->count; e++) {
+		if (task->meter[e] != NO_METER)
+			cost[e] = (uint64_t)record->left[task->meter[e]];
+	}
+	if (jump->end != JUMP_INSIDE)
+		stacks_add(task->stacks, &(struct stacks_calls){from, record->to, record->third,
+								jump->end == JUMP_CALL, cost});
+}
+
 static void take_special(const struct flow_events *events, struct task *task,
 			 const struct record *record)
 {
@@ -148,6 +164,8 @@ static void take_special(const struct flow_events *events, struct task *task,
 		take_break(events, task, record);
 	} else if (from & LINK_FLOW_METER) {
 		take_meter(events, task, record);
+	} else if (from & LINK_FLOW_CALLED) {
+		take_called(events, task, record);
 	} else if (from != record->from) {
 		jumps_count(&task->jumps, from, record->to, record->third);
 	} else {

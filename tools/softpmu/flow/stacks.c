@@ -307,6 +307,25 @@ void stacks_return(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t p
 		jump(stacks, from, to);
 }
 
+void stacks_add(struct stacks *stacks, const struct stacks_calls *calls)
+{
+	const struct known *known;
+	struct exact_call *call;
+	struct exact_function *function;
+
+	if (!calls->is_call && way_of(stacks, calls->from, calls->to) != WAY_TO_FUNCTION)
+		return;
+	known = know(stacks, calls->from, calls->to);
+	call = &stacks->thread->calls[known->call];
+	function = &stacks->thread->functions[known->function];
+	call->times += calls->times;
+	function->times += calls->times;
+	for (size_t e = 0; e < stacks->events; e++) {
+		call->cost[e] += calls->cost[e];
+		function->cost[e] += calls->cost[e];
+	}
+}
+
 /* --- the thread ------------------------------------------------------------------------------- */
 
 void stacks_end(struct stacks *stacks)

@@ -38,6 +38,15 @@ void stacks_call(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t poi
 void stacks_return(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer);
 void stacks_jump(struct stacks *stacks, uint64_t from, uint64_t to, uint64_t pointer);
 
+/* Calls of a function from one place, or jumps to it, that have returned.  It was not active
+ * otherwise. */
+struct stacks_calls {
+	uint64_t from, to, times;
+	bool is_call;
+	const uint64_t *cost;
+};
+void stacks_add(struct stacks *stacks, const struct stacks_calls *calls);
+
 /* The thread, or a handler of a signal, begins at this address. */
 void stacks_begin(struct stacks *stacks, uint64_t to, uint64_t pointer, bool handler);
 /* The handler returns. */

@@ -96,7 +96,7 @@ static void look_up(struct targets *targets, struct target *target)
 			     code_object_at(targets->code, target->address, &target->at.address));
 	target->known = function->symbol != NULL;
 	target->is_stub = code_is_stub(function->name);
-	target->is_resolver = function->name && !strncmp(function->name, "_dl_runtime_resolve", 19);
+	target->is_resolver = code_is_resolver(function->name);
 	target->is_part = is_part(function->name);
 	target->is_start = !target->known || !offset;
 	if (target->known)

@@ -140,8 +140,15 @@ bool code_is_stub(const char *name)
 	return name && !strncmp(name, ".plt", 4);
 }
 
+bool code_is_resolver(const char *name)
+{
+	static const char resolver[] = "_dl_runtime_resolve";
+
+	return name && !strncmp(name, resolver, sizeof(resolver) - 1);
+}
+
 void code_each_function(struct code *code, const struct link_mmap *map,
-			void (*visit)(void *opaque, uint64_t start, uint64_t end, bool is_stub),
+			void (*visit)(void *opaque, const char *name, uint64_t start, uint64_t end),
 			void *opaque)
 {
 	struct symbol_file *file = symbols_file(code->symbols, map->path, NULL, 0);
@@ -153,8 +160,7 @@ void code_each_function(struct code *code, const struct link_mmap *map,
 	base = map->start + offset - at;
 	for (size_t i = 0; (symbol = symbol_file_at(file, i)); i++)
 		if (symbol->start >= at && symbol->start < at + (map->length - offset))
-			visit(opaque, symbol->start + base, symbol->end + base,
-			      code_is_stub(symbol->name));
+			visit(opaque, symbol->name, symbol->start + base, symbol->end + base);
 }
 
 /* --- functions ------------------------------------------------------------------------ */

@@ -33,14 +33,18 @@ bool code_map(struct code *code, const struct link_mmap *map);
 /* Returns whether the mapping would replace an older one. */
 bool code_is_mapped(struct code *code, const struct link_mmap *map);
 
-/* Calls `visit` with the range of each function of a mapped file, in addresses of the process.
- * `is_stub`: it is a part of a procedure linkage table. */
+/* Calls `visit` with the name and the range of each function of a mapped file, in addresses of the
+ * process. */
 void code_each_function(struct code *code, const struct link_mmap *map,
-			void (*visit)(void *opaque, uint64_t start, uint64_t end, bool is_stub),
+			void (*visit)(void *opaque, const char *name, uint64_t start, uint64_t end),
 			void *opaque);
 
 /* Returns whether the name is that of a part of a procedure linkage table. */
 bool code_is_stub(const char *name);
+
+/* Returns whether the name is that of the dynamic linker's code that finds a function and jumps to
+ * it. */
+bool code_is_resolver(const char *name);
 
 /* Returns whether code at the address is not that of a file, so that other code may replace it. */
 bool code_is_memory(struct code *code, uint64_t address);

@@ -2,28 +2,43 @@
 /* starts.c: tells the engine where functions begin, and which code the tool can read. */
 #include "tools/softpmu/symbols/starts.h"
 
-void starts_note(struct link *link, uint64_t address)
-{
-	uint32_t bit = link_flow_start(address);
+struct marks {
+	struct link *link;
+	const struct link_mmap *map;
+};
 
-	link->flow_start[bit / 8] |= (uint8_t)(1u << bit % 8);
+static void mark_one(const struct marks *marks, enum link_mark mark, uint64_t address)
+{
+	link_mark(marks->link, mark, link_mark_file(marks->map),
+		  address - marks->map->start + marks->map->page_offset);
 }
 
-static void note_function(void *opaque, uint64_t start, uint64_t end, bool is_stub)
+static void mark_all(const struct marks *marks, enum link_mark mark, uint64_t start, uint64_t end)
 {
-	if (!is_stub)
-		end = start + 1;
 	for (uint64_t at = start; at < end; at += 4)
-		starts_note(opaque, at);
+		mark_one(marks, mark, at);
+}
+
+static void note_function(void *opaque, const char *name, uint64_t start, uint64_t end)
+{
+	if (code_is_stub(name)) {
+		mark_all(opaque, LINK_MARK_START, start, end);
+		mark_all(opaque, LINK_MARK_STUB, start, end);
+		return;
+	}
+	mark_one(opaque, LINK_MARK_START, start);
+	if (code_is_resolver(name))
+		mark_all(opaque, LINK_MARK_RESOLVER, start, end);
 }
 
 void starts_note_all(struct code *code, const struct link_mmap *map, struct link *link)
 {
-	code_each_function(code, map, note_function, link);
+	struct marks marks = {link, map};
+
+	code_each_function(code, map, note_function, &marks);
 }
 
 void starts_note_readable(const struct link_mmap *map, struct link *link)
 {
-	for (unsigned i = 0; i < LINK_FLOW_READABLE; i++)
-		starts_note(link, link_flow_readable(map) + 4 * i);
+	link_mark(link, LINK_MARK_READABLE, link_mark_file(map), map->page_offset);
 }

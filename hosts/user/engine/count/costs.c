@@ -17,6 +17,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/activity_parts.h"
 #include "engine/count/client.h"
+#include "engine/count/code_files.h"
 #include "engine/count/count.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
@@ -288,16 +289,9 @@ static void add_call(struct costs *c, enum link_call_kind kind, uint64_t from, u
 		write_calls(c);
 }
 
-static bool begins_function(uint64_t at)
-{
-	uint32_t bit = link_flow_start(at);
-
-	return engine_link->flow_start[bit / 8] >> bit % 8 & 1;
-}
-
 void costs_jump(struct activity *a, const struct activity_code *code, uint64_t to)
 {
-	if (begins_function(to))
+	if (code_files_marked(LINK_MARK_START, to))
 		add_call(a->costs, LINK_CALL_JUMP, code->pc + code->branch_at, to, 0);
 }
 

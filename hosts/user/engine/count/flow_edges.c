@@ -18,83 +18,42 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "engine/count/code_files.h"
 #include "engine/count/count.h"
 #include "engine/count/flow_log.h"
+#include "engine/count/flow_pairs.h"
+#include "engine/count/flow_sums.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/lock.h"
 #include "engine/rt/sys.h"
 #include "engine/rt/threads.h"
 
-#define MAPPINGS_MAX 4096
-#define BLOCK_MOST   4096 /* more than the counters of a few blocks */
+#define BLOCK_MOST 4096 /* more than the counters of a few blocks */
 
 static struct edge {
 	uint64_t from, to;
 } * edge;
 static unsigned edges;
 
-/* Newer mappings cover older ones. */
-static struct mapping {
-	uint64_t start, end;
-	bool is_file;
-} mapping[MAPPINGS_MAX];
-static unsigned mappings;
-
-static bool covers(uint64_t start, uint64_t end)
-{
-	for (unsigned i = 0; i < mappings; i++)
-		if (mapping[i].start < end && start < mapping[i].end)
-			return true;
-	return false;
-}
-
-static bool is_start(uint64_t address)
-{
-	uint32_t bit = link_flow_start(address);
-
-	return engine_link->flow_start[bit / 8] & 1u << bit % 8;
-}
-
-/* Returns whether the tool has said that it can read the file. */
-static bool is_readable(const struct link_mmap *map)
-{
-	for (unsigned i = 0; i < LINK_FLOW_READABLE; i++)
-		if (!is_start(link_flow_readable(map) + 4 * i))
-			return false;
-	return true;
-}
-
-/* What the thread has done, the tool learns before the other mapping. */
+/* What the thread has done, the tool learns before the other mapping.  There, branches go to other
+ * places. */
 static void tell_all(void)
 {
 	flow_edges_drain();
+	flow_sums_drain();
 	flow_log_hand_over();
+	flow_pairs_clear();
+}
+
+static void tell_all_threads(void)
+{
+	threads_all(tell_all);
 }
 
 void flow_edges_map(const struct link_mmap *map)
 {
-	uint64_t end = map->start + map->length;
-
-	if (covers(map->start, end)) {
-		lock_stop_others();
-		threads_all(tell_all);
-		lock_resume_others();
-	}
-	ring_write(&map->header);
-	ring_settle();
-	/* If there are too many, nothing is counted any more. */
-	if (mappings < MAPPINGS_MAX)
-		mapping[mappings++] = (struct mapping){map->start, end,
-						       link_flow_is_file(map) && is_readable(map)};
-}
-
-static bool is_in_file(uint64_t address)
-{
-	for (unsigned i = mappings; i-- > 0;)
-		if (address >= mapping[i].start && address < mapping[i].end)
-			return mapping[i].is_file;
-	return false;
+	code_files_map(map, tell_all_threads);
 }
 
 bool flow_edges_in_any_order(void)
@@ -104,9 +63,10 @@ bool flow_edges_in_any_order(void)
 
 unsigned flow_edges_counter(uint64_t from, uint64_t to)
 {
-	if (mappings == MAPPINGS_MAX || edges == EDGES_MAX || !is_in_file(from))
+	if (edges == EDGES_MAX || !code_files_have(from))
 		return 0;
-	if (to && (!is_in_file(to) || (!flow_edges_in_any_order() && is_start(to))))
+	if (to && (!code_files_have(to) ||
+		   (!flow_edges_in_any_order() && code_files_marked(LINK_MARK_START, to))))
 		return 0;
 	if (!edge)
 		edge = heap_allocate(EDGES_MAX * sizeof(*edge));
@@ -126,7 +86,7 @@ void flow_edges_drain(void)
 	for (unsigned i = 0; i < edges; i++) {
 		if (!count[i])
 			continue;
-		flow_log_next(LINK_FLOW_COUNTED | edge[i].from, edge[i].to, count[i]);
+		flow_log_counted(edge[i].from, edge[i].to, count[i]);
 		count[i] = 0;
 	}
 }

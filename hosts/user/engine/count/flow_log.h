@@ -9,6 +9,11 @@
 /* Adds a record with these words (hosts/user/link.h).  Returns the place of those that follow, one
  * for each meter. */
 int64_t *flow_log_next(uint64_t from, uint64_t to, uint64_t third);
+/* Adds the record of a branch that was counted.  0 is no address. */
+int64_t *flow_log_counted(uint64_t from, uint64_t to, uint64_t times);
+/* Adds the record of a meter.  `held`: how much of its headroom translated code does not have now.
+ * The calls that have not returned stay the newest records. */
+void flow_log_meter(unsigned m, int64_t held);
 /* Gives the tool what has been logged. */
 void flow_log_hand_over(void);
 /* Forgets it. */

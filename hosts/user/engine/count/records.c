@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "engine/count/code_files.h"
 #include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/opened_records.h"
@@ -71,10 +72,10 @@ void record_mmap(uint64_t start, uint64_t bytes, uint64_t page_offset, int prote
 	r.m.flags = (uint32_t)flags;
 	if (flow_is_wanted() && protection & PROT_EXEC)
 		flow_edges_map(&r.m);
+	else if (costs_wanted() && protection & PROT_EXEC)
+		code_files_map(&r.m, NULL);
 	else
 		ring_write(&r.m.header);
-	if (costs_wanted() && protection & PROT_EXEC)
-		ring_settle(); /* the tool says where functions begin */
 	tell_opened(&r.m, fd >= 0 || memcmp(r.m.path, "//anon", 7) != 0);
 	if (protection & PROT_EXEC)
 		points_follow_mapping();

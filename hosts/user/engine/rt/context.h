@@ -14,6 +14,7 @@
 #include <linux/seccomp.h>
 
 #include "engine/rt/context_words.h"
+#include "engine/rt/flow_words.h"
 #include "engine/rt/rseq_state.h"
 #include "engine/rt/run_state.h"
 #include "engine/rt/signal_state.h"
@@ -29,6 +30,7 @@ struct counting;
 struct meter_list;
 struct link_follower;
 struct branches;
+struct flow_pairs;
 struct activity;
 struct steps;
 struct vfork_child;
@@ -44,6 +46,9 @@ struct flow {
 	uint64_t signals[LINK_FLOW_METERS_MAX];
 	int64_t held[LINK_FLOW_METERS_MAX];
 	uint64_t complete_at, complete_after; /* clocks: when the log was complete, and the pause */
+	bool is_active;		  /* the function in which the thread began is marked as active */
+	struct flow_told *told;	  /* NULL: the tool has got no call */
+	struct flow_pairs *pairs; /* NULL: no indirect branch is known */
 };
 
 /*
@@ -66,7 +71,7 @@ struct context {
 	uint32_t pending;
 	uint32_t call; /* what became of the program's last system call: CALL_MADE, ... */
 	struct context *self;
-	uint64_t spill_high[2];
+	uint64_t spill_high[3];
 	/* threads.c */
 	uint32_t stop;	  /* the thread must stop */
 	uint32_t outside; /* it is stopped, or in a system call of the program */
@@ -152,6 +157,9 @@ CTX_CHECK(self, CTX_SELF);
 CTX_CHECK(spill_high, CTX_SPILL_HIGH);
 CTX_CHECK(shard, CTX_SHARDS);
 _Static_assert(THREAD_BYTES == CTX_EDGES, "the counters follow");
+_Static_assert(CTX_ACTIVE == CTX_EDGES + EDGES_BYTES, "what is known of calls follows");
+_Static_assert(CTX_TOLD == CTX_ACTIVE + (8u << ACTIVE_BITS) + 8, "in this order");
+_Static_assert(CTX_CALLS == CTX_PAIRS + (sizeof(struct flow_pair) << (PAIR_BITS + 1)), "the same");
 
 /* Returns the counters of taken branches, which are mapped if the control flow is wanted. */
 static inline uint64_t *context_edges(struct context *c)

@@ -33,7 +33,7 @@
 #define CTX_PENDING	0xd8	/* 32 bits: a signal waits for the next instruction boundary */
 #define CTX_CALL	0xdc	/* 32 bits: enum call_outcome */
 #define CTX_SELF	0xe0	/* the context's address */
-#define CTX_SPILL_HIGH	0xe8	/* two registers: spilled to log a block's activity, or a branch */
+#define CTX_SPILL_HIGH	0xe8	/* three registers, spilled to log a block's activity or a branch */
 #define CTX_EDGES	0x40000 /* uint64_t[]: how often branches were taken (flow_edges.c) */
 #define CTX_SHARDS	0x3400	/* int64_t[SHARDED_METERS][SHARDS]: headroom of bulk code */
 

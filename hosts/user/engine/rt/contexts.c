@@ -33,7 +33,8 @@ bool context_is_dead(uint32_t tid)
 
 uint64_t context_bytes(void)
 {
-	return THREAD_BYTES + (engine_wants(LINK_WANT_FLOW) ? EDGES_BYTES : 0);
+	return engine_wants(LINK_WANT_FLOW) ? FLOW_CALLS_END(link_flow_bytes(engine_link->events))
+					    : THREAD_BYTES;
 }
 
 /* The mapping is large enough to contain an aligned piece. */

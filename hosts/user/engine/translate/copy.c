@@ -14,14 +14,13 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
-#include "engine/count/flow_edges.h"
 #include "engine/count/meter_list.h"
 #include "engine/persist/persist.h"
 #include "engine/rt/context.h"
 #include "engine/rt/context_words.h"
-#include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 #include "engine/translate/copy_edges.h"
+#include "engine/translate/copy_flow.h"
 #include "engine/translate/describe.h"
 #include "engine/translate/path.h"
 #include "engine/translate/translate.h"
@@ -39,49 +38,6 @@ static uint32_t log_kind(const struct copy *copy, uint64_t kind)
 	return copy->list->branch_kinds ? (uint32_t)__builtin_ctzll(kind) : LOG_NO_KIND;
 }
 
-/* What the log of branches has of a branch that was taken. */
-struct taken {
-	unsigned branch;
-	uint64_t kind, to; /* SPMU_SIGBIT; 0: RCX holds the target */
-	enum copy_way way;
-};
-
-/* Logs the branch with what is left of the headroom. */
-static void log_flow(struct copy *copy, struct emit *e, const struct taken *taken)
-{
-	struct emit_flow f = {
-		.from = copy->path->pc[taken->branch],
-		.to = taken->to,
-		.indirect = !taken->to,
-		.bytes = link_flow_bytes(engine_link->events),
-		.meters = copy->list->meters,
-		.shards = copy->list->shards,
-	};
-
-	for (unsigned m = 0; m < f.meters; m++) {
-		f.shard[m] = CTX_SHARDS + m * SHARDS * 8;
-		f.ahead[m] = copy_edges_ahead(copy, taken->branch, taken->way, m);
-	}
-	emit_flow(e, &f);
-}
-
-/* Counts the branch, if that is enough.  Returns false if not. */
-static bool count_flow(const struct copy *copy, struct emit *e, const struct taken *taken)
-{
-	uint64_t counted = SPMU_SIGBIT(COND_TAKEN) | SPMU_SIGBIT(JMP_REL);
-	unsigned counter;
-
-	if (flow_edges_in_any_order())
-		counted = taken->to ? SPMU_SIGSET_TAKEN : SPMU_SIGBIT(RET_NEAR);
-	if (!(taken->kind & counted))
-		return false;
-	counter = flow_edges_counter(copy->path->pc[taken->branch], taken->to);
-	if (!counter || !emit_reaches_word(e, counter))
-		return false;
-	emit_count(e, counter, !taken->to || !path_flags_dead_at(taken->to));
-	return true;
-}
-
 static void log_branch(struct copy *copy, struct emit *e, const struct taken *taken)
 {
 	uint64_t from = copy->path->pc[taken->branch];
@@ -89,8 +45,7 @@ static void log_branch(struct copy *copy, struct emit *e, const struct taken *ta
 	if (!is_logged(copy, taken->kind))
 		return;
 	if (copy->list->flow) {
-		if (!count_flow(copy, e, taken))
-			log_flow(copy, e, taken);
+		copy_flow(copy, e, taken);
 		return;
 	}
 	if (taken->to)

@@ -9,6 +9,7 @@
 #include <hosts/user/link.h>
 
 #include "engine/rt/context_words.h"
+#include "engine/rt/flow_words.h"
 #include "engine/rt/sys.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
@@ -104,6 +105,10 @@ void emit_load(struct emit *e, unsigned reg, unsigned offset);
 /* Returns whether the code is an emit_save().  Sets *reg to its register. */
 bool emit_is_save(const uint8_t *code, unsigned *reg);
 
+/* ADD and SUB reg, word.  They change the flags. */
+void emit_add(struct emit *e, unsigned reg, unsigned offset);
+void emit_subtract(struct emit *e, unsigned reg, unsigned offset);
+
 /* SUB and ADD QWORD, n.  They change the flags. */
 void emit_charge(struct emit *e, unsigned offset, unsigned n);
 void emit_refund(struct emit *e, unsigned offset, unsigned n);
@@ -146,19 +151,58 @@ void emit_jmp_far(struct emit *e, uint64_t target);
 #define LOG_RECORD_BYTES 24 /* like a BTS record: from, to, and the kind in place of the flags */
 #define LOG_NO_KIND	 UINT32_MAX
 void emit_log(struct emit *e, uint64_t from, uint64_t to, uint32_t kind);
+/* MOV QWORD [RAX+at], value */
+void emit_log_word(struct emit *e, unsigned at, uint64_t value);
 void emit_log_indirect(struct emit *e, uint64_t from, uint32_t kind);
 
-/* Emits the entry of a branch in the log of control flow (hosts/user/link.h).  `shard`: the offset
- * of the first word of each meter's headroom, of which there are `shards`, 1 or 2.  `ahead`: what
- * is charged already, although it comes after the branch. */
+/*
+ * Instructions with the operand [base+distance] (emit_memory.c).  The base is one of RAX to RDI,
+ * but not RSP.  `opcode` is a byte, and `operation` what ModRM has in place of a register.
+ */
+/* opcode reg, of 64 bits and of 32. */
+void emit_memory(struct emit *e, unsigned opcode, unsigned reg, unsigned base, int32_t distance);
+void emit_memory32(struct emit *e, unsigned opcode, unsigned reg, unsigned base, int32_t distance);
+/* An operation with a byte n, of 64 bits; with a value, of 32 bits. */
+void emit_memory_n(struct emit *e, unsigned operation, unsigned base, int32_t distance, int n);
+void emit_memory32_value(struct emit *e, unsigned opcode, unsigned operation, unsigned base,
+			 int32_t distance, uint32_t value);
+
+/*
+ * The code that logs control flow (emit_flow.c).
+ *
+ * A branch has a record in the log (hosts/user/link.h).  `shard`: the offset of the first word of
+ * each meter's headroom, of which there are `shards`, 1 or 2.  `ahead`: what is charged already,
+ * although it comes after the branch.
+ */
 struct emit_flow {
 	uint64_t from, to;
 	bool indirect; /* RCX holds `to` */
 	unsigned bytes, meters, shards;
 	unsigned shard[LINK_FLOW_METERS_MAX];
 	int32_t ahead[LINK_FLOW_METERS_MAX];
+	/* flow_words.h */
+	enum flow_kind kind;
+	uint64_t returns_to; /* of a call */
+	uint32_t call;	     /* the place of its sums */
+	uint32_t site;	     /* the id of an indirect branch */
+	unsigned counter;    /* of the branches that are counted and have no sums */
+	bool keep_flags;     /* the code at `to`, which is constant, needs them */
 };
+/* The record as it is.  A call, or a jump to a function, marks the function as active. */
 void emit_flow(struct emit *e, const struct emit_flow *f);
+/* A call that can be counted when it returns, to a constant function or to any. */
+void emit_flow_call(struct emit *e, const struct emit_flow *f);
+void emit_flow_call_indirect(struct emit *e, const struct emit_flow *f);
+/* A return that perhaps ends the call of the newest record. */
+void emit_flow_return(struct emit *e, const struct emit_flow *f);
+/* A jump to another function, which ends with the return. */
+void emit_flow_jump(struct emit *e, const struct emit_flow *f);
+/* An indirect jump to a constant place that is not the first of a function. */
+void emit_flow_jump_inside(struct emit *e, const struct emit_flow *f);
+/* An indirect jump, to another function or not. */
+void emit_flow_jump_indirect(struct emit *e, const struct emit_flow *f);
+/* A jump out of a linkage table. */
+void emit_flow_out_of_stub(struct emit *e, const struct emit_flow *f);
 
 /* Returns whether code here can name that word of the context. */
 bool emit_reaches_word(const struct emit *e, unsigned offset);

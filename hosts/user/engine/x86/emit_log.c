@@ -6,8 +6,7 @@
 #include "engine/rt/context_words.h"
 #include "engine/x86/emit.h"
 
-/* MOV QWORD [RAX+at], value */
-static void emit_log_word(struct emit *e, unsigned at, uint64_t value)
+void emit_log_word(struct emit *e, unsigned at, uint64_t value)
 {
 	if (value <= INT32_MAX) {
 		emit_bytes(e, (const uint8_t[]){0x48, 0xc7, 0x40, (uint8_t)at}, 4);
@@ -60,53 +59,5 @@ void emit_count(struct emit *e, unsigned offset, bool keep_flags)
 	emit_load(e, RAX, offset);
 	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x40, 0x01}, 4); /* LEA RAX, [RAX+1] */
 	emit_save(e, RAX, offset);
-	emit_load(e, RAX, CTX_SPILL_LOG);
-}
-
-/* RDX = what is left of the headroom of meter m after the branch.  No flag changes. */
-static void emit_left(struct emit *e, const struct emit_flow *f, unsigned m)
-{
-	emit_load(e, RDX, f->shard[m]);
-	if (f->shards > 1) {
-		emit_load(e, RSI, f->shard[m] + 8);
-		/* LEA RDX, [RDX+RSI+n] */
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x94, 0x32}, 4);
-		emit32(e, (uint64_t)(int64_t)f->ahead[m]);
-	} else if (f->ahead[m]) {
-		emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x92}, 3); /* LEA RDX, [RDX+n] */
-		emit32(e, (uint64_t)(int64_t)f->ahead[m]);
-	}
-	/* MOV [RAX+24+8*m], RDX */
-	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x50, (uint8_t)(24 + 8 * m)}, 4);
-}
-
-/* Stores what is left of the headroom of each meter. */
-static void emit_headroom(struct emit *e, const struct emit_flow *f)
-{
-	emit_save(e, RDX, CTX_SPILL_HIGH);
-	if (f->shards > 1)
-		emit_save(e, RSI, CTX_SPILL_HIGH + 8);
-	for (unsigned m = 0; m < f->meters; m++)
-		emit_left(e, f, m);
-	if (f->shards > 1)
-		emit_load(e, RSI, CTX_SPILL_HIGH + 8);
-	emit_load(e, RDX, CTX_SPILL_HIGH);
-}
-
-void emit_flow(struct emit *e, const struct emit_flow *f)
-{
-	emit_save(e, RAX, CTX_SPILL_LOG);
-	emit_load(e, RAX, CTX_LOG);
-	emit_log_word(e, 0, f->from);
-	if (f->indirect)
-		emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x48, 0x08}, 4); /* MOV [RAX+8], RCX */
-	else
-		emit_log_word(e, 8, f->to);
-	emit_bytes(e, (const uint8_t[]){0x48, 0x89, 0x60, 0x10}, 4); /* MOV [RAX+16], RSP */
-	if (f->meters)
-		emit_headroom(e, f);
-	emit_bytes(e, (const uint8_t[]){0x48, 0x8d, 0x80}, 3); /* LEA RAX, [RAX+bytes] */
-	emit32(e, f->bytes);
-	emit_save(e, RAX, CTX_LOG);
 	emit_load(e, RAX, CTX_SPILL_LOG);
 }

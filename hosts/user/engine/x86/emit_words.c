@@ -74,6 +74,16 @@ void emit_load(struct emit *e, unsigned reg, unsigned offset)
 	emit_word(e, 0x8b, reg, offset, 0);
 }
 
+void emit_add(struct emit *e, unsigned reg, unsigned offset)
+{
+	emit_word(e, 0x03, reg, offset, 0);
+}
+
+void emit_subtract(struct emit *e, unsigned reg, unsigned offset)
+{
+	emit_word(e, 0x2b, reg, offset, 0);
+}
+
 static void emit_arithmetic(struct emit *e, unsigned operation, unsigned offset, unsigned n)
 {
 	bool is_short = n < 128;
