@@ -105,9 +105,9 @@ void flow_pairs_learn(uint64_t from, uint64_t to, bool is_call)
 	if (!id || !code_files_have(from) || !code_files_have(to) || is_resolver(from) ||
 	    is_resolver(to))
 		return;
-	if (is_call || code_files_marked(LINK_MARK_START, to))
+	if (code_files_marked(LINK_MARK_START, to))
 		learn_function(id, &(struct flow_call){from, to, returns_to});
-	else
+	else if (!is_call)
 		learn_pair(id, to, (struct flow_open){0});
 }
 
