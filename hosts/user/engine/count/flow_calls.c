@@ -87,9 +87,9 @@ static void convert_branch(struct record *record, uint32_t before)
 	}
 }
 
-static bool is_open(const struct record *record)
+bool flow_calls_is_open(uint64_t from, uint64_t to)
 {
-	return !(record->from & LINK_FLOW_FLAGS) && (int64_t)record->to < 0;
+	return !(from & LINK_FLOW_FLAGS) && (int64_t)to < 0;
 }
 
 /* Makes the record of an open call one of a branch. */
@@ -109,7 +109,8 @@ void flow_calls_convert(void *records, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		struct record *record = (void *)((char *)records + i * record_bytes());
-		uint32_t open = is_open(record) ? record->open.call : 0;
+		bool is_open = flow_calls_is_open(record->from, record->to);
+		uint32_t open = is_open ? record->open.call : 0;
 
 		if (open)
 			convert_open(record);

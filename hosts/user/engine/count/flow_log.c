@@ -95,7 +95,7 @@ static size_t open_at_end(void)
 	for (uint64_t at = current->log - bytes; at > current->flow.log; at -= bytes, count++) {
 		const struct record *record = (const struct record *)at;
 
-		if (record->from & LINK_FLOW_FLAGS || (int64_t)record->to >= 0)
+		if (!flow_calls_is_open(record->from, record->to))
 			break;
 	}
 	return count;
