@@ -24,6 +24,9 @@ WAYS = {  # arguments before a program
     "run": ["run", "--"],  # no event is open
     "record": ["record", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "instructions:upp", "--"],
     "branches": ["record", "-b", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "instructions:upp", "--"],
+    "clocks": ["stat", "--static-clocks", "-o", os.devnull, "-e", "cycles:u", "--"],
+    "clock-samples": ["record", "--static-clocks", "-q", "-o", os.devnull, "-c", str(run.PERIOD), "-e", "cycles:u",
+                      "--"],
     "trace": ["trace", "--summary", "-o", os.devnull, "--"],
 }
 

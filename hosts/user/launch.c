@@ -43,12 +43,14 @@ extern const uint8_t engine_image[], engine_image_end[];
 
 struct spmu_supply launch_supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
-void launch_use_machine(const struct spmu_machine *machine, bool clocks)
+void launch_use_machine(const struct spmu_machine *machine, enum launch_clocks clocks)
 {
 	const struct spmu_core_shape *core = spmu_core_shape_find(machine->name);
 
 	spmu_machine_supplies(machine, &launch_supply);
-	if (clocks && core)
+	if (clocks == LAUNCH_CLOCKS_STATIC && core)
+		spmu_static_clocks_supply(&launch_supply);
+	if (clocks == LAUNCH_CLOCKS_TIMELINE && core)
 		spmu_timeline_supplies(core, &launch_supply);
 }
 
@@ -161,6 +163,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 			request->clocks ? spmu_core_shape_find(request->machine->name) : NULL;
 
 		link->machine = *request->machine;
+		link->static_clocks = core && request->clocks == LAUNCH_CLOCKS_STATIC;
 		snprintf(link->core, sizeof(link->core), "%s", core ? core->name : "");
 	}
 	link->machine.name = link->machine.source = NULL; /* of another address space */
@@ -178,9 +181,10 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->windows.count = request->window_count;
 	link->windows.warm = request->window_warm;
 	link->windows.skip = request->window_skip;
-	/* With a machine, code names descriptions of blocks, which are not saved.  For the control
-	 * flow it names counters of branches. */
-	if (!(link->want & (LINK_WANT_COLD | LINK_WANT_FLOW)) && !request->machine)
+	/* With a machine, code names descriptions of blocks, which are not saved, unless it only
+	 * counts static clocks.  For the control flow it names counters of branches. */
+	if (!(link->want & (LINK_WANT_COLD | LINK_WANT_FLOW)) &&
+	    (!request->machine || link->static_clocks))
 		find_cache_folders(link);
 	link->tool_pid = getpid();
 	for (size_t i = 0; i < request->events; i++)

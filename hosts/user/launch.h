@@ -16,10 +16,16 @@
 extern const uint64_t engine_image_sum;
 
 /* The signals that hosts/user supplies: everything that follows from execution.  After
- * launch_use_machine() also what a model of the machine counts.  Clocks are among that if they are
- * wanted and the machine has a core in softpmu/uarch_time.h. */
+ * launch_use_machine() also what a model of the machine counts. */
 extern struct spmu_supply launch_supply;
-void launch_use_machine(const struct spmu_machine *machine, bool clocks);
+
+/* What clocks there are, if the machine has a core in softpmu/uarch_time.h. */
+enum launch_clocks {
+	LAUNCH_CLOCKS_NONE,
+	LAUNCH_CLOCKS_TIMELINE, /* of a timeline, which no sample can name */
+	LAUNCH_CLOCKS_STATIC,	/* static ones, of each instruction */
+};
+void launch_use_machine(const struct spmu_machine *machine, enum launch_clocks clocks);
 
 /*
  * Is called with each record of the ring and the record's time in nanoseconds of CLOCK_MONOTONIC,
@@ -65,7 +71,7 @@ struct launch_control {
 struct launch_request {
 	const char *model;
 	const struct spmu_machine *machine; /* that counts modelled events; NULL: none */
-	bool clocks; /* the machine's core gives it clocks; no event is sampled */
+	enum launch_clocks clocks;
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    13u
+#define LINK_VERSION	    14u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -215,6 +215,7 @@ struct link {
 	char model[32];
 	struct spmu_machine machine; /* that counts modelled events, without names; size 0: none */
 	char core[32];		     /* that gives the machine clocks; empty: none */
+	bool static_clocks;	     /* by instruction (uarch_time.h), not by a timeline */
 	char file[LINK_PATH_MAX];    /* the file that is executed, found in PATH */
 	char program[LINK_PATH_MAX]; /* the ELF file to run: that file, or a script's interpreter */
 	uint32_t events;

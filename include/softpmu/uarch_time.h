@@ -245,6 +245,32 @@ SPMU_API struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_time
 							  const struct spmu_core_shape *core,
 							  void *memory);
 
+/*
+ * Static clocks: what the instructions of a block add to its time if every access hits the first
+ * level and every branch is predicted.  A program's static clocks are the sum over its
+ * instructions, which costs a host as little as counting instructions.
+ */
+#define SPMU_CLOCK_PARTS     16u   /* of them are a clock */
+#define SPMU_CLOCK_PARTS_MAX 4095u /* that an instruction takes at most */
+
+/*
+ * Computes the static clocks of a block that runs again and again, so chains of results from turn
+ * to turn and ports count.  A block has at least one part.
+ *
+ * timeline	Of the block's core, without an account.  What it has run before does not matter,
+ *		and its clocks mean nothing afterwards.
+ * taken	Whether the block ends with a taken branch.  Then it takes at least as long as there
+ *		is between two of them.
+ * parts	Gets the parts of a clock of each instruction, as many as the block has.
+ *
+ * Cost: that of one or two hundred instructions in spmu_timeline_run().
+ */
+SPMU_API void spmu_timed_block_clocks(const struct spmu_timed_block *block,
+				      struct spmu_timeline *timeline, bool taken, uint16_t *parts);
+
+/* Adds static clocks to *supply: core and reference clocks. */
+SPMU_API void spmu_static_clocks_supply(struct spmu_supply *supply);
+
 #ifdef __cplusplus
 }
 #endif

@@ -380,6 +380,16 @@ INLINE void run_insns(struct spmu_timeline *t, const struct spmu_timed_block *bl
 	}
 }
 
+void timeline_fetch(struct spmu_timeline *t, const struct spmu_timed_block *b)
+{
+	fetch(t, b, SPMU_LEVEL_L1);
+}
+
+void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in)
+{
+	run_insn(t, in, NULL, 0, (struct mode){false, false});
+}
+
 /* Tells the front end what runs. */
 static void follow(struct spmu_timeline *t, const struct spmu_timed_block *b, unsigned insns)
 {

@@ -182,7 +182,7 @@ static void calls(void)
 
 /* --- what a counter is programmed with --- */
 
-static const struct spmu_supply exact = {.exact = SPMU_SIGSET_ARCHITECTURAL};
+static const struct perf_supply exact = {.unit.exact = SPMU_SIGSET_ARCHITECTURAL};
 
 static long select_on(const char *name, uint32_t type, uint64_t config,
 		      struct spmu_request *request)

@@ -9,16 +9,16 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --sweep --sample-windows -i --no-inherit -r --repeat --per-thread -D --delay --timeout -I --interval-print --interval-count --control -j --json-output -x --field-separator \
+		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --static-clocks --sweep --sample-windows -i --no-inherit -r --repeat --per-thread -D --delay --timeout -I --interval-print --interval-count --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --region --toggle --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
-			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -z --compression-level -M --model --machine --machine-file --cache --set \
+			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -z --compression-level -M --model --machine --machine-file --cache --set --static-clocks \
 			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
-	run) echo "-M --model --machine --machine-file --cache --set --no-identity --strict --no-cache -h --help" ;;
+	run) echo "-M --model --machine --machine-file --cache --set --static-clocks --no-identity --strict --no-cache -h --help" ;;
 	profile)
 		echo "-e --event -o --output -i --no-inherit --toggle --baseline --threshold --deterministic --no-cache --strict -M --model \
 			-q --quiet -v --verbose -h --help"
@@ -36,7 +36,7 @@ _softpmu_options() {
 	bench) echo "-e --event -i --no-inherit -M --model --no-cache --strict -q --quiet -h --help" ;;
 	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
-	list) echo "-M --model --machine -j --json -h --help" ;;
+	list) echo "-M --model --machine --static-clocks -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	cache) echo "-a --all -s --system -h --help" ;;
 	explain) echo "-M --model -t --threads --ascii -h --help" ;;

@@ -171,10 +171,10 @@ static bool is_judged(const struct spmu_event *row)
 }
 
 /* What nothing supplies is absent: it is refused, and never counted as 0. */
-static bool is_supplied(const struct named *named, const struct spmu_supply *supply)
+static bool is_supplied(const struct named *named, const struct perf_supply *supply)
 {
 	if (!named->row || is_judged(named->row) ||
-	    spmu_event_fidelity(named->row, supply) == SPMU_ABSENT)
+	    spmu_event_fidelity(named->row, &supply->unit) == SPMU_ABSENT)
 		return false;
 	/* A threshold of clocks needs each clock. */
 	return !(named->row->signals & SPMU_SIGSET_CLOCKS && named->modifiers);
@@ -293,7 +293,7 @@ static void set_period(const struct perf_event_attr *attr, struct spmu_request *
 	request->period = attr->freq ? PERIOD_FIRST : attr->sample_period;
 }
 
-long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
+long perf_select(const struct spmu_model *model, const struct perf_supply *supply,
 		 const struct perf_event_attr *attr, struct spmu_request *request)
 {
 	struct named named = {0};
@@ -305,8 +305,9 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 		return result;
 	if (attr->exclude_user || !is_supplied(&named, supply))
 		return -ENOENT;
-	/* A model of time has sums: it does not know at which instruction a clock is the n-th. */
-	if (perf_attr_samples(attr) && named.row->signals & SPMU_SIGSET_CLOCKS)
+	/* A timeline has sums: it does not know at which instruction a clock is the n-th. */
+	if (perf_attr_samples(attr) && named.row->signals & SPMU_SIGSET_CLOCKS &&
+	    !supply->samples_clocks)
 		return -ENOENT;
 	if (attr->precise_ip && named.generic && !named.row->pebs_counters) {
 		named.row = precise_twin(model, named.row);
@@ -328,7 +329,7 @@ long perf_select(const struct spmu_model *model, const struct spmu_supply *suppl
 
 /* A clock samples each so many instructions, and tells with each sample how much time has passed.
  * The first samples adapt the number to the period or the rate. */
-static long select_clock(const struct spmu_model *model, const struct spmu_supply *supply,
+static long select_clock(const struct spmu_model *model, const struct perf_supply *supply,
 			 const struct perf_event_attr *attr, struct spmu_request *request)
 {
 	const struct perf_event_attr instructions = {
@@ -349,7 +350,7 @@ bool perf_select_is_clock(const struct perf_event_attr *attr)
 						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-long perf_select_software(const struct spmu_model *model, const struct spmu_supply *supply,
+long perf_select_software(const struct spmu_model *model, const struct perf_supply *supply,
 			  const struct perf_event_attr *attr, struct spmu_request *request)
 {
 	*request = (struct spmu_request){.size = sizeof(*request), .fixed = -1};

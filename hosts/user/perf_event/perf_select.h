@@ -15,6 +15,12 @@
 /* The type of the PMU `cpu`, as Linux has it in /sys/bus/event_source/devices/cpu/type. */
 #define PERF_SELECT_CPU PERF_TYPE_RAW
 
+/* What the unit can count for programs, and whether it can sample clocks. */
+struct perf_supply {
+	struct spmu_supply unit;
+	bool samples_clocks;
+};
+
 /*
  * Fills in *request.  The checks of perf_attr_check() have been made.
  *
@@ -23,7 +29,7 @@
  * -EACCES: it counts the other thread of the core, too.
  * -EOPNOTSUPP: samples, or what only samples have.
  */
-long perf_select(const struct spmu_model *model, const struct spmu_supply *supply,
+long perf_select(const struct spmu_model *model, const struct perf_supply *supply,
 		 const struct perf_event_attr *attr, struct spmu_request *request);
 
 /* Returns the threshold of an event of load latency, in core clocks; 0: it is another event. */
@@ -37,7 +43,7 @@ bool perf_select_is_clock(const struct perf_event_attr *attr);
  * The same for a software event (PERF_COUNT_SW_) that is served in place of the kernel: what a task
  * can know of itself.  Only a clock that samples needs the unit.  Errors as above.
  */
-long perf_select_software(const struct spmu_model *model, const struct spmu_supply *supply,
+long perf_select_software(const struct spmu_model *model, const struct perf_supply *supply,
 			  const struct perf_event_attr *attr, struct spmu_request *request);
 
 /* Adds a request to a unit that is otherwise empty.  Returns false if no counter is left. */

@@ -55,7 +55,8 @@ struct list {
 
 static void help(void)
 {
-	puts("Usage: softpmu list [-M MODEL] [--machine[=NAME]] [-j] [PATTERN ...]\n\n"
+	puts("Usage: softpmu list [-M MODEL] [--machine[=NAME]] [--static-clocks] [-j] [PATTERN "
+	     "...]\n\n"
 	     "Lists the events of a model: perf's generic names, the model's table, and further\n"
 	     "events that libpfm4 knows.  A PATTERN is a part of a name or code, or a glob; case\n"
 	     "does not matter.\n\n"
@@ -65,6 +66,7 @@ static void help(void)
 	     "      --machine[=NAME]   as stat with that option: by a model of this machine\n"
 	     "                         (default: the processor's); record samples all of them but\n"
 	     "                         clocks\n"
+	     "      --static-clocks    as stat and record with that option\n"
 	     "  -j, --json             print a JSON object on each line");
 }
 
@@ -435,6 +437,7 @@ int cmd_list(int argc, char **argv)
 	static const struct option options[] = {
 		{"model", required_argument, NULL, 'M'},
 		{"machine", optional_argument, NULL, MACHINE_OPTION_NAME},
+		{"static-clocks", no_argument, NULL, MACHINE_OPTION_STATIC_CLOCKS},
 		{"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},
 		{0}};
@@ -451,6 +454,7 @@ int cmd_list(int argc, char **argv)
 			model = optarg;
 			break;
 		case MACHINE_OPTION_NAME:
+		case MACHINE_OPTION_STATIC_CLOCKS:
 			(void)machine_options_take(&machine_options, option, optarg);
 			break;
 		case 'j':
@@ -466,7 +470,8 @@ int cmd_list(int argc, char **argv)
 	list.model = tool_model(model);
 	if (!list.model)
 		return 1;
-	status = run_use_machine(&machine_options, "list", list.model, true, &machine);
+	status = run_use_machine(&machine_options, "list", list.model, LAUNCH_CLOCKS_TIMELINE,
+				 &machine);
 	if (status >= 0)
 		return status;
 	list.patterns = argv + optind;

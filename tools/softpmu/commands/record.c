@@ -63,6 +63,8 @@ static void print_help(void)
 	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
 	       "                      with another cache: L1I, L1D, L2 or LLC\n"
 	       "      --set KEY=VALUE with another parameter (keys: softpmu explain machine)\n"
+	       "      --static-clocks also sample clocks: those of instructions that hit all "
+	       "caches\n"
 	       "  -i, --no-inherit    do not sample the processes that the program starts\n"
 	       "  -D, --delay MS      switch the events on after MS milliseconds, or during "
 	       "ranges\n"
@@ -313,8 +315,8 @@ static int parse_options(struct record *record, int argc, char **argv)
 	if (status < 0)
 		status = find_model(record);
 	if (status < 0)
-		status = run_use_machine(&record->machine_options, "record", record->model, false,
-					 &record->machine);
+		status = run_use_machine(&record->machine_options, "record", record->model,
+					 LAUNCH_CLOCKS_NONE, &record->machine);
 	if (next == lists)
 		*next = status < 0 && !instructions_precise(record) ? without_pebs : default_event;
 	if (status < 0)
@@ -332,6 +334,7 @@ static void run(struct record *record, const struct launch_program *program,
 	struct launch_request request = {
 		.model = spmu_model_describe(record->model).name,
 		.machine = record->machine.size ? &record->machine : NULL,
+		.clocks = run_clocks(&record->machine_options, LAUNCH_CLOCKS_NONE),
 		.threads = RUN_THREADS,
 		.event = events,
 		.events = record->counted,

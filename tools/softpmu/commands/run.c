@@ -41,6 +41,9 @@ static void print_help(void)
 	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
 	       "                         with another cache: L1I, L1D, L2 or LLC\n"
 	       "      --set KEY=VALUE    with another parameter (keys: softpmu explain machine)\n"
+	       "      --static-clocks    let clocks be those of instructions that hit all caches: "
+	       "fast,\n"
+	       "                         and they can be sampled\n"
 	       "      --no-identity      show programs the machine's own processor, not the model, "
 	       "in\n"
 	       "                         CPUID and /proc/cpuinfo\n"
@@ -96,7 +99,7 @@ static int launch(const struct run_command *command, const struct spmu_model *mo
 	struct launch_request request = {
 		.model = spmu_model_describe(model).name,
 		.machine = command->machine.size ? &command->machine : NULL,
-		.clocks = true,
+		.clocks = run_clocks(&command->machine_options, LAUNCH_CLOCKS_TIMELINE),
 		.threads = RUN_THREADS,
 		.want = command->run.want | LINK_WANT_OPEN |
 			(command->own_identity ? 0 : LINK_WANT_IDENTITY),
@@ -125,8 +128,8 @@ int cmd_run(int argc, char **argv)
 
 	if (status < 0) {
 		model = tool_model(command.run.model_name);
-		status = model ? run_use_machine(&command.machine_options, "run", model, true,
-						 &command.machine)
+		status = model ? run_use_machine(&command.machine_options, "run", model,
+						 LAUNCH_CLOCKS_TIMELINE, &command.machine)
 			       : EXIT_BAD_USAGE;
 	}
 	if (status < 0 && run_find(&program, argv + optind, &status))

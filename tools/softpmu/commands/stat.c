@@ -30,7 +30,7 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 	struct launch_request request = {
 		.model = spmu_model_describe(table->model).name,
 		.machine = machine,
-		.clocks = true,
+		.clocks = run_clocks(&stat->machine_options, LAUNCH_CLOCKS_TIMELINE),
 		.threads = RUN_THREADS,
 		.event = events,
 		.want = stat->run.want,

@@ -33,6 +33,8 @@ static void print_help(void)
 	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
 	       "                         with another cache: L1I, L1D, L2 or LLC\n"
 	       "      --set KEY=VALUE    with another parameter (keys: softpmu explain machine)\n"
+	       "      --static-clocks    count the clocks of instructions that hit all caches: "
+	       "fast\n"
 	       "      --sweep KEY=FROM..TO or KEY=VALUE,VALUE...\n"
 	       "                         run the program with each value, and print a table\n"
 	       "      --sample-windows[=WINDOW[,WARM[,PERIOD]]]\n"
@@ -239,7 +241,8 @@ static int make_machines(struct stat_options *stat, const struct spmu_model *mod
 		free(message);
 	}
 	if (status < 0)
-		launch_use_machine(&stat->machine, true);
+		launch_use_machine(&stat->machine,
+				   run_clocks(&stat->machine_options, LAUNCH_CLOCKS_TIMELINE));
 	return status;
 }
 

@@ -53,6 +53,10 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 		spmu_timeline_supplies(core, &with);
 	if (spmu_event_fidelity(row, &with) == SPMU_ABSENT)
 		return "nothing here supplies what it counts";
+	if (launch_supply.modelled & SPMU_SIGSET_CLOCKS)
+		return "stat --machine counts it without --static-clocks";
+	if (machine && row->signals & SPMU_SIGSET_CLOCKS)
+		return "only stat counts these clocks; those of --static-clocks can be sampled";
 	return machine ? "only stat counts clocks, on a machine whose core is modelled"
 		       : "stat --machine counts it, by a model";
 }

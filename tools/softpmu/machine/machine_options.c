@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <softpmu/uarch_time.h>
+
 #include "tools/softpmu/base/tool.h"
 
 bool machine_options_take(struct machine_options *options, int option, const char *argument)
@@ -16,6 +18,9 @@ bool machine_options_take(struct machine_options *options, int option, const cha
 		return true;
 	case MACHINE_OPTION_FILE:
 		options->file = argument;
+		return true;
+	case MACHINE_OPTION_STATIC_CLOCKS:
+		options->static_clocks = true;
 		return true;
 	case MACHINE_OPTION_CACHE:
 	case MACHINE_OPTION_SET:
@@ -30,7 +35,7 @@ bool machine_options_take(struct machine_options *options, int option, const cha
 
 bool machine_options_given(const struct machine_options *options)
 {
-	return options->name || options->file || options->changes;
+	return options->name || options->file || options->changes || options->static_clocks;
 }
 
 void machine_options_free(struct machine_options *options)
@@ -123,6 +128,10 @@ int machine_options_make(const struct machine_options *options, const char *comm
 	status = change_all(options, command, machine);
 	if (status >= 0)
 		return status;
+	if (options->static_clocks && !spmu_core_shape_find(machine->name))
+		return tool_usage_error(
+			command, "the machine %s has no clocks: nothing is known of its core",
+			machine->name);
 	message = machine_check(machine);
 	if (message) {
 		tool_usage_error(command, "%s%s%s", options->file ? options->file : "",

@@ -17,6 +17,7 @@ struct machine_change {
 struct machine_options {
 	const char *name; /* NULL: not given; "": the machine of the model */
 	const char *file;
+	bool static_clocks;
 	struct machine_change *change; /* in order */
 	size_t changes, room;
 };
@@ -27,12 +28,14 @@ enum {
 	MACHINE_OPTION_FILE,
 	MACHINE_OPTION_CACHE,
 	MACHINE_OPTION_SET,
+	MACHINE_OPTION_STATIC_CLOCKS,
 };
 
 #define MACHINE_OPTIONS                                                                            \
 	{"machine", optional_argument, NULL, MACHINE_OPTION_NAME},                                 \
 		{"machine-file", required_argument, NULL, MACHINE_OPTION_FILE},                    \
 		{"cache", required_argument, NULL, MACHINE_OPTION_CACHE},                          \
+		{"static-clocks", no_argument, NULL, MACHINE_OPTION_STATIC_CLOCKS},                \
 	{                                                                                          \
 		"set", required_argument, NULL, MACHINE_OPTION_SET                                 \
 	}

@@ -56,8 +56,14 @@ bool run_stores_traces(const struct spmu_model *model)
 	return layout && layout->bts_bytes;
 }
 
+enum launch_clocks run_clocks(const struct machine_options *options, enum launch_clocks clocks)
+{
+	return options->static_clocks ? LAUNCH_CLOCKS_STATIC : clocks;
+}
+
 int run_use_machine(const struct machine_options *options, const char *command,
-		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine)
+		    const struct spmu_model *model, enum launch_clocks clocks,
+		    struct spmu_machine *machine)
 {
 	int status;
 
@@ -65,7 +71,7 @@ int run_use_machine(const struct machine_options *options, const char *command,
 		return -1;
 	status = machine_options_make(options, command, spmu_model_describe(model).name, machine);
 	if (status < 0)
-		launch_use_machine(machine, clocks);
+		launch_use_machine(machine, run_clocks(options, clocks));
 	return status;
 }
 

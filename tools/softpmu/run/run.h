@@ -29,11 +29,14 @@ bool run_stores_traces(const struct spmu_model *model);
 
 /*
  * Makes the machine if one of its options was given.  Adds what the machine counts to
- * launch_supply, with clocks if the command counts them.  Returns -1, or the status to exit with
- * after a message.
+ * launch_supply.  Returns -1, or the status to exit with after a message.
  */
 int run_use_machine(const struct machine_options *options, const char *command,
-		    const struct spmu_model *model, bool clocks, struct spmu_machine *machine);
+		    const struct spmu_model *model, enum launch_clocks clocks,
+		    struct spmu_machine *machine);
+
+/* Returns which clocks there are by these options: `clocks`, or static ones. */
+enum launch_clocks run_clocks(const struct machine_options *options, enum launch_clocks clocks);
 
 /* Finds the threshold of the events of load latency; 0: there is none.  Returns -1, or after a
  * message the status to exit with: the processor has one register, so all have the same. */

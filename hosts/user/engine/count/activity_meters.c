@@ -14,10 +14,11 @@
 #define CLOCKS SPMU_SIGSET_CLOCKS
 
 /* Returns whether a meter counts clocks and nothing else.  A meter that also counts instructions
- * looks at each clock, and its clocks are those of precise steps. */
+ * looks at each clock, and its clocks are those of precise steps.  Static clocks need no model. */
 static bool is_of_clocks(const struct spmu_meter *meter)
 {
-	return meter->signals & CLOCKS && !(meter->signals & ~CLOCKS) && !meter->tallies;
+	return !engine_link->static_clocks && meter->signals & CLOCKS &&
+	       !(meter->signals & ~CLOCKS) && !meter->tallies;
 }
 
 uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *signals,

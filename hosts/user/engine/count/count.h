@@ -14,6 +14,7 @@
  * block charges its meters, and the size of the aligned range in which a forward-only block
  * continues. */
 #define CHECK_INSNS_MAX 4
+#define CHECK_PARTS_MAX 64 /* of static clocks, in these instructions */
 #define FORWARD_SPAN	(1u << 20)
 /* A step: its instructions, and the headroom of each meter for which it is made. */
 #define STEP_INSNS_MAX	   8
@@ -51,6 +52,12 @@ static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 	for (uint64_t set = signals & current->list->signals[m]; set; set &= set - 1)
 		n++;
 	return n;
+}
+/* Returns whether meter m counts static clocks.  Code charges them in parts of a clock. */
+static inline bool meter_counts_clocks(unsigned m)
+{
+	return current->list->clocks && current->list->signals[m] &&
+	       !(current->list->signals[m] & ~SPMU_SIGSET_CLOCKS);
 }
 /* Gives the shard of meter m headroom for n occurrences, if all its shards together have as
  * much. */

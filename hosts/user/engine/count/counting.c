@@ -2,6 +2,8 @@
 /*
  * counting.c: retires single instructions exactly, and reports the counts to the tool.
  */
+#include <softpmu/uarch_time.h>
+
 #include "engine/count/accesses.h"
 #include "engine/count/activity.h"
 #include "engine/count/client.h"
@@ -65,6 +67,24 @@ static __attribute__((noinline)) void add_activity(struct spmu_insn *insn, uint6
 	insn->signals |= outcome.signals;
 }
 
+/* Tells the units that the instruction has taken its static clocks. */
+static void pass_clocks(void)
+{
+	struct counting *c = current->counting;
+	unsigned parts = c->clock_parts + c->step_parts, clocks = parts / SPMU_CLOCK_PARTS;
+	bool fits = true;
+
+	c->clock_parts = parts % SPMU_CLOCK_PARTS;
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (meter_counts_clocks(m) && c->meter[m].unit->headroom < clocks)
+			fits = false;
+	for (unsigned m = 0; fits && m < current->list->meters; m++)
+		if (meter_counts_clocks(m))
+			c->meter[m].unit->headroom -= clocks;
+	for (unsigned u = 0; !fits && u < c->set.units; u++)
+		spmu_clocks(c->unit[u].core, 0, SPMU_SIGSET_CLOCKS, clocks, 3);
+}
+
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const struct accesses *list)
 {
 	struct counting *c = current->counting;
@@ -83,6 +103,8 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const stru
 		flow_begin_step(ip);
 	if (current->list->activity)
 		add_activity(&insn, next_ip);
+	if (current->list->clocks)
+		pass_clocks();
 	if (windows_wanted())
 		c->window.headroom--;
 	retire_in_units(&insn);
@@ -107,7 +129,7 @@ static bool passes(uint64_t signals)
 
 void counting_retire_plain(uint64_t ip, uint64_t next_ip, uint64_t signals)
 {
-	if (!passes(signals))
+	if (current->list->clocks || !passes(signals))
 		counting_retire(ip, next_ip, signals, NULL);
 }
 

@@ -20,7 +20,8 @@ static bool is_equal(const struct meter_list *a, const struct meter_list *b)
 {
 	return a->meters == b->meters && a->unchecked == b->unchecked && a->shards == b->shards &&
 	       a->branch_signals == b->branch_signals && a->branch_kinds == b->branch_kinds &&
-	       a->flow == b->flow && a->addresses == b->addresses && a->activity == b->activity &&
+	       a->flow == b->flow && a->addresses == b->addresses && a->clocks == b->clocks &&
+	       a->activity == b->activity &&
 	       !memcmp(a->signals, b->signals, a->meters * sizeof(uint64_t));
 }
 

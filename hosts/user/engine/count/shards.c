@@ -9,6 +9,8 @@
  * headroom is kept back for these instructions.  A low-headroom block charges before it runs.  It
  * needs a reserve only for what depends on the outcome of its branch.
  */
+#include <softpmu/uarch_time.h>
+
 #include "engine/count/activity.h"
 #include "engine/count/costs.h"
 #include "engine/count/count.h"
@@ -18,6 +20,7 @@
 #include "engine/count/units.h"
 #include "engine/rt/context.h"
 #include "engine/rt/context_words.h"
+#include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
 #define LOW_HEADROOM	256 /* with less, low-headroom code runs, if there is some */
@@ -44,6 +47,32 @@
 
 int64_t shards_quantum = SHARDS_QUANTUM_MIN;
 
+/* Returns whether a meter of these signals counts static clocks, in parts. */
+static bool is_of_clocks(uint64_t signals)
+{
+	return engine_link->static_clocks && signals && !(signals & ~SPMU_SIGSET_CLOCKS);
+}
+
+/* Precise mode: returns the headroom of a unit's meter, that of static clocks in parts. */
+static int64_t headroom_of_unit(const struct spmu_meter *meter)
+{
+	return is_of_clocks(meter->signals)
+		       ? meter->headroom * SPMU_CLOCK_PARTS - current->counting->clock_parts
+		       : meter->headroom;
+}
+
+/* Gives a unit's meter its headroom back.  Meters of clocks have passed the same clocks. */
+static void set_headroom_of_unit(unsigned m, int64_t headroom)
+{
+	struct counting *c = current->counting;
+
+	if (meter_counts_clocks(m)) {
+		c->clock_parts = (unsigned)-headroom & (SPMU_CLOCK_PARTS - 1);
+		headroom = (headroom + c->clock_parts) / SPMU_CLOCK_PARTS;
+	}
+	c->meter[m].unit->headroom = headroom;
+}
+
 static bool counts_windows(unsigned m)
 {
 	return windows_wanted() && current->counting->meter[m].unit == &current->counting->window;
@@ -54,6 +83,8 @@ static int64_t quantum_of(unsigned m, int64_t headroom)
 {
 	int64_t left;
 
+	if (meter_counts_clocks(m))
+		return shards_quantum * SPMU_CLOCK_PARTS;
 	if (!counts_windows(m))
 		return shards_quantum;
 	left = windows_left(headroom + current->counting->meter[m].reserve);
@@ -75,7 +106,8 @@ static void share_out(unsigned m, int64_t all)
 	if (headroom > quantum && headroom > UNDIVIDED) /* code must return now and then */
 		headroom = quantum;
 	c->meter[m].held = all - headroom;
-	c->handed_out += m == 0 ? headroom : 0;
+	if (m == 0)
+		c->handed_out += meter_counts_clocks(m) ? headroom / SPMU_CLOCK_PARTS : headroom;
 	left = headroom;
 	for (unsigned i = 0; i < current->list->shards; i++)
 		most |= c->meter[m].used[i];
@@ -116,12 +148,12 @@ static void grant_first(unsigned m, int64_t headroom)
 	current->shard[m][0] = headroom;
 }
 
-/* Returns whether the signals count every branch that can leave a block other than forward.  A
- * meter that a model counts needs no check, either. */
+/* Returns whether the signals count every branch that can leave a block other than forward, as
+ * static clocks do.  A meter that a model counts needs no check, either. */
 static bool is_frequent(uint64_t signals)
 {
 	return !signals || signals & SPMU_SIGBIT(INSTRUCTIONS) ||
-	       !(~signals & SPMU_SIGSET_BRANCHES);
+	       !(~signals & SPMU_SIGSET_BRANCHES) || is_of_clocks(signals);
 }
 
 bool shards_is_unchecked(unsigned m)
@@ -140,6 +172,8 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in, bool unchecke
 		return 0;
 	if (in == COUNTING_LOW_HEADROOM)
 		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
+	if (is_of_clocks(signals))
+		return insns / CHECK_INSNS_MAX * CHECK_PARTS_MAX;
 	if (!(signals & ~SPMU_SIGSET_BRANCHES))
 		return insns; /* one kind of branch for each instruction */
 	for (; signals; signals &= signals - 1)
@@ -188,8 +222,11 @@ bool shards_all_unchecked(void)
 	return true;
 }
 
+/* Low-headroom blocks are shorter, and would have other static clocks. */
 bool shards_low(void)
 {
+	if (current->list->clocks)
+		return false;
 	for (unsigned m = 0; m < current->list->meters; m++)
 		if (!shards_is_unchecked(m) && headroom_of_bulk(m) < LOW_HEADROOM)
 			return true;
@@ -262,7 +299,7 @@ static bool has_reserves(bool all, bool unchecked)
 			const struct spmu_meter *m = &c->unit[u].meters.meter[i];
 
 			if (m->rings & SPMU_RING_USER && (all || is_frequent(m->signals)) &&
-			    m->headroom < reserve_of(m->signals, COUNTING_BULK, unchecked))
+			    headroom_of_unit(m) < reserve_of(m->signals, COUNTING_BULK, unchecked))
 				return false;
 		}
 	set_window();
@@ -303,6 +340,7 @@ static bool read_units(struct meter_list *list)
 			c->meter[n].modelled = activity_wanted(m) != 0;
 			list->activity |= activity_wanted(m);
 			list->signals[n] = c->meter[n].modelled ? 0 : m->signals;
+			list->clocks |= is_of_clocks(list->signals[n]);
 			same = same && n < own->meters && own->signals[n] == list->signals[n];
 			c->meter[n].reserve = 0;
 			c->meter[n++].unit = m;
@@ -380,15 +418,15 @@ void shards_set_mode(enum counting_mode to)
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		int64_t headroom = c->meter[m].reserve;
 
-		headroom +=
-			from == COUNTING_PRECISE ? c->meter[m].unit->headroom : headroom_of_bulk(m);
+		headroom += from == COUNTING_PRECISE ? headroom_of_unit(c->meter[m].unit)
+						     : headroom_of_bulk(m);
 		if (from == COUNTING_BULK && headroom >= SHARDS_HEADROOM)
 			learn(m);
 		c->meter[m].reserve =
 			reserve_of(current->list->signals[m], to, current->list->unchecked);
 		headroom -= c->meter[m].reserve;
 		if (to == COUNTING_PRECISE)
-			c->meter[m].unit->headroom = headroom;
+			set_headroom_of_unit(m, headroom);
 		else if (to == COUNTING_LOW_HEADROOM)
 			grant_first(m, headroom);
 		else if (headroom >= SHARDS_HEADROOM)
@@ -424,8 +462,8 @@ uint32_t shards_step_headroom(void)
 	uint32_t fields = 0;
 
 	if (current->list->meters > STEP_METERS_MAX || current->list->branch_signals ||
-	    current->list->activity || current->run.recording || current->run.trap_flag ||
-	    current->run.steps_due > 1)
+	    current->list->clocks || current->list->activity || current->run.recording ||
+	    current->run.trap_flag || current->run.steps_due > 1)
 		return STEP_ALONE;
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		int64_t headroom =

@@ -14,7 +14,7 @@
 
 const struct spmu_core_shape *timing_core(void)
 {
-	return spmu_core_shape_find(engine_link->core);
+	return engine_link->static_clocks ? NULL : spmu_core_shape_find(engine_link->core);
 }
 
 void timing_begin(struct timing *t, struct spmu_uarch *model)

@@ -158,6 +158,8 @@ struct spmu_supply unit_host_supply(void)
 
 	if (engine_link->machine.size)
 		spmu_machine_supplies(&engine_link->machine, &supply);
+	if (engine_link->static_clocks)
+		spmu_static_clocks_supply(&supply);
 	if (timing_core())
 		spmu_timeline_supplies(timing_core(), &supply);
 	return supply;

@@ -39,6 +39,8 @@ struct counting {
 	bool samples;	/* some event of the run is sampled */
 	bool addresses; /* and its records have the address of an access */
 	struct windows windows;
+	/* Static clocks, in parts: those of the step, and what is not a whole clock yet. */
+	unsigned step_parts, clock_parts;
 	int64_t handed_out; /* headroom used since the last quantum */
 	uint64_t start_tsc, start_ns;
 	struct {
@@ -49,6 +51,9 @@ struct counting {
 		uint64_t random;	/* state of the sequence of jitter */
 		uint64_t published;	/* the part of its count that the tool knows */
 	} event[LINK_EVENTS_MAX];
+	/* For static clocks; NULL: not needed yet. */
+	struct spmu_timeline *scratch; /* path_clocks.c */
+	struct pieces *pieces;	       /* pieces.c */
 	struct unit unit[UNITS_MAX];
 	/* In bulk mode a unit's headroom is in the shards. */
 	struct {

@@ -370,7 +370,7 @@ static long make(const struct asked *a)
 static long select(struct asked *a)
 {
 	const struct spmu_model *model = spmu_model_find(engine_link->model);
-	struct spmu_supply supply = unit_host_supply();
+	struct perf_supply supply = {unit_host_supply(), engine_link->static_clocks};
 
 	a->load_threshold = perf_select_load_threshold(model, &a->attr);
 	return (is_software(a) ? perf_select_software : perf_select)(model, &supply, &a->attr,

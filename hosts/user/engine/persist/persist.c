@@ -74,6 +74,8 @@ uint64_t persist_key(void)
 					engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
 					persist.list->unchecked << 2 | persist.list->flow << 3 |
 					engine_wants(LINK_WANT_VALGRIND) << 4 /* XCHG */);
+	if (persist.list->clocks)
+		key = checksum_of(key, engine_link->core, strlen(engine_link->core));
 	return checksum_of(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
 }
 
@@ -289,7 +291,7 @@ static long open_first(void)
 
 void persist_load(void)
 {
-	if (persist.loaded || persistent.off || !has_folder())
+	if (persist.loaded || persistent.off || !has_folder() || current->list->activity)
 		return;
 	persist.loaded = true;
 	persist.list = current->list;

@@ -24,6 +24,7 @@
 #include "engine/signal/signals.h"
 #include "engine/translate/lessons.h"
 #include "engine/translate/path.h"
+#include "engine/translate/pieces.h"
 #include "engine/translate/sections.h"
 #include "engine/translate/translate.h"
 #include "engine/x86/emit.h"
@@ -172,6 +173,15 @@ static bool low_pays(struct block *b, uint64_t pc)
 	return code || misses == LOW_HEADROOM_TIMES;
 }
 
+/* Leaves the block at the place where it charges its meters. */
+static void leave_at_check(const struct block *b)
+{
+	side_table_leave_at_check(b);
+	current->pc = b->pc + b->check_bytes;
+	if (current->list->clocks)
+		pieces_enter(b->pc, b->check_at);
+}
+
 /*
  * Handles a block for which a meter had no headroom.  Its charges up to that one are taken
  * back.  While much is left, it is shared out again.  Then execution continues with low-headroom
@@ -188,15 +198,13 @@ static void headroom_exit(struct block *b, unsigned index)
 	if (!b->low_headroom) {
 		emit_move_check(charge.check);
 		if (shards_window_over()) {
-			side_table_leave_at_check(b);
-			current->pc = pc;
+			leave_at_check(b);
 			sample_turn();
 			return;
 		}
 		run->steps_due = !shards_low() && shards_quantum_over() ? hot_sample(b) : 0;
 		if (run->steps_due) {
-			side_table_leave_at_check(b);
-			current->pc = pc;
+			leave_at_check(b);
 			return;
 		}
 		pays = shards_low() && low_pays(b, pc);
@@ -204,11 +212,12 @@ static void headroom_exit(struct block *b, unsigned index)
 			run->resume_at = side_table_check_code(b);
 			return;
 		}
-		side_table_leave_at_check(b);
+		leave_at_check(b);
 	}
 	current->pc = pc;
 	if (pays || (!b->low_headroom && !shards_is_unchecked(charge.meter) &&
-		     b->insns - b->check_at > LOW_HEADROOM_INSNS_MAX && !shards_few(charge.meter)))
+		     b->insns - b->check_at > LOW_HEADROOM_INSNS_MAX && !shards_few(charge.meter) &&
+		     !current->list->clocks))
 		run->low_headroom = run->low_headroom_for_once = true;
 	else
 		run->steps_due = 1;
@@ -314,8 +323,9 @@ void run_program(void)
 				run->steps_due--;
 			at_boundary();
 		} while (run->steps_due || run->trap_flag || !shards_bulk_possible() ||
-			 runs_in_steps(current->pc));
+			 runs_in_steps(current->pc) || pieces_inside());
 		after_step = true;
+		pieces_leave();
 		hot_end();
 		flow_complete();
 		shards_set_mode(COUNTING_BULK);

@@ -11,6 +11,7 @@
 #include "engine/count/flow.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/points.h"
+#include "engine/count/units.h"
 #include "engine/linux/clocks.h"
 #include "engine/linux/int80.h"
 #include "engine/linux/syscalls.h"
@@ -31,6 +32,7 @@
 #include "engine/signal/rseq.h"
 #include "engine/signal/signals.h"
 #include "engine/translate/path.h"
+#include "engine/translate/pieces.h"
 #include "engine/translate/translate.h"
 #include "engine/x86/emit.h"
 #include "engine/x86/enter.h"
@@ -302,6 +304,8 @@ void run_step(void)
 		return;
 	}
 	run->step_left = run->traps = run->again = false;
+	if (current->list->clocks)
+		current->counting->step_parts = pieces_clocks(s);
 	if (run->recording)
 		hot_note(s->pc);
 	run_step_of(s);

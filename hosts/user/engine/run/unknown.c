@@ -127,7 +127,7 @@ static _Noreturn void cannot_follow(const struct bytes *b, uint64_t pc)
 static bool is_all_counted(void)
 {
 	for (unsigned m = 0; m < current->list->meters; m++)
-		if (current->list->signals[m] & ~COUNTED_FOR_CERTAIN)
+		if (current->list->signals[m] & ~COUNTED_FOR_CERTAIN && !meter_counts_clocks(m))
 			return false;
 	return true;
 }

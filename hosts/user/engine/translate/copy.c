@@ -118,8 +118,7 @@ static void charge_block(struct copy *copy, struct emit *e, bool keep_flags, con
 	unsigned done = 0;
 
 	for (unsigned m = 0; m < copy->list->meters; m++) {
-		struct charge c = {(uint16_t)copy_shard_offset(copy, m),
-				   (uint16_t)charge_of(copy, m)};
+		struct charge c = {(uint16_t)copy_shard_offset(copy, m), charge_of(copy, m)};
 		const uint8_t *check = e->at;
 
 		if (!c.n)

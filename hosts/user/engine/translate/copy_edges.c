@@ -77,7 +77,7 @@ void copy_edges_balance(struct copy *copy, struct emit *e, unsigned i, bool take
 		if (first == copy->ways_out)
 			stub = exit_stub_keep(pc);
 		copy->charged[copy->charges] =
-			(struct charge){(uint16_t)copy_shard_offset(copy, m), (uint16_t)n};
+			(struct charge){(uint16_t)copy_shard_offset(copy, m), (uint32_t)n};
 		copy->way_out[copy->ways_out++] = (struct way_out){
 			.check = copy_charge(copy, e, copy->charged[copy->charges],
 					     0), /* the exit has the target */

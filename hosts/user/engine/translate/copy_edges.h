@@ -16,7 +16,7 @@
 
 struct charge {
 	uint16_t offset;
-	uint16_t n;
+	uint32_t n;
 };
 
 /*

@@ -2,6 +2,7 @@
 /* describe.c: describes what a block accesses, and has its log emitted (count/activity.c). */
 #include "engine/translate/describe.h"
 
+#include "engine/cache/persistent.h"
 #include "engine/count/costs.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/timing.h"
@@ -94,6 +95,7 @@ struct activity_block *describe_path(const struct path *p)
 
 	if (!current->list->activity)
 		return NULL;
+	persistent_off(); /* code names descriptions, which are not saved */
 	n = list_accesses(p, &words);
 	b = activity_allocate(sizeof(*b) + n * sizeof(b->access[0]));
 	*b = (struct activity_block){

@@ -28,16 +28,6 @@
 #define CALLS_MAX      16 /* calls that a path follows without having returned */
 #define MEMORY_SIGNALS (SPMU_SIGBIT(LOADS) | SPMU_SIGBIT(STORES) | SPMU_SIGBIT(LOCK_LOADS))
 
-bool path_is_conditional(const struct insn *insn)
-{
-	return insn->kind == INSN_JCC || insn->kind == INSN_JCXZ;
-}
-
-bool path_is_indirect(const struct insn *insn)
-{
-	return insn->kind == INSN_JMP_IND || insn->kind == INSN_CALL_IND || insn->kind == INSN_RET;
-}
-
 static bool is_straight(const struct insn *insn)
 {
 	return insn->kind == INSN_PLAIN || insn->kind == INSN_CPUID || insn->kind == INSN_RDPMC ||
@@ -133,6 +123,7 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bo
 		goes_on = is_straight(insn) && !needs_engine;
 	}
 	p->pc[p->n] = pc;
+	path_clocks(p);
 }
 
 static bool is_on(const struct path *p, uint64_t pc)
@@ -224,11 +215,13 @@ bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 		if (i + 1 == n || !can_follow(&calls, insn, pc, pcs[i + 1]))
 			break;
 	}
+	path_clocks_cut(p);
 	turn = p->n;
 	if (turn && turn == i && i < n && pcs[i] == pcs[0] && !calls.n)
 		add_turns(p, pcs + i, n - i);
 	if (p->n)
 		p->pc[p->n] = p->pc[p->n - 1] + p->insn[p->n - 1].length;
+	path_clocks(p);
 	return branches > 1 || p->n > turn;
 }
 
@@ -244,9 +237,12 @@ uint64_t path_side(const struct path *p, unsigned i)
 
 unsigned path_occurrences(const struct path *p, unsigned i, unsigned m)
 {
-	unsigned n = meter_occurrences(m, p->insn[i].signals);
+	unsigned n;
 	uint64_t set;
 
+	if (meter_counts_clocks(m))
+		return p->clocks[i];
+	n = meter_occurrences(m, p->insn[i].signals);
 	if (!path_is_conditional(&p->insn[i]))
 		return n;
 	if (i + 1 == p->n)
@@ -275,12 +271,25 @@ bool path_goes_forward(const struct path *p)
 	}
 }
 
+/* Returns the static clocks of the first n instructions, in parts. */
+static unsigned clocks_of(const struct path *p, unsigned n)
+{
+	unsigned parts = 0;
+
+	for (unsigned i = 0; i < n && i < p->n; i++)
+		parts += p->clocks[i];
+	return parts;
+}
+
 unsigned path_charge_limit(const struct path *p)
 {
 	unsigned limit = CHECK_INSNS_MAX;
 
-	if (!shards_all_unchecked())
+	if (!shards_all_unchecked()) {
+		while (current->list->clocks && clocks_of(p, limit) > CHECK_PARTS_MAX)
+			limit--;
 		return limit;
+	}
 	while (limit < p->n && p->pc[limit + 1] - p->pc[0] <= UINT8_MAX)
 		limit++;
 	return limit;

@@ -22,6 +22,7 @@ struct path {
 		 /* Pc[n]: the address after the last instruction, not the target of its branch. */
 		 1];
 	unsigned n;
+	uint16_t clocks[BLOCK_INSNS_MAX]; /* static clocks of each, in parts, if they count */
 	uint64_t constants; /* of a simple block: a bit for each that may load a constant */
 };
 
@@ -76,8 +77,20 @@ void side_table_path(struct path *p, const struct block *block);
 /* Returns whether the engine must handle this instruction each time it runs. */
 bool path_needs_engine(const struct insn *insn);
 
-bool path_is_conditional(const struct insn *insn);
-bool path_is_indirect(const struct insn *insn);
+/* path_clocks.c: Finds the static clocks of a path, if a meter counts them. */
+void path_clocks(struct path *p);
+/* Shortens a path that may end anywhere to whole pieces, if a meter counts static clocks. */
+void path_clocks_cut(struct path *p);
+
+static inline bool path_is_conditional(const struct insn *insn)
+{
+	return insn->kind == INSN_JCC || insn->kind == INSN_JCXZ;
+}
+
+static inline bool path_is_indirect(const struct insn *insn)
+{
+	return insn->kind == INSN_JMP_IND || insn->kind == INSN_CALL_IND || insn->kind == INSN_RET;
+}
 
 /* Returns whether the instruction does not run unchanged: the engine refuses it or replaces it. */
 bool path_is_special(const struct insn *insn);

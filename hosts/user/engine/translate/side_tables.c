@@ -11,6 +11,7 @@
 #include "engine/rt/context.h"
 #include "engine/rt/sys.h"
 #include "engine/translate/path.h"
+#include "engine/translate/pieces.h"
 #include "engine/translate/translate.h"
 #include "engine/x86/recognise.h"
 
@@ -36,6 +37,7 @@ void side_table_path(struct path *p, const struct block *b)
 		if (i < p->n)
 			path_decode(p->pc[i], region_code_end(p->pc[i]), &p->insn[i]);
 	}
+	path_clocks(p);
 }
 
 unsigned side_table_occurrences(const struct block *b, unsigned first, unsigned last, unsigned m)
@@ -51,7 +53,7 @@ unsigned side_table_occurrences(const struct block *b, unsigned first, unsigned 
 
 unsigned side_table_syscall_occurrences(unsigned m)
 {
-	struct path p = {.n = 1};
+	struct path p = {.n = 1}; /* without static clocks: they are counted again */
 
 	insn_decode(recognise_syscall, SYSCALL_BYTES, 0, &p.insn[0]);
 	return path_occurrences(&p, 0, m);
@@ -73,13 +75,14 @@ uint64_t side_table_pc_of(const struct block *b, unsigned index)
 
 /* At the end of the side table. */
 struct charge {
-	uint16_t n, offset;
+	uint32_t n;
+	uint16_t offset;
 	uint8_t meter;
 } __attribute__((packed));
 
 void side_table_add_charge(unsigned m, unsigned n, unsigned offset)
 {
-	struct charge c = {(uint16_t)n, (uint16_t)offset, (uint8_t)m};
+	struct charge c = {n, (uint16_t)offset, (uint8_t)m};
 
 	memcpy(block_map_space(sizeof(c)), &c, sizeof(c));
 }
@@ -115,6 +118,10 @@ void side_table_leave_at_check(const struct block *b)
 	for (unsigned m = 0; m < current->list->meters && b->check_at; m++) {
 		if (current->list->signals[m] == SPMU_SIGBIT(INSTRUCTIONS)) {
 			current->shard[m][0] -= b->check_at;
+			continue;
+		}
+		if (meter_counts_clocks(m)) {
+			current->shard[m][0] -= pieces_enter(b->pc, b->check_at);
 			continue;
 		}
 		if (!decoded)

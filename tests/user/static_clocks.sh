@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# static_clocks.sh: clocks of instructions that hit all caches (--static-clocks, docs/machine.md): counted and sampled,
+# by stat, record, and programs that open events, for loops whose clocks follow by hand (machine-clocks.c).
+# shellcheck source-path=SCRIPTDIR
+# shellcheck disable=SC2154
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+export XDG_CACHE_HOME=$SCRATCH/cache
+
+# build SUBJECT TURNS
+build() {
+	compile machine-clocks -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
+		-DSUBJECT="$1" -DTURNS="$2"
+	mv "$BUILT/machine-clocks" "$BUILT/$1-$2"
+}
+
+# counts OPTIONS... -- COMMAND...: what stat counts, one after the other
+counts() {
+	run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts "$@"
+	sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//'
+}
+
+# near NAME PERMILLE EXPECTED NUMBER
+near() {
+	local off=$(($4 > $3 ? $4 - $3 : $3 - $4))
+	if ((off * 1000 <= $3 * $2)); then
+		pass "$1"
+	else
+		fail "$1" "$4 is too far from $3"
+	fi
+}
+
+# Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump at four in a
+# clock; a store and a load of the same place, which are taken to have nothing to do with each other.
+while read -r subject clocks; do
+	for turns in 1000 11000; do
+		build "$subject" "$turns"
+	done
+	few=$(counts -e cycles:u -- "$BUILT/$subject-1000")
+	many=$(counts -e cycles:u -- "$BUILT/$subject-11000")
+	same "$subject: clocks for 10000 turns" $((clocks * 10000)) $((many - few))
+done <<'END'
+CHAIN 6
+PORT 4
+WIDTH 2
+FORWARD 1
+END
+
+# Other events do not change the clocks of a loop, nor does a translation that was saved or is not.
+cycles=$(counts -e cycles:u -- "$BUILT/CHAIN-11000")
+same "reference clocks are the same" "$cycles $cycles" "$(counts -e cycles:u,ref-cycles:u -- "$BUILT/CHAIN-11000")"
+same "with other events" "$cycles" \
+	"$(counts -e cycles:u,instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
+same "with events that the model counts" "$cycles" \
+	"$(counts -e cycles:u,branch-misses:u,cache-misses:u -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
+same "with one processor's 56 events" "$cycles" \
+	"$(counts -e "$(printf 'cycles:u,instructions:u,branches:u,%.0s' {1..12})cycles:u" -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
+same "without saved translations" "$cycles" "$(counts --no-cache -e cycles:u -- "$BUILT/CHAIN-11000")"
+run plain "$SOFTPMU" stat -M skylake -x, -o plain -e instructions:u -- "$BUILT/CHAIN-11000"
+same "exact events stay exact" "$(sed '/^#/d; /^$/d; s/,.*//' plain)" \
+	"$(counts -e instructions:u,cycles:u -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
+
+# Code that a run saved, real code with traces, counts the same in the next run.
+head -c 200000 "$(command -v gcc)" >text
+first=$(counts --deterministic -e cycles:u,instructions:u -- gzip -c text)
+for again in 2 3; do
+	same "run $again of gzip" "$first" "$(counts --deterministic -e cycles:u,instructions:u -- gzip -c text)"
+done
+expect "the runs have a saved translation" test "$("$SOFTPMU" cache list 2>/dev/null | grep -c gzip)" -gt 0
+expect "another machine has other clocks" test "$(counts --machine=zen4 -e cycles:u -- "$BUILT/CHAIN-11000")" != "$cycles"
+
+# Samples: exactly one at each period's last clock, in a loop and in real code.  So the counts agree with whole runs.
+for subject in "$BUILT/CHAIN-11000" "gzip -c text"; do
+	read -r all <<<"$(counts --deterministic -e cycles:u -- $subject)"
+	for period in 97 1009 10007; do
+		run recorded "$SOFTPMU" record -q -M skylake --static-clocks --deterministic -e cycles:u -c $period \
+			-o samples.data -- $subject
+		same "${subject##*/}: samples of each $period clocks" $((all / period)) \
+			"$(perf script -i samples.data -F ip 2>/dev/null | wc -l)"
+	done
+done
+
+# Where the clocks pass: at the multiplications, each of which waits for the one before.
+run recorded "$SOFTPMU" record -q -M skylake --static-clocks -e cycles:u -c 97 -o samples.data -- "$BUILT/CHAIN-11000"
+first_imul=$(objdump -d "$BUILT/CHAIN-11000" | awk '/imul/ { print $1; exit }')
+near "samples at the multiplications and after them" 10 "$(perf script -i samples.data -F ip 2>/dev/null | wc -l)" \
+	"$(perf script -i samples.data -F ip 2>/dev/null | grep -cE "$(printf '%x|' $((0x${first_imul%:})) $((0x${first_imul%:} + 4)) $((0x${first_imul%:} + 8)) $((0x${first_imul%:} + 11)))none")"
+run recorded "$SOFTPMU" record -q -M skylake --static-clocks -e cycles:u,instructions:u -F 2000 -o rate.data -- gzip -c text
+same "samples by rate" "cycles:u instructions:u" \
+	"$(perf evlist -i rate.data 2>/dev/null | grep -v '^#' | sort | tr '\n' ' ' | sed 's/ $//')"
+
+# Programs that open events: perf counts and samples clocks, too.
+run counted "$SOFTPMU" run -M skylake --static-clocks -- perf stat -x, -o perf.txt -e cycles:u "$BUILT/CHAIN-11000"
+near "perf stat" 10 "$cycles" "$(awk -F, '/cycles/ { print $1 }' perf.txt)"
+run recorded "$SOFTPMU" run -M skylake --static-clocks -- perf record -q -e cycles:u -c 1009 -o perf.data "$BUILT/CHAIN-11000"
+near "perf record" 20 "$((cycles / 1009))" "$(perf script -i perf.data -F ip,event 2>/dev/null | grep -c cycles)"
+run recorded "$SOFTPMU" run -M skylake --static-clocks -- perf record -q -o perf.data "$BUILT/CHAIN-11000"
+same "perf's own choice of an event" cycles:u "$(perf evlist -i perf.data 2>/dev/null | grep -v '^#' | head -n 1)"
+
+# Processes, threads, signals and system calls.
+run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts -e cycles:u -- \
+	sh -c "$BUILT/CHAIN-11000; $BUILT/CHAIN-11000"
+expect "both processes" test "$(sed '/^#/d; /^$/d; s/,.*//' counts)" -gt $((2 * cycles))
+run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts -e cycles:u -- xz -T2 --block-size=50000 -c text
+same "threads" 0 "$status"
+
+# What cannot be is refused in one line.
+run refused "$SOFTPMU" stat --static-clocks --machine=cachegrind -e cycles:u -- true
+same "a machine without a core" 129 "$status"
+expect "says so" grep -q 'the machine cachegrind has no clocks' refused.err
+run refused "$SOFTPMU" record --machine -e cycles:u -o x.data -- true
+same "clocks of a timeline cannot be sampled" 125 "$status"
+same "nor can a threshold of clocks be counted" "<not supported>" \
+	"$(counts -e cpu_clk_unhalted.thread_p:c=2:u -- "$BUILT/CHAIN-11000")"
+expect "list shows them" grep -qE '^ *cycles .*modelled' <("$SOFTPMU" list -M skylake --static-clocks cycles)
+finish
