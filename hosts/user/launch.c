@@ -163,7 +163,9 @@ static void fill_request(struct link *link, const struct launch_program *program
 			request->clocks ? spmu_core_shape_find(request->machine->name) : NULL;
 
 		link->machine = *request->machine;
+		link->judges_branches = request->judges_branches;
 		link->static_clocks = core && request->clocks == LAUNCH_CLOCKS_STATIC;
+		link->branch_clocks = link->static_clocks && request->branch_clocks;
 		snprintf(link->core, sizeof(link->core), "%s", core ? core->name : "");
 	}
 	link->machine.name = link->machine.source = NULL; /* of another address space */

@@ -72,6 +72,8 @@ struct launch_request {
 	const char *model;
 	const struct spmu_machine *machine; /* that counts modelled events; NULL: none */
 	enum launch_clocks clocks;
+	bool branch_clocks;   /* last branch records have static clocks */
+	bool judges_branches; /* and say what the machine predicts */
 	unsigned threads;
 	const struct link_event *event;
 	size_t events;

@@ -216,6 +216,8 @@ struct link {
 	struct spmu_machine machine; /* that counts modelled events, without names; size 0: none */
 	char core[32];		     /* that gives the machine clocks; empty: none */
 	bool static_clocks;	     /* by instruction (uarch_time.h), not by a timeline */
+	bool branch_clocks;	     /* last branch records have static clocks */
+	bool judges_branches; /* last branch records say which were mispredicted, by the machine */
 	char file[LINK_PATH_MAX];    /* the file that is executed, found in PATH */
 	char program[LINK_PATH_MAX]; /* the ELF file to run: that file, or a script's interpreter */
 	uint32_t events;

@@ -90,6 +90,36 @@ run recorded "$SOFTPMU" record -q -M skylake --static-clocks -e cycles:u,instruc
 same "samples by rate" "cycles:u instructions:u" \
 	"$(perf evlist -i rate.data 2>/dev/null | grep -v '^#' | sort | tr '\n' ' ' | sed 's/ $//')"
 
+# Last branch records have the clocks since the branch before: those of each turn.  The oldest record of the run, and
+# those of the first samples, have others.
+while read -r subject clocks; do
+	for event in cycles:u instructions:upp; do
+		run recorded "$SOFTPMU" record -q -j any,cycles -M skylake --static-clocks -e $event -c 1009 -o branches.data -- \
+			"$BUILT/$subject-11000"
+		perf script -i branches.data -F brstack 2>/dev/null | tail -n +5 | tr ' ' '\n' |
+			awk -F/ 'NF { print $6 }' | sort | uniq -c | sort -rn >clocks
+		same "$subject, $event: clocks of branches" "$clocks" "$(awk 'NR == 1 { print $2 }' clocks)"
+		expect "$subject, $event: hardly any others" \
+			awk -v clocks="$clocks" '{ all += $1 } $2 != clocks { other += $1 } END { exit !(all > 300 && other * 100 < all) }' clocks
+	done
+done <<'END'
+CHAIN 6
+PORT 4
+WIDTH 2
+END
+run recorded "$SOFTPMU" record -q -b -M skylake --static-clocks -e cycles:u -c 1009 -o branches.data -- "$BUILT/CHAIN-11000"
+run recorded "$SOFTPMU" record -q -j cycles -M skylake --static-clocks -e cycles:u -c 1009 -o word.data -- "$BUILT/CHAIN-11000"
+same "the word alone" 6 "$(perf script -i word.data -F brstack 2>/dev/null | tail -n 1 | cut -d/ -f6)"
+same "none without cycles" 0 "$(perf script -i branches.data -F brstack 2>/dev/null | tr ' ' '\n' | awk -F/ 'NF { print $6 }' | sort -u)"
+run recorded "$SOFTPMU" record -q -j any,cycles -M skylake --static-clocks -e cycles:u -c 10007 -o branches.data -- gzip -c text
+expect "clocks of branches of gzip" test "$(perf script -i branches.data -F brstack 2>/dev/null | tr ' ' '\n' |
+	awk -F/ "NF { all++; some += \$6 > 0 } END { print (some * 100 > all * 90) }")" = 1
+
+# Thresholds look at static clocks: in each clock either something retires or nothing does.
+read -r some none all <<<"$(counts -e inst_retired.any_p:c=1:u,inst_retired.any_p:c=1:i:u,cycles:u -- "$BUILT/CHAIN-11000")"
+near "clocks with and without an instruction" 1 "$all" $((some + none))
+expect "some have none" test "$none" -gt 30000 -a "$some" -gt 20000
+
 # Programs that open events: perf counts and samples clocks, too.
 run counted "$SOFTPMU" run -M skylake --static-clocks -- perf stat -x, -o perf.txt -e cycles:u "$BUILT/CHAIN-11000"
 near "perf stat" 10 "$cycles" "$(awk -F, '/cycles/ { print $1 }' perf.txt)"

@@ -153,7 +153,7 @@ _softpmu() {
 	--branch-filter | -j)
 		if [[ $command == record ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "any any_call any_ret ind_call ind_jmp cond call stack \
-				no_tx u save_type priv no_flags no_cycles" -- "$current")
+				no_tx u save_type priv no_flags no_cycles cycles" -- "$current")
 			return
 		fi
 		;;

@@ -334,6 +334,8 @@ static void run(struct record *record, const struct launch_program *program,
 	struct launch_request request = {
 		.model = spmu_model_describe(record->model).name,
 		.machine = record->machine.size ? &record->machine : NULL,
+		.branch_clocks = record->branches.clocks,
+		.judges_branches = machine_options_model(&record->machine_options),
 		.clocks = run_clocks(&record->machine_options, LAUNCH_CLOCKS_NONE),
 		.threads = RUN_THREADS,
 		.event = events,

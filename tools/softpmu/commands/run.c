@@ -99,6 +99,8 @@ static int launch(const struct run_command *command, const struct spmu_model *mo
 	struct launch_request request = {
 		.model = spmu_model_describe(model).name,
 		.machine = command->machine.size ? &command->machine : NULL,
+		.branch_clocks = true,
+		.judges_branches = machine_options_model(&command->machine_options),
 		.clocks = run_clocks(&command->machine_options, LAUNCH_CLOCKS_TIMELINE),
 		.threads = RUN_THREADS,
 		.want = command->run.want | LINK_WANT_OPEN |

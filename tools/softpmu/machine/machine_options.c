@@ -33,9 +33,14 @@ bool machine_options_take(struct machine_options *options, int option, const cha
 	}
 }
 
+bool machine_options_model(const struct machine_options *options)
+{
+	return options->name || options->file || options->changes;
+}
+
 bool machine_options_given(const struct machine_options *options)
 {
-	return options->name || options->file || options->changes || options->static_clocks;
+	return machine_options_model(options) || options->static_clocks;
 }
 
 void machine_options_free(struct machine_options *options)

@@ -46,6 +46,9 @@ bool machine_options_take(struct machine_options *options, int option, const cha
 /* Returns whether any of them was given. */
 bool machine_options_given(const struct machine_options *options);
 
+/* Returns whether any of them asks for more than static clocks. */
+bool machine_options_model(const struct machine_options *options);
+
 /*
  * Makes the machine.  `models` is the name of the model, whose machine is the default.  Returns -1,
  * or the status to exit with after a message.

@@ -33,7 +33,7 @@
 
 const char branches_names[] =
 	"any, any_call, any_ret, ind_call, ind_jmp, cond, call, stack, no_tx, "
-	"u, k, hv, save_type, priv, no_flags, no_cycles";
+	"u, k, hv, save_type, priv, no_flags, no_cycles, cycles";
 
 /* What each filter admits: the bits of MSR_LBR_SELECT that it clears, and the kinds. */
 static const struct filter {
@@ -102,13 +102,15 @@ bool branches_parse(struct branches *branches, const char *list, char **error)
 	*error = NULL;
 	while (!*error && (word = strsep(&rest, ","))) {
 		uint64_t bit = bit_of(word);
+		bool clocks = !strcasecmp(word, "cycles");
 
-		branches->type |= bit;
+		branches->type |= clocks ? PERF_SAMPLE_BRANCH_USER : bit;
+		branches->clocks |= clocks;
 		for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 			if (!strcasecmp(refused[i].name, word))
 				*error = tool_print("branch filter '%s': %s", word, refused[i].why);
 		}
-		if (!bit && !*error)
+		if (!bit && !clocks && !*error)
 			*error = tool_print("unknown branch filter '%s'; the filters are %s", word,
 					    branches_names);
 	}
@@ -214,7 +216,7 @@ static uint64_t flags_of(const struct branches *branches, uint64_t flags, enum c
 	flags &= FLAGS_RESULT | FLAGS_CYCLES | FLAGS_TYPE;
 	if (branches->type & PERF_SAMPLE_BRANCH_NO_FLAGS)
 		flags &= ~(uint64_t)FLAGS_RESULT;
-	if (branches->type & PERF_SAMPLE_BRANCH_NO_CYCLES)
+	if (!branches->clocks || branches->type & PERF_SAMPLE_BRANCH_NO_CYCLES)
 		flags &= ~FLAGS_CYCLES;
 	if (!(branches->type & PERF_SAMPLE_BRANCH_TYPE_SAVE))
 		flags &= ~FLAGS_TYPE;

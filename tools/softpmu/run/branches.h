@@ -17,6 +17,7 @@ struct branches {
 	uint64_t type;	 /* perf_event_attr.branch_sample_type; 0: no branches */
 	uint64_t select; /* MSR_LBR_SELECT */
 	uint32_t kinds;	 /* bit n: enum code_branch n is kept; 0: all */
+	bool clocks;	 /* they have their clocks */
 };
 
 /* Adds the filters of a list such as "any_call,u".  Returns false with a message in *error, to

@@ -74,7 +74,7 @@ unsigned activity_wanted(const struct spmu_meter *meter)
 
 unsigned activity_of_branches(uint64_t signals)
 {
-	bool wanted = engine_link->machine.size &&
+	bool wanted = engine_link->judges_branches &&
 		      engine_link->want & (LINK_WANT_LBR | LINK_WANT_OPEN) &&
 		      !(engine_link->lbr_select & SPMU_LBR_CALL_STACK);
 

@@ -22,6 +22,7 @@
 #include <linux/mman.h>
 
 #include "engine/count/activity.h"
+#include "engine/count/branch_clocks.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/units.h"
@@ -125,6 +126,7 @@ static void hand_over(struct record *record, uint64_t records)
 {
 	struct branches *b = current->branches;
 	struct spmu_branch branch[BATCH];
+	bool clocks = engine_link->branch_clocks;
 
 	judge(record, records);
 	while (records) {
@@ -135,6 +137,8 @@ static void hand_over(struct record *record, uint64_t records)
 				.from = record[i].from,
 				.to = record[i].to,
 				.signal = (uint8_t)record[i].kind,
+				.cycles =
+					clocks ? branch_clocks_to(record[i].from, record[i].to) : 0,
 				.cpl = 3,
 				.next_cpl = 3,
 				.flags =
@@ -147,23 +151,56 @@ static void hand_over(struct record *record, uint64_t records)
 	}
 }
 
-void branches_take(void)
+/* Tells the units which clocks have passed since the last branch. */
+static void hand_over_clocks(void)
+{
+	struct branches *b = current->branches;
+	const struct spmu_branch none = {
+		.signal = SPMU_SIG_INSTRUCTIONS,
+		.cycles = branch_clocks_rest(current->pc),
+		.cpl = 3,
+		.next_cpl = 3,
+	};
+
+	for (unsigned c = 0; c < b->cores; c++)
+		spmu_branches(b->core[c], 0, &none, 1);
+}
+
+/* Hands over the own log, or what the unit keeps of it. */
+static void take_own(struct record *record, uint64_t records, bool leaves_bulk)
+{
+	struct branches *b = current->branches;
+	uint64_t first = 0;
+
+	if (b->tap->keep_last && records > b->tap->keep_last)
+		first = records - b->tap->keep_last;
+	if (first && engine_link->branch_clocks)
+		branch_clocks_begin(record[first - 1].to);
+	hand_over(record + first, records - first);
+	if (leaves_bulk && engine_link->branch_clocks)
+		hand_over_clocks();
+}
+
+static void take(bool leaves_bulk)
 {
 	struct branches *b = current->branches;
 	uint64_t records = (current->log - b->log_begin) / LOG_RECORD_BYTES;
-	uint64_t first = 0;
 
-	if (!current->list->branch_signals || current->list->flow || !records)
+	if (!current->list->branch_signals || current->list->flow)
 		return;
-	if (in_place()) {
+	if (!in_place())
+		take_own((struct record *)b->log_begin, records, leaves_bulk);
+	else if (records)
 		spmu_branches_stored(b->core[0], 0, records);
-	} else {
-		if (b->tap->keep_last && records > b->tap->keep_last)
-			first = records - b->tap->keep_last;
-		hand_over((struct record *)b->log_begin + first, records - first);
-	}
+	else
+		return;
 	current->log = b->log_begin; /* no record is taken twice */
 	interrupts_service();
+}
+
+void branches_take(void)
+{
+	take(true);
 }
 
 bool branches_full_at(uint64_t address)
@@ -177,13 +214,15 @@ bool branches_full_at(uint64_t address)
 uint64_t branches_make_room(void)
 {
 	struct branches *b = current->branches;
-	uint64_t keep = (uint64_t)b->tap->keep_last * LOG_RECORD_BYTES;
+	/* One more: the clocks of the oldest one begin there. */
+	uint64_t keep = b->tap->keep_last ? (b->tap->keep_last + 1) * LOG_RECORD_BYTES : 0;
+
 	if (!in_place() && keep && keep < (b->log_guard - b->log_begin) / 2) {
 		memcpy((void *)b->log_begin, (const void *)(b->log_guard - keep), keep);
 		current->log = b->log_begin + keep;
 		return current->log;
 	}
-	branches_take();
+	take(false);
 	branches_resume();
 	return current->log;
 }

@@ -18,13 +18,6 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
-/* How many core clocks an instruction takes.  Nothing models time. */
-static uint32_t clock_of(uint64_t signals)
-{
-	(void)signals;
-	return SPMU_CLOCKS_UNMODELLED;
-}
-
 static void retire_in_units(const struct spmu_insn *insn)
 {
 	struct counting *c = current->counting;
@@ -67,22 +60,37 @@ static __attribute__((noinline)) void add_activity(struct spmu_insn *insn, uint6
 	insn->signals |= outcome.signals;
 }
 
-/* Tells the units that the instruction has taken its static clocks. */
-static void pass_clocks(void)
+/* Lets clocks pass on meters of clocks.  Returns false if one of them has not so much headroom. */
+static bool pass_clocks(unsigned clocks)
+{
+	struct counting *c = current->counting;
+
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (meter_counts_clocks(m) && c->meter[m].unit->headroom < clocks)
+			return false;
+	for (unsigned m = 0; m < current->list->meters; m++)
+		if (meter_counts_clocks(m))
+			c->meter[m].unit->headroom -= clocks;
+	return true;
+}
+
+/*
+ * Returns how many core clocks pass until the instruction of a step retires.  If a unit must act in
+ * them, they are reported to the units, and then the instruction retires in the last of them.
+ */
+static unsigned clocks_of_step(void)
 {
 	struct counting *c = current->counting;
 	unsigned parts = c->clock_parts + c->step_parts, clocks = parts / SPMU_CLOCK_PARTS;
-	bool fits = true;
 
+	if (!engine_link->static_clocks)
+		return SPMU_CLOCKS_UNMODELLED;
 	c->clock_parts = parts % SPMU_CLOCK_PARTS;
-	for (unsigned m = 0; m < current->list->meters; m++)
-		if (meter_counts_clocks(m) && c->meter[m].unit->headroom < clocks)
-			fits = false;
-	for (unsigned m = 0; fits && m < current->list->meters; m++)
-		if (meter_counts_clocks(m))
-			c->meter[m].unit->headroom -= clocks;
-	for (unsigned u = 0; !fits && u < c->set.units; u++)
+	if (pass_clocks(clocks))
+		return clocks;
+	for (unsigned u = 0; u < c->set.units; u++)
 		spmu_clocks(c->unit[u].core, 0, SPMU_SIGSET_CLOCKS, clocks, 3);
+	return 0;
 }
 
 void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const struct accesses *list)
@@ -94,7 +102,6 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const stru
 		.signals = signals,
 		.accesses = list ? list->at : NULL,
 		.access_count = list ? (uint16_t)list->n : 0,
-		.cycles = clock_of(signals),
 		.cpl = 3,
 	};
 
@@ -103,8 +110,7 @@ void counting_retire(uint64_t ip, uint64_t next_ip, uint64_t signals, const stru
 		flow_begin_step(ip);
 	if (current->list->activity)
 		add_activity(&insn, next_ip);
-	if (current->list->clocks)
-		pass_clocks();
+	insn.cycles = clocks_of_step();
 	if (windows_wanted())
 		c->window.headroom--;
 	retire_in_units(&insn);

@@ -22,7 +22,7 @@ struct meter_list {
 	bool unchecked;	   /* blocks that go forward are not checked (shards.c) */
 	bool branch_kinds; /* records of the log of branches hold their kind */
 	bool flow;	   /* the log of branches is that of control flow (flow.h) */
-	bool clocks;	   /* some meter counts static clocks, in parts (uarch_time.h) */
+	bool clocks;	   /* a meter counts static clocks, in parts, or branches have them */
 	bool addresses;	   /* precise steps list the accesses of what they report */
 	unsigned shards;   /* that blocks use */
 	/* ACTIVITY_ bits: what code logs for a model of the machine. */

@@ -12,6 +12,7 @@
 #include <softpmu/uarch_time.h>
 
 #include "engine/count/activity.h"
+#include "engine/count/branch_clocks.h"
 #include "engine/count/costs.h"
 #include "engine/count/count.h"
 #include "engine/count/flow.h"
@@ -353,6 +354,7 @@ static bool read_units(struct meter_list *list)
 		list->branch_signals = SPMU_SIGSET_TAKEN & ~SPMU_SIGBIT(FAR);
 	else
 		branches_wanted(&list->branch_signals, &list->branch_kinds);
+	list->clocks |= engine_link->branch_clocks && list->branch_kinds && !list->flow;
 	list->activity |= activity_of_branches(list->branch_signals) | activity_of_records();
 	list->activity |= costs_activity();
 	if (windows_skipping(c))
@@ -412,6 +414,8 @@ void shards_set_mode(enum counting_mode to)
 	if (from == COUNTING_PRECISE) {
 		shards_follow_units();
 		branches_resume();
+		if (engine_link->branch_clocks)
+			branch_clocks_begin(current->pc);
 		flow_resume();
 		set_window();
 	}

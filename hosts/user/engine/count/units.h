@@ -41,6 +41,10 @@ struct counting {
 	struct windows windows;
 	/* Static clocks, in parts: those of the step, and what is not a whole clock yet. */
 	unsigned step_parts, clock_parts;
+	struct {
+		uint64_t at;	/* where control came to after the last branch */
+		unsigned parts; /* of a clock, which have passed since */
+	} branch;
 	int64_t handed_out; /* headroom used since the last quantum */
 	uint64_t start_tsc, start_ns;
 	struct {

@@ -304,7 +304,7 @@ void run_step(void)
 		return;
 	}
 	run->step_left = run->traps = run->again = false;
-	if (current->list->clocks)
+	if (engine_link->static_clocks)
 		current->counting->step_parts = pieces_clocks(s);
 	if (run->recording)
 		hot_note(s->pc);

@@ -11,6 +11,7 @@
 #include <linux/prctl.h>
 
 #include "engine/cache/cache.h"
+#include "engine/count/branch_clocks.h"
 #include "engine/count/client.h"
 #include "engine/count/count.h"
 #include "engine/count/follow.h"
@@ -40,6 +41,7 @@
 #include "engine/rt/threads.h"
 #include "engine/run/run.h"
 #include "engine/signal/signals.h"
+#include "engine/translate/pieces.h"
 #include "engine/translate/translate.h"
 #include "engine/watch/watch.h"
 #include "engine/x86/cpuid.h"
@@ -192,6 +194,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 	current->rflags = 0x202;
 	signals_start(signal_entry, signal_return);
 	take_events();
+	branch_clocks_use(pieces_between);
 	units_start();
 	if (opened_any())
 		perf_open_collect(); /* what execve(2) has closed */

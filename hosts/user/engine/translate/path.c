@@ -123,7 +123,8 @@ void path_of_block(struct path *p, uint64_t pc, uint64_t end, unsigned limit, bo
 		goes_on = is_straight(insn) && !needs_engine;
 	}
 	p->pc[p->n] = pc;
-	path_clocks(p);
+	if (current->list->clocks)
+		path_clocks(p);
 }
 
 static bool is_on(const struct path *p, uint64_t pc)
@@ -221,7 +222,8 @@ bool path_of_record(struct path *p, const uint64_t *pcs, unsigned n)
 		add_turns(p, pcs + i, n - i);
 	if (p->n)
 		p->pc[p->n] = p->pc[p->n - 1] + p->insn[p->n - 1].length;
-	path_clocks(p);
+	if (current->list->clocks)
+		path_clocks(p);
 	return branches > 1 || p->n > turn;
 }
 

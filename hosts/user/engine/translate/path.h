@@ -77,7 +77,7 @@ void side_table_path(struct path *p, const struct block *block);
 /* Returns whether the engine must handle this instruction each time it runs. */
 bool path_needs_engine(const struct insn *insn);
 
-/* path_clocks.c: Finds the static clocks of a path, if a meter counts them. */
+/* path_clocks.c: Finds the static clocks of a path. */
 void path_clocks(struct path *p);
 /* Shortens a path that may end anywhere to whole pieces, if a meter counts static clocks. */
 void path_clocks_cut(struct path *p);

@@ -73,7 +73,7 @@ static void find_clocks(struct path *p, unsigned first, unsigned end)
 	spmu_timed_block_clocks(block, scratch(), taken, p->clocks + first);
 }
 
-/* Returns the instruction after `first` to which the last of a piece goes back; `end`: there is none. */
+/* Returns the instruction after `first` to which the last of a piece goes back; `end`: none. */
 static unsigned loop_head(const struct path *p, unsigned first, unsigned end)
 {
 	for (unsigned i = first + 1; i < end && goes_back(p, end - 1); i++)
@@ -82,8 +82,8 @@ static unsigned loop_head(const struct path *p, unsigned first, unsigned end)
 	return end;
 }
 
-/* Returns where the piece ends that begins at instruction `first`.  Where blocks that log for a model
- * of the machine end early (describe.c), pieces do so in each run. */
+/* Returns where the piece ends that begins at instruction `first`.  Where blocks that log for a
+ * model of the machine end early (describe.c), pieces do so in each run. */
 static unsigned end_of_piece(const struct path *p, unsigned first)
 {
 	unsigned used = 0, end = first;
@@ -103,7 +103,7 @@ void path_clocks(struct path *p)
 {
 	unsigned end, head;
 
-	for (unsigned first = 0; current->list->clocks && first < p->n; first = end) {
+	for (unsigned first = 0; first < p->n; first = end) {
 		end = end_of_piece(p, first);
 		head = loop_head(p, first, end);
 		find_clocks(p, first, head);

@@ -23,7 +23,8 @@
 #include "engine/translate/translate.h"
 #include "engine/x86/keys.h"
 
-#define PIECES_SHIFT 8 /* bits of the number of pieces that a thread keeps */
+#define PIECES_BETWEEN 64 /* two branches, at most */
+#define PIECES_SHIFT   12 /* bits of the number of pieces that a thread keeps */
 
 struct piece {
 	uint64_t pc, changes; /* number of code changes when it was made */
@@ -54,6 +55,8 @@ static void make(struct piece *piece, uint64_t pc)
 	READING_CODE;
 
 	path_of_block(&p, pc, region_block_end(pc), PLAIN_INSNS_MAX, false);
+	if (!current->list->clocks) /* steps count by clocks */
+		path_clocks(&p);
 	*piece = (struct piece){.pc = pc, .changes = cache_changes, .insns = p.n};
 	for (unsigned i = 0; i < p.n; i++) {
 		piece->clocks[i] = p.clocks[i];
@@ -67,14 +70,20 @@ static void go_on(struct pieces *mine)
 	mine->next += mine->in->length[mine->at];
 }
 
-/* Begins the piece at pc.  mine->in is NULL if there is none. */
-static void begin(struct pieces *mine, uint64_t pc)
+/* Returns the piece at pc, or NULL if no code is there. */
+static struct piece *find(struct pieces *mine, uint64_t pc)
 {
 	struct piece *piece = &mine->piece[hash_of(pc) >> (64 - PIECES_SHIFT)];
 
 	if (piece->pc != pc || piece->changes != cache_changes || !piece->insns)
 		make(piece, pc);
-	mine->in = piece->insns ? piece : NULL;
+	return piece->insns ? piece : NULL;
+}
+
+/* Begins the piece at pc.  mine->in is NULL if there is none. */
+static void begin(struct pieces *mine, uint64_t pc)
+{
+	mine->in = find(mine, pc);
 	mine->at = 0;
 	mine->next = pc;
 	if (mine->in)
@@ -119,6 +128,26 @@ bool pieces_inside(void)
 	const struct pieces *p = current->list->clocks ? current->counting->pieces : NULL;
 
 	return p && p->in && p->at + 1 < p->in->insns && current->pc == p->next;
+}
+
+unsigned pieces_between(uint64_t pc, uint64_t last, bool included)
+{
+	struct pieces *p = mine();
+	const struct piece *piece;
+	unsigned parts = 0;
+
+	for (unsigned n = 0; n < PIECES_BETWEEN; n++) {
+		piece = region_is_volatile(pc) ? NULL : find(p, pc);
+		for (unsigned i = 0; piece && i < piece->insns; i++) {
+			if (pc == last)
+				return parts + (included ? piece->clocks[i] : 0);
+			parts += piece->clocks[i];
+			pc += piece->length[i];
+		}
+		if (!piece || pc > last)
+			break;
+	}
+	return 0;
 }
 
 void pieces_leave(void)

@@ -37,7 +37,8 @@ void side_table_path(struct path *p, const struct block *b)
 		if (i < p->n)
 			path_decode(p->pc[i], region_code_end(p->pc[i]), &p->insn[i]);
 	}
-	path_clocks(p);
+	if (current->list->clocks)
+		path_clocks(p);
 }
 
 unsigned side_table_occurrences(const struct block *b, unsigned first, unsigned last, unsigned m)
