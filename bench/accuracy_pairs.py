@@ -40,4 +40,5 @@ def main():
     print(f"\n{pairs} pairs: {wrong} in the wrong order, {100 * (pairs - wrong) / pairs:.1f} % in the right one")
 
 
-main()
+if __name__ == "__main__":
+    main()

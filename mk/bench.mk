@@ -64,3 +64,8 @@ $(B)/accuracy/kernels-%: $(B)/accuracy/kernels.o tests/accuracy/loops.c
 .PHONY: accuracy-pairs
 accuracy-pairs: all $(B)/accuracy/kernels $(ACCURACY_BUILDS:%=$(B)/accuracy/kernels-%)
 	@bench/accuracy_pairs.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels
+
+# Static clocks against the whole model.
+.PHONY: accuracy-static
+accuracy-static: all $(B)/accuracy/kernels $(ACCURACY_BUILDS:%=$(B)/accuracy/kernels-%)
+	@bench/accuracy_static.py --softpmu $(B)/softpmu --kernels $(B)/accuracy/kernels

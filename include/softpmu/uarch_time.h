@@ -254,6 +254,21 @@ SPMU_API struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_time
 #define SPMU_CLOCK_PARTS_MAX 4095u /* that an instruction takes at most */
 
 /*
+ * A memory operand of a block whose address is a register and a displacement.
+ *
+ * base		The register, 0 to 15 as in a ModRM byte with REX; SPMU_PLACE_CONSTANT: none.
+ * insn		The number of its instruction in the block.
+ * kind		SPMU_UARCH_LOAD, SPMU_UARCH_STORE or both.
+ */
+#define SPMU_PLACE_CONSTANT 16u
+#define SPMU_PLACES_MAX	    128u
+struct spmu_timed_place {
+	uint64_t displacement;
+	uint8_t base, insn, kind;
+	uint8_t reserved[5]; /* 0 */
+};
+
+/*
  * Computes the static clocks of a block that runs again and again, so chains of results from turn
  * to turn and ports count.  A block has at least one part.
  *
@@ -261,12 +276,17 @@ SPMU_API struct spmu_block_bounds spmu_timed_block_bounds(const struct spmu_time
  *		and its clocks mean nothing afterwards.
  * taken	Whether the block ends with a taken branch.  Then it takes at least as long as there
  *		is between two of them.
+ * place	Where a load may meet a store of the block: `places` of them, at most
+ *		SPMU_PLACES_MAX, in order of their instructions.  Those whose base the block changes
+ *		are left out.  Another base or displacement is taken to be another place.
  * parts	Gets the parts of a clock of each instruction, as many as the block has.
  *
  * Cost: that of one or two hundred instructions in spmu_timeline_run().
  */
 SPMU_API void spmu_timed_block_clocks(const struct spmu_timed_block *block,
-				      struct spmu_timeline *timeline, bool taken, uint16_t *parts);
+				      struct spmu_timeline *timeline, bool taken,
+				      const struct spmu_timed_place *place, unsigned places,
+				      uint16_t *parts);
 
 /* Adds static clocks to *supply: core and reference clocks. */
 SPMU_API void spmu_static_clocks_supply(struct spmu_supply *supply);

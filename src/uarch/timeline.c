@@ -385,9 +385,10 @@ void timeline_fetch(struct spmu_timeline *t, const struct spmu_timed_block *b)
 	fetch(t, b, SPMU_LEVEL_L1);
 }
 
-void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in)
+void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in,
+		       const struct spmu_timed_access *access, unsigned accesses)
 {
-	run_insn(t, in, NULL, 0, (struct mode){false, false});
+	run_insn(t, in, access, accesses, (struct mode){false, false});
 }
 
 /* Tells the front end what runs. */

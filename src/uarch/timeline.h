@@ -37,10 +37,11 @@ struct spmu_timeline {
 	struct front front;
 };
 
-/* timeline.c: Fetches a block from the first level, and runs an instruction without accesses, both
- * without an account.  t->end and t->after_return are the caller's. */
+/* timeline.c: Fetches a block from the first level, and runs an instruction, both without an
+ * account.  t->end and t->after_return are the caller's. */
 void timeline_fetch(struct spmu_timeline *t, const struct spmu_timed_block *b);
-void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in);
+void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in,
+		       const struct spmu_timed_access *access, unsigned accesses);
 
 /* timeline_account.c: accounts for a line that is asked for, and is on its way from `start` to
  * `done`. */

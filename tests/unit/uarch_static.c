@@ -28,7 +28,7 @@ static unsigned sum_of(const struct spmu_timed_block *b, unsigned count, bool ta
 	uint16_t parts[SPMU_TIMED_INSNS_MAX] = {0};
 	unsigned sum = 0;
 
-	spmu_timed_block_clocks(b, timeline, taken, parts);
+	spmu_timed_block_clocks(b, timeline, taken, NULL, 0, parts);
 	for (unsigned i = 0; i < count; i++)
 		sum += parts[i];
 	return sum;
@@ -72,7 +72,7 @@ static void test_shares(void)
 	const struct spmu_timed_block *b = block_of(&core, code, COUNT(code));
 	uint16_t parts[COUNT(code)];
 
-	spmu_timed_block_clocks(b, timeline, false, parts);
+	spmu_timed_block_clocks(b, timeline, false, NULL, 0, parts);
 	CHECK(parts[1] >= 2 * SPMU_CLOCK_PARTS);
 	CHECK(parts[0] < SPMU_CLOCK_PARTS && parts[2] < SPMU_CLOCK_PARTS);
 }
@@ -89,10 +89,10 @@ static void test_history(void)
 
 	if (!CHECK(other != NULL))
 		return;
-	spmu_timed_block_clocks(b, timeline, true, alone);
+	spmu_timed_block_clocks(b, timeline, true, NULL, 0, alone);
 	CHECK(sum_of(spmu_timed_block_create(other, &core, AT + 64, first, COUNT(first)),
 		     COUNT(first), false) > SPMU_CLOCK_PARTS);
-	spmu_timed_block_clocks(b, timeline, true, after);
+	spmu_timed_block_clocks(b, timeline, true, NULL, 0, after);
 	CHECK(!memcmp(alone, after, sizeof(alone)));
 	free(other);
 }
@@ -100,6 +100,45 @@ static void test_history(void)
 static bool is_within(uint64_t a, uint64_t b, unsigned percent)
 {
 	return a * 100 <= b * (100 + percent) + 200 && b * 100 <= a * (100 + percent) + 200;
+}
+
+/* A load that meets a store of the same place waits for its data.  What has another base, another
+ * displacement, or a base that the block changes does not meet it. */
+static void test_places(void)
+{
+	const struct spmu_code change[] = {INC_MEMORY}, moved[] = {STORE, CHASE, LOAD_RBX};
+	const struct spmu_timed_place load_store[] = {
+		{.base = 6, .kind = SPMU_UARCH_LOAD | SPMU_UARCH_STORE}};
+	struct spmu_timed_place three[] = {
+		{.base = 6, .insn = 0, .kind = SPMU_UARCH_STORE},
+		{.base = 6, .insn = 1, .kind = SPMU_UARCH_LOAD},
+		{.base = 6, .insn = 2, .kind = SPMU_UARCH_LOAD},
+	};
+	const struct spmu_code apart[] = {STORE, LOAD_RAX};
+	const struct spmu_core_shape core = shape_of("skylake");
+	const struct spmu_timed_block *b = block_of(&core, change, 1);
+	uint16_t parts[3], others[3];
+
+	spmu_timed_block_clocks(b, timeline, false, load_store, 1, parts);
+	CHECK_EQ(parts[0], (core.renamed + 1u) * SPMU_CLOCK_PARTS);
+	spmu_timed_block_clocks(b, timeline, false, NULL, 0, parts);
+	CHECK(parts[0] <= SPMU_CLOCK_PARTS);
+
+	b = block_of(&core, moved, 3);
+	spmu_timed_block_clocks(b, timeline, false, three, 3, parts);
+	spmu_timed_block_clocks(b, timeline, false, NULL, 0, others);
+	CHECK(!memcmp(parts, others, sizeof(parts)));
+
+	b = block_of(&core, apart, 2);
+	spmu_timed_block_clocks(b, timeline, false, three, 2, parts);
+	CHECK_EQ(parts[0] + parts[1], core.renamed * SPMU_CLOCK_PARTS);
+	three[1].displacement = 8;
+	spmu_timed_block_clocks(b, timeline, false, three, 2, parts);
+	CHECK_EQ(parts[0] + parts[1], SPMU_CLOCK_PARTS);
+	three[1] = (struct spmu_timed_place){
+		.base = SPMU_PLACE_CONSTANT, .insn = 1, .kind = SPMU_UARCH_LOAD};
+	spmu_timed_block_clocks(b, timeline, false, three, 2, parts);
+	CHECK_EQ(parts[0] + parts[1], SPMU_CLOCK_PARTS);
 }
 
 /* Blocks of all kinds of instructions, on each core, against the loop of the model of time.  Few
@@ -156,7 +195,7 @@ static void test_any_bytes(void)
 			bytes[k] = (uint8_t)seed;
 		}
 		b = spmu_timed_block_create(block_memory, &core, AT, &code, 1);
-		spmu_timed_block_clocks(b, timeline, false, &parts);
+		spmu_timed_block_clocks(b, timeline, false, NULL, 0, &parts);
 		CHECK(parts >= 1 && parts <= SPMU_CLOCK_PARTS_MAX);
 	}
 }
@@ -182,6 +221,7 @@ int main(void)
 	RUN(test_by_hand());
 	RUN(test_shares());
 	RUN(test_history());
+	RUN(test_places());
 	RUN(test_against_loops());
 	RUN(test_any_bytes());
 	RUN(test_supply());

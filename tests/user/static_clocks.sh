@@ -32,7 +32,7 @@ near() {
 }
 
 # Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump at four in a
-# clock; a store and a load of the same place, which are taken to have nothing to do with each other.
+# clock; a load that gets the data of a store.
 while read -r subject clocks; do
 	for turns in 1000 11000; do
 		build "$subject" "$turns"
@@ -44,7 +44,7 @@ done <<'END'
 CHAIN 6
 PORT 4
 WIDTH 2
-FORWARD 1
+FORWARD 4
 END
 
 # Other events do not change the clocks of a loop, nor does a translation that was saved or is not.

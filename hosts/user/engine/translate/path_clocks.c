@@ -57,20 +57,53 @@ static bool ends_piece(const struct insn *insn)
 	       insn->kind == INSN_SYSCALL;
 }
 
+/* Lists the memory operands of instructions first to end-1 that may meet.  Returns their number. */
+static unsigned list_places(const struct path *p, unsigned first, unsigned end,
+			    struct spmu_timed_place *place)
+{
+	struct insn_access access[INSN_ACCESSES_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = first; i < end; i++) {
+		unsigned count =
+			insn_accesses(&p->insn[i], (const uint8_t *)p->pc[i], p->pc[i], access);
+
+		for (unsigned k = 0; k < count && n < SPMU_PLACES_MAX; k++) {
+			unsigned kind = access[k].kind & SPMU_ACCESS_DATA;
+
+			if (!kind || access[k].index != INSN_NO_REG || access[k].in_fs ||
+			    access[k].in_gs || access[k].in_al)
+				continue;
+			place[n++] = (struct spmu_timed_place){
+				.displacement = access[k].displacement,
+				.base = access[k].base == INSN_NO_REG ? SPMU_PLACE_CONSTANT
+								      : access[k].base,
+				.insn = (uint8_t)(i - first),
+				.kind = (uint8_t)kind,
+			};
+		}
+	}
+	return n;
+}
+
 /* Finds the clocks of instructions first to end-1. */
 static void find_clocks(struct path *p, unsigned first, unsigned end)
 {
 	const struct insn *last = &p->insn[end - 1];
 	struct spmu_code code[BLOCK_INSNS_MAX];
 	uint64_t memory[(SPMU_TIMED_BLOCK_OF_ONE * BLOCK_INSNS_MAX) / sizeof(uint64_t)];
+	struct spmu_timed_place place[SPMU_PLACES_MAX];
 	struct spmu_timed_block *block;
 	bool taken = ends_piece(last) && !is_alone(last) &&
 		     (!path_is_conditional(last) || goes_back(p, end - 1));
+	unsigned i = first;
 
-	for (unsigned i = first; i < end; i++)
+	do
 		code[i - first] = (struct spmu_code){(const uint8_t *)p->pc[i], p->insn[i].length};
+	while (++i < end);
 	block = spmu_timed_block_create(memory, core(), p->pc[first], code, end - first);
-	spmu_timed_block_clocks(block, scratch(), taken, p->clocks + first);
+	spmu_timed_block_clocks(block, scratch(), taken, place, list_places(p, first, end, place),
+				p->clocks + first);
 }
 
 /* Returns the instruction after `first` to which the last of a piece goes back; `end`: none. */
