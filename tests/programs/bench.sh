@@ -122,6 +122,13 @@ if [[ -f /usr/include/benchmark/benchmark.h ]]; then
 	is_near "Google Benchmark: the instructions of fixed() and of the loop" "$before" 1006 3
 	run branches "$SOFTPMU" bench -q -e branches:u -- 500/google
 	is_near "Google Benchmark: branches" "$(awk '/^BM_Fixed/ { print $2 }' branches.out)" 503 3
+	# Skylake takes a clock for each turn of fixed(), and a few for the call.
+	for count in 500 550; do
+		run clocks "$SOFTPMU" bench -q --static-clocks -- $count/google
+		is_near "Google Benchmark: static clocks" "$(awk '/^BM_Fixed/ { print $2 }' clocks.out)" $((count + 4)) 8
+	done
+	run clocks "$SOFTPMU" bench --static-clocks --machine=zen4 -- 500/google
+	expect "what a nanosecond is" grep -q 'a nanosecond is one of cycles:u' clocks.err
 	for count in 500 550; do
 		run profile "$SOFTPMU" profile -q -e instructions:u --deterministic=time -o $count.data -- $count/google \
 			--benchmark_min_time=0.0001
@@ -167,6 +174,10 @@ run two "$SOFTPMU" bench -e instructions:u,branches:u -- true
 same "two events" "129 1" "$status $(grep -c 'a clock counts one event, not 2' two.err)"
 run modelled "$SOFTPMU" bench -e cache-misses:u -- true
 same "an event that is not exact" 1 "$(grep -c 'so clocks cannot count it' modelled.err)"
+run machine "$SOFTPMU" bench --machine=skylake -- true
+same "a machine without static clocks" "129 1" "$status $(grep -c 'machine needs --static-clocks' machine.err)"
+run modelled "$SOFTPMU" bench --static-clocks -e cache-misses:u -- true
+same "static clocks, and a miss" 1 "$(grep -c 'so clocks cannot count it' modelled.err)"
 run status "$SOFTPMU" bench -- sh -c 'exit 3'
 same "the harness's status, and what a nanosecond is" "3 1" "$status $(grep -c 'a nanosecond is one of instructions:u' status.err)"
 finish

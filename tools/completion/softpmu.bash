@@ -33,7 +33,7 @@ _softpmu_options() {
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
 	script) echo "-i --input -F --fields --ns -c --comms --pid --tid -S --symbols --no-demangle --symfs --itrace -h --help" ;;
-	bench) echo "-e --event -i --no-inherit -M --model --no-cache --strict -q --quiet -h --help" ;;
+	bench) echo "-e --event -i --no-inherit -M --model --machine --static-clocks --no-cache --strict -q --quiet -h --help" ;;
 	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;
 	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model --machine --static-clocks -j --json -h --help" ;;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.c: `softpmu bench`: runs a harness of benchmarks with clocks that count instructions.
+ * bench.c: `softpmu bench`: runs a harness of benchmarks with clocks that count instructions, or
+ * the static clocks of a machine's core.
  *
  * A harness measures how much time passes while its benchmark runs.  Here a nanosecond passes with
  * each occurrence of an event, so what the harness prints as nanoseconds are occurrences.
@@ -13,12 +14,15 @@
 #include "tools/softpmu/base/output.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
+#include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
 
 struct bench {
 	struct run_options run;
-	char *event;
+	struct machine_options machine_options;
+	struct spmu_machine machine;
+	char *event; /* NULL: the default */
 	bool quiet;
 };
 
@@ -34,6 +38,10 @@ static void print_help(void)
 	       "instructions:u)\n"
 	       "  -i, --no-inherit     do not follow processes that the harness starts\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
+	       "      --static-clocks  count clocks of a core that hits all caches and predicts "
+	       "all\n"
+	       "                       branches, in place of instructions\n"
+	       "      --machine=NAME   the core of this machine (default: the processor's)\n"
 	       "      --no-cache       do not use or keep translations of the program's code\n"
 	       "      --strict         fail if a program cannot be counted\n"
 	       "  -q, --quiet          do not say what a nanosecond is\n"
@@ -45,6 +53,8 @@ static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"model", required_argument, NULL, 'M'},
+	{"static-clocks", no_argument, NULL, MACHINE_OPTION_STATIC_CLOCKS},
+	{"machine", required_argument, NULL, MACHINE_OPTION_NAME},
 	{"no-cache", no_argument, NULL, RUN_OPTION_NO_CACHE},
 	{"strict", no_argument, NULL, RUN_OPTION_STRICT},
 	{"quiet", no_argument, NULL, 'q'},
@@ -65,6 +75,10 @@ static int take_option(struct bench *bench, int option, char **argv)
 	case 'h':
 		print_help();
 		return output_finish("bench", 0);
+	case MACHINE_OPTION_STATIC_CLOCKS:
+	case MACHINE_OPTION_NAME:
+		(void)machine_options_take(&bench->machine_options, option, optarg);
+		return -1;
 	default:
 		return run_options_take(&bench->run, "bench", option, argv);
 	}
@@ -79,23 +93,40 @@ static int parse_options(struct bench *bench, int argc, char **argv)
 		status = take_option(bench, option, argv);
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("bench", "no harness to run");
+	if (status < 0 && bench->machine_options.name && !bench->machine_options.static_clocks)
+		status = tool_usage_error("bench", "--machine needs --static-clocks");
 	return status;
+}
+
+/* Returns whether the engine knows at each instruction how often the event has occurred. */
+static bool is_countable(const struct event *event)
+{
+	if (!event->row || event->trace)
+		return false;
+	return event->fidelity == SPMU_EXACT ||
+	       (event->fidelity == SPMU_MODELLED && !(event->row->signals & ~SPMU_SIGSET_CLOCKS) &&
+		event->row->signals);
 }
 
 /* Finds the event.  Returns -1 to go on, otherwise the status to exit with after a message. */
 static int find_event(const struct bench *bench, const struct spmu_model *model,
 		      struct event_list *events)
 {
+	static char instructions[] = "instructions:u", cycles[] = "cycles:u";
 	char *lists[] = {bench->event, NULL};
-	int status = run_parse_events(events, model, lists);
-	const struct event *event = &events->event[0];
+	const struct event *event;
+	int status;
 
+	if (!bench->event)
+		lists[0] = bench->machine_options.static_clocks ? cycles : instructions;
+	status = run_parse_events(events, model, lists);
 	if (status >= 0)
 		return status;
+	event = &events->event[0];
 	if (events->count != 1)
 		return tool_usage_error("bench", "a clock counts one event, not %zu",
 					events->count);
-	if (event->fidelity != SPMU_EXACT || !event->row || event->trace)
+	if (!is_countable(event))
 		return tool_error("event '%s' is not exact here, so clocks cannot count it (see "
 				  "softpmu list)",
 				  event->name);
@@ -108,6 +139,8 @@ static int launch(const struct bench *bench, const struct spmu_model *model,
 	struct link_event counted = run_count(event);
 	struct launch_request request = {
 		.model = spmu_model_describe(model).name,
+		.machine = bench->machine.size ? &bench->machine : NULL,
+		.clocks = run_clocks(&bench->machine_options, LAUNCH_CLOCKS_NONE),
 		.threads = RUN_THREADS,
 		.event = &counted,
 		.events = 1,
@@ -125,8 +158,7 @@ static int launch(const struct bench *bench, const struct spmu_model *model,
 
 int cmd_bench(int argc, char **argv)
 {
-	char event[] = "instructions:u";
-	struct bench bench = {.event = event};
+	struct bench bench = {0};
 	struct launch_program program = {0};
 	struct event_list events = {0};
 	const struct spmu_model *model = NULL;
@@ -134,11 +166,16 @@ int cmd_bench(int argc, char **argv)
 
 	if (status < 0) {
 		model = tool_model(bench.run.model_name);
-		status = model ? find_event(&bench, model, &events) : EXIT_BAD_USAGE;
+		status = model ? run_use_machine(&bench.machine_options, "bench", model,
+						 LAUNCH_CLOCKS_NONE, &bench.machine)
+			       : EXIT_BAD_USAGE;
 	}
+	if (status < 0)
+		status = find_event(&bench, model, &events);
 	if (status < 0 && run_find(&program, argv + optind, &status))
 		status = launch(&bench, model, &events.event[0], &program);
 	events_free(&events);
+	machine_options_free(&bench.machine_options);
 	program_forget(&program);
 	return status;
 }
