@@ -176,24 +176,25 @@ static void take_own(struct record *record, uint64_t records, bool leaves_bulk)
 		first = records - b->tap->keep_last;
 	if (first && engine_link->branch_clocks)
 		branch_clocks_begin(record[first - 1].to);
-	hand_over(record + first, records - first);
+	if (records)
+		hand_over(record + first, records - first);
 	if (leaves_bulk && engine_link->branch_clocks)
 		hand_over_clocks();
 }
 
+/* `leaves_bulk`: the thread is at current->pc, and steps from now on. */
 static void take(bool leaves_bulk)
 {
 	struct branches *b = current->branches;
 	uint64_t records = (current->log - b->log_begin) / LOG_RECORD_BYTES;
 
-	if (!current->list->branch_signals || current->list->flow)
+	if (!current->list->branch_signals || current->list->flow ||
+	    (!records && (!engine_link->branch_clocks || in_place())))
 		return;
-	if (!in_place())
-		take_own((struct record *)b->log_begin, records, leaves_bulk);
-	else if (records)
+	if (in_place())
 		spmu_branches_stored(b->core[0], 0, records);
 	else
-		return;
+		take_own((struct record *)b->log_begin, records, leaves_bulk);
 	current->log = b->log_begin; /* no record is taken twice */
 	interrupts_service();
 }

@@ -35,7 +35,7 @@ struct piece {
 
 struct pieces {
 	struct piece piece[1 << PIECES_SHIFT];
-	struct piece *in;  /* the thread's; NULL: none */
+	struct piece in;   /* the thread's; without instructions: none */
 	unsigned at;	   /* the instruction that was stepped last, or is stepped next */
 	uint64_t pc, next; /* of that instruction, and after it */
 };
@@ -67,35 +67,34 @@ static void make(struct piece *piece, uint64_t pc)
 static void go_on(struct pieces *mine)
 {
 	mine->pc = mine->next;
-	mine->next += mine->in->length[mine->at];
+	mine->next += mine->in.length[mine->at];
 }
 
-/* Returns the piece at pc, or NULL if no code is there. */
-static struct piece *find(struct pieces *mine, uint64_t pc)
+/* Returns the piece at pc.  It has no instructions if no code is there. */
+static const struct piece *find(struct pieces *mine, uint64_t pc)
 {
 	struct piece *piece = &mine->piece[hash_of(pc) >> (64 - PIECES_SHIFT)];
 
 	if (piece->pc != pc || piece->changes != cache_changes || !piece->insns)
 		make(piece, pc);
-	return piece->insns ? piece : NULL;
+	return piece;
 }
 
-/* Begins the piece at pc.  mine->in is NULL if there is none. */
+/* Begins the piece at pc. */
 static void begin(struct pieces *mine, uint64_t pc)
 {
-	mine->in = find(mine, pc);
+	mine->in = *find(mine, pc);
 	mine->at = 0;
 	mine->next = pc;
-	if (mine->in)
-		go_on(mine);
+	go_on(mine);
 }
 
 /* Steps to the instruction at pc, within the piece or at the begin of another one. */
 static void step_to(struct pieces *mine, uint64_t pc)
 {
-	if (!mine->in || mine->in->changes != cache_changes)
+	if (!mine->in.insns || mine->in.changes != cache_changes)
 		begin(mine, pc);
-	else if (pc == mine->next && mine->at + 1 < mine->in->insns)
+	else if (pc == mine->next && mine->at + 1 < mine->in.insns)
 		mine->at++, go_on(mine);
 	else if (pc != mine->pc)
 		begin(mine, pc);
@@ -106,11 +105,11 @@ unsigned pieces_clocks(const struct step *s)
 	struct pieces *p = mine();
 
 	if (region_is_volatile(s->pc) || current->run.unwatched) {
-		p->in = NULL; /* what follows may not be there yet */
+		p->in.insns = 0; /* what follows may not be there yet */
 		return SPMU_CLOCK_PARTS;
 	}
 	step_to(p, s->pc);
-	return p->in ? p->in->clocks[p->at] : SPMU_CLOCK_PARTS;
+	return p->in.insns ? p->in.clocks[p->at] : SPMU_CLOCK_PARTS;
 }
 
 unsigned pieces_enter(uint64_t pc, unsigned index)
@@ -118,8 +117,8 @@ unsigned pieces_enter(uint64_t pc, unsigned index)
 	struct pieces *p = mine();
 	unsigned parts = 0;
 
-	for (begin(p, pc); p->in && p->at < index && p->at + 1 < p->in->insns; go_on(p))
-		parts += p->in->clocks[p->at++];
+	for (begin(p, pc); p->at < index && p->at + 1 < p->in.insns; go_on(p))
+		parts += p->in.clocks[p->at++];
 	return parts;
 }
 
@@ -127,7 +126,7 @@ bool pieces_inside(void)
 {
 	const struct pieces *p = current->list->clocks ? current->counting->pieces : NULL;
 
-	return p && p->in && p->at + 1 < p->in->insns && current->pc == p->next;
+	return p && p->at + 1 < p->in.insns && current->pc == p->next;
 }
 
 unsigned pieces_between(uint64_t pc, uint64_t last, bool included)
@@ -136,15 +135,15 @@ unsigned pieces_between(uint64_t pc, uint64_t last, bool included)
 	const struct piece *piece;
 	unsigned parts = 0;
 
-	for (unsigned n = 0; n < PIECES_BETWEEN; n++) {
-		piece = region_is_volatile(pc) ? NULL : find(p, pc);
-		for (unsigned i = 0; piece && i < piece->insns; i++) {
+	for (unsigned n = 0; n < PIECES_BETWEEN && !region_is_volatile(pc); n++) {
+		piece = find(p, pc);
+		for (unsigned i = 0; i < piece->insns; i++) {
 			if (pc == last)
 				return parts + (included ? piece->clocks[i] : 0);
 			parts += piece->clocks[i];
 			pc += piece->length[i];
 		}
-		if (!piece || pc > last)
+		if (!piece->insns || pc > last)
 			break;
 	}
 	return 0;
@@ -153,5 +152,5 @@ unsigned pieces_between(uint64_t pc, uint64_t last, bool included)
 void pieces_leave(void)
 {
 	if (current->list->clocks && current->counting->pieces)
-		current->counting->pieces->in = NULL;
+		current->counting->pieces->in.insns = 0;
 }
