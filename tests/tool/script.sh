@@ -30,7 +30,7 @@ int main(void)
 	return 0;
 }
 END
-"$CC" -O1 -static -o work work.c || stop "building" work.c
+"$CC" -O1 -g -static -o work work.c || stop "building" work.c
 
 # named: leaves out lines with places that perf names otherwise, or not at all (softpmu-script(1)).
 named() { grep -Ev '_init|plt|unknown|sub_' || :; }
@@ -69,6 +69,19 @@ same_as_perf "branches of files" branches.data -F ip,dso,brstacksym
 
 run record -q -d -e mem_inst_retired.all_loads:upp,instructions:upp -c 5003 -o data.data -- ./work
 same_as_perf "addresses of data, two events" data.data -F comm,tid,event,addr,ip,sym
+same_as_perf "lines of the source" plain.data -F comm,ip,sym,srcline
+expect "they are known" grep -q '^  work.c:[0-9]' <<<"$out"
+
+# perf fills data_src up to a column.
+run record -q --machine -M skylake -d -W -e cpu/mem-loads,ldlat=4/upp,cpu/mem-stores/upp -c 101 -o source.data -- ./work
+squeezed() { tr -s ' ' | sed 's/ $//'; }
+for fields in data_src weight event,addr,data_src,weight; do
+	run script -i source.data -F "$fields"
+	succeeds "$fields"
+	perf script -i source.data -F "$fields" 2>/dev/null | squeezed >expected
+	same "$fields: lines" yes "$([[ $(sort -u expected | wc -l) -gt 2 ]] && echo yes)"
+	same "$fields: as perf" "" "$(diff expected <(squeezed <<<"$out") | head -n 3)"
+done
 
 # The chains are the same after their first line, except the addresses (softpmu-script(1)).
 run record -q --call-graph lbr -c 10007 -o calls.data -- ./work
@@ -106,6 +119,8 @@ run script -F ip,+sym
 refuses "fields and changes" 129 "-F takes either fields or changes"
 run script -F comm,sym
 refuses "functions without addresses" 129 "sym, symoff and dso need the field ip"
+run script -F comm,srcline
+refuses "lines without addresses" 129 "srcline needs the field ip"
 run script -F ip,symoff
 refuses "distances without functions" 129 "symoff needs the field sym"
 run script branches.data

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/formats/data_source_text.h"
 #include "tools/softpmu/symbols/demangle.h"
 
 #define USUAL                                                                                      \
@@ -40,6 +41,8 @@ static const struct {
 	{"ip", SCRIPT_IP},	     {"sym", SCRIPT_SYM},
 	{"symoff", SCRIPT_SYMOFF},   {"dso", SCRIPT_DSO},
 	{"brstack", SCRIPT_BRSTACK}, {"brstacksym", SCRIPT_BRSTACKSYM},
+	{"srcline", SCRIPT_SRCLINE}, {"data_src", SCRIPT_DATA_SRC},
+	{"weight", SCRIPT_WEIGHT},
 };
 
 /* --- fields ----------------------------------------------------------------------------------- */
@@ -97,6 +100,8 @@ char *script_fields(struct script *script, const char *list)
 		return tool_print("sym, symoff and dso need the field ip");
 	if (script->fields & SCRIPT_SYMOFF && !(script->fields & SCRIPT_SYM))
 		return tool_print("symoff needs the field sym");
+	if (script->fields & SCRIPT_SRCLINE && !(script->fields & SCRIPT_IP))
+		return tool_print("srcline needs the field ip");
 	return NULL;
 }
 
@@ -161,6 +166,9 @@ static void print_name(const struct writer *w, unsigned fields, const struct pro
 
 static void print_place(const struct writer *w, unsigned fields, const struct profile_place *at)
 {
+	const char *source;
+	int line;
+
 	fprintf(w->to, "%16" PRIx64, at->ip);
 	if (fields & SCRIPT_SYM) {
 		putc(' ', w->to);
@@ -168,6 +176,9 @@ static void print_place(const struct writer *w, unsigned fields, const struct pr
 	}
 	if (fields & SCRIPT_DSO)
 		fprintf(w->to, " (%s)", at->object);
+	if (fields & SCRIPT_SRCLINE && at->file &&
+	    symbol_file_line(at->file, at->address, &source, &line))
+		fprintf(w->to, "\n  %s:%d", profile_short(source), line);
 }
 
 static void print_chain(const struct writer *w, unsigned fields, const struct profile_sample *s)
@@ -260,6 +271,12 @@ static void write_sample(void *opaque, const struct profile_sample *s)
 		fprintf(w->to, "%*s: ", w->event_width, event->name);
 	if (fields & SCRIPT_ADDR && !is_trace)
 		fprintf(w->to, "%16" PRIx64, s->data_address);
+	if (fields & SCRIPT_DATA_SRC) {
+		fprintf(w->to, "%16" PRIx64 " ", s->data_source);
+		data_source_text_print(w->to, s->data_source);
+	}
+	if (fields & SCRIPT_WEIGHT)
+		fprintf(w->to, "%16" PRIu64, s->weight);
 	if (has_chain) {
 		print_chain(w, fields, s);
 	} else if (fields & SCRIPT_IP) {

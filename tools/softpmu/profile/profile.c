@@ -306,6 +306,8 @@ static void visit_sample(struct visit *visit, const struct perfdata_sample *from
 		.period = from->period ? from->period : 1,
 		.time_ns = from->time_ns,
 		.data_address = from->address,
+		.data_source = from->data_source,
+		.weight = from->weight,
 		.pid = from->pid,
 		.tid = from->tid,
 		.cpu = from->cpu,

@@ -42,6 +42,8 @@ struct profile_sample {
 	uint64_t count; /* samples, or how often the instruction ran */
 	uint64_t period, time_ns;
 	uint64_t data_address; /* 0: not recorded */
+	uint64_t data_source;  /* union perf_mem_data_src; 0: not known */
+	uint64_t weight;       /* core clocks of a load; 0: not known */
 	uint32_t pid, tid, cpu;
 	const char *comm;
 	struct profile_place at;
