@@ -120,6 +120,12 @@ read -r some none all <<<"$(counts -e inst_retired.any_p:c=1:u,inst_retired.any_
 near "clocks with and without an instruction" 1 "$all" $((some + none))
 expect "some have none" test "$none" -gt 30000 -a "$some" -gt 20000
 
+# Without an event: record samples clocks, and stat counts what needs no model of misses.
+run recorded "$SOFTPMU" record -q --static-clocks -o default.data -- gzip -c text
+same "record's default event" cycles:u "$(perf evlist -i default.data 2>/dev/null | grep -v '^#' | head -n 1)"
+run counted "$SOFTPMU" stat --static-clocks -x, -o counts -- "$BUILT/CHAIN-11000"
+same "stat's default events" "cycles:u instructions:u branches:u" "$(grep -oE '(cycles|instructions|branches|[a-z]+-misses):u' counts | tr '\n' ' ' | sed 's/ $//')"
+
 # Programs that open events: perf counts and samples clocks, too.
 run counted "$SOFTPMU" run -M skylake --static-clocks -- perf stat -x, -o perf.txt -e cycles:u "$BUILT/CHAIN-11000"
 near "perf stat" 10 "$cycles" "$(awk -F, '/cycles/ { print $1 }' perf.txt)"

@@ -39,7 +39,8 @@ static void print_help(void)
 	       "softpmu annotate and perf.\n\n"
 	       "  -e, --event LIST    events in perf's syntax; p, pp or ppp samples with PEBS\n"
 	       "                      (default: " DEFAULT_EVENT
-	       ", without pp if the family cannot);\n"
+	       ", without pp if the family cannot;\n"
+	       "                      cycles:u with --static-clocks);\n"
 	       "                      intel_bts// traces every taken branch\n"
 	       "  -c, --count N       occurrences between samples (K, M, G: powers of 1000)\n"
 	       "  -F, --freq N        about N samples in a second (default: %d)\n"
@@ -300,7 +301,8 @@ static bool instructions_precise(const struct record *record)
 
 static int parse_options(struct record *record, int argc, char **argv)
 {
-	static char default_event[] = DEFAULT_EVENT, without_pebs[] = WITHOUT_PEBS;
+	static char default_event[] = DEFAULT_EVENT, without_pebs[] = WITHOUT_PEBS,
+		    clocks[] = "cycles:u";
 	char **lists = tool_alloc(((size_t)argc + 2) * sizeof(*lists)), **next = lists;
 	int option, status = -1;
 
@@ -317,7 +319,9 @@ static int parse_options(struct record *record, int argc, char **argv)
 	if (status < 0)
 		status = run_use_machine(&record->machine_options, "record", record->model,
 					 LAUNCH_CLOCKS_NONE, &record->machine);
-	if (next == lists)
+	if (next == lists && record->machine_options.static_clocks)
+		*next = clocks;
+	else if (next == lists)
 		*next = status < 0 && !instructions_precise(record) ? without_pebs : default_event;
 	if (status < 0)
 		status = run_parse_events(&record->events, record->model, lists);

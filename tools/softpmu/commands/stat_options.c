@@ -263,7 +263,8 @@ static int parse_events(struct stat_options *stat, struct stat_table *table, cha
 		table->system = false;
 	} else if (stat->machine.size && !stat->per_thread && !stat->sweep_text) {
 		table->system = !shows_intervals(stat);
-		events_default_perfs(events, table->model);
+		events_default_perfs(events, table->model,
+				     machine_options_model(&stat->machine_options));
 	} else {
 		events_default_exact(events, table->model);
 	}

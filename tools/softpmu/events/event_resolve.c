@@ -57,6 +57,8 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 		return "stat --machine counts it without --static-clocks";
 	if (machine && row->signals & SPMU_SIGSET_CLOCKS)
 		return "only stat counts these clocks; those of --static-clocks can be sampled";
+	if (row->signals & SPMU_SIGSET_CLOCKS)
+		return "--static-clocks or stat --machine counts it, by a model";
 	return machine ? "only stat counts clocks, on a machine whose core is modelled"
 		       : "stat --machine counts it, by a model";
 }

@@ -25,7 +25,7 @@ static const char *const default_events[] = {
 	"branch-misses",
 };
 
-/* The same with a machine: perf's. */
+/* The same with a machine: perf's.  The last one needs more than static clocks. */
 static const char *const machine_events[] = {"cycles", "instructions", "branches", "branch-misses"};
 static const char *const detailed_events[] = {
 	"L1-dcache-loads",
@@ -59,9 +59,9 @@ void events_default_exact(struct event_list *events, const struct spmu_model *mo
 	add(events, model, default_events, COUNT(default_events));
 }
 
-void events_default_perfs(struct event_list *events, const struct spmu_model *model)
+void events_default_perfs(struct event_list *events, const struct spmu_model *model, bool misses)
 {
-	add(events, model, machine_events, COUNT(machine_events));
+	add(events, model, machine_events, COUNT(machine_events) - !misses);
 }
 
 void events_default_detailed(struct event_list *events, const struct spmu_model *model,
