@@ -82,6 +82,29 @@ for fields in data_src weight event,addr,data_src,weight; do
 	same "$fields: lines" yes "$([[ $(sort -u expected | wc -l) -gt 2 ]] && echo yes)"
 	same "$fields: as perf" "" "$(diff expected <(squeezed <<<"$out") | head -n 3)"
 done
+# Every part of a data source, in the place of the one that most stores have.
+cat >vary.pl <<'END'
+my @sources = (0);
+push @sources, 1 << $_ for 0 .. 4;
+push @sources, 2 | 1 << 5 + $_ | 1 << 6, 2 | 1 << 5 + $_ | 1 << 7 for 0 .. 13;
+push @sources, 2 | 1 << 6 | $_ << 33 for 0 .. 15;
+push @sources, 2 | 1 << 37 | $_ << 33 for 0 .. 3;
+push @sources, 2 | 1 << $_ for 19 .. 25, 38 .. 42;
+push @sources, 2 | 1 << 26 + $_ | 1 << 27, 2 | 1 << 26 + $_ | 1 << 28 for 0 .. 6;
+push @sources, 2 | 3 << 40, 2 | 6 << 40, 2 | 7 << 7 | 3 << 26 | 4 << 33, 2 | 31 << 19, 2 | 13 << 26, 2 | 13 << 5;
+undef $/;
+my $data = <STDIN>;
+my $most = pack("Q<", 0x268000144);
+my $n = 0;
+$data =~ s/\Q$most\E/$n < @sources ? pack("Q<", $sources[$n++]) : $most/ge;
+print $data;
+print STDERR "left: ", @sources - $n, "\n";
+END
+perl vary.pl <source.data >varied.data 2>err
+same "all sources are there" "left: 0" "$(cat err)"
+run script -i varied.data -F data_src
+same "all of them: as perf" "" \
+	"$(diff <(perf script -i varied.data -F data_src 2>/dev/null | sed 's/ *$//') <(echo "$out") | head -n 3)"
 
 # The chains are the same after their first line, except the addresses (softpmu-script(1)).
 run record -q --call-graph lbr -c 10007 -o calls.data -- ./work
