@@ -183,6 +183,7 @@ static void test_any_bytes(void)
 	uint64_t seed = 88172645463325252u;
 	uint16_t parts;
 
+	CHECK_EQ(spmu_timeline_create(scratch, &core, &timeline), SPMU_OK);
 	for (unsigned i = 0; i < 20000; i++) {
 		uint8_t bytes[15];
 		struct spmu_code code = {bytes, (uint8_t)(seed % 15 + 1)};
