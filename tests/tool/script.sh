@@ -32,8 +32,9 @@ int main(void)
 END
 "$CC" -O1 -g -static -o work work.c || stop "building" work.c
 
-# named: leaves out lines with places that perf names otherwise, or not at all (softpmu-script(1)).
-named() { grep -Ev '_init|plt|unknown|sub_' || :; }
+# named: leaves out lines with places that perf names otherwise, or not at all (softpmu-script(1)), and lines of the
+# source that are not known, which perf shows as line 0 of an object.
+named() { grep -Ev '_init|plt|unknown|sub_|^  .*:0$' || :; }
 
 # same_as_perf WHAT FILE OPTION...: both write the same.
 same_as_perf() {
