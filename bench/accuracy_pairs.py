@@ -15,6 +15,28 @@ FLAGS = ["O0", "O1", "O2", "O3", "Os", "O2-native"]
 DIFFERENT = 1.05
 
 
+def compare_orders(name, known):
+    """Compares each two builds of a loop, whose two kinds of clocks known[flags] has.  Prints those in the wrong order.
+
+    Returns how many pairs there are, and how many are in the wrong order.
+    """
+    pairs = wrong = 0
+    for one, other in itertools.combinations(FLAGS, 2):
+        (a, x), (b, y) = known[one], known[other]
+        if max(a, b) < DIFFERENT * min(a, b):
+            continue
+        pairs += 1
+        if (a < b) != (x < y):
+            wrong += 1
+            print(f"| {name} | {one}, {other} | {a:.2f}, {b:.2f} | {x:.2f}, {y:.2f} |")
+    return pairs, wrong
+
+
+def say_orders(results):
+    pairs, wrong = map(sum, zip(*results))
+    print(f"\n{pairs} pairs: {wrong} in the wrong order, {100 * (pairs - wrong) / pairs:.1f} % in the right one")
+
+
 def main():
     options = begin("Compares how builds of loops are ordered.")
     folder = os.path.dirname(options.kernels)
@@ -26,18 +48,8 @@ def main():
                               predict(options.softpmu, options.machine, program[flags], name,
                                       measured[program[flags], name]))
               for flags in FLAGS for name in names}
-    pairs = wrong = 0
     print("| loop | builds | measured | model |\n|---|---|---|---|")
-    for name in names:
-        for one, other in itertools.combinations(FLAGS, 2):
-            (a, x), (b, y) = clocks[one, name], clocks[other, name]
-            if max(a, b) < DIFFERENT * min(a, b):
-                continue
-            pairs += 1
-            if (a < b) != (x < y):
-                wrong += 1
-                print(f"| {name} | {one}, {other} | {a:.2f}, {b:.2f} | {x:.2f}, {y:.2f} |")
-    print(f"\n{pairs} pairs: {wrong} in the wrong order, {100 * (pairs - wrong) / pairs:.1f} % in the right one")
+    say_orders([compare_orders(name, {flags: clocks[flags, name] for flags in FLAGS}) for name in names])
 
 
 if __name__ == "__main__":

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Compares static clocks of loops with the clocks of the whole model, for `make accuracy-static`.
 
-Nothing is measured, so the results are the same on every machine.  The loops are those of accuracy.py and
+Nothing is measured, so the processor does not matter.  The loops are those of accuracy.py and
 accuracy_pairs.py.  What the whole model counts besides are misses, mispredictions, and loads that wait for stores.
 """
 import argparse
-import itertools
 import os
 import subprocess
 
 from accuracy import summary
-from accuracy_pairs import DIFFERENT, FLAGS
+from accuracy_pairs import FLAGS, compare_orders, say_orders
 
 FEW, MANY = 1000, 21000  # turns
 
@@ -48,20 +47,11 @@ def main():
         print(f"| {name} | {model:.2f} | {static:.2f} | {errors[-1]:+.0f} % |", flush=True)
     summary(errors, "kernels")
 
-    pairs = wrong = 0
     print("\n| loop | builds | model | static |\n|---|---|---|---|")
-    for name in names(options.kernels, "loops"):
-        known = {flags: clocks(options, os.path.join(os.path.dirname(options.kernels), f"kernels-{flags}"), name)
-                 for flags in FLAGS}
-        for one, other in itertools.combinations(FLAGS, 2):
-            (a, x), (b, y) = known[one], known[other]
-            if max(a, b) < DIFFERENT * min(a, b):
-                continue
-            pairs += 1
-            if (a < b) != (x < y):
-                wrong += 1
-                print(f"| {name} | {one}, {other} | {a:.2f}, {b:.2f} | {x:.2f}, {y:.2f} |")
-    print(f"\n{pairs} pairs: {wrong} in the wrong order, {100 * (pairs - wrong) / pairs:.1f} % in the right one")
+    folder = os.path.dirname(options.kernels)
+    say_orders([compare_orders(name, {flags: clocks(options, os.path.join(folder, f"kernels-{flags}"), name)
+                                      for flags in FLAGS})
+                for name in names(options.kernels, "loops")])
 
 
 main()

@@ -36,6 +36,16 @@ count_of() {
 		sed -n "$2"'{s/\.0*$//;p;}'
 }
 
+# near NAME PERMILLE EXPECTED NUMBER: the number is at most so many thousandths away.
+near() {
+	local off=$(($4 > $3 ? $4 - $3 : $3 - $4))
+	if ((off * 1000 <= $3 * $2)); then
+		pass "$1"
+	else
+		fail "$1" "$4 is too far from $3"
+	fi
+}
+
 has_feature() {
 	grep -qw "$1" <(sed -n '/^flags/{p;q;}' /proc/cpuinfo)
 }

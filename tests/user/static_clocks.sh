@@ -21,16 +21,6 @@ counts() {
 	sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//'
 }
 
-# near NAME PERMILLE EXPECTED NUMBER
-near() {
-	local off=$(($4 > $3 ? $4 - $3 : $3 - $4))
-	if ((off * 1000 <= $3 * $2)); then
-		pass "$1"
-	else
-		fail "$1" "$4 is too far from $3"
-	fi
-}
-
 # Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump at four in a
 # clock; a load that gets the data of a store.
 while read -r subject clocks; do

@@ -33,16 +33,6 @@ for subject in "${subjects[@]}"; do
 			"$BUILT/$subject" | cut -d' ' -f1-3)"
 done
 
-# near NAME PERMILLE EXPECTED NUMBER
-near() {
-	local off=$(($4 > $3 ? $4 - $3 : $3 - $4))
-	if ((off * 1000 <= $3 * $2)); then
-		pass "$1"
-	else
-		fail "$1" "$4 is too far from $3"
-	fi
-}
-
 # 3.6 million instructions with a miss in each 18, and 800,000 clocks of a loop.
 near "misses of a steady program" 20 "$(counts -e mem_load_retired.l1_miss:u -- "$BUILT/chase")" \
 	"$(counts --sample-windows=2K,2K,10K -e mem_load_retired.l1_miss:u -- "$BUILT/chase")"
