@@ -7,37 +7,18 @@
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-# build SUBJECT TURNS
-build() {
-	compile machine-clocks -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
-		-DSUBJECT="$1" -DTURNS="$2"
-	mv "$BUILT/machine-clocks" "$BUILT/$1-$2"
-}
-
 # counts EVENTS COMMAND...: what stat counts, one after the other
 counts() {
 	run counted "$SOFTPMU" stat -M skylake --machine="$1" -x, -o counts -e "$2" -- "${@:3}"
 	sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//'
 }
 
-# Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump
-# at four in a clock; a load that gets the data of a store.
-while read -r subject clocks; do
-	for turns in 1000 11000; do
-		build "$subject" "$turns"
-	done
-	few=$(counts skylake cycles:u "$BUILT/$subject-1000")
-	many=$(counts skylake cycles:u "$BUILT/$subject-11000")
-	said=$((many - few)) expected=$((clocks * 10000))
+build_loops
+while read -r subject expected said; do
 	expect "$subject: $said clocks for 10000 turns, not $expected" \
 		test "$said" -gt $((expected - expected / 100)) -a "$said" -lt $((expected + expected / 100))
-done <<'END'
-CHAIN 6
-PORT 4
-WIDTH 2
-FORWARD 4
-END
-build REPEAT 1000
+done < <(clocks_of_loops counts skylake cycles:u)
+build_loop REPEAT 1000
 expect "repeated strings take time" test "$(counts skylake cycles:u "$BUILT/REPEAT-1000")" -gt 10000
 
 # Reference clocks are the same, and what code counts does not change.

@@ -46,6 +46,37 @@ near() {
 	fi
 }
 
+# Clocks of a turn on Skylake of loops in machine-clocks.c: two multiplications of three clocks; four on one port; seven NOPs
+# and a jump at four in a clock; a load that gets the data of a store.
+LOOPS="CHAIN:6 PORT:4 WIDTH:2 FORWARD:4"
+
+# build_loop SUBJECT TURNS: builds $BUILT/SUBJECT-TURNS.
+build_loop() {
+	compile machine-clocks -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
+		-DSUBJECT="$1" -DTURNS="$2"
+	mv "$BUILT/machine-clocks" "$BUILT/$1-$2"
+}
+
+build_loops() {
+	local loop turns
+	for loop in $LOOPS; do
+		for turns in 1000 11000; do
+			build_loop "${loop%:*}" $turns
+		done
+	done
+}
+
+# clocks_of_loops COMMAND...: prints for each loop its name, the clocks of 10000 turns, and those by the counts that the command
+# prints for a program.
+clocks_of_loops() {
+	local loop few many
+	for loop in $LOOPS; do
+		few=$("$@" "$BUILT/${loop%:*}-1000")
+		many=$("$@" "$BUILT/${loop%:*}-11000")
+		echo "${loop%:*} $((${loop#*:} * 10000)) $((many - few))"
+	done
+}
+
 has_feature() {
 	grep -qw "$1" <(sed -n '/^flags/{p;q;}' /proc/cpuinfo)
 }

@@ -8,34 +8,16 @@
 cd "$SCRATCH" || exit 1
 export XDG_CACHE_HOME=$SCRATCH/cache
 
-# build SUBJECT TURNS
-build() {
-	compile machine-clocks -O1 -static -nostdlib -fno-pie -fno-stack-protector -fcf-protection=none \
-		-DSUBJECT="$1" -DTURNS="$2"
-	mv "$BUILT/machine-clocks" "$BUILT/$1-$2"
-}
-
 # counts OPTIONS... -- COMMAND...: what stat counts, one after the other
 counts() {
 	run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts "$@"
 	sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ' | sed 's/ $//'
 }
 
-# Clocks of a turn on Skylake: two multiplications of three clocks; four on one port; seven NOPs and a jump at four in a
-# clock; a load that gets the data of a store.
-while read -r subject clocks; do
-	for turns in 1000 11000; do
-		build "$subject" "$turns"
-	done
-	few=$(counts -e cycles:u -- "$BUILT/$subject-1000")
-	many=$(counts -e cycles:u -- "$BUILT/$subject-11000")
-	same "$subject: clocks for 10000 turns" $((clocks * 10000)) $((many - few))
-done <<'END'
-CHAIN 6
-PORT 4
-WIDTH 2
-FORWARD 4
-END
+build_loops
+while read -r subject expected said; do
+	same "$subject: clocks for 10000 turns" "$expected" "$said"
+done < <(clocks_of_loops counts -e cycles:u --)
 
 # Other events do not change the clocks of a loop, nor does a translation that was saved or is not.
 cycles=$(counts -e cycles:u -- "$BUILT/CHAIN-11000")
@@ -44,7 +26,7 @@ same "with other events" "$cycles" \
 	"$(counts -e cycles:u,instructions:u,branches:u,mem_inst_retired.all_loads:u -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
 same "with events that the model counts" "$cycles" \
 	"$(counts -e cycles:u,branch-misses:u,cache-misses:u -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
-same "with one processor's 56 events" "$cycles" \
+same "with more events than a unit has counters" "$cycles" \
 	"$(counts -e "$(printf 'cycles:u,instructions:u,branches:u,%.0s' {1..12})cycles:u" -- "$BUILT/CHAIN-11000" | cut -d' ' -f1)"
 same "without saved translations" "$cycles" "$(counts --no-cache -e cycles:u -- "$BUILT/CHAIN-11000")"
 run plain "$SOFTPMU" stat -M skylake -x, -o plain -e instructions:u -- "$BUILT/CHAIN-11000"
@@ -124,12 +106,26 @@ near "perf record" 20 "$((cycles / 1009))" "$(perf script -i perf.data -F ip,eve
 run recorded "$SOFTPMU" run -M skylake --static-clocks -- perf record -q -o perf.data "$BUILT/CHAIN-11000"
 same "perf's own choice of an event" cycles:u "$(perf evlist -i perf.data 2>/dev/null | grep -v '^#' | head -n 1)"
 
+# A program that opens its events late: what was saved for another core is not used.
+cat >late.py <<'END'
+import argparse, ctypes, json, os, struct
+attr = struct.pack("<IIQQQQQ", 0, 112, 0, 0, 0, 0, 1 << 5 | 1 << 6) + bytes(112 - 48)
+fd = ctypes.CDLL(None).syscall(298, ctypes.create_string_buffer(attr, 112), 0, -1, -1, 0)
+sum(i * i for i in range(20000))
+print(struct.unpack("<Q", os.read(fd, 8))[0])
+END
+late() { PYTHONHASHSEED=0 "$SOFTPMU" run --static-clocks "$@" -- /usr/bin/python3 late.py; }
+alone=$(late --no-cache --machine=zen4)
+late --machine=skylake >/dev/null
+near "a late event on another core" 40 "$alone" "$(late --machine=zen4)"
+
 # Processes, threads, signals and system calls.
 run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts -e cycles:u -- \
 	sh -c "$BUILT/CHAIN-11000; $BUILT/CHAIN-11000"
 expect "both processes" test "$(sed '/^#/d; /^$/d; s/,.*//' counts)" -gt $((2 * cycles))
 run counted "$SOFTPMU" stat -M skylake --static-clocks -x, -o counts -e cycles:u -- xz -T2 --block-size=50000 -c text
 same "threads" 0 "$status"
+expect "clocks of threads" test "$(sed '/^#/d; /^$/d; s/,.*//' counts)" -gt 10000000
 
 # What cannot be is refused in one line.
 run refused "$SOFTPMU" stat --static-clocks --machine=cachegrind -e cycles:u -- true
@@ -139,5 +135,9 @@ run refused "$SOFTPMU" record --machine -e cycles:u -o x.data -- true
 same "clocks of a timeline cannot be sampled" 125 "$status"
 same "nor can a threshold of clocks be counted" "<not supported>" \
 	"$(counts -e cpu_clk_unhalted.thread_p:c=2:u -- "$BUILT/CHAIN-11000")"
+run absent "$SOFTPMU" stat -M skylake --static-clocks -e uops_dispatched_port.port_0 -- true
+expect "what follows from time" grep -q 'stat --machine counts it without --static-clocks' absent.err
+run absent "$SOFTPMU" stat -M skylake --machine=zen4 -e uops_dispatched_port.port_0 -- true
+expect "what follows from ports that are not known" grep -q "too little is known of this machine's core" absent.err
 expect "list shows them" grep -qE '^ *cycles .*modelled' <("$SOFTPMU" list -M skylake --static-clocks cycles)
 finish

@@ -35,6 +35,16 @@ static bool has_condition(const struct spmu_event *row)
 	return row && row->code & SELECT_CONDITION;
 }
 
+/* Returns whether the clocks are those of a timeline, which supplies more. */
+static bool has_timeline(void)
+{
+	for (unsigned t = 1; t < SPMU_TALLIES; t++)
+		if (spmu_tally_is_timed(t) &&
+		    spmu_tally_set_has(&launch_supply.modelled_tallies, t))
+			return true;
+	return false;
+}
+
 /* Returns why nothing supplies what a row counts. */
 static const char *reason_of_supply(const struct spmu_model *model, const struct spmu_event *row)
 {
@@ -53,6 +63,8 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 		spmu_timeline_supplies(core, &with);
 	if (spmu_event_fidelity(row, &with) == SPMU_ABSENT)
 		return "nothing here supplies what it counts";
+	if (has_timeline())
+		return "too little is known of this machine's core";
 	if (launch_supply.modelled & SPMU_SIGSET_CLOCKS)
 		return "stat --machine counts it without --static-clocks";
 	if (machine && row->signals & SPMU_SIGSET_CLOCKS)

@@ -9,6 +9,7 @@
 #include <softpmu/unit.h>
 
 #include "engine/count/meter_list.h"
+#include "engine/rt/engine.h"
 
 /* Limits of translated code, on which the reserves of headroom depend: the instructions before a
  * block charges its meters, and the size of the aligned range in which a forward-only block
@@ -53,11 +54,14 @@ static inline unsigned meter_occurrences(unsigned m, uint64_t signals)
 		n++;
 	return n;
 }
-/* Returns whether meter m counts static clocks.  Code charges them in parts of a clock. */
+/* Returns whether a meter of these signals counts static clocks.  Code charges them in parts. */
+static inline bool meter_is_of_clocks(uint64_t signals)
+{
+	return engine_link->static_clocks && signals && !(signals & ~SPMU_SIGSET_CLOCKS);
+}
 static inline bool meter_counts_clocks(unsigned m)
 {
-	return current->list->clocks && current->list->signals[m] &&
-	       !(current->list->signals[m] & ~SPMU_SIGSET_CLOCKS);
+	return meter_is_of_clocks(current->list->signals[m]);
 }
 /* Gives the shard of meter m headroom for n occurrences, if all its shards together have as
  * much. */

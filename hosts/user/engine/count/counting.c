@@ -81,10 +81,12 @@ static bool pass_clocks(unsigned clocks)
 static unsigned clocks_of_step(void)
 {
 	struct counting *c = current->counting;
-	unsigned parts = c->clock_parts + c->step_parts, clocks = parts / SPMU_CLOCK_PARTS;
+	unsigned parts, clocks;
 
 	if (!engine_link->static_clocks)
 		return SPMU_CLOCKS_UNMODELLED;
+	parts = c->clock_parts + c->step_parts;
+	clocks = parts / SPMU_CLOCK_PARTS;
 	c->clock_parts = parts % SPMU_CLOCK_PARTS;
 	if (pass_clocks(clocks))
 		return clocks;

@@ -48,16 +48,10 @@
 
 int64_t shards_quantum = SHARDS_QUANTUM_MIN;
 
-/* Returns whether a meter of these signals counts static clocks, in parts. */
-static bool is_of_clocks(uint64_t signals)
-{
-	return engine_link->static_clocks && signals && !(signals & ~SPMU_SIGSET_CLOCKS);
-}
-
 /* Precise mode: returns the headroom of a unit's meter, that of static clocks in parts. */
 static int64_t headroom_of_unit(const struct spmu_meter *meter)
 {
-	return is_of_clocks(meter->signals)
+	return meter_is_of_clocks(meter->signals)
 		       ? meter->headroom * SPMU_CLOCK_PARTS - current->counting->clock_parts
 		       : meter->headroom;
 }
@@ -154,7 +148,7 @@ static void grant_first(unsigned m, int64_t headroom)
 static bool is_frequent(uint64_t signals)
 {
 	return !signals || signals & SPMU_SIGBIT(INSTRUCTIONS) ||
-	       !(~signals & SPMU_SIGSET_BRANCHES) || is_of_clocks(signals);
+	       !(~signals & SPMU_SIGSET_BRANCHES) || meter_is_of_clocks(signals);
 }
 
 bool shards_is_unchecked(unsigned m)
@@ -173,7 +167,7 @@ static int64_t reserve_of(uint64_t signals, enum counting_mode in, bool unchecke
 		return 0;
 	if (in == COUNTING_LOW_HEADROOM)
 		return (signals & COND_SIGNALS) && (signals & COND_SIGNALS) != COND_SIGNALS;
-	if (is_of_clocks(signals))
+	if (meter_is_of_clocks(signals))
 		return insns / CHECK_INSNS_MAX * CHECK_PARTS_MAX;
 	if (!(signals & ~SPMU_SIGSET_BRANCHES))
 		return insns; /* one kind of branch for each instruction */
@@ -341,7 +335,7 @@ static bool read_units(struct meter_list *list)
 			c->meter[n].modelled = activity_wanted(m) != 0;
 			list->activity |= activity_wanted(m);
 			list->signals[n] = c->meter[n].modelled ? 0 : m->signals;
-			list->clocks |= is_of_clocks(list->signals[n]);
+			list->clocks |= meter_is_of_clocks(list->signals[n]);
 			same = same && n < own->meters && own->signals[n] == list->signals[n];
 			c->meter[n].reserve = 0;
 			c->meter[n++].unit = m;

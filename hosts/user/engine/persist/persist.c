@@ -74,7 +74,7 @@ uint64_t persist_key(void)
 					engine_wants(LINK_WANT_TIME) << 1 /* RDTSC */ |
 					persist.list->unchecked << 2 | persist.list->flow << 3 |
 					engine_wants(LINK_WANT_VALGRIND) << 4 /* XCHG */);
-	if (persist.list->clocks)
+	if (engine_link->static_clocks) /* lists of later events count them, too */
 		key = checksum_of(key, engine_link->core, strlen(engine_link->core));
 	return checksum_of(key, persist.list->signals, persist.list->meters * sizeof(uint64_t));
 }

@@ -178,8 +178,6 @@ static void leave_at_check(const struct block *b)
 {
 	side_table_leave_at_check(b);
 	current->pc = b->pc + b->check_bytes;
-	if (current->list->clocks)
-		pieces_enter(b->pc, b->check_at);
 }
 
 /*

@@ -113,6 +113,7 @@ uint64_t side_table_check_code(const struct block *block)
 
 void side_table_leave_at_check(const struct block *b)
 {
+	unsigned parts = current->list->clocks ? pieces_enter(b->pc, b->check_at) : 0;
 	struct path p;
 	bool decoded = false;
 
@@ -122,7 +123,7 @@ void side_table_leave_at_check(const struct block *b)
 			continue;
 		}
 		if (meter_counts_clocks(m)) {
-			current->shard[m][0] -= pieces_enter(b->pc, b->check_at);
+			current->shard[m][0] -= parts;
 			continue;
 		}
 		if (!decoded)
