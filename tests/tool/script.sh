@@ -128,10 +128,12 @@ words() { named | awk '{ $1 = $1; print }' | sort; }
 same "trace: most are compared" yes "$([[ $(words <expected | wc -l) -gt 100000 ]] && echo yes)"
 same "trace" "" "$(diff <(words <expected) <(words <<<"$out") | head -n 3)"
 
-# What perf itself has recorded.
-if perf record -q -e cpu-clock:u -c 50000 -o perf.data -- ./work >/dev/null 2>&1 && [[ -n $(perf script -i perf.data 2>/dev/null) ]]; then
+# What perf itself has recorded. perf takes the stubs between _init, which has no size, and the next function for _init.
+without_stubs() { sed -E 's/ (_init|\[unknown\])$//'; }
+if perf record -q -e cpu-clock:u -c 3000 -o perf.data -- ./work >/dev/null 2>&1 && [[ -n $(perf script -i perf.data 2>/dev/null) ]]; then
 	run script -i perf.data -F comm,tid,ip,sym
-	same "a file of perf" "$(perf script -i perf.data -F comm,tid,ip,sym 2>/dev/null)" "$out"
+	same "a file of perf" "" \
+		"$(diff <(perf script -i perf.data -F comm,tid,ip,sym 2>/dev/null | without_stubs) <(without_stubs <<<"$out") | head -n 3)"
 else
 	not_run "a file of perf" "perf cannot record here"
 fi
