@@ -48,6 +48,7 @@ void launch_use_machine(const struct spmu_machine *machine, enum launch_clocks c
 	const struct spmu_core_shape *core = spmu_core_shape_find(machine->name);
 
 	spmu_machine_supplies(machine, &launch_supply);
+	spmu_uarch_supplies_offcore(&launch_supply);
 	if (clocks == LAUNCH_CLOCKS_STATIC && core)
 		spmu_static_clocks_supply(&launch_supply);
 	if (clocks == LAUNCH_CLOCKS_TIMELINE && core)

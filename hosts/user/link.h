@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    14u
+#define LINK_VERSION	    15u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -49,6 +49,7 @@ struct link_event {
 	uint32_t after_counters;
 	uint32_t after_code, after_tagger;
 	uint64_t after_select;
+	uint64_t offcore; /* as in struct spmu_request */
 };
 
 /* What the tool asks in addition to events. */

@@ -38,6 +38,7 @@ struct link_open_request {
 	int32_t fixed;
 	uint32_t precise;
 	uint64_t period;	 /* 0: it only counts; of a rate: the first */
+	uint64_t offcore;	 /* the value of a register; 0: none */
 	uint32_t load_threshold; /* MSR_PEBS_LD_LAT; 0: it is no event of load latency */
 	uint32_t software;	 /* 1 + PERF_COUNT_SW_ of a software event; 0: it is the unit's */
 };

@@ -121,6 +121,9 @@ struct spmu_facilities {
  * period	Occurrences between two samples; 0: only count.
  * precise	Sample with PEBS.
  * tag		The driver hands it back with each sample.
+ * offcore	With an off-core response event: the value of its register, MSR_OFFCORE_RSP_0 or
+ *		MSR_OFFCORE_RSP_1 (18.8.1.3, 18.9.5).  If it has another value for another request,
+ *		the driver takes the other event, which counts the same.  0: it writes neither.
  */
 struct spmu_request {
 	size_t size; /* sizeof(struct spmu_request) */
@@ -132,6 +135,7 @@ struct spmu_request {
 	uint64_t period;
 	bool precise;
 	uint32_t tag;
+	uint64_t offcore;
 };
 
 /*
@@ -347,11 +351,14 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_driver_set_groups(struct spmu_drive
  *		- a pointer is NULL, or the size is wrong;
  *		- `select` has EN or INT;
  *		- a precise request has no period, or the period does not fit the counter;
- *		- the family's counters cannot compare in this way.
- * SPMU_E_COUNTER: no counter is free; on NetBurst also: what selects and tags events is taken;
- * with precise distribution also: it must be alone (pdir_alone).
+ *		- the family's counters cannot compare in this way;
+ *		- `offcore` is not 0, and `select` names no off-core response event.
+ * SPMU_E_COUNTER: no counter is free; the registers of off-core responses have other values; on
+ * NetBurst also: what selects and tags events is taken; with precise distribution also: it must be
+ * alone (pdir_alone).
  * SPMU_E_UNAVAILABLE: the request is precise and there is no PEBS or no buffer for it; it has a
- * period and the family has no interrupt; or a register faulted.
+ * period and the family has no interrupt; or a register faulted, as with reserved bits in
+ * `offcore`.
  */
 SPMU_API SPMU_MUST_USE enum spmu_status
 spmu_driver_add(struct spmu_driver *driver, const struct spmu_request *request, unsigned *slot);

@@ -150,6 +150,15 @@ SPMU_API const struct spmu_event *spmu_event_fixed(const struct spmu_model *mode
 SPMU_API unsigned spmu_frontend_tally(uint64_t value);
 
 /*
+ * Sets *set to the tallies that an off-core response event of the model counts with this value of
+ * MSR_OFFCORE_RSP_0 or _1 (18.9.5).  Returns false if they are not all that the value selects: it
+ * has requests that no tally stands for, such as prefetches and write-backs, or it has no response
+ * that a tally stands for.
+ */
+SPMU_API bool spmu_offcore_tallies(const struct spmu_model *model, uint64_t value,
+				   struct spmu_tally_set *set);
+
+/*
  * Returns true if PEBS on this counter with this event select is precisely distributed (18.9.4.4;
  * on Goldmont the reduced skid of 18.7.1.2).  The record is then made by the instruction that
  * overflows the counter, otherwise by the next occurrence of the event.  `counter` is n for PMCn

@@ -17,6 +17,8 @@ enum {
 	DRV_IA32_PMC0 = 0x0c1, /* PerfCtr0 of P6 */
 	DRV_IA32_PERFEVTSEL0 = 0x186,
 	DRV_IA32_MISC_ENABLE = 0x1a0,
+	DRV_MSR_OFFCORE_RSP_0 = 0x1a6,
+	DRV_MSR_OFFCORE_RSP_1 = 0x1a7,
 	DRV_IA32_DEBUGCTL = 0x1d9,
 	DRV_MSR_BPU_COUNTER0 = 0x300, /* NetBurst: 18 in a row, as are their CCCRs */
 	DRV_IA32_FIXED_CTR0 = 0x309,
@@ -219,6 +221,15 @@ bool spmu_drv_escr_enable(const struct spmu_driver *driver, uint64_t counters);
 bool spmu_drv_escr_overflowed(const struct spmu_driver *driver, unsigned slot);
 bool spmu_drv_escr_clear(const struct spmu_driver *driver, uint64_t counters);
 uint64_t spmu_drv_escr_replay(const struct spmu_driver *driver);
+
+/*
+ * Off-core response events; offcore.c.  Returns whether the request can have such a register.
+ * Writes it, and changes `select` if it has to be the other event.  SPMU_E_COUNTER: the registers
+ * have other values.  SPMU_E_UNAVAILABLE: the write faulted.
+ */
+bool spmu_drv_offcore_can(const struct spmu_driver *driver, const struct spmu_request *request);
+enum spmu_status spmu_drv_offcore_write(const struct spmu_driver *driver,
+					struct spmu_request *request);
 
 /*
  * NetBurst's cascades: returns the CCCR bit by which counter `from` starts counter `to`, 0 if it

@@ -195,7 +195,9 @@ static enum spmu_status check_request(const struct spmu_driver *driver,
 		return SPMU_E_UNAVAILABLE;
 	if (request->period && driver->facilities.no_interrupt)
 		return SPMU_E_UNAVAILABLE;
-	return can_select(driver, request) ? SPMU_OK : SPMU_E_ARGUMENT;
+	return can_select(driver, request) && spmu_drv_offcore_can(driver, request)
+		       ? SPMU_OK
+		       : SPMU_E_ARGUMENT;
 }
 
 enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_request *request,
@@ -219,13 +221,16 @@ enum spmu_status spmu_drv_add(struct spmu_driver *driver, const struct spmu_requ
 		return SPMU_E_COUNTER;
 	if (request->period > spmu_drv_longest_period(driver, s))
 		return SPMU_E_ARGUMENT;
+	driver->counter[s].request = *request;
+	status = spmu_drv_offcore_write(driver, &driver->counter[s].request);
+	if (status != SPMU_OK)
+		return status;
 
 	/* The records that wait in the buffer were made without this counter. */
 	if (request->precise && !driver->running && !driver->in_service &&
 	    spmu_drv_pebs_index(driver) > driver->pebs_base)
 		spmu_drv_drain_pebs(driver);
 	driver->counter[s].used = true;
-	driver->counter[s].request = *request;
 	driver->slots = s < driver->slots ? driver->slots : s + 1;
 	driver->pebs_bits |= request->precise ? drv_counter_bit(driver, s) : 0;
 	driver->counter[s].reload = spmu_drv_interval(driver, s);

@@ -16,8 +16,9 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 
-/* Requests: demand data reads, reads for ownership, code reads. */
-#define REQUESTS 3
+/* Requests: demand data reads, reads for ownership, code reads; and others. */
+#define REQUESTS     3
+#define ALL_REQUESTS UINT64_C(0xffff)
 
 /* Responses. */
 #define ANY	   BIT(16)
@@ -41,20 +42,37 @@ static unsigned register_of(unsigned code)
 	return code != 0xb7 && code != 0x2a;
 }
 
+bool spmu_offcore_tallies(const struct spmu_model *model, uint64_t value,
+			  struct spmu_tally_set *set)
+{
+	const bool selected[] = {
+		selects(value, LAST_LEVEL, NOT_NEEDED),
+		selects(value, LAST_LEVEL, NO_FORWARD),
+		selects(value, LAST_LEVEL, MODIFIED),
+		selects(value, model->counters->offcore_memory, MISS),
+	};
+	const unsigned responses = sizeof(selected) / sizeof(selected[0]);
+	bool any = false;
+
+	*set = (struct spmu_tally_set){{0}};
+	for (unsigned i = 0; i < REQUESTS * responses; i++) {
+		if (!(value >> i / responses & 1) || !selected[i % responses])
+			continue;
+		spmu_tally_set_add(set, SPMU_TALLY_OFFCORE_DATA_L3 + i);
+		any = true;
+	}
+	return any && !(value & ALL_REQUESTS & ~(BIT(REQUESTS) - 1));
+}
+
 void offcore_adds(const struct spmu_core *core, const struct thread *thread,
 		  const struct spmu_event *event, struct counter *counter)
 {
 	unsigned n = register_of(event->code & 0xff);
-	uint64_t response = thread->state.reg[SLOT_OFFCORE_RSP + n];
-	const bool selected[] = {
-		selects(response, LAST_LEVEL, NOT_NEEDED),
-		selects(response, LAST_LEVEL, NO_FORWARD),
-		selects(response, LAST_LEVEL, MODIFIED),
-		selects(response, core->model->counters->offcore_memory, MISS),
-	};
-	const unsigned responses = sizeof(selected) / sizeof(selected[0]);
+	struct spmu_tally_set set;
 
-	for (unsigned i = 0; i < REQUESTS * responses; i++)
-		if (response >> i / responses & 1 && selected[i % responses])
-			counter_adds_tally(counter, SPMU_TALLY_OFFCORE_DATA_L3 + i);
+	(void)spmu_offcore_tallies(core->model, thread->state.reg[SLOT_OFFCORE_RSP + n], &set);
+	for (unsigned tally = SPMU_TALLY_OFFCORE_DATA_L3; tally <= SPMU_TALLY_OFFCORE_CODE_MEMORY;
+	     tally++)
+		if (spmu_tally_set_has(&set, tally))
+			counter_adds_tally(counter, tally);
 }

@@ -413,6 +413,7 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 
 	if (spmu_model_describe(model).programming == SPMU_PROGRAM_CESR)
 		callbacks.pin = host_pin;
+	spmu_uarch_supplies_offcore(&callbacks.supply);
 	memset(host, 0, sizeof(*host));
 	host->model = config.model = model;
 	config.meters[0] = &host->meters;

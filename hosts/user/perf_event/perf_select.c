@@ -53,13 +53,23 @@ static const struct {
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 static const struct {
 	uint32_t config, code;
+	uint64_t offcore; /* MSR_OFFCORE_RSP_0: demand reads, writes; any response, memory's */
 } caches[] = {
-	{CACHE(L1D, READ, ACCESS), 0x81d0},   {CACHE(L1D, READ, MISS), 0x0151},
-	{CACHE(L1D, WRITE, ACCESS), 0x82d0},  {CACHE(L1I, READ, MISS), 0x0283},
-	{CACHE(DTLB, READ, ACCESS), 0x81d0},  {CACHE(DTLB, READ, MISS), 0x0e08},
-	{CACHE(DTLB, WRITE, ACCESS), 0x82d0}, {CACHE(DTLB, WRITE, MISS), 0x0e49},
-	{CACHE(ITLB, READ, MISS), 0x0e85},    {CACHE(BPU, READ, ACCESS), 0x00c4},
-	{CACHE(BPU, READ, MISS), 0x00c5},
+	{CACHE(L1D, READ, ACCESS), 0x81d0, 0},
+	{CACHE(L1D, READ, MISS), 0x0151, 0},
+	{CACHE(L1D, WRITE, ACCESS), 0x82d0, 0},
+	{CACHE(L1I, READ, MISS), 0x0283, 0},
+	{CACHE(DTLB, READ, ACCESS), 0x81d0, 0},
+	{CACHE(DTLB, READ, MISS), 0x0e08, 0},
+	{CACHE(DTLB, WRITE, ACCESS), 0x82d0, 0},
+	{CACHE(DTLB, WRITE, MISS), 0x0e49, 0},
+	{CACHE(ITLB, READ, MISS), 0x0e85, 0},
+	{CACHE(BPU, READ, ACCESS), 0x00c4, 0},
+	{CACHE(BPU, READ, MISS), 0x00c5, 0},
+	{CACHE(LL, READ, ACCESS), 0x01b7, 0x10001},
+	{CACHE(LL, READ, MISS), 0x01b7, UINT64_C(0x3ffc020001)},
+	{CACHE(LL, WRITE, ACCESS), 0x01b7, 0x10002},
+	{CACHE(LL, WRITE, MISS), 0x01b7, UINT64_C(0x3ffc020002)},
 };
 
 /* What a config names. */
@@ -67,6 +77,7 @@ struct named {
 	const struct spmu_event *row;
 	uint32_t code;
 	uint64_t modifiers;
+	uint64_t offcore; /* as in struct spmu_request */
 	bool fixed_only, generic;
 };
 
@@ -121,6 +132,7 @@ static long find_cache(const struct spmu_model *model, uint64_t config, struct n
 			continue;
 		out->code = caches[i].code;
 		out->row = spmu_event_by_code(model, out->code);
+		out->offcore = caches[i].offcore;
 		return 0;
 	}
 	return -ENOENT;
@@ -144,6 +156,8 @@ static long find_raw(const struct spmu_model *model, const struct perf_event_att
 	out->modifiers = config & SELECT_CHOSEN & ~SELECT_CODE;
 	out->code = (uint32_t)(config & SELECT_CODE);
 	out->row = spmu_event_by_code(model, out->code);
+	if (out->row && out->row->tally == SPMU_TALLY_OFFCORE)
+		out->offcore = attr->config1;
 	return has_threshold(out->row) && attr->config1 > THRESHOLD_MOST ? -EINVAL : 0;
 }
 
@@ -168,6 +182,15 @@ static bool is_judged(const struct spmu_event *row)
 {
 	return row->signals & SPMU_SIGBIT(BRANCH_PREDICTED) ||
 	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
+}
+
+/* Returns whether an off-core response event counts all that it selects.  Others do. */
+static bool selects_supplied(const struct spmu_model *model, const struct named *named)
+{
+	struct spmu_tally_set set;
+
+	return named->row->tally != SPMU_TALLY_OFFCORE ||
+	       spmu_offcore_tallies(model, named->offcore, &set);
 }
 
 /* What nothing supplies is absent: it is refused, and never counted as 0. */
@@ -303,7 +326,7 @@ long perf_select(const struct spmu_model *model, const struct perf_supply *suppl
 		result = check_samples(model, attr);
 	if (result)
 		return result;
-	if (attr->exclude_user || !is_supplied(&named, supply))
+	if (attr->exclude_user || !is_supplied(&named, supply) || !selects_supplied(model, &named))
 		return -ENOENT;
 	/* A timeline has sums: it does not know at which instruction a clock is the n-th. */
 	if (perf_attr_samples(attr) && named.row->signals & SPMU_SIGSET_CLOCKS &&
@@ -319,6 +342,7 @@ long perf_select(const struct spmu_model *model, const struct perf_supply *suppl
 		.code = named.code,
 		.counters = named.fixed_only ? 0 : named.row->counters,
 		.fixed = named.modifiers ? -1 : named.row->fixed,
+		.offcore = named.offcore,
 	};
 	if (spmu_model_describe(model).programming == SPMU_PROGRAM_PERFEVTSEL)
 		request->select |= named.code;

@@ -289,6 +289,18 @@ static bool start_libpfm(void)
 	return state == GOOD;
 }
 
+/* Takes the value of a further MSR, if the unit has it. */
+static void take_extra(struct event_code *code, uint64_t value)
+{
+	unsigned tally = code->row ? code->row->tally : 0;
+
+	code->extra = tally != SPMU_TALLY_FRONTEND && tally != SPMU_TALLY_OFFCORE;
+	if (tally == SPMU_TALLY_FRONTEND)
+		code->frontend = value;
+	if (tally == SPMU_TALLY_OFFCORE)
+		code->offcore = value;
+}
+
 static bool find_in_libpfm(const struct spmu_model *model, const char *name,
 			   struct event_code *code)
 {
@@ -309,10 +321,8 @@ static bool find_in_libpfm(const struct spmu_model *model, const char *name,
 								encoded.codes[1]);
 		event_names_raw(model, encoded.codes[0], code);
 		code->extra = encoded.count > (escr ? 2 : 1);
-		if (code->extra && code->row && code->row->tally == SPMU_TALLY_FRONTEND) {
-			code->frontend = encoded.codes[1];
-			code->extra = false;
-		}
+		if (code->extra && !escr)
+			take_extra(code, encoded.codes[1]);
 		found = true;
 	}
 	free(encoded.codes);

@@ -31,7 +31,8 @@ struct event_code {
 	uint64_t perf_config;
 	uint64_t load_threshold; /* from a name such as LOAD_LATENCY_GT_32; 0: none */
 	uint64_t frontend;	 /* from a name such as FRONTEND_RETIRED.L1I_MISS; 0: none */
-	bool extra;		 /* it needs a further MSR (off-core response) */
+	uint64_t offcore;	 /* from a name such as OFFCORE_RESPONSE_0:DMND_RFO; 0: none */
+	bool extra;		 /* it needs a further MSR that the model does not have */
 };
 
 /*

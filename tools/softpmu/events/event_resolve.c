@@ -56,6 +56,7 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 	if (is_judged(row))
 		return "nothing here supplies what it counts";
 	spmu_machine_supplies(own, &with);
+	spmu_uarch_supplies_offcore(&with);
 	if (spmu_event_fidelity(row, &with) != SPMU_ABSENT)
 		return machine ? "this machine's latencies are not known"
 			       : "with --machine a model counts it";
@@ -87,6 +88,19 @@ static const char *reason_of_frontend(uint64_t value)
 		       : "nothing here supplies this condition of the front end";
 }
 
+/* Returns why off-core responses are absent, or NULL if they are not. */
+static const char *reason_of_offcore(const struct spmu_model *model, uint64_t value)
+{
+	struct spmu_tally_set set;
+
+	if (!value)
+		return "it needs the requests and responses that count: offcore_rsp=N";
+	return spmu_offcore_tallies(model, value, &set)
+		       ? NULL
+		       : "nothing here makes all of these off-core requests, or gives such "
+			 "responses";
+}
+
 /* Returns why the event is absent, or NULL if it is not. */
 static const char *reason_of_absence(const struct spmu_model *model, const struct event *event,
 				     const struct event_code *code,
@@ -110,6 +124,8 @@ static const char *reason_of_absence(const struct spmu_model *model, const struc
 		return reason_of_supply(model, event->row);
 	if (event->row->tally == SPMU_TALLY_FRONTEND && reason_of_frontend(event->frontend))
 		return reason_of_frontend(event->frontend);
+	if (event->row->tally == SPMU_TALLY_OFFCORE && reason_of_offcore(model, event->offcore))
+		return reason_of_offcore(model, event->offcore);
 	if (is_timed(event->row) && event->select & SELECT_CONDITION && !has_condition(event->row))
 		return "a threshold needs each clock, and the model of time has sums";
 	if (is_judged(event->row))
@@ -229,6 +245,8 @@ void event_resolve(struct event *event, const struct spmu_model *model,
 		event->load_threshold = threshold_of(code, modifiers);
 	if (event->row && event->row->tally == SPMU_TALLY_FRONTEND)
 		event->frontend = modifiers->frontend ? modifiers->frontend : code->frontend;
+	if (event->row && event->row->tally == SPMU_TALLY_OFFCORE)
+		event->offcore = modifiers->offcore ? modifiers->offcore : code->offcore;
 	event->exclude_user = levels && !modifiers->user;
 	event->exclude_kernel = !modifiers->kernel;
 	event->perf_type = modifiers->select ? PERF_TYPE_RAW : code->perf_type;

@@ -17,6 +17,7 @@ struct modifiers {
 	uint64_t period, frequency;
 	uint64_t load_threshold; /* ldlat=; 0: not given */
 	uint64_t frontend;	 /* frontend=; 0: not given */
+	uint64_t offcore;	 /* offcore_rsp=; 0: not given */
 	char *name;		 /* name= */
 	char *tag;		 /* tag= */
 };

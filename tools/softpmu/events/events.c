@@ -23,6 +23,7 @@
  *	- period=N and freq=N say when a sample is taken.
  *	- ldlat=N is the threshold of an event of load latency, in core clocks.
  *	- frontend=N is what FRONTEND_RETIRED counts, a value of MSR_PEBS_FRONTEND.
+ *	- offcore_rsp=N is what an off-core response event counts, a value of its register.
  *	- name=TEXT replaces the name in the output.
  *	- NAME names an event.
  *
@@ -210,6 +211,8 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 		modifiers->load_threshold = value;
 	} else if (event_modifiers_value(term, "frontend", &value) && value) {
 		modifiers->frontend = value;
+	} else if (event_modifiers_value(term, "offcore_rsp", &value) && value) {
+		modifiers->offcore = value;
 	} else if (event_modifiers_value(term, "period", &value) && value) {
 		modifiers->period = value;
 		modifiers->frequency = 0;

@@ -26,6 +26,7 @@ struct event {
 	uint64_t frequency;	     /* from freq=; 0: not given */
 	uint64_t load_threshold;     /* of an event of load latency; 0: it is none */
 	uint64_t frontend;	     /* MSR_PEBS_FRONTEND for the event; 0: it needs none */
+	uint64_t offcore;	     /* MSR_OFFCORE_RSP_x for the event; 0: it needs none */
 	enum spmu_fidelity fidelity; /* on this host; SPMU_ABSENT also for :k */
 	const char *absent_reason;   /* a phrase; NULL: not absent */
 	bool trace;		     /* intel_bts: a trace of branches, which no counter counts */

@@ -73,7 +73,7 @@ static struct perf_event_attr make_attr(const struct record *record, const struc
 	}
 	if (record->weights)
 		attr.sample_type |= PERF_SAMPLE_WEIGHT;
-	attr.config1 = event->load_threshold ? event->load_threshold : event->frontend;
+	attr.config1 = event->load_threshold | event->frontend | event->offcore; /* at most one */
 	if (record->regs_mask) {
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = record->regs_mask;

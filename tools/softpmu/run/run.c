@@ -40,7 +40,8 @@ struct link_event run_count(const struct event *event)
 	struct link_event link = {.select = event->select,
 				  .code = event->code,
 				  .tagger = event->tagger,
-				  .fixed = event->fixed};
+				  .fixed = event->fixed,
+				  .offcore = event->offcore};
 
 	link.counters = event->counters;
 	/* A precise event has fewer counters; to count it, any of its counters will do. */
@@ -121,6 +122,7 @@ struct link_event run_sample(const struct event *event)
 		.period = event->period,
 		.frequency = event->frequency,
 		.precise = event->precise > 0,
+		.offcore = event->offcore,
 	};
 }
 

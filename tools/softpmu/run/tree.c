@@ -49,6 +49,15 @@ static bool make_folder(const char *tree, const char *name)
 	return good;
 }
 
+static bool put_field(const char *tree, const char *field, const char *bits)
+{
+	char *name = tool_print("devices/cpu/format/%s", field);
+	bool good = put(tree, name, bits);
+
+	free(name);
+	return good;
+}
+
 /* The fields of config, as far as the unit has them (Vol. 3B 18.2.1.1). */
 static bool put_format(const char *tree, const struct spmu_model *model)
 {
@@ -56,20 +65,18 @@ static bool put_format(const char *tree, const struct spmu_model *model)
 		const char *name, *bits;
 	} fields[] = {
 		{"event", "config:0-7\n"}, {"umask", "config:8-15\n"},	{"edge", "config:18\n"},
-		{"inv", "config:23\n"},	   {"cmask", "config:24-31\n"}, {"ldlat", "config1:0-15\n"},
+		{"inv", "config:23\n"},	   {"cmask", "config:24-31\n"},
 	};
-	struct event_code loads;
-	size_t n = sizeof(fields) / sizeof(fields[0]);
+	struct event_code code;
 	bool good = make_folder(tree, "devices/cpu/format");
 
-	if (!event_names_find(model, "mem-loads", &loads))
-		n--;
-	for (size_t i = 0; good && i < n; i++) {
-		char *name = tool_print("devices/cpu/format/%s", fields[i].name);
-
-		good = put(tree, name, fields[i].bits);
-		free(name);
-	}
+	for (size_t i = 0; good && i < sizeof(fields) / sizeof(fields[0]); i++)
+		good = put_field(tree, fields[i].name, fields[i].bits);
+	if (good && event_names_find(model, "mem-loads", &code))
+		good = put_field(tree, "ldlat", "config1:0-15\n");
+	if (good && event_names_find(model, "offcore_response_0", &code) && code.row &&
+	    code.row->tally == SPMU_TALLY_OFFCORE)
+		good = put_field(tree, "offcore_rsp", "config1:0-63\n");
 	return good;
 }
 

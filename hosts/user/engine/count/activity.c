@@ -132,9 +132,9 @@ static void want_tallies(struct activity *a, unsigned meters)
 	for (unsigned m = 0; m < meters; m++)
 		if (c->meter[m].modelled)
 			activity_tallies(c->meter[m].unit, &set);
-	for (unsigned t = 1; t < SPMU_TALLIES; t++)
-		if (!spmu_tally_set_has(&a->wanted, t))
-			a->tallies[t] = activity_tallied(a, t);
+	ACTIVITY_EACH_TALLY(t, &set)
+	if (!spmu_tally_set_has(&a->wanted, t))
+		a->tallies[t] = activity_tallied(a, t);
 	a->wanted = set;
 }
 
@@ -168,10 +168,11 @@ void activity_prepare(unsigned what, unsigned meters)
 /* Tells the model what it has not been told yet. */
 void activity_flush(struct activity *a)
 {
-	spmu_uarch_accesses(a->model, 0, a->batch, a->batched);
-	a->batched = 0;
-	spmu_uarch_conditionals(a->model, 0, a->outcome, a->outcomes);
-	a->outcomes = 0;
+	if (a->batched)
+		spmu_uarch_accesses(a->model, 0, a->batch, a->batched);
+	if (a->outcomes)
+		spmu_uarch_conditionals(a->model, 0, a->outcome, a->outcomes);
+	a->batched = a->outcomes = 0;
 }
 
 /* Returns how often the model has counted a signal. */
@@ -186,14 +187,16 @@ static uint64_t counted(const struct activity *a, enum spmu_signal signal)
 void activity_charge(struct activity *a)
 {
 	struct counting *c = current->counting;
-	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES] = {0};
+	uint64_t signals[SPMU_SIGNALS], tallies[SPMU_TALLIES]; /* those that meters count */
 
 	activity_flush(a);
-	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
+	for (uint64_t set = ACTIVITY_SIGNALS | CLOCKS; set; set &= set - 1) {
+		unsigned s = (unsigned)__builtin_ctzll(set);
+
 		signals[s] = activity_new(&a->signals[s], counted(a, s));
-	for (unsigned t = 0; t < SPMU_TALLIES; t++)
-		if (spmu_tally_set_has(&a->wanted, t))
-			tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
+	}
+	ACTIVITY_EACH_TALLY(t, &a->wanted)
+	tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		struct spmu_meter *meter = c->meter[m].unit;
 		int64_t n;

@@ -63,6 +63,20 @@ void *activity_allocate(size_t bytes);
 /* Returns the number that the block's code stores.  It is negative, so no address is equal. */
 int32_t activity_number(const struct activity_block *block);
 
+/* Returns the first tally of the set from `tally` on, or SPMU_TALLIES.  A set has few of them. */
+static inline unsigned activity_next_tally(const struct spmu_tally_set *set, unsigned tally)
+{
+	unsigned word = tally / 64;
+	uint64_t left = set->word[word] >> tally % 64 << tally % 64;
+
+	while (!left && ++word <= SPMU_TALLIES / 64)
+		left = set->word[word];
+	return left ? word * 64 + (unsigned)__builtin_ctzll(left) : SPMU_TALLIES;
+}
+#define ACTIVITY_EACH_TALLY(t, set)                                                                \
+	for (unsigned t = activity_next_tally(set, 1); t < SPMU_TALLIES;                           \
+	     t = activity_next_tally(set, t + 1))
+
 /* Returns what a meter wants of the log; 0: code counts it. */
 struct spmu_meter;
 unsigned activity_wanted(const struct spmu_meter *meter);

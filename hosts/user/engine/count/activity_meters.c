@@ -27,12 +27,12 @@ uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *si
 	uint64_t signals_of = meter->signals & (is_of_clocks(meter) ? CLOCKS : ACTIVITY_SIGNALS);
 	uint64_t n = 0;
 
-	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		if (signals_of & UINT64_C(1) << s)
-			n += signals[s];
-	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
-		if (spmu_tally_set_has(meter->tallies, t))
-			n += tallies[t];
+	for (; signals_of; signals_of &= signals_of - 1)
+		n += signals[__builtin_ctzll(signals_of)];
+	if (!meter->tallies)
+		return n;
+	ACTIVITY_EACH_TALLY(t, meter->tallies)
+	n += tallies[t];
 	return n;
 }
 
@@ -64,9 +64,9 @@ unsigned activity_wanted(const struct spmu_meter *meter)
 		what |= ACTIVITY_BRANCHES;
 	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
 		what |= ACTIVITY_ACCESSES;
-	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
-		if (spmu_tally_set_has(meter->tallies, t))
-			what |= wanted_by_tally(t);
+	if (meter->tallies)
+		ACTIVITY_EACH_TALLY(t, meter->tallies)
+	what |= wanted_by_tally(t);
 	if (is_of_clocks(meter))
 		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
 	return what ? what | ACTIVITY_METERS : 0;
@@ -103,9 +103,9 @@ static int64_t most_each(const struct spmu_meter *meter)
 		n += 1;
 	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
 		n += 2 + 2 * INSN_ACCESSES_MAX;
-	for (unsigned t = 0; meter->tallies && t < SPMU_TALLIES; t++)
-		if (spmu_tally_set_has(meter->tallies, t))
-			n += most_of_tally(t);
+	if (meter->tallies)
+		ACTIVITY_EACH_TALLY(t, meter->tallies)
+	n += most_of_tally(t);
 	return n;
 }
 

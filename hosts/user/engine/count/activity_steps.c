@@ -171,10 +171,9 @@ static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 			(uint32_t)activity_new(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
 		outcome->signals |= outcome->times[s] ? UINT64_C(1) << s : 0;
 	}
-	for (unsigned t = 1; t < SPMU_TALLIES; t++) {
-		uint64_t n = spmu_tally_set_has(&a->wanted, t)
-				     ? activity_new(&a->tallies[t], activity_tallied(a, t))
-				     : 0;
+	ACTIVITY_EACH_TALLY(t, &a->wanted)
+	{
+		uint64_t n = activity_new(&a->tallies[t], activity_tallied(a, t));
 
 		if (n)
 			a->tally[outcome->tallies++] =

@@ -223,6 +223,7 @@ static void add(struct opened_event *e)
 		.fixed = (int8_t)asked->fixed,
 		.period = asked->period,
 		.precise = asked->precise,
+		.offcore = asked->offcore,
 	};
 	unsigned number;
 	enum spmu_status status;

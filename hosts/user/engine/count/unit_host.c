@@ -156,8 +156,10 @@ struct spmu_supply unit_host_supply(void)
 {
 	struct spmu_supply supply = {.exact = SPMU_SIGSET_ARCHITECTURAL};
 
-	if (engine_link->machine.size)
+	if (engine_link->machine.size) {
 		spmu_machine_supplies(&engine_link->machine, &supply);
+		spmu_uarch_supplies_offcore(&supply);
+	}
 	if (engine_link->static_clocks)
 		spmu_static_clocks_supply(&supply);
 	if (timing_core())

@@ -237,6 +237,8 @@ static const char *why_not(const struct link_event *asked, enum spmu_status stat
 {
 	if (status == SPMU_E_SPACE)
 		return "too many events for the units that one run can have";
+	if (status == SPMU_E_UNAVAILABLE && asked->offcore)
+		return "offcore_rsp has bits that are reserved on this model";
 	if (status != SPMU_E_COUNTER)
 		return spmu_status_text(status);
 	return asked->after_counters ? "no counter that can count the one event starts one that "
@@ -257,6 +259,7 @@ static void add_event(struct counting *c, unsigned e)
 		.period = asked->frequency ? 20000 : asked->period,
 		.precise = asked->precise != 0,
 		.tag = e,
+		.offcore = asked->offcore,
 	};
 	struct spmu_request starter = {
 		.size = sizeof(struct spmu_request),

@@ -198,6 +198,7 @@ static struct spmu_request request_of(const struct link_open *event)
 		.fixed = (int8_t)event->request.fixed,
 		.period = event->request.period,
 		.precise = event->request.precise,
+		.offcore = event->request.offcore,
 	};
 }
 
@@ -213,8 +214,8 @@ static bool fits(const struct asked *a)
 	unsigned n = 1;
 	bool fit;
 
-	if (is_software(a) ||
-	    (a->leader < 0 && !a->request.period && (a->request.counters || a->request.fixed >= 0)))
+	if (is_software(a) || (a->leader < 0 && !a->request.period && !a->request.offcore &&
+			       (a->request.counters || a->request.fixed >= 0)))
 		return true;
 	all[0] = a->request;
 	lock_take();
@@ -305,7 +306,8 @@ static bool enter(const struct asked *a, int place, const struct perf_inode *ino
 		.attr = a->attr,
 		.request = {a->request.select, a->request.code, a->request.counters,
 			    a->request.fixed, a->request.precise, a->request.period,
-			    a->load_threshold, is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
+			    a->request.offcore, a->load_threshold,
+			    is_software(a) ? (uint32_t)a->attr.config + 1 : 0},
 	};
 	/* Before it looks for tasks: a task that it does not see looks for the event. */
 	__atomic_add_fetch(&engine_link->open_events, 1, __ATOMIC_SEQ_CST);
