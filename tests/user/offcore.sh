@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # offcore.sh: off-core responses on a machine (18.9.5), for the tool's events and for programs that open events. They are
 # compared with events of the same run that count the same requests: OFFCORE_REQUESTS (Intel's event list for Skylake). The
