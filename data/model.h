@@ -214,6 +214,7 @@ struct spmu_model {
 	bool bts_predicted;			/* BTS records say whether a branch was predicted */
 	uint8_t debugctl_shift; /* IA32_DEBUGCTL's bits TR to BTS_OFF_USR are this much lower in the
 				   family's register */
+	bool asks_sockets;	/* what the last level misses, it asks other sockets for */
 	bool uncore;		/* the unit outside the cores is that of 18.8.2 (uncore.h) */
 	const struct spmu_facility *facilities;
 	uint64_t errata; /* HAS_ERRATUM() */

@@ -7,6 +7,10 @@
  * outcome.  A host reports each kind of request with each kind of response as a tally.  So the
  * register selects a set of tallies.
  *
+ * What comes from memory needs no snoop if the part is alone, or if it knows that no other socket has
+ * the line (from Ice Lake server on).  Earlier servers ask the other sockets, which miss.  Intel's
+ * events of local memory select these outcomes.
+ *
  * Simplified: M, E, S and F lines of the last level are one supplier.  No prefetcher makes
  * requests, and no other processor supplies anything, so bits for them add nothing.  Write-backs
  * are absent.
@@ -24,7 +28,7 @@
 #define ANY	   BIT(16)
 #define LAST_LEVEL (BIT(18) | BIT(19) | BIT(20) | BIT(21))
 #define NOT_NEEDED BIT(32) /* a snoop was not needed */
-#define MISS	   BIT(33) /* no other core had the line */
+#define MISS	   BIT(33) /* nobody else had the line */
 #define NO_FORWARD BIT(34) /* another core had it, unchanged */
 #define MODIFIED   BIT(36) /* another core had changed it */
 
@@ -49,7 +53,8 @@ bool spmu_offcore_tallies(const struct spmu_model *model, uint64_t value,
 		selects(value, LAST_LEVEL, NOT_NEEDED),
 		selects(value, LAST_LEVEL, NO_FORWARD),
 		selects(value, LAST_LEVEL, MODIFIED),
-		selects(value, model->counters->offcore_memory, MISS),
+		selects(value, model->counters->offcore_memory,
+			model->asks_sockets ? MISS : NOT_NEEDED),
 	};
 	const unsigned responses = sizeof(selected) / sizeof(selected[0]);
 	bool any = false;

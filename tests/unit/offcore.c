@@ -61,9 +61,18 @@ static void selects_requests(void)
 		{__LINE__, "haswell", UINT64_C(0x04003c0001), DATA(SHARED)},
 		{__LINE__, "haswell", UINT64_C(0x01003c0004), CODE(L3)},
 		{__LINE__, "haswell", UINT64_C(0x3f803c0001), DATA(L3 | SHARED | MODIFIED)},
-		/* L3_MISS_LOCAL.SNOOP_MISS: another bit in each of these. */
-		{__LINE__, "sandybridge", UINT64_C(0x0200400001), DATA(DRAM)},
-		{__LINE__, "broadwell", UINT64_C(0x0204000001), DATA(DRAM)},
+		/* LLC_MISS.DRAM, LOCAL_DRAM and so on: other bits in each of these. */
+		{__LINE__, "sandybridge", UINT64_C(0x0300400001), DATA(DRAM)},
+		{__LINE__, "sandybridge-server", UINT64_C(0x0600400001), DATA(DRAM)},
+		{__LINE__, "ivybridge-server", UINT64_C(0x0600400001), DATA(DRAM)},
+		{__LINE__, "haswell", UINT64_C(0x0100400001), DATA(DRAM)},
+		{__LINE__, "haswell-server", UINT64_C(0x0600400001), DATA(DRAM)},
+		{__LINE__, "broadwell", UINT64_C(0x013c000001), DATA(DRAM)},
+		{__LINE__, "broadwell", UINT64_C(0x0204000001), 0}, /* SNOOP_MISS */
+		{__LINE__, "skylake-server", UINT64_C(0x0604000001), DATA(DRAM)},
+		{__LINE__, "icelake", UINT64_C(0x0184000001), DATA(DRAM)},
+		{__LINE__, "icelake-server", UINT64_C(0x0104000001), DATA(DRAM)},
+		{__LINE__, "icelake-server", UINT64_C(0x073c000001), DATA(DRAM)},
 		/* A supplier without an outcome, an outcome without a supplier, no request. */
 		{__LINE__, "skylake", UINT64_C(0x00003c0001), 0},
 		{__LINE__, "skylake", UINT64_C(0x1000000001), 0},

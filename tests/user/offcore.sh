@@ -70,6 +70,19 @@ same "LLC-loads" "$data" "$loads"
 same "LLC-load-misses" "$memory" "$misses"
 same "LLC-stores" "$own" "$stores"
 
+# Names that perf knows for a processor: all misses of the last level are answered by local memory.
+while read -r model all local; do
+	run counted "$SOFTPMU" run -M "$model" --machine -- perf stat -x, -o counts -e "$all:u,$local:u" -- gzip -c text
+	read -r first second <<<"$(sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ')"
+	expect "$model: $all" test "$first" -gt 500
+	same "$model: $local" "$first" "$second"
+done <<'END'
+haswell offcore_response.demand_data_rd.l3_miss.any_response offcore_response.demand_data_rd.l3_miss.local_dram
+skylake-server offcore_response.demand_data_rd.l3_miss.any_snoop offcore_response.demand_data_rd.l3_miss_local_dram.snoop_miss_or_no_fwd
+icelake ocr.demand_data_rd.l3_miss ocr.demand_data_rd.dram
+sapphirerapids ocr.demand_data_rd.l3_miss ocr.demand_data_rd.local_dram
+END
+
 # A group has the two registers.
 read -r first second <<<"$(perf_counts "{$(value 0x10001),$(value 0x10002)}")"
 expect "a group with two values" test "$first" -gt 500 -a "$second" -gt 500
