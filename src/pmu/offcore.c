@@ -7,9 +7,9 @@
  * outcome.  A host reports each kind of request with each kind of response as a tally.  So the
  * register selects a set of tallies.
  *
- * What comes from memory needs no snoop if the part is alone, or if it knows that no other socket has
- * the line (from Ice Lake server on).  Earlier servers ask the other sockets, which miss.  Intel's
- * events of local memory select these outcomes.
+ * What comes from memory needs no snoop if the part is alone, or if it knows that no other socket
+ * has the line (from Ice Lake server on).  Earlier servers ask the other sockets, which miss.
+ * Intel's events of local memory select these outcomes.
  *
  * Simplified: M, E, S and F lines of the last level are one supplier.  No prefetcher makes
  * requests, and no other processor supplies anything, so bits for them add nothing.  Write-backs
