@@ -33,11 +33,6 @@ struct record {
 	int64_t left[];
 };
 
-static unsigned record_bytes(void)
-{
-	return link_flow_bytes(engine_link->events);
-}
-
 uint64_t flow_calls_kind(uint64_t to, uint64_t signals)
 {
 	enum flow_kind kind = FLOW_OTHER;
@@ -108,7 +103,7 @@ void flow_calls_convert(void *records, size_t count)
 	uint64_t slot = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct record *record = (void *)((char *)records + i * record_bytes());
+		struct record *record = (void *)((char *)records + i * engine_flow_bytes());
 		bool is_open = flow_calls_is_open(record->from, record->to);
 		uint32_t open = is_open ? record->open.call : 0;
 

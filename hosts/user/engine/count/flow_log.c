@@ -15,11 +15,6 @@ struct record {
 	int64_t left[LINK_FLOW_METERS_MAX];
 };
 
-static unsigned record_bytes(void)
-{
-	return link_flow_bytes(engine_link->events);
-}
-
 static uint64_t guard(void)
 {
 	return current->flow.log + LINK_TRACE_BYTES;
@@ -34,7 +29,7 @@ static void begin_buffer(void)
 	record->from = LINK_FLOW_METER | LINK_FLOW_METERS_MAX;
 	record->to = 0;
 	record->third = current->gpr[4];
-	current->log = current->flow.log + record_bytes();
+	current->log = current->flow.log + engine_flow_bytes();
 }
 
 static void take_buffer(void)
@@ -49,7 +44,7 @@ static void take_buffer(void)
 
 void flow_log_hand_over(void)
 {
-	size_t records = (current->log - current->flow.log) / record_bytes();
+	size_t records = (current->log - current->flow.log) / engine_flow_bytes();
 
 	if (!current->flow.log || records == 1)
 		return;
@@ -77,7 +72,7 @@ int64_t *flow_log_next(uint64_t from, uint64_t to, uint64_t third)
 	record->from = from;
 	record->to = to;
 	record->third = third;
-	current->log += record_bytes();
+	current->log += engine_flow_bytes();
 	return record->left;
 }
 
@@ -89,7 +84,7 @@ int64_t *flow_log_counted(uint64_t from, uint64_t to, uint64_t times)
 /* Returns how many records at the end of the log are calls that have not returned. */
 static size_t open_at_end(void)
 {
-	unsigned bytes = record_bytes();
+	unsigned bytes = engine_flow_bytes();
 	size_t count = 0;
 
 	for (uint64_t at = current->log - bytes; at > current->flow.log; at -= bytes, count++) {
@@ -103,7 +98,7 @@ static size_t open_at_end(void)
 
 void flow_log_meter(unsigned m, int64_t held)
 {
-	unsigned bytes = record_bytes();
+	unsigned bytes = engine_flow_bytes();
 	struct flow *flow = &current->flow;
 	struct record *record;
 	size_t moved;

@@ -28,7 +28,7 @@ static uint32_t sites;
 
 static uint32_t place_of(uint32_t number)
 {
-	return CTX_CALLS + number * link_flow_bytes(engine_link->events);
+	return CTX_CALLS + number * engine_flow_bytes();
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -98,7 +98,7 @@ uint32_t flow_places_get(const struct flow_call *wanted)
 
 const struct flow_call *flow_places_call(uint32_t place)
 {
-	return &call[(place - CTX_CALLS) / link_flow_bytes(engine_link->events)];
+	return &call[(place - CTX_CALLS) / engine_flow_bytes()];
 }
 
 bool flow_places_any(void)

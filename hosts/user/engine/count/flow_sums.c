@@ -13,11 +13,6 @@
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
-static unsigned record_bytes(void)
-{
-	return link_flow_bytes(engine_link->events);
-}
-
 static uint64_t *sums_at(uint32_t place)
 {
 	return (uint64_t *)((uint64_t)current + place);
@@ -45,7 +40,7 @@ static void drain(const struct flow_call *call, uint32_t place)
 		flow_log_counted(0, call->to, sums[0]);
 	else
 		log_calls(call, sums);
-	memset(sums, 0, record_bytes());
+	memset(sums, 0, engine_flow_bytes());
 }
 
 void flow_sums_drain(void)
@@ -58,6 +53,7 @@ void flow_sums_clear(void)
 {
 	if (flow_places_any())
 		syscall3(__NR_madvise, (long)sums_at(CTX_CALLS),
-			 (long)in_pages(FLOW_CALLS_END(record_bytes()) - CTX_CALLS), MADV_DONTNEED);
+			 (long)in_pages(FLOW_CALLS_END(engine_flow_bytes()) - CTX_CALLS),
+			 MADV_DONTNEED);
 	flow_pairs_clear();
 }

@@ -33,8 +33,7 @@ bool context_is_dead(uint32_t tid)
 
 uint64_t context_bytes(void)
 {
-	return engine_wants(LINK_WANT_FLOW) ? FLOW_CALLS_END(link_flow_bytes(engine_link->events))
-					    : THREAD_BYTES;
+	return engine_wants(LINK_WANT_FLOW) ? FLOW_CALLS_END(engine_flow_bytes()) : THREAD_BYTES;
 }
 
 /* The mapping is large enough to contain an aligned piece. */

@@ -21,6 +21,11 @@ static inline bool engine_wants(uint32_t what)
 {
 	return engine_link->want & what;
 }
+/* Returns the bytes of a record of the log of control flow. */
+static inline unsigned engine_flow_bytes(void)
+{
+	return link_flow_bytes(engine_link->events);
+}
 
 extern char engine_program_path[LINK_PATH_MAX]; /* the ELF file of the program, without links */
 

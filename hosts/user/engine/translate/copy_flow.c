@@ -38,7 +38,7 @@ static struct emit_flow record_of(const struct copy *copy, const struct taken *t
 		.from = copy->path->pc[taken->branch],
 		.to = taken->to,
 		.indirect = !taken->to,
-		.bytes = link_flow_bytes(engine_link->events),
+		.bytes = engine_flow_bytes(),
 		.meters = copy->list->meters,
 		.shards = copy->list->shards,
 		.keep_flags = !taken->to || !path_flags_dead_at(taken->to),
