@@ -9,4 +9,5 @@ DECODE_SRC := $(addprefix hosts/user/decode/,decode.c decode_cache.c decode_oper
 PERF_EVENT_SRC := $(wildcard hosts/user/perf_event/*.c)
 ENGINE_SRC := $(wildcard hosts/user/engine/*/*.c)
 ENGINE_ASM := $(wildcard hosts/user/engine/*/*.S)
-TOOL_SRC := $(wildcard tools/softpmu/*.c tools/softpmu/*/*.c src/perfdata/*.c hosts/user/*.c) hosts/user/decode/decode.c
+TOOL_SRC := $(wildcard tools/softpmu/*.c tools/softpmu/*/*.c src/perfdata/*.c hosts/user/*.c) \
+	    hosts/user/decode/decode.c hosts/user/perf_event/perf_caches.c

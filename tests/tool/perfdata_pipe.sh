@@ -25,7 +25,7 @@ work=("$SCRATCH/work")
 
 # hot NAME FILE [TENS]: both tools find the function in the file, with 90 % or more; or with these tens of percents.
 hot() {
-	local share=" +${3:-9}[0-9.]+% +work +work +\[\.\] inner"
+	local share=" +(${3:-9}[0-9]|100)\.[0-9]+% +work +work +\[\.\] inner"
 	run report -i "$2"
 	succeeds "$1: report"
 	has_line "$1: report's function" "$out" "$share"

@@ -44,7 +44,7 @@ hosts/unicorn/*           softpmu/* hosts/unicorn/* <*>
 examples/*                softpmu/* examples/* <*>
 tools/softpmu/base/*      $base
 tools/softpmu/disasm/*    $base tools/softpmu/disasm/*
-tools/softpmu/events/*    $base tools/softpmu/events/* src/perfdata/* $launch
+tools/softpmu/events/*    $base tools/softpmu/events/* src/perfdata/* hosts/user/perf_event/perf_caches.h $launch
 tools/softpmu/machine/*   $base tools/softpmu/machine/*
 tools/softpmu/registers/* $base tools/softpmu/@(events|registers)/* $launch
 tools/softpmu/counts/*    $base tools/softpmu/@(events|counts)/* $launch

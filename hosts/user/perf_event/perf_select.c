@@ -11,6 +11,7 @@
 
 #include "perf_attr.h"
 #include "perf_branches.h"
+#include "perf_caches.h"
 #include "perf_select.h"
 
 #define SELECT_CODE  UINT64_C(0xffff)
@@ -44,32 +45,6 @@ static const struct {
 	[PERF_COUNT_HW_STALLED_CYCLES_FRONTEND] = {NO_CODE, 0, false},
 	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = {NO_CODE, 0, false},
 	[PERF_COUNT_HW_REF_CPU_CYCLES] = {0x0300, SPMU_SIGBIT(REF_CYCLES), true},
-};
-
-/* Cache events that follow from execution or from a model of the machine.  Linux counts them by
- * these events of Skylake. */
-#define CACHE(cache, operation, result)                                                            \
-	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                   \
-	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
-static const struct {
-	uint32_t config, code;
-	uint64_t offcore; /* MSR_OFFCORE_RSP_0: demand reads, writes; any response, memory's */
-} caches[] = {
-	{CACHE(L1D, READ, ACCESS), 0x81d0, 0},
-	{CACHE(L1D, READ, MISS), 0x0151, 0},
-	{CACHE(L1D, WRITE, ACCESS), 0x82d0, 0},
-	{CACHE(L1I, READ, MISS), 0x0283, 0},
-	{CACHE(DTLB, READ, ACCESS), 0x81d0, 0},
-	{CACHE(DTLB, READ, MISS), 0x0e08, 0},
-	{CACHE(DTLB, WRITE, ACCESS), 0x82d0, 0},
-	{CACHE(DTLB, WRITE, MISS), 0x0e49, 0},
-	{CACHE(ITLB, READ, MISS), 0x0e85, 0},
-	{CACHE(BPU, READ, ACCESS), 0x00c4, 0},
-	{CACHE(BPU, READ, MISS), 0x00c5, 0},
-	{CACHE(LL, READ, ACCESS), 0x01b7, 0x10001},
-	{CACHE(LL, READ, MISS), 0x01b7, UINT64_C(0x3ffc020001)},
-	{CACHE(LL, WRITE, ACCESS), 0x01b7, 0x10002},
-	{CACHE(LL, WRITE, MISS), 0x01b7, UINT64_C(0x3ffc020002)},
 };
 
 /* What a config names. */
@@ -121,21 +96,21 @@ static long find_hardware(const struct spmu_model *model, uint64_t config, struc
 	return 0;
 }
 
-static long find_cache(const struct spmu_model *model, uint64_t config, struct named *out)
+static long find_cache(const struct spmu_model *model, const struct spmu_supply *supply,
+		       uint64_t config, struct named *out)
 {
+	struct perf_cache cache;
+
 	if ((config & 0xff) >= PERF_COUNT_HW_CACHE_MAX ||
 	    (config >> 8 & 0xff) >= PERF_COUNT_HW_CACHE_OP_MAX ||
 	    (config >> 16 & 0xff) >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return -EINVAL;
-	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
-		if (caches[i].config != (config & 0xffffff))
-			continue;
-		out->code = caches[i].code;
-		out->row = spmu_event_by_code(model, out->code);
-		out->offcore = caches[i].offcore;
-		return 0;
-	}
-	return -ENOENT;
+	if (!perf_caches_find(model, supply, config & 0xffffff, &cache))
+		return -ENOENT;
+	out->row = cache.row;
+	out->code = cache.row->code;
+	out->offcore = cache.offcore;
+	return 0;
 }
 
 static bool has_threshold(const struct spmu_event *row)
@@ -161,14 +136,14 @@ static long find_raw(const struct spmu_model *model, const struct perf_event_att
 	return has_threshold(out->row) && attr->config1 > THRESHOLD_MOST ? -EINVAL : 0;
 }
 
-static long find(const struct spmu_model *model, const struct perf_event_attr *attr,
-		 struct named *out)
+static long find(const struct spmu_model *model, const struct spmu_supply *supply,
+		 const struct perf_event_attr *attr, struct named *out)
 {
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
 		return find_hardware(model, attr->config, out);
 	case PERF_TYPE_HW_CACHE:
-		return find_cache(model, attr->config, out);
+		return find_cache(model, supply, attr->config, out);
 	case PERF_TYPE_RAW:
 		return find_raw(model, attr, out);
 	default:
@@ -184,20 +159,12 @@ static bool is_judged(const struct spmu_event *row)
 	       (row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES);
 }
 
-/* Returns whether an off-core response event counts all that it selects.  Others do. */
-static bool selects_supplied(const struct spmu_model *model, const struct named *named)
-{
-	struct spmu_tally_set set;
-
-	return named->row->tally != SPMU_TALLY_OFFCORE ||
-	       spmu_offcore_tallies(model, named->offcore, &set);
-}
-
 /* What nothing supplies is absent: it is refused, and never counted as 0. */
-static bool is_supplied(const struct named *named, const struct perf_supply *supply)
+static bool is_supplied(const struct spmu_model *model, const struct named *named,
+			const struct perf_supply *supply)
 {
 	if (!named->row || is_judged(named->row) ||
-	    spmu_event_fidelity(named->row, &supply->unit) == SPMU_ABSENT)
+	    !perf_caches_supplied(model, &supply->unit, named->row, named->offcore))
 		return false;
 	/* A threshold of clocks needs each clock. */
 	return !(named->row->signals & SPMU_SIGSET_CLOCKS && named->modifiers);
@@ -320,13 +287,13 @@ long perf_select(const struct spmu_model *model, const struct perf_supply *suppl
 		 const struct perf_event_attr *attr, struct spmu_request *request)
 {
 	struct named named = {0};
-	long result = find(model, attr, &named);
+	long result = find(model, &supply->unit, attr, &named);
 
 	if (!result)
 		result = check_samples(model, attr);
 	if (result)
 		return result;
-	if (attr->exclude_user || !is_supplied(&named, supply) || !selects_supplied(model, &named))
+	if (attr->exclude_user || !is_supplied(model, &named, supply))
 		return -ENOENT;
 	/* A timeline has sums: it does not know at which instruction a clock is the n-th. */
 	if (perf_attr_samples(attr) && named.row->signals & SPMU_SIGSET_CLOCKS &&

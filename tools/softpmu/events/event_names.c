@@ -8,6 +8,8 @@
  */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <hosts/user/launch.h>
+#include <hosts/user/perf_event/perf_caches.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,57 +213,40 @@ static bool find_memory(const struct spmu_model *model, const char *name, struct
 	return true;
 }
 
-/* Finds perf's names of cache events: the events that Linux counts for them, or the same. */
+/* Finds perf's names of cache events. */
 static bool find_cache(const struct spmu_model *model, const char *name, struct event_code *code)
 {
-#define CACHE(cache, operation, result)                                                            \
-	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |                   \
-	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 	static const struct {
-		const char *name, *event;
+		const char *name;
 		uint32_t config;
 	} caches[] = {
-		{"L1-dcache-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(L1D, READ, ACCESS)},
-		{"L1-dcache-loads", "MEM_UOPS_RETIRED.ALL_LOADS", CACHE(L1D, READ, ACCESS)},
-		{"L1-dcache-loads", "MEM_INST_RETIRED.LOADS", CACHE(L1D, READ, ACCESS)},
-		{"L1-dcache-load-misses", "L1D.REPLACEMENT", CACHE(L1D, READ, MISS)},
-		{"L1-dcache-load-misses", "L1D.REPL", CACHE(L1D, READ, MISS)},
-		{"L1-dcache-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(L1D, WRITE, ACCESS)},
-		{"L1-dcache-stores", "MEM_UOPS_RETIRED.ALL_STORES", CACHE(L1D, WRITE, ACCESS)},
-		{"L1-dcache-stores", "MEM_INST_RETIRED.STORES", CACHE(L1D, WRITE, ACCESS)},
-		{"L1-icache-load-misses", "ICACHE_64B.IFTAG_MISS", CACHE(L1I, READ, MISS)},
-		{"L1-icache-load-misses", "ICACHE.MISSES", CACHE(L1I, READ, MISS)},
-		{"L1-icache-load-misses", "L1I.MISSES", CACHE(L1I, READ, MISS)},
-		/* Linux counts these two by off-core responses. */
-		{"LLC-loads", "OFFCORE_REQUESTS.DEMAND_DATA_RD", CACHE(LL, READ, ACCESS)},
-		{"LLC-loads", "OFFCORE_REQUESTS.DEMAND_READ_DATA", CACHE(LL, READ, ACCESS)},
-		{"LLC-load-misses", "OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD",
-		 CACHE(LL, READ, MISS)},
-		{"LLC-load-misses", "MEM_LOAD_UOPS_RETIRED.L3_MISS", CACHE(LL, READ, MISS)},
-		{"LLC-load-misses", "MEM_LOAD_UOPS_RETIRED.LLC_MISS", CACHE(LL, READ, MISS)},
-		{"LLC-load-misses", "MEM_LOAD_RETIRED.LLC_MISS", CACHE(LL, READ, MISS)},
-		{"LLC-stores", "OFFCORE_REQUESTS.DEMAND_RFO", CACHE(LL, WRITE, ACCESS)},
-		{"dTLB-loads", "MEM_INST_RETIRED.ALL_LOADS", CACHE(DTLB, READ, ACCESS)},
-		{"dTLB-loads", "MEM_UOPS_RETIRED.ALL_LOADS", CACHE(DTLB, READ, ACCESS)},
-		{"dTLB-loads", "MEM_INST_RETIRED.LOADS", CACHE(DTLB, READ, ACCESS)},
-		{"dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED", CACHE(DTLB, READ, MISS)},
-		{"dTLB-load-misses", "DTLB_LOAD_MISSES.DEMAND_LD_WALK_COMPLETED",
-		 CACHE(DTLB, READ, MISS)},
-		{"dTLB-stores", "MEM_INST_RETIRED.ALL_STORES", CACHE(DTLB, WRITE, ACCESS)},
-		{"dTLB-stores", "MEM_UOPS_RETIRED.ALL_STORES", CACHE(DTLB, WRITE, ACCESS)},
-		{"dTLB-stores", "MEM_INST_RETIRED.STORES", CACHE(DTLB, WRITE, ACCESS)},
-		{"dTLB-store-misses", "DTLB_STORE_MISSES.WALK_COMPLETED", CACHE(DTLB, WRITE, MISS)},
-		{"iTLB-loads", "ITLB_MISSES.STLB_HIT", CACHE(ITLB, READ, ACCESS)},
-		{"iTLB-load-misses", "ITLB_MISSES.WALK_COMPLETED", CACHE(ITLB, READ, MISS)},
-		{"branch-loads", "BR_INST_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, ACCESS)},
-		{"branch-load-misses", "BR_MISP_RETIRED.ALL_BRANCHES", CACHE(BPU, READ, MISS)},
+		{"L1-dcache-loads", PERF_CACHES(L1D, READ, ACCESS)},
+		{"L1-dcache-load-misses", PERF_CACHES(L1D, READ, MISS)},
+		{"L1-dcache-stores", PERF_CACHES(L1D, WRITE, ACCESS)},
+		{"L1-icache-load-misses", PERF_CACHES(L1I, READ, MISS)},
+		{"LLC-loads", PERF_CACHES(LL, READ, ACCESS)},
+		{"LLC-load-misses", PERF_CACHES(LL, READ, MISS)},
+		{"LLC-stores", PERF_CACHES(LL, WRITE, ACCESS)},
+		{"LLC-store-misses", PERF_CACHES(LL, WRITE, MISS)},
+		{"dTLB-loads", PERF_CACHES(DTLB, READ, ACCESS)},
+		{"dTLB-load-misses", PERF_CACHES(DTLB, READ, MISS)},
+		{"dTLB-stores", PERF_CACHES(DTLB, WRITE, ACCESS)},
+		{"dTLB-store-misses", PERF_CACHES(DTLB, WRITE, MISS)},
+		{"iTLB-loads", PERF_CACHES(ITLB, READ, ACCESS)},
+		{"iTLB-load-misses", PERF_CACHES(ITLB, READ, MISS)},
+		{"branch-loads", PERF_CACHES(BPU, READ, ACCESS)},
+		{"branch-load-misses", PERF_CACHES(BPU, READ, MISS)},
 	};
-#undef CACHE
+	struct perf_cache cache;
 
 	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
 		if (strcasecmp(caches[i].name, name) ||
-		    !find_in_model(model, caches[i].event, code))
+		    !perf_caches_find(model, &launch_supply, caches[i].config, &cache))
 			continue;
+		event_names_raw(model, cache.row->code, code);
+		code->row = cache.row;
+		code->fixed = cache.row->fixed;
+		code->offcore = cache.offcore;
 		code->perf_type = PERF_TYPE_HW_CACHE;
 		code->perf_config = caches[i].config;
 		return true;
