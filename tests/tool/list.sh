@@ -11,6 +11,8 @@ for title in "perf's generic events:" "Events of the model's table:" "More event
 done
 has_line "generic name" "$out" '  instructions +r00c0 +exact +.*INST_RETIRED\.ANY_P'
 has_line "generic name without a signal" "$out" '  branch-misses +r00c5 +absent .*'
+has_line "event of caches that is exact" "$out" '  L1-dcache-loads +r81d0 +exact +precise +MEM_INST_RETIRED\.ALL_LOADS'
+has_line "event of caches that a machine counts" "$out" '  LLC-loads +r01b7 +absent +- +OFFCORE_RESPONSE_0'
 has_line "event of the model" "$out" '  BR_INST_RETIRED\.NEAR_TAKEN +r20c4 +exact +precise .*'
 has_line "generic event whose precise code is another" "$out" '  branches +r00c4 +exact +r04c4 .*'
 has_line "generic event that is precise itself" "$out" '  instructions +r00c0 +exact +precise .*'

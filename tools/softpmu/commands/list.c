@@ -171,6 +171,24 @@ static void add_generic(struct list *list)
 	}
 }
 
+/* Adds those of perf's events of caches that the model has. */
+static void add_caches(struct list *list)
+{
+	struct event_code code;
+	const char *name;
+
+	for (size_t i = 0; (name = event_names_cache(i)) != NULL; i++) {
+		struct row row = {.group = GROUP_GENERIC};
+
+		if (!event_names_find(list->model, name, &code))
+			continue;
+		row.select = code.code;
+		row.event = code.row;
+		row.precise = is_precise(list->model, code.row);
+		add(list, &row, name, code.row->name);
+	}
+}
+
 /* Adds NetBurst's metrics: names for an event together with what tags it. */
 static void add_metrics(struct list *list)
 {
@@ -406,6 +424,7 @@ static int list_events(struct list *list, bool json)
 	bool shown;
 
 	add_generic(list);
+	add_caches(list);
 	add_model(list);
 	if (info.pfm && !catalog_each(info.pfm, add_libpfm, list))
 		tool_error("libpfm4 has no table '%s'; only the model's own events are listed",

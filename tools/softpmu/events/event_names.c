@@ -213,33 +213,41 @@ static bool find_memory(const struct spmu_model *model, const char *name, struct
 	return true;
 }
 
-/* Finds perf's names of cache events. */
+/* --- perf's events of caches ---------------------------------------------- */
+
+static const struct {
+	const char *name;
+	uint32_t config;
+} caches[] = {
+	{"L1-dcache-loads", PERF_CACHES(L1D, READ, ACCESS)},
+	{"L1-dcache-load-misses", PERF_CACHES(L1D, READ, MISS)},
+	{"L1-dcache-stores", PERF_CACHES(L1D, WRITE, ACCESS)},
+	{"L1-icache-load-misses", PERF_CACHES(L1I, READ, MISS)},
+	{"LLC-loads", PERF_CACHES(LL, READ, ACCESS)},
+	{"LLC-load-misses", PERF_CACHES(LL, READ, MISS)},
+	{"LLC-stores", PERF_CACHES(LL, WRITE, ACCESS)},
+	{"LLC-store-misses", PERF_CACHES(LL, WRITE, MISS)},
+	{"dTLB-loads", PERF_CACHES(DTLB, READ, ACCESS)},
+	{"dTLB-load-misses", PERF_CACHES(DTLB, READ, MISS)},
+	{"dTLB-stores", PERF_CACHES(DTLB, WRITE, ACCESS)},
+	{"dTLB-store-misses", PERF_CACHES(DTLB, WRITE, MISS)},
+	{"iTLB-loads", PERF_CACHES(ITLB, READ, ACCESS)},
+	{"iTLB-load-misses", PERF_CACHES(ITLB, READ, MISS)},
+	{"branch-loads", PERF_CACHES(BPU, READ, ACCESS)},
+	{"branch-load-misses", PERF_CACHES(BPU, READ, MISS)},
+};
+#define CACHES (sizeof(caches) / sizeof(caches[0]))
+
+const char *event_names_cache(size_t index)
+{
+	return index < CACHES ? caches[index].name : NULL;
+}
+
 static bool find_cache(const struct spmu_model *model, const char *name, struct event_code *code)
 {
-	static const struct {
-		const char *name;
-		uint32_t config;
-	} caches[] = {
-		{"L1-dcache-loads", PERF_CACHES(L1D, READ, ACCESS)},
-		{"L1-dcache-load-misses", PERF_CACHES(L1D, READ, MISS)},
-		{"L1-dcache-stores", PERF_CACHES(L1D, WRITE, ACCESS)},
-		{"L1-icache-load-misses", PERF_CACHES(L1I, READ, MISS)},
-		{"LLC-loads", PERF_CACHES(LL, READ, ACCESS)},
-		{"LLC-load-misses", PERF_CACHES(LL, READ, MISS)},
-		{"LLC-stores", PERF_CACHES(LL, WRITE, ACCESS)},
-		{"LLC-store-misses", PERF_CACHES(LL, WRITE, MISS)},
-		{"dTLB-loads", PERF_CACHES(DTLB, READ, ACCESS)},
-		{"dTLB-load-misses", PERF_CACHES(DTLB, READ, MISS)},
-		{"dTLB-stores", PERF_CACHES(DTLB, WRITE, ACCESS)},
-		{"dTLB-store-misses", PERF_CACHES(DTLB, WRITE, MISS)},
-		{"iTLB-loads", PERF_CACHES(ITLB, READ, ACCESS)},
-		{"iTLB-load-misses", PERF_CACHES(ITLB, READ, MISS)},
-		{"branch-loads", PERF_CACHES(BPU, READ, ACCESS)},
-		{"branch-load-misses", PERF_CACHES(BPU, READ, MISS)},
-	};
 	struct perf_cache cache;
 
-	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
+	for (size_t i = 0; i < CACHES; i++) {
 		if (strcasecmp(caches[i].name, name) ||
 		    !perf_caches_find(model, &launch_supply, caches[i].config, &cache))
 			continue;

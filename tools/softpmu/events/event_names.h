@@ -49,6 +49,9 @@ void event_names_raw(const struct spmu_model *model, uint64_t select, struct eve
 const char *event_names_generic(const struct spmu_model *model, size_t index,
 				const struct spmu_event **row, uint32_t *code);
 
+/* Returns perf's name number `index` of an event of caches, NULL after the last one. */
+const char *event_names_cache(size_t index);
+
 /*
  * Returns the name of an event select's value with its modifiers, to free():
  * "BR_INST_RETIRED.NEAR_TAKEN:c=2:i".  The name is the model's, otherwise libpfm4's, otherwise
