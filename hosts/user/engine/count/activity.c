@@ -132,9 +132,9 @@ static void want_tallies(struct activity *a, unsigned meters)
 	for (unsigned m = 0; m < meters; m++)
 		if (c->meter[m].modelled)
 			activity_tallies(c->meter[m].unit, &set);
-	ACTIVITY_EACH_TALLY(t, &set)
-	if (!spmu_tally_set_has(&a->wanted, t))
-		a->tallies[t] = activity_tallied(a, t);
+	ACTIVITY_EACH_TALLY (t, &set)
+		if (!spmu_tally_set_has(&a->wanted, t))
+			a->tallies[t] = activity_tallied(a, t);
 	a->wanted = set;
 }
 
@@ -195,8 +195,8 @@ void activity_charge(struct activity *a)
 
 		signals[s] = activity_new(&a->signals[s], counted(a, s));
 	}
-	ACTIVITY_EACH_TALLY(t, &a->wanted)
-	tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
+	ACTIVITY_EACH_TALLY (t, &a->wanted)
+		tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
 	for (unsigned m = 0; m < current->list->meters; m++) {
 		struct spmu_meter *meter = c->meter[m].unit;
 		int64_t n;

@@ -31,8 +31,8 @@ uint64_t activity_occurrences(const struct spmu_meter *meter, const uint64_t *si
 		n += signals[__builtin_ctzll(signals_of)];
 	if (!meter->tallies)
 		return n;
-	ACTIVITY_EACH_TALLY(t, meter->tallies)
-	n += tallies[t];
+	ACTIVITY_EACH_TALLY (t, meter->tallies)
+		n += tallies[t];
 	return n;
 }
 
@@ -65,8 +65,8 @@ unsigned activity_wanted(const struct spmu_meter *meter)
 	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
 		what |= ACTIVITY_ACCESSES;
 	if (meter->tallies)
-		ACTIVITY_EACH_TALLY(t, meter->tallies)
-	what |= wanted_by_tally(t);
+		ACTIVITY_EACH_TALLY (t, meter->tallies)
+			what |= wanted_by_tally(t);
 	if (is_of_clocks(meter))
 		what |= ACTIVITY_BRANCHES | ACTIVITY_ACCESSES | ACTIVITY_CLOCKS;
 	return what ? what | ACTIVITY_METERS : 0;
@@ -104,8 +104,8 @@ static int64_t most_each(const struct spmu_meter *meter)
 	if (meter->signals & (SPMU_SIGBIT(LLC_REFERENCE) | SPMU_SIGBIT(LLC_MISS)))
 		n += 2 + 2 * INSN_ACCESSES_MAX;
 	if (meter->tallies)
-		ACTIVITY_EACH_TALLY(t, meter->tallies)
-	n += most_of_tally(t);
+		ACTIVITY_EACH_TALLY (t, meter->tallies)
+			n += most_of_tally(t);
 	return n;
 }
 

@@ -171,8 +171,7 @@ static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 			(uint32_t)activity_new(&a->signals[s], spmu_uarch_signal(a->model, 0, s));
 		outcome->signals |= outcome->times[s] ? UINT64_C(1) << s : 0;
 	}
-	ACTIVITY_EACH_TALLY(t, &a->wanted)
-	{
+	ACTIVITY_EACH_TALLY (t, &a->wanted) {
 		uint64_t n = activity_new(&a->tallies[t], activity_tallied(a, t));
 
 		if (n)
