@@ -76,10 +76,14 @@ while read -r model all local; do
 	read -r first second <<<"$(sed '/^#/d; /^$/d; s/,.*//' counts | tr '\n' ' ')"
 	expect "$model: $all" test "$first" -gt 500
 	same "$model: $local" "$first" "$second"
+	[[ $all == ocr.* ]] || continue
+	run counted "$SOFTPMU" stat -M "$model" --machine -x, -o counts -e "$all:u" -- gzip -c text
+	near "$model: the tool's $all" 50 "$first" "$(sed '/^#/d; /^$/d; s/,.*//' counts)"
 done <<'END'
 haswell offcore_response.demand_data_rd.l3_miss.any_response offcore_response.demand_data_rd.l3_miss.local_dram
 skylake-server offcore_response.demand_data_rd.l3_miss.any_snoop offcore_response.demand_data_rd.l3_miss_local_dram.snoop_miss_or_no_fwd
 icelake ocr.demand_data_rd.l3_miss ocr.demand_data_rd.dram
+icelake-server ocr.demand_data_rd.l3_miss ocr.demand_data_rd.local_dram
 sapphirerapids ocr.demand_data_rd.l3_miss ocr.demand_data_rd.local_dram
 END
 

@@ -323,6 +323,27 @@ static bool find_in_libpfm(const struct spmu_model *model, const char *name,
 	return found;
 }
 
+/* Finds Intel's names of off-core responses after Cascade Lake, "OCR.DEMAND_RFO.L3_MISS".  libpfm4
+ * has an underscore for the second point, and on some models another beginning. */
+static bool find_ocr(const struct spmu_model *model, const char *name, struct event_code *code)
+{
+	static const char intel[] = "ocr.";
+	static const char *const beginnings[] = {"OCR", "OFFCORE_RESPONSE_0"};
+	bool found = false;
+
+	if (strncasecmp(name, intel, sizeof(intel) - 1))
+		return false;
+	for (size_t i = 0; !found && i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		char *other = tool_print("%s:%s", beginnings[i], name + sizeof(intel) - 1);
+
+		for (char *p = strchr(other, '.'); p; p = strchr(p, '.'))
+			*p = '_';
+		found = find_in_libpfm(model, other, code);
+		free(other);
+	}
+	return found;
+}
+
 bool event_names_find(const struct spmu_model *model, const char *name, struct event_code *code)
 {
 	const char *prefix = spmu_model_describe(model).pfm;
@@ -336,7 +357,7 @@ bool event_names_find(const struct spmu_model *model, const char *name, struct e
 	return find_generic(model, name, code) || find_raw(model, name, code) ||
 	       find_in_model(model, name, code) || find_memory(model, name, code) ||
 	       find_cache(model, name, code) || event_legacy_find(model, name, code) ||
-	       find_in_libpfm(model, name, code);
+	       find_in_libpfm(model, name, code) || find_ocr(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */
