@@ -18,7 +18,8 @@ engine_image_end:
 END
 "$CC" -c -o "$SCRATCH/image.o" "$SCRATCH/image.s" || stop "build of player" "$CC failed"
 # Only the objects of today's sources, because an old build folder can have others.
-mapfile -t objects < <(cd "$ROOT" && printf "$B/tool/%s\n" tools/softpmu/{,*/}*.c {src/perfdata,hosts/user}/*.c hosts/user/decode/decode.c |
+mapfile -t objects < <(cd "$ROOT" && printf "$B/tool/%s\n" tools/softpmu/{,*/}*.c {src/perfdata,hosts/user}/*.c \
+	hosts/user/{decode/decode,perf_event/perf_caches}.c |
 	sed 's/c$/o/')
 objects+=("$B/tool/vm_scripts.o" "$B/tool/html_parts.o" "$B/tool/delayed_names.o")
 "$CC" -o "$SCRATCH/player" "${objects[@]}" "$SCRATCH/image.o" "$B/libsoftpmu.a" \
