@@ -151,9 +151,8 @@ SPMU_API unsigned spmu_frontend_tally(uint64_t value);
 
 /*
  * Sets *set to the tallies that an off-core response event of the model counts with this value of
- * MSR_OFFCORE_RSP_0 or _1 (18.9.5).  Returns false if they are not all that the value selects: it
- * has requests that no tally stands for, such as prefetches and write-backs, or it has no response
- * that a tally stands for.
+ * MSR_OFFCORE_RSP_0 or _1 (18.9.5).  Returns false if the count would lack something: the value
+ * selects other requests, too, such as prefetches or write-backs, or no response that has a tally.
  */
 SPMU_API bool spmu_offcore_tallies(const struct spmu_model *model, uint64_t value,
 				   struct spmu_tally_set *set);
