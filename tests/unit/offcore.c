@@ -94,6 +94,34 @@ static void selects_requests(void)
 	}
 }
 
+/* Checks which values select only what tallies stand for. */
+static void knows_what_lacks(void)
+{
+	static const struct {
+		int line;
+		uint64_t value;
+		bool all;
+	} rows[] = {
+		{__LINE__, UINT64_C(0x10001), true},
+		{__LINE__, UINT64_C(0x10007), true},
+		{__LINE__, UINT64_C(0x3ffc020002), true},
+		/* Prefetches, with or without a demand read; other requests. */
+		{__LINE__, UINT64_C(0x10080), false},
+		{__LINE__, UINT64_C(0x10081), false},
+		{__LINE__, UINT64_C(0x18001), false},
+		/* No request, no response, another socket's memory. */
+		{__LINE__, UINT64_C(0x10000), false},
+		{__LINE__, UINT64_C(0x00001), false},
+		{__LINE__, UINT64_C(0x3fb8000001), false},
+	};
+	struct spmu_tally_set set;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK_ROW_EQ(rows[i].line,
+			     spmu_offcore_tallies(spmu_model_find("skylake"), rows[i].value, &set),
+			     rows[i].all);
+}
+
 /* Checks that each event has its own register, and that a write takes effect at once. */
 static void has_two_registers(void)
 {
@@ -118,6 +146,7 @@ static void has_two_registers(void)
 int main(void)
 {
 	RUN(selects_requests());
+	RUN(knows_what_lacks());
 	RUN(has_two_registers());
 	return test_summary();
 }
