@@ -53,4 +53,28 @@ for model in core2 nehalem sandybridge ivybridge haswell skylake icelake alderla
 	*) same "$model: all are counted" "$all" "$names" ;;
 	esac
 done
+
+# The events are those of Linux's tables: in one run they count the same as its codes.
+while read -r model pairs; do
+	known=""
+	codes=""
+	for pair in $pairs; do
+		known+=${pair%=*}:u,
+		codes+=,${pair#*=}:u
+	done
+	run counted "$SOFTPMU" stat -M "$model" --machine -x, -o counts -e "${known%,}$codes" -- gzip -c text
+	mapfile -t all < <(sed '/^#/d; /^$/d; s/,.*//' counts)
+	n=$((${#all[@]} / 2)) i=0
+	expect "$model: codes" test "$n" -eq "$(wc -w <<<"$pairs")"
+	for pair in $pairs; do
+		same "$model: $pair" "${all[n + i]}" "${all[i]}"
+		i=$((i + 1))
+	done
+done <<'END'
+skylake L1-dcache-loads=r81d0 L1-dcache-load-misses=r0151 L1-dcache-stores=r82d0 L1-icache-load-misses=r0283 dTLB-loads=r81d0 dTLB-load-misses=r0e08 dTLB-stores=r82d0 dTLB-store-misses=r0e49 iTLB-loads=r2085 iTLB-load-misses=r0e85 branch-loads=r00c4 branch-load-misses=r00c5
+haswell L1-dcache-loads=r81d0 L1-dcache-load-misses=r0151 L1-icache-load-misses=r0280 dTLB-load-misses=r0108 dTLB-store-misses=r0149 iTLB-loads=r6085 iTLB-load-misses=r0185
+alderlake L1-dcache-loads=r81d0 L1-icache-load-misses=re424 dTLB-load-misses=r0e12 dTLB-store-misses=r0e13 iTLB-load-misses=r0e11
+nehalem L1-dcache-loads=r010b L1-dcache-load-misses=r0151 L1-dcache-stores=r020b L1-icache-load-misses=r0280
+core2 L1-icache-load-misses=r0081 dTLB-load-misses=r0208 dTLB-store-misses=r0808 branch-loads=r00c4 branch-load-misses=r00c5
+END
 finish
