@@ -566,28 +566,32 @@ static void reserved(void)
 	}
 }
 
-/* --- operands in GS, and relative to RIP out of reach of a copy --- */
+/* --- operands in FS, in GS, and relative to RIP out of reach of a copy --- */
 
-#define GS_DISTANCE 64
+#define DISTANCE 64 /* the bases of FS and GS */
 
-/* Runs the code at `at`; RDI is an address in the data.  Prints registers afterwards. */
+/* Runs the code at `at`; RDI is an address in the data.  Prints registers afterwards, and the
+ * return address that the code may have pushed. */
 static void run_with_data(const char *what, uint8_t *at, const uint8_t *data)
 {
-	uint64_t value = 7, rsi = 1, rdi = (uint64_t)data, flags, base;
+	uint64_t value = 7, rsi = 1, rdi = (uint64_t)data, flags, base, pushed;
 	uint16_t selector;
 
 	__asm__ volatile("lea 1f(%%rip), %%rcx\n mov %%rcx, %4\n"
-			 "wrgsbase %7\n xor %%ecx, %%ecx\n push %%rbp\n mov %%rsp, %%rbp\n"
-			 "call *%8\n"
-			 "1: mov %%rbp, %%rsp\n pop %%rbp\n"
+			 "rdfsbase %%rdx\n wrfsbase %8\n wrgsbase %8\n xor %%ecx, %%ecx\n"
+			 "push %%rbp\n mov %%rsp, %%rbp\n movq $0, -16(%%rbp)\n"
+			 "call *%9\n"
+			 "1: mov -16(%%rbp), %7\n mov %%rbp, %%rsp\n pop %%rbp\n"
+			 "wrfsbase %%rdx\n"
 			 "pushfq\n pop %3\n rdgsbase %5\n mov %%gs, %6"
 			 : "+a"(value), "+S"(rsi), "+D"(rdi), "=&r"(flags), "=m"(resume_at),
-			   "=&r"(base), "=&r"(selector)
-			 : "r"((uint64_t)GS_DISTANCE), "r"(at)
-			 : "rcx", "memory", "cc");
-	printf("rax %llx rsi %llx rdi %d ZF %d gs %x base %llx\n", (unsigned long long)value,
-	       (unsigned long long)rsi, rdi == (uint64_t)data, (flags & 0x40) != 0, selector,
-	       (unsigned long long)base);
+			   "=&r"(base), "=&r"(selector), "=&r"(pushed)
+			 : "r"((uint64_t)DISTANCE), "r"(at)
+			 : "rcx", "rdx", "memory", "cc");
+	printf("rax %llx rsi %llx rdi %d ZF %d gs %x base %llx pushed %lld\n",
+	       (unsigned long long)value, (unsigned long long)rsi, rdi == (uint64_t)data,
+	       (flags & 0x40) != 0, selector, (unsigned long long)base,
+	       pushed - (uint64_t)at < PAGE ? (long long)(pushed - (uint64_t)at) : -1);
 	say(what, seen.sig ? (uint64_t)at : 0);
 	__asm__ volatile("mov %0, %%gs" : : "r"(0));
 }
@@ -605,6 +609,8 @@ static void operands(void)
 		{"MOV, GS and RIP", 8, 4, {0x65, 0x48, 0x8b, 0x05}},
 		{"MOV ESI, GS and RIP", 7, 3, {0x65, 0x8b, 0x35}},
 		{"CALL, GS and RIP", 7, 3, {0x65, 0xff, 0x15}},
+		{"CALL, FS and RIP", 7, 3, {0x64, 0xff, 0x15}},
+		{"JMP, FS and RIP", 7, 3, {0x64, 0xff, 0x25}},
 		{"MOV GS, RIP", 6, 2, {0x8e, 0x2d}},
 		{"MOV GS, GS and RIP", 7, 3, {0x65, 0x8e, 0x2d}},
 		{"VPERMQ, W0, RIP", 10, 5, {0xc4, 0xe3, 0x7d, 0x00, 0x05, 0, 0, 0, 0, 0x1b}},
@@ -620,7 +626,8 @@ static void operands(void)
 		uint8_t *page = mmap((void *)places[i % 2], 2 * PAGE, PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		uint8_t *end = page + 64 + insn[k].bytes, *data = page + PAGE;
-		int32_t distance = (int32_t)(data - end);
+		bool in_fs = insn[k].byte[0] == 0x64;
+		int32_t distance = (int32_t)(data - end) + (in_fs ? DISTANCE : 0);
 
 		if (insn[k].byte[0] == 0xc4 && !__builtin_cpu_supports("avx2"))
 			continue;
@@ -629,7 +636,8 @@ static void operands(void)
 			memcpy(page + 64 + insn[k].displacement, &distance, sizeof(distance));
 		*end = 0xc3;
 		memcpy(data, (const uint64_t[]){0x2b}, 8);
-		memcpy(data + GS_DISTANCE, (const uint64_t[]){0x123400000000002b}, 8);
+		memcpy(data + DISTANCE, (const uint64_t[]){0x123400000000002b}, 8);
+		memcpy(data + 2 * DISTANCE, &end, sizeof(end));
 		mprotect(page, PAGE, PROT_READ | PROT_EXEC);
 		run_with_data(insn[k].what, page + 64, data);
 		/* The same where the operand cannot be read. */

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 processor=$(awk -F '[\t ]*: ' '$1 == "vendor_id" || $1 == "cpu family" {key = key $2 " "} $1 == "model" {print key $2; exit}' /proc/cpuinfo)
 case $processor in # vendor, family and model, of opcodes.md
-"AuthenticAMD 25 1" | "AuthenticAMD 25 17" | "GenuineIntel 6 207") ;;
+"AuthenticAMD 25 1" | "AuthenticAMD 25 17" | "GenuineIntel 6 167" | "GenuineIntel 6 207") ;;
 *)
 	if [[ -z ${FORMS:-} ]]; then
 		not_run "forms" "they have not been compared on a processor like this yet ($processor); FORMS=200000 does it"

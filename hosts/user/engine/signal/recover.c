@@ -11,6 +11,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
 #include "engine/count/meter_list.h"
+#include "engine/memory/access.h"
 #include "engine/rt/context.h"
 #include "engine/rt/sys.h"
 #include "engine/signal/recover.h"
@@ -116,6 +117,17 @@ static void restore_in_gs(struct sigcontext *regs, const struct insn *insn)
 	restore_register(regs, emit_through_register(insn, copy), current->spill_rcx);
 }
 
+/* Some processors have written the return address below RSP when CALL faults because its target is
+ * no address.  That is the address after the copy, and becomes the program's. */
+static void restore_return(const struct sigcontext *regs, const struct insn *insn)
+{
+	uint64_t *below = (uint64_t *)(regs->rsp - sizeof(*below));
+
+	if (insn->kind == INSN_CALL_IND && access_readable((uint64_t)below, sizeof(*below)) &&
+	    *below == regs->rip + insn->length)
+		*below = current->pc + insn->length;
+}
+
 static void recover_step(struct sigcontext *regs, const struct step *s, unsigned retired)
 {
 	bool exact;
@@ -136,10 +148,12 @@ static void recover_step(struct sigcontext *regs, const struct step *s, unsigned
 	if (exact || retired ||
 	    !insn_decode((const uint8_t *)current->pc, INSN_BYTES_MAX, current->pc, &insn))
 		return;
-	if (s->uses_gs)
+	if (s->uses_gs) {
 		restore_in_gs(regs, &insn);
-	else if (!s->special)
+		restore_return(regs, &insn);
+	} else if (!s->special) {
 		restore_spilled(regs, &insn);
+	}
 	restore_far(regs, &insn);
 }
 

@@ -253,11 +253,13 @@ void emit_branch_operand(struct emit *e, const struct insn *insn, const uint8_t 
 		rex |= bytes[insn->opcode_offset - 1] & 3;
 	if (insn->rip_offset && !reaches((uint64_t)e->at + 8, emit_rip_target(insn, pc))) {
 		emit_movabs(e, RCX, emit_rip_target(insn, pc));
+		if (insn->segment == PREFIX_FS)
+			emit8(e, PREFIX_FS);
 		emit_bytes(e, (const uint8_t[]){0x48, 0x8b, 0x09}, 3); /* MOV RCX, [RCX] */
 		return;
 	}
-	if (insn->segment == 0x64)
-		emit8(e, 0x64);
+	if (insn->segment == PREFIX_FS)
+		emit8(e, PREFIX_FS);
 	if (insn->address32 || insn->rip_address32)
 		emit8(e, 0x67);
 	emit8(e, rex);
