@@ -19,8 +19,8 @@
 
 #define TICK_NS	     UINT64_C(100000000) /* between calls of the sink with NULL */
 #define WAIT_NS	     20000000
-#define RECORD_MAX   (64u << 10)
-#define RELEASE_STEP (64u << 10) /* after this many bytes the engine gets room back */
+#define RECORD_MAX   (128u << 10) /* a sample with its stack is shorter */
+#define RELEASE_STEP (64u << 10)  /* after this many bytes the engine gets room back */
 
 uint64_t drain_now_ns(void)
 {
@@ -115,7 +115,10 @@ static bool is_sample(const struct link_sample *sample)
 
 	return sample->event < LINK_EVENTS_MAX &&
 	       (!sample->registers || sample->registers == LINK_REGISTERS) &&
-	       8u * sample->registers + sizeof(struct link_branch) * sample->branches <= room;
+	       sample->chain <= LINK_CHAIN_MAX && sample->stack <= LINK_STACK_MAX &&
+	       8u * sample->registers + sizeof(struct link_branch) * sample->branches +
+			       8u * sample->chain + sample->stack <=
+		       room;
 }
 
 /* Checks the contents of a record that has been copied completely. */

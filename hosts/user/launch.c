@@ -181,6 +181,7 @@ static void fill_request(struct link *link, const struct launch_program *program
 	link->lbr_select = request->lbr_select;
 	link->load_threshold = request->load_threshold;
 	link->frontend = request->frontend;
+	link->stack_bytes = request->stack_bytes;
 	link->windows.count = request->window_count;
 	link->windows.warm = request->window_warm;
 	link->windows.skip = request->window_skip;

@@ -81,6 +81,7 @@ struct launch_request {
 	uint64_t lbr_select;	 /* MSR_LBR_SELECT */
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT; 0: no event needs it */
 	uint64_t frontend;	 /* MSR_PEBS_FRONTEND; 0: no event needs it */
+	uint32_t stack_bytes;	 /* with LINK_WANT_STACKS: of a copy, at most LINK_STACK_MAX */
 	/* Windows that the machine's model sees: instructions of each, those before that warm it
 	 * up, and those that it skips.  0: it sees all. */
 	uint32_t window_count, window_warm, window_skip;

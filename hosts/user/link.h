@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define LINK_MAGIC	    UINT64_C(0x6b6e696c756d7073) /* "spmulink" */
-#define LINK_VERSION	    15u
+#define LINK_VERSION	    16u
 #define LINK_FD_OFFSET	    1
 #define LINK_PROGRAM_OFFSET 3 /* the program's file, if it has no name */
 #define LINK_EXEC_OFFSET    2 /* struct link_exec, when a program of the run executes another */
@@ -81,6 +81,8 @@ struct link_event {
 	524288u /* `count` is complete whenever all threads have seen `changes` */
 #define LINK_WANT_SUMS                                                                             \
 	1048576u /* with LINK_WANT_FLOW: only how often each branch was taken, in any order */
+#define LINK_WANT_CHAINS 2097152u /* call chains with each sample, by frame pointers */
+#define LINK_WANT_STACKS 4194304u /* registers and a copy of the stack with each sample */
 #define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -228,6 +230,7 @@ struct link {
 	uint64_t load_threshold; /* MSR_PEBS_LD_LAT, for events of load latency */
 	uint64_t frontend;	 /* MSR_PEBS_FRONTEND, for FRONTEND_RETIRED */
 	struct link_windows windows;
+	uint32_t stack_bytes;	  /* of a copy, with LINK_WANT_STACKS: at most LINK_STACK_MAX */
 	uint32_t want;		  /* LINK_WANT_ */
 	char tree[LINK_PATH_MAX]; /* what programs see in /sys and /proc; empty: nothing */
 	/* The folders of persistent code caches: the user's, and the system's, which is only read.
@@ -500,10 +503,17 @@ struct link_sample {
 	uint64_t data_address;
 	/* Of a PEBS record: core clocks of the load, and where its data came from. */
 	uint32_t latency, data_source;
+	uint32_t chain; /* addresses of the call chain, the innermost first */
+	uint32_t stack; /* bytes of the stack, a multiple of 8, from LINK_STACK_BELOW before RSP */
 	/* Then, as requested: rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15 with
-	 * the values after the instruction; and branches. */
+	 * the values after the instruction; branches; call chain; stack. */
 };
 #define LINK_REGISTERS 18
+#define LINK_CHAIN_MAX 127
+#define LINK_STACK_MAX 65528u
+/* The red zone (System V ABI for AMD64, 3.2.2).  At the end of a function, unwind tables find there
+ * what it has popped. */
+#define LINK_STACK_BELOW 128u
 
 /* A last branch record.  The flags are those of perf's struct perf_branch_entry: bit 0
  * mispredicted, 1 predicted, 2 in a transaction, 3 abort, 19:4 cycles, 23:20 type. */

@@ -106,10 +106,12 @@ run stat -x, -e intel_bts//u -- true
 has "a trace is not counted" "$err" "<not supported>"
 
 # The tool does not trust what a program that runs wild writes into the shared memory.
-printf 'comm kinds\nbad-sample 1\nexit 0\n' >bad.txt
-play bad.txt record -q -b -o bad.data
-same "branches that are not there: status" 125 "$status"
-has "branches that are not there" "$err" "overwrote the memory shared with softpmu"
+for claim in "1 0 0" "0 1 0" "0 128 0" "0 0 8" "0 0 65536" "0 536870912 0" "0 4294967295 4294967295"; do
+	printf 'comm kinds\nbad-sample %s\nexit 0\n' "$claim" >bad.txt
+	play bad.txt record -q -g -o bad.data
+	same "a sample with more than it has, $claim: status" 125 "$status"
+	has "a sample with more than it has, $claim" "$err" "overwrote the memory shared with softpmu"
+done
 rm -f full.data
 mkdir full && if mount -t tmpfs -o size=1m none full 2>/dev/null; then
 	play trace.txt record -o full/data -e intel_bts//u
@@ -135,8 +137,7 @@ refused 129 "is not kept" -j hw_index
 refused 125 "no kernel code runs here" -j any,k
 refused 125 "cannot be combined with another filter" -j stack,cond
 refused 129 "--call-graph lbr cannot be combined with branches" -b --call-graph lbr
-refused 129 "--call-graph supports only lbr, not 'fp'" --call-graph fp
-refused 129 "-g is not supported; use --call-graph lbr" -g
+refused 129 "--call-graph takes dwarf, dwarf,BYTES, fp or lbr, not 'frames'" --call-graph frames
 refused 125 "only one branch trace can be recorded" -e intel_bts//u,intel_bts//u
 refused 125 "no kernel code runs here" -e intel_bts//k
 refused 129 "a trace takes no letter p" -e intel_bts//upp

@@ -14,7 +14,7 @@ _softpmu_options() {
 			-v --verbose -h --help"
 		;;
 	record)
-		echo "-e --event -b --branch-any -j --branch-filter --call-graph \
+		echo "-e --event -b --branch-any -j --branch-filter -g --call-graph \
 			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -z --compression-level -M --model --machine --machine-file --cache --set --static-clocks \
 			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
@@ -159,7 +159,7 @@ _softpmu() {
 		;;
 	--call-graph)
 		[[ $command == record ]] || return
-		mapfile -t COMPREPLY < <(compgen -W "lbr" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "dwarf fp lbr" -- "$current")
 		return
 		;;
 	--machine)

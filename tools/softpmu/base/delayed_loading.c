@@ -84,9 +84,15 @@ DELAYED(LIBELF, gelf_getsym);
 
 DELAYED(LIBDW, dwarf_attr);
 DELAYED(LIBDW, dwarf_begin_elf);
+DELAYED(LIBDW, dwarf_cfi_addrframe);
+DELAYED(LIBDW, dwarf_cfi_end);
 DELAYED(LIBDW, dwarf_end);
 DELAYED(LIBDW, dwarf_formstring);
+DELAYED(LIBDW, dwarf_frame_cfa);
+DELAYED(LIBDW, dwarf_frame_info);
+DELAYED(LIBDW, dwarf_frame_register);
 DELAYED(LIBDW, dwarf_get_units);
+DELAYED(LIBDW, dwarf_getcfi_elf);
 DELAYED(LIBDW, dwarf_getsrc_die);
 DELAYED(LIBDW, dwarf_haspc);
 DELAYED(LIBDW, dwarf_lineno);

@@ -21,7 +21,8 @@
 #include "tools/softpmu/run/record.h"
 
 #define DEFAULT_EVENT	"instructions:upp"
-#define COMPRESSION_MAX 22 /* zstd's highest level */
+#define STACK_LEAST	256u /* bytes of a copy of the stack */
+#define COMPRESSION_MAX 22   /* zstd's highest level */
 #define WITHOUT_PEBS	"instructions:u"
 
 /* The names by perf's numbers.  A PEBS record has no segment registers. */
@@ -49,8 +50,13 @@ static void print_help(void)
 	       "  -b, --branch-any    record the last branches before each sample\n"
 	       "  -j, --branch-filter LIST\n"
 	       "                      the same for these kinds: %s\n"
-	       "      --call-graph lbr\n"
-	       "                      record call chains, from the last branch records\n"
+	       "  -g                  record call chains: --call-graph dwarf\n"
+	       "      --call-graph MODE\n"
+	       "                      record call chains: dwarf[,BYTES], by unwind tables, from at "
+	       "most\n"
+	       "                      so many bytes of the stack (default: %u); fp, by frame "
+	       "pointers;\n"
+	       "                      lbr, from the last branch records\n"
 	       "  -d, --data          record data addresses\n"
 	       "  -W, --weight        record the latency of loads (--machine)\n"
 	       "  -I, --intr-regs[=R] record registers: all, or a list such as ax,r8 ('?' names "
@@ -96,7 +102,7 @@ static void print_help(void)
 	       "  -v, --verbose       also print what the unit and the translator did\n"
 	       "  -h, --help          print this text\n\n"
 	       "The exit status is the program's, or 125 if it cannot be recorded.\n",
-	       DEFAULT_FREQUENCY, branches_names);
+	       DEFAULT_FREQUENCY, branches_names, LINK_STACK_MAX);
 }
 
 static bool parse_registers(struct record *record, const char *list)
@@ -214,6 +220,31 @@ static int add_branches(struct record *record, const char *list)
 	return status;
 }
 
+/* Takes MODE of --call-graph.  As with perf, the size of the copies is a multiple of 8. */
+static int parse_chains(struct record *record, const char *mode)
+{
+	static const char *const modes[] = {
+		[CHAINS_LBR] = "lbr", [CHAINS_FP] = "fp", [CHAINS_DWARF] = "dwarf"};
+	size_t length = strcspn(mode, ",");
+	uint64_t bytes = LINK_STACK_MAX;
+	unsigned chains = CHAINS_DWARF;
+
+	while (chains && (strlen(modes[chains]) != length || memcmp(modes[chains], mode, length)))
+		chains--;
+	if (!chains || (mode[length] && chains != CHAINS_DWARF))
+		return tool_usage_error(
+			"record", "--call-graph takes dwarf, dwarf,BYTES, fp or lbr, not '%s'",
+			mode);
+	if (mode[length] && (!tool_number(mode + length + 1, &bytes) || bytes < STACK_LEAST ||
+			     bytes > LINK_STACK_MAX))
+		return tool_usage_error("record",
+					"--call-graph dwarf,BYTES takes %u to %u bytes, not '%s'",
+					STACK_LEAST, LINK_STACK_MAX, mode + length + 1);
+	record->chains = chains;
+	record->stack_bytes = (uint32_t)bytes & ~7u;
+	return -1;
+}
+
 /* Takes an option.  Returns -1 to go on, otherwise the status to exit with.  Event lists are kept
  * until the model is known. */
 static int take_option(struct record *record, int option, char **argv, char ***lists)
@@ -261,13 +292,9 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 	case 'j':
 		return add_branches(record, optarg);
 	case OPTION_CALL_GRAPH:
-		if (strcmp(optarg, "lbr"))
-			return tool_usage_error("record",
-						"--call-graph supports only lbr, not '%s'", optarg);
-		record->call_graph = true;
-		return -1;
+		return parse_chains(record, optarg);
 	case 'g':
-		return tool_usage_error("record", "-g is not supported; use --call-graph lbr");
+		return parse_chains(record, "dwarf");
 	default:
 		if (machine_options_take(&record->machine_options, option, optarg))
 			return -1;
@@ -347,10 +374,13 @@ static void run(struct record *record, const struct launch_program *program,
 		.want = (record->branches.type ? LINK_WANT_LBR : 0) |
 			(record->traces ? LINK_WANT_BTS : 0) |
 			(record->regs_mask ? LINK_WANT_REGS : 0) |
+			(record->chains == CHAINS_FP ? LINK_WANT_CHAINS : 0) |
+			(record->chains == CHAINS_DWARF ? LINK_WANT_STACKS : 0) |
 			(record_tells_source(record) ? LINK_WANT_DATA_MAPS : 0) | record->run.want,
 		.lbr_select = record->branches.select,
 		.load_threshold = record->load_threshold,
 		.frontend = record->frontend,
+		.stack_bytes = record->stack_bytes,
 		.sink = record_file_take,
 		.opaque = record,
 	};

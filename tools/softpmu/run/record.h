@@ -29,7 +29,8 @@ struct record {
 	uint64_t frontend;	 /* MSR_PEBS_FRONTEND; 0: no event needs it */
 
 	struct branches branches;
-	bool call_graph; /* --call-graph lbr */
+	enum { CHAINS_NONE, CHAINS_LBR, CHAINS_FP, CHAINS_DWARF } chains; /* --call-graph */
+	uint32_t stack_bytes; /* of the stack, for CHAINS_DWARF */
 
 	const struct spmu_model *model;
 	struct perfdata_writer *writer;
@@ -73,6 +74,12 @@ void record_after_start(const struct record *record, struct link_event *event);
 /* Takes standard output for the samples.  From now on, what is written there goes to standard
  * error.  Returns false after a message. */
 bool record_file_to_pipe(struct record *record);
+
+/* Stores the call chain of a sample of the current process.  There is room for RECORD_CHAIN_MAX
+ * addresses.  Returns how many there are. */
+#define RECORD_CHAIN_MAX (1 + LINK_CHAIN_MAX)
+size_t record_chain(struct record *record, const struct link_sample *link,
+		    struct perfdata_address *chain);
 
 /* Creates the file.  Returns false after a message. */
 bool record_file_create(struct record *record, int argc, char **argv);

@@ -36,12 +36,12 @@ static int complete_branches(struct record *record)
 	char *error;
 	int status = -1;
 
-	if (record->call_graph)
+	if (record->chains == CHAINS_LBR)
 		branches_call_graph(&record->branches);
 	if (!branches_complete(&record->branches, record->model, &error))
 		status = tool_error("%s", error);
 	free(error);
-	if (record->branches.type)
+	if (record->branches.type || record->chains == CHAINS_DWARF)
 		record->code = code_new();
 	return status;
 }
@@ -52,7 +52,7 @@ int record_events_check(struct record *record)
 
 	if (record->events.count > LINK_EVENTS_MAX)
 		return tool_error("too many events: at most %d", LINK_EVENTS_MAX);
-	if (record->call_graph && record->branches.type)
+	if (record->chains == CHAINS_LBR && record->branches.type)
 		return tool_usage_error(
 			"record", "--call-graph lbr cannot be combined with branches (-b, -j)");
 	for (size_t i = 0; i < record->events.count; i++) {

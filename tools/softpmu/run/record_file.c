@@ -82,9 +82,10 @@ static struct perf_event_attr make_attr(const struct record *record, const struc
 		attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr.branch_sample_type = record->branches.type;
 	}
-	/* perf makes the rest of the call chain from the branches. */
-	if (record->call_graph)
+	if (record->chains) {
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr.exclude_callchain_kernel = 1;
+	}
 	return attr;
 }
 
@@ -232,7 +233,7 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 	const struct link_branch *branches =
 		(const struct link_branch *)(registers + link->registers);
 	struct perfdata_branch kept[BRANCHES_MAX];
-	const struct perfdata_address chain[] = {{PERF_CONTEXT_USER}, {link->ip}};
+	struct perfdata_address chain[RECORD_CHAIN_MAX];
 	struct perfdata_sample sample = {
 		.misc = PERF_RECORD_MISC_USER,
 		.pid = link->pid,
@@ -245,7 +246,6 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 		.weight = link->latency,
 		.branches = kept,
 		.chain = chain,
-		.chain_count = 2,
 	};
 
 	if (link->event >= record->counted)
@@ -255,6 +255,8 @@ static void add_sample(struct record *record, const struct link_sample *link, ui
 		data_source_of(record->events.event[sample.event].row, link->data_source);
 	if (record->code)
 		code_enter(record->code, link->pid);
+	if (record->chains)
+		sample.chain_count = record_chain(record, link, chain);
 	if (record->branches.type)
 		sample.branch_count = branches_sort_out(&record->branches, record->code, branches,
 							link->branches, kept);

@@ -21,6 +21,7 @@
 #include "tools/softpmu/base/numbering.h"
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/symbols/address_spaces.h"
+#include "tools/softpmu/symbols/call_frames.h"
 #include "tools/softpmu/symbols/demangle.h"
 #include "tools/softpmu/symbols/symbols.h"
 
@@ -37,6 +38,9 @@ struct code {
 	size_t function_count, function_room, key_room;
 	struct numbering numbers;
 	ZydisDecoder decoder;
+	/* The unwind table of the vDSO; NULL: not needed yet, or none. */
+	Elf *vdso;
+	struct call_frames *vdso_frames;
 };
 
 struct code *code_new(void)
@@ -53,6 +57,9 @@ void code_free(struct code *code)
 {
 	if (!code)
 		return;
+	call_frames_close(code->vdso_frames);
+	if (code->vdso)
+		elf_end(code->vdso);
 	address_spaces_free(code->spaces);
 	symbols_free(code->symbols);
 	free(code->functions);
@@ -233,6 +240,39 @@ struct code_function *code_function(struct code *code, uint32_t number)
 	return &code->functions[number];
 }
 
+/* --- frames ---------------------------------------------------------------------------- */
+
+static bool is_vdso(const struct address_mapping *map)
+{
+	return !strcmp(map->path, "[vdso]");
+}
+
+static struct call_frames *vdso_frames(struct code *code, const struct address_mapping *map)
+{
+	char *own = (char *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel gives a number */
+
+	if (!code->vdso && own) {
+		elf_version(EV_CURRENT);
+		code->vdso = elf_memory(own, map->end - map->start);
+		code->vdso_frames = call_frames_open(code->vdso);
+	}
+	return code->vdso_frames;
+}
+
+struct call_frames *code_frames_at(struct code *code, uint64_t address, uint64_t *file_address)
+{
+	const struct address_mapping *map = find_map(code, address);
+
+	if (!map)
+		return NULL;
+	*file_address = address - map->start + map->page_offset;
+	if (is_vdso(map))
+		return vdso_frames(code, map);
+	return symbol_file_address(map->file, *file_address, file_address)
+		       ? symbol_file_frames(map->file)
+		       : NULL;
+}
+
 /* --- branches -------------------------------------------------------------------------- */
 
 static size_t read_memory(pid_t pid, uint64_t address, void *to, size_t bytes)
@@ -251,7 +291,7 @@ size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes)
 		return 0;
 	if (bytes > map->end - address)
 		bytes = (size_t)(map->end - address);
-	if (!strcmp(map->path, "[vdso]") && own)
+	if (is_vdso(map) && own)
 		return read_memory(getpid(), own + (address - map->start), to, bytes);
 	if (symbol_file_address(map->file, address - map->start + map->page_offset, &at))
 		return symbol_file_read(map->file, at, to, bytes);

@@ -12,6 +12,7 @@
 
 #include <hosts/user/link.h>
 
+struct call_frames;
 struct symbol;
 struct code; /* mappings of processes, and the mapped files */
 
@@ -90,6 +91,9 @@ size_t code_read(struct code *code, uint64_t address, void *to, size_t bytes);
 /* The same at an address of a file. */
 size_t code_read_file(struct code *code, const char *path, uint64_t address, void *to,
 		      size_t bytes);
+
+/* Returns the unwind table of the file at the address, or NULL.  Sets *file_address. */
+struct call_frames *code_frames_at(struct code *code, uint64_t address, uint64_t *file_address);
 
 /* Returns the path of the file at the address, or "[unknown]".  Sets *file_address to the address
  * in that file or, without a file, to the address itself. */

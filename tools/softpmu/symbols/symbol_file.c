@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/symbols/call_frames.h"
 #include "tools/softpmu/symbols/code_section.h"
 #include "tools/softpmu/symbols/demangle.h"
 #include "tools/softpmu/symbols/lines.h"
@@ -64,6 +65,8 @@ struct symbol_file {
 	const uint8_t *code; /* of a generated function, the only one of the file */
 	bool lines_tried;
 	struct lines *lines; /* NULL: there are none */
+	bool frames_tried;
+	struct call_frames *frames; /* NULL: there are none */
 };
 
 static void elf_close(struct elf_file *file)
@@ -78,6 +81,7 @@ static void elf_close(struct elf_file *file)
 void symbol_file_free(struct symbol_file *file)
 {
 	lines_close(file->lines);
+	call_frames_close(file->frames);
 	elf_close(&file->main);
 	elf_close(&file->debug);
 	while (file->others) {
@@ -490,4 +494,12 @@ bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **s
 		file->lines = lines_open(file->main.elf, file->debug.elf);
 	}
 	return file->lines && lines_find(file->lines, address, source, line);
+}
+
+struct call_frames *symbol_file_frames(struct symbol_file *file)
+{
+	if (!file->frames_tried)
+		file->frames = call_frames_open(file->main.elf);
+	file->frames_tried = true;
+	return file->frames;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct call_frames;
 struct symbol_file;
 
 /* Another name of the same address. */
@@ -74,5 +75,8 @@ size_t symbol_file_read(const struct symbol_file *file, uint64_t address, void *
  * not tell it.
  */
 bool symbol_file_line(struct symbol_file *file, uint64_t address, const char **source, int *line);
+
+/* Returns the file's unwind table, which lives as long as the file, or NULL. */
+struct call_frames *symbol_file_frames(struct symbol_file *file);
 
 #endif

@@ -20,6 +20,7 @@
 #include "engine/count/opened_task.h"
 #include "engine/count/opened_wake.h"
 #include "engine/count/samples.h"
+#include "engine/count/stack.h"
 #include "engine/count/units.h"
 #include "engine/memory/access.h"
 #include "engine/rt/context.h"
@@ -84,40 +85,14 @@ static void take_registers(const struct spmu_registers *r, uint64_t ip, uint64_t
 	memcpy(to, all, sizeof(all));
 }
 
-/* By frame pointers: each frame has the address of the next one and the return address. */
-static size_t walk(uint64_t ip, uint64_t frame, unsigned most, uint64_t *chain)
+static size_t take_chain(uint64_t ip, uint64_t frame, const struct perf_event_attr *attr,
+			 uint64_t *chain)
 {
-	size_t n = 0;
+	unsigned most = attr->sample_max_stack < PERF_MAX_STACK_DEPTH ? attr->sample_max_stack
+								      : PERF_MAX_STACK_DEPTH;
 
-	if (most > PERF_MAX_STACK_DEPTH)
-		most = PERF_MAX_STACK_DEPTH;
-	chain[n++] = PERF_CONTEXT_USER;
-	chain[n++] = ip;
-	while (n <= most && access_guess_readable(frame, 2 * sizeof(uint64_t))) {
-		uint64_t words[2];
-
-		memcpy(words, (const void *)frame, sizeof(words));
-		chain[n++] = words[1];
-		frame = words[0];
-	}
-	return n;
-}
-
-static size_t copy_memory(void *to, uint64_t from, size_t bytes)
-{
-	size_t copied = 0;
-
-	while (copied < bytes) {
-		uint64_t at = from + copied, part = PAGE - at % PAGE;
-
-		if (part > bytes - copied)
-			part = bytes - copied;
-		if (!access_readable(at, part))
-			break;
-		memcpy((uint8_t *)to + copied, (const void *)at, part);
-		copied += part;
-	}
-	return copied;
+	chain[0] = PERF_CONTEXT_USER;
+	return 1 + stack_walk(ip, frame, most ? most : 1, chain + 1);
 }
 
 /* Returns the kind of the branch at an address; 0: it is not known. */
@@ -212,14 +187,14 @@ static void fill(const struct opened_event *e, const struct spmu_sample *sample,
 		.chain = room->chain,
 		.branch = room->branch,
 		.registers = room->registers,
-		.copy = copy_memory,
+		.copy = stack_copy,
 	};
 	out->data_source = data_source_of(sample->precise ? row : NULL, (uint32_t)r->data_source);
 	take_registers(&r->regs, out->ip, room->registers);
 	if (attr->sample_type & PERF_SAMPLE_READ)
 		out->read_words = take_read(e, room->read);
 	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user)
-		out->chain_words = walk(out->ip, r->regs.rbp, attr->sample_max_stack, room->chain);
+		out->chain_words = take_chain(out->ip, r->regs.rbp, attr, room->chain);
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		out->branches = take_branches(attr, sample, room->branch);
 }

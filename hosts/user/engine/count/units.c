@@ -22,6 +22,7 @@
 #include "engine/count/opened.h"
 #include "engine/count/opened_samples.h"
 #include "engine/count/samples.h"
+#include "engine/count/stack.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/memory/places.h"
@@ -95,20 +96,50 @@ static bool periods_change(unsigned e)
 	return engine_link->event[e].frequency || engine_link->event[e].jitter;
 }
 
+/* Takes what follows the record, as the tool has asked.  Returns where it ends. */
+static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sample)
+{
+	const struct spmu_registers *r = &sample->record->regs;
+	uint64_t *at = (uint64_t *)(out + 1);
+
+	if (engine_link->want & (LINK_WANT_REGS | LINK_WANT_STACKS)) {
+		_Static_assert(sizeof(*r) == 8 * LINK_REGISTERS, "in the same order");
+		memcpy(at, r, sizeof(*r));
+		at += LINK_REGISTERS;
+		out->registers = LINK_REGISTERS;
+	}
+	for (unsigned i = 0; i < sample->branch_count; i++) {
+		*at++ = sample->branches[i].from;
+		*at++ = sample->branches[i].to;
+		*at++ = samples_branch_flags(model, &sample->branches[i]);
+	}
+	if (engine_link->want & LINK_WANT_CHAINS) {
+		out->chain = (uint32_t)stack_walk(out->ip, r->rbp, LINK_CHAIN_MAX, at);
+		at += out->chain;
+	}
+	if (engine_link->want & LINK_WANT_STACKS) {
+		uint64_t start = r->rsp - LINK_STACK_BELOW;
+		uint64_t bytes = current->stack_top - start; /* huge on another stack */
+
+		if (bytes > engine_link->stack_bytes)
+			bytes = engine_link->stack_bytes;
+		out->stack = (uint32_t)stack_copy(at, start, bytes) & ~7u;
+		at += out->stack / sizeof(*at);
+	}
+	return at;
+}
+
 static void take_sample(void *opaque, const struct spmu_sample *sample)
 {
 	const struct spmu_pebs_record *r = sample->record;
-	struct {
-		struct link_sample s;
-		uint64_t rest[LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX];
-	} out;
-	uint64_t *at = out.rest;
+	struct link_sample *out = current->counting->room;
 
+	(void)opaque;
 	if (sample->tag & OPENED_TAG) {
 		opened_samples_take(sample);
 		return;
 	}
-	out.s = (struct link_sample){
+	*out = (struct link_sample){
 		.header.type = LINK_REC_SAMPLE,
 		.branches = (uint16_t)sample->branch_count,
 		.pid = current->pid,
@@ -123,20 +154,8 @@ static void take_sample(void *opaque, const struct spmu_sample *sample)
 		.latency = (uint32_t)r->latency,
 		.data_source = (uint32_t)r->data_source,
 	};
-	if (engine_link->want & LINK_WANT_REGS) {
-		_Static_assert(sizeof(r->regs) == 8 * LINK_REGISTERS, "in the same order");
-		memcpy(at, &r->regs, sizeof(r->regs));
-		at += LINK_REGISTERS;
-		out.s.registers = LINK_REGISTERS;
-	}
-	for (unsigned i = 0; i < sample->branch_count; i++) {
-		*at++ = sample->branches[i].from;
-		*at++ = sample->branches[i].to;
-		*at++ = samples_branch_flags(model, &sample->branches[i]);
-	}
-	out.s.header.bytes = (uint32_t)((uint64_t)at - (uint64_t)&out);
-	(void)opaque;
-	ring_write(&out.s.header);
+	out->header.bytes = (uint32_t)((uint64_t)take_rest(out, sample) - (uint64_t)out);
+	ring_write(&out->header);
 	if (engine_link->event[sample->tag].frequency)
 		adapt_period(sample->tag, sample->tsc, sample->period);
 	if (periods_change(sample->tag))
@@ -302,6 +321,15 @@ static bool is_traced(uint64_t on)
 	return engine_link->want & LINK_WANT_BTS && on >> LINK_EVENT_TRACE & 1;
 }
 
+/* Returns memory for the largest record of a sample that the tool may have asked for. */
+static struct link_sample *room_new(void)
+{
+	size_t words = LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX + LINK_CHAIN_MAX;
+
+	return heap_allocate(sizeof(struct link_sample) + sizeof(uint64_t) * words +
+			     (engine_link->want & LINK_WANT_STACKS ? engine_link->stack_bytes : 0));
+}
+
 /* Makes the units of current->counting, and starts them with counts of 0. */
 static void make_units(void)
 {
@@ -321,8 +349,10 @@ static void make_units(void)
 				samples_tell_address(model, engine_link->event[e].code);
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
+	if (c->samples && !c->room)
+		c->room = room_new();
 	/* The record belongs to what the program does at that moment. */
-	if (opened_wanted())
+	if (opened_wanted() || engine_link->want & (LINK_WANT_CHAINS | LINK_WANT_STACKS))
 		records_per_interrupt = 1;
 	windows_begin(c);
 	c->mode = COUNTING_PRECISE;

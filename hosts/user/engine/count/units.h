@@ -36,8 +36,9 @@ struct counting {
 	/* Instructions that may run in bulk until a meter that a model of the machine counts can
 	 * use up its headroom; or all, if the model sees windows.  No unit has this meter. */
 	struct spmu_meter window;
-	bool samples;	/* some event of the run is sampled */
-	bool addresses; /* and its records have the address of an access */
+	bool samples;		  /* some event of the run is sampled */
+	struct link_sample *room; /* for a record; NULL: the tool wants no samples */
+	bool addresses;		  /* and its records have the address of an access */
 	struct windows windows;
 	/* Static clocks, in parts: those of the step, and what is not a whole clock yet. */
 	unsigned step_parts, clock_parts;

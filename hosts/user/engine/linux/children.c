@@ -380,6 +380,7 @@ static void inherit(struct context *c, const struct clone_call *w)
 	c->gpr[0] = 0;
 	if (w->stack)
 		c->gpr[4] = w->stack;
+	c->stack_top = w->stack ? w->stack : current->stack_top;
 	c->rflags = current->rflags;
 	c->pc = current->pc;
 	c->pending = 0;

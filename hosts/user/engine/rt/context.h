@@ -83,7 +83,8 @@ struct context {
 	/* Of a new thread (children.c). */
 	uint32_t starter_pid, starter;
 	uint64_t first_mask;
-	bool shares; /* it is a process of its own (CLONE_VM without CLONE_THREAD) */
+	uint64_t stack_top; /* the thread's stack ends there */
+	bool shares;	    /* it is a process of its own (CLONE_VM without CLONE_THREAD) */
 	bool clears_handlers;
 	struct vfork_child *vfork_child; /* of a vfork child that runs in this context */
 

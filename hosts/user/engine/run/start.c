@@ -190,7 +190,7 @@ static __attribute__((noinline)) void become_program(uint64_t *stack, uint64_t *
 		image_tell(&program, stack, aux, deterministic_wanted() ? DETERMINISTIC_HEAP : 0) ||
 		!deterministic_wanted();
 	current->pc = program.entry;
-	current->gpr[4] = (uint64_t)stack;
+	current->gpr[4] = current->stack_top = (uint64_t)stack;
 	current->rflags = 0x202;
 	signals_start(signal_entry, signal_return);
 	take_events();
