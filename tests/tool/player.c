@@ -286,7 +286,7 @@ static void repeat(uint64_t count, char *const word[], size_t words)
 	}
 }
 
-static void put_bad_sample(char **claim)
+static void put_bad_sample(char *const *claim)
 {
 	struct link_sample sample = {.header = {LINK_REC_SAMPLE, sizeof(sample)},
 				     .branches = (uint16_t)number(claim[0]),
