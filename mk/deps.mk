@@ -6,7 +6,7 @@ DEPS_DEMO  := xz-utils
 DEPS_TEST  := linux-perf xz-utils bzip2 gzip zstd pigz sqlite3 perl python3 openssl coreutils gcc g++ \
               libc6-dbg clang libclang-rt-14-dev pkgconf
 # More programs that tests/programs/many.list runs. It also names others, which run where they are installed.
-DEPS_MANY  := bc cpio ed file gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \
+DEPS_MANY  := bc cpio ed file gdb gettext git groff-base jq less libxml2-utils llvm lz4 man-db mandoc nodejs patch \
               universal-ctags unzip valgrind vim xxd zip catch2 libbenchmark-dev python3-pytest-benchmark
 DEPS_MORE  := $(DEPS_MANY) bubblewrap chromium dpkg-dev ffmpeg firefox-esr golang-go libcap-dev libcap-ng-dev libnuma-dev linux-perf linux-source-6.1 luajit nginx-light npm papi-tools postgresql procps redis-server \
               redis-tools ruby rustc sbcl stress-ng wrk xz-utils zlib1g-dev default-jdk-headless \

@@ -13,6 +13,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+/* TURNS: of the loop of a leaf; ROUNDS: how often each is called.  WITHOUT_TASKS leaves out what a debugger cannot step through:
+ * handlers of signals and threads. */
+#ifndef TURNS
+#define TURNS  4000
+#define ROUNDS 3
+#endif
+
 #define PLAIN extern "C" __attribute__((noipa))
 
 static volatile unsigned work;
@@ -20,7 +27,7 @@ static volatile unsigned work;
 #define LEAF(name)                                                                                 \
 	PLAIN void leaf_##name(void)                                                               \
 	{                                                                                          \
-		for (unsigned i = 0; i < 4000; i++)                                                \
+		for (unsigned i = 0; i < TURNS; i++)                                                \
 			work = work + i;                                                           \
 	}
 LEAF(recursion)
@@ -239,16 +246,18 @@ PLAIN void pointer(void (*volatile function)(void))
 
 int main()
 {
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < ROUNDS; i++) {
 		recursion(5);
 		tail();
 		with_alloca(1000);
+#ifndef WITHOUT_TASKS
 		signals();
+		threads();
+#endif
 		catcher();
 		jumps();
 		sorter();
 		contexts();
-		threads();
 		pointer(leaf_pointer);
 	}
 	return 0;

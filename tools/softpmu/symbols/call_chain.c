@@ -6,17 +6,15 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Leaves a frame by its frame pointer.  Code that uses RBP for something else does not look like
- * that: it would have to point to the stack, with the address of code above. */
-static bool leave_by_pointer(struct code *code, const struct call_frames_stack *stack,
+/* Leaves a frame by its frame pointer. */
+static bool leave_by_pointer(const struct call_frames_stack *stack,
 			     struct call_frames_registers *registers)
 {
-	uint64_t frame = registers->value[CALL_FRAMES_RBP], back, next, in_file;
+	uint64_t frame = registers->value[CALL_FRAMES_RBP], back, next;
 
 	if (!(registers->known >> CALL_FRAMES_RBP & 1) ||
 	    frame < registers->value[CALL_FRAMES_RSP] || !call_frames_read(stack, frame, &next) ||
-	    !call_frames_read(stack, frame + WORD, &back) ||
-	    !strcmp(code_object_at(code, back, &in_file), "[unknown]"))
+	    !call_frames_read(stack, frame + WORD, &back))
 		return false;
 	registers->value[CALL_FRAMES_RBP] = next;
 	registers->value[CALL_FRAMES_RSP] = frame + 2 * WORD;
@@ -35,7 +33,19 @@ static bool step(struct code *code, uint64_t address, const struct call_frames_s
 	*interrupted = false;
 	if (frames && call_frames_know(frames, in_file))
 		return call_frames_step(frames, in_file, stack, registers, interrupted);
-	return leave_by_pointer(code, stack, registers);
+	return leave_by_pointer(stack, registers);
+}
+
+/* Returns whether the frame can be the caller of one whose stack pointer was `inner`.  It cannot if
+ * a table was wrong, or if a function without a table uses RBP for something else. */
+static bool is_caller(struct code *code, const struct call_frames_registers *registers,
+		      uint64_t inner, bool interrupted)
+{
+	uint64_t in_file;
+
+	return (registers->value[CALL_FRAMES_RSP] > inner || interrupted) &&
+	       strcmp(code_object_at(code, registers->value[CALL_FRAMES_RIP], &in_file),
+		      "[unknown]") != 0;
 }
 
 /* Stores the address of the frame, and of its callers. */
@@ -51,7 +61,7 @@ static size_t follow(struct code *code, struct call_frames_registers registers,
 
 		chain[n++] = address + interrupted;
 		if (!step(code, address, stack, &registers, &interrupted) ||
-		    (registers.value[CALL_FRAMES_RSP] <= inner && !interrupted))
+		    !is_caller(code, &registers, inner, interrupted))
 			break;
 		address = registers.value[CALL_FRAMES_RIP] - !interrupted;
 	}

@@ -15,6 +15,7 @@
 #include "tools/softpmu/base/tool.h"
 
 #define FRAMES_MOST 65536u /* that are kept: each has a few hundred bytes */
+#define RBX	    3	   /* by DWARF's numbers */
 #define STACK_DEPTH 16u	   /* of an expression */
 
 struct frame {
@@ -235,7 +236,9 @@ static bool find_register(struct machine *m, Dwarf_Frame *frame, int number, uin
 
 	if (dwarf_frame_register(frame, number, room, &ops, &count) != 0)
 		return false;
-	if (!count && ops) /* undefined */
+	/* Without a rule, a register that functions keep is the caller's (System V ABI for AMD64,
+	 * figure 3.4).  libdw 0.188 says that of RAX, where it means RBX. */
+	if (!count && ops && number != RBX)
 		return false;
 	if (!count || (count == 1 && is_register(ops, &same))) {
 		m->depth = 0;
