@@ -66,6 +66,7 @@ for options in "-c 97" "-c 101 -e instructions:u" "-c 103 -M coreduo -e instruct
 done
 records "frame pointers" with --call-graph fp -c 97
 # The leaves have no frame, so their caller is missing. The C library has none either: the chain ends there.
+cp table whole
 sed -i -E 's/: [^ ]+/:/; s/ main __libc_start_call_main .*/ main __libc_start_call_main( .*)?/; s/^(tail:).*/\1 __libc_start_call_main( .*)?/; s/:  /: /' table
 # shellcheck disable=SC2086
 known "frame pointers" recursion tail alloca catch longjmp pointer
@@ -84,6 +85,11 @@ if have perf; then
 	grep ^leaf_ chains | sed -E 's/ sub_[0-9a-f]+\b/ [unknown]/g' >leaves # that is how we call a function without a name
 	chains perf script -i perf.data -F ip,sym | grep ^leaf_ >perfs
 	same_file "perf reads the same chains" leaves perfs
+	# perf unwinds by itself, from the registers, the copy of the stack and the mappings that programs of a run get.
+	sed 's/^thread: .*/thread: thread .*/' whole >table
+	run said "$SOFTPMU" run -- perf record -q --call-graph dwarf -e instructions:upp -c 997 -o perfs.data -- "$BUILT/without"
+	chains perf script -i perfs.data -F ip,sym >chains
+	known "perf record --call-graph dwarf in a run" recursion tail alloca handler start cleanup catch longjmp compare thread pointer
 	run report perf report -i perf.data --stdio --no-children -g caller
 	same "perf report: the tree" "0 1" "$status $(grep -c '^ *with_alloca$' report.out)"
 else

@@ -12,6 +12,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/count/count.h"
+#include "engine/count/opened_records.h"
 #include "engine/linux/load.h"
 #include "engine/linux/mappings.h"
 #include "engine/memory/places.h"
@@ -139,7 +140,7 @@ static void map_segment(const struct image *image, const Elf64_Phdr *s)
 	mappings_add(start, whole, asked);
 	if (s->p_filesz && asked & PROT_EXEC && !(asked & PROT_WRITE))
 		persist_mapped(start, bytes, image->fd, s->p_offset & -PAGE);
-	if (asked & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS))
+	if (asked & PROT_EXEC || engine_wants(LINK_WANT_DATA_MAPS) || opened_records_want_data())
 		record_mmap(start, asked & PROT_EXEC ? in_pages(bytes) : whole, s->p_offset & -PAGE,
 			    asked, MAP_PRIVATE, image->fd, NULL);
 }
