@@ -22,7 +22,7 @@
 #include "engine/count/opened.h"
 #include "engine/count/opened_samples.h"
 #include "engine/count/samples.h"
-#include "engine/count/stack.h"
+#include "engine/count/tool_samples.h"
 #include "engine/count/unit_host.h"
 #include "engine/count/units.h"
 #include "engine/memory/places.h"
@@ -40,126 +40,14 @@ static uint64_t now_ns(void)
 	return sys_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* --- samples --- */
-
-/* Returns the next random number of a sequence that is the same in each run (splitmix64). */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t n = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
-	return n ^ n >> 31;
-}
-
-/* Returns the period of the event or, with jitter, a random one at most a quarter away.  Periods of
- * one length would always sample the same instructions of a loop whose length divides them. */
-static uint64_t next_period(unsigned e)
-{
-	struct counting *c = current->counting;
-	uint64_t quarter = c->event[e].period / 4, random;
-
-	if (!engine_link->event[e].jitter)
-		return c->event[e].period;
-	random = random_next(&c->event[e].random);
-	return c->event[e].period - quarter +
-	       (uint64_t)((unsigned __int128)random * (2 * quarter + 1) >> 64);
-}
-
-static void begin_period(unsigned e)
-{
-	struct counting *c = current->counting;
-
-	(void)event_set_period(&c->set, c->event[e].number, next_period(e));
-}
-
-/* Adapts the period to the rate of samples that the tool asks for. */
-static void adapt_period(unsigned e, uint64_t tsc, uint64_t passed)
-{
-	struct counting *c = current->counting;
-	struct samples_rate rate = {
-		.frequency = engine_link->event[e].frequency,
-		.period = c->event[e].period,
-		.least = c->event[e].least,
-		.passed = passed,
-		.elapsed = tsc - c->event[e].last_tsc,
-		.ticks = tsc - c->start_tsc,
-		.ns = now_ns() - c->start_ns,
-	};
-
-	c->event[e].last_tsc = tsc;
-	c->event[e].period = samples_next_period(&rate);
-}
-
-static bool periods_change(unsigned e)
-{
-	return engine_link->event[e].frequency || engine_link->event[e].jitter;
-}
-
-/* Takes what follows the record, as the tool has asked.  Returns where it ends. */
-static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sample)
-{
-	const struct spmu_registers *r = &sample->record->regs;
-	uint64_t *at = (uint64_t *)(out + 1);
-
-	if (engine_link->want & (LINK_WANT_REGS | LINK_WANT_STACKS)) {
-		_Static_assert(sizeof(*r) == 8 * LINK_REGISTERS, "in the same order");
-		memcpy(at, r, sizeof(*r));
-		at += LINK_REGISTERS;
-		out->registers = LINK_REGISTERS;
-	}
-	for (unsigned i = 0; i < sample->branch_count; i++) {
-		*at++ = sample->branches[i].from;
-		*at++ = sample->branches[i].to;
-		*at++ = samples_branch_flags(model, &sample->branches[i]);
-	}
-	if (engine_link->want & LINK_WANT_CHAINS) {
-		out->chain = (uint32_t)stack_walk(out->ip, r->rbp, LINK_CHAIN_MAX, at);
-		at += out->chain;
-	}
-	if (engine_link->want & LINK_WANT_STACKS) {
-		uint64_t start = r->rsp - LINK_STACK_BELOW;
-		uint64_t bytes = current->stack_top - start; /* huge on another stack */
-
-		if (bytes > engine_link->stack_bytes)
-			bytes = engine_link->stack_bytes;
-		out->stack = (uint32_t)stack_copy(at, start, bytes) & ~7u;
-		at += out->stack / sizeof(*at);
-	}
-	return at;
-}
-
+/* The sink of the driver. */
 static void take_sample(void *opaque, const struct spmu_sample *sample)
 {
-	const struct spmu_pebs_record *r = sample->record;
-	struct link_sample *out = current->counting->room;
-
 	(void)opaque;
-	if (sample->tag & OPENED_TAG) {
+	if (sample->tag & OPENED_TAG)
 		opened_samples_take(sample);
-		return;
-	}
-	*out = (struct link_sample){
-		.header.type = LINK_REC_SAMPLE,
-		.branches = (uint16_t)sample->branch_count,
-		.pid = current->pid,
-		.tid = current->tid,
-		.event = sample->tag,
-		/* Formats before 2 hold only the next instruction's address. */
-		.precise = sample->precise && r->eventing_ip,
-		.tsc = sample->tsc,
-		.ip = sample->ip,
-		.period = sample->period,
-		.data_address = r->data_address,
-		.latency = (uint32_t)r->latency,
-		.data_source = (uint32_t)r->data_source,
-	};
-	out->header.bytes = (uint32_t)((uint64_t)take_rest(out, sample) - (uint64_t)out);
-	ring_write(&out->header);
-	if (engine_link->event[sample->tag].frequency)
-		adapt_period(sample->tag, sample->tsc, sample->period);
-	if (periods_change(sample->tag))
-		begin_period(sample->tag);
+	else
+		tool_samples_take(sample);
 }
 
 bool units_want_address(uint64_t signals)
@@ -298,8 +186,8 @@ static void add_event(struct counting *c, unsigned e)
 	if (asked->frequency && c->event[e].least > samples_least_period(NULL, 0))
 		request.period = c->event[e].least;
 	c->event[e].period = request.period;
-	if (periods_change(e))
-		request.period = next_period(e);
+	if (tool_samples_vary(e))
+		request.period = tool_samples_period(e);
 	starter.period = request.period;
 	request.period = cascade ? 0 : request.period;
 	status = event_set_add(&c->set, &request, cascade ? &starter : NULL, &number);
@@ -321,15 +209,6 @@ static bool is_traced(uint64_t on)
 	return engine_link->want & LINK_WANT_BTS && on >> LINK_EVENT_TRACE & 1;
 }
 
-/* Returns memory for the largest record of a sample that the tool may have asked for. */
-static struct link_sample *room_new(void)
-{
-	size_t words = LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX + LINK_CHAIN_MAX;
-
-	return heap_allocate(sizeof(struct link_sample) + sizeof(uint64_t) * words +
-			     (engine_link->want & LINK_WANT_STACKS ? engine_link->stack_bytes : 0));
-}
-
 /* Makes the units of current->counting, and starts them with counts of 0. */
 static void make_units(void)
 {
@@ -343,14 +222,14 @@ static void make_units(void)
 	if (!model)
 		engine_fail(125, "no such model");
 	for (unsigned e = 0; e < engine_link->events; e++) {
-		if (periods_change(e))
+		if (tool_samples_vary(e))
 			records_per_interrupt = 1;
 		c->addresses |= engine_link->event[e].precise &&
 				samples_tell_address(model, engine_link->event[e].code);
 		c->samples |= engine_link->event[e].period || engine_link->event[e].frequency;
 	}
-	if (c->samples && !c->room)
-		c->room = room_new();
+	if (c->samples)
+		tool_samples_prepare(c);
 	/* The record belongs to what the program does at that moment. */
 	if (opened_wanted() || engine_link->want & (LINK_WANT_CHAINS | LINK_WANT_STACKS))
 		records_per_interrupt = 1;
