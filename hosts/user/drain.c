@@ -117,7 +117,8 @@ static bool is_sample(const struct link_sample *sample)
 	       (!sample->registers || sample->registers == LINK_REGISTERS) &&
 	       sample->chain <= LINK_CHAIN_MAX && sample->stack <= LINK_STACK_MAX &&
 	       8u * sample->registers + sizeof(struct link_branch) * sample->branches +
-			       8u * sample->chain + sample->stack <=
+			       8u * sample->chain + (sample->stack ? 8u * LINK_REGISTERS : 0) +
+			       sample->stack <=
 		       room;
 }
 

@@ -82,7 +82,7 @@ struct link_event {
 #define LINK_WANT_SUMS                                                                             \
 	1048576u /* with LINK_WANT_FLOW: only how often each branch was taken, in any order */
 #define LINK_WANT_CHAINS 2097152u /* call chains with each sample, by frame pointers */
-#define LINK_WANT_STACKS 4194304u /* registers and a copy of the stack with each sample */
+#define LINK_WANT_STACKS 4194304u /* a copy of the stack with each sample */
 #define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -504,9 +504,11 @@ struct link_sample {
 	/* Of a PEBS record: core clocks of the load, and where its data came from. */
 	uint32_t latency, data_source;
 	uint32_t chain; /* addresses of the call chain, the innermost first */
-	uint32_t stack; /* bytes of the stack, a multiple of 8, from LINK_STACK_BELOW before RSP */
+	uint32_t stack; /* bytes of the stack, a multiple of 8, from LINK_STACK_BELOW before RSP; 0:
+			 * no LINK_REGISTERS before them either */
 	/* Then, as requested: rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15 with
-	 * the values after the instruction; branches; call chain; stack. */
+	 * the values after the instruction; branches; call chain; the same registers as the thread
+	 * has them, which a record of 32 bits has not, and the stack. */
 };
 #define LINK_REGISTERS 18
 #define LINK_CHAIN_MAX 127

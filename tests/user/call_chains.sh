@@ -60,7 +60,7 @@ pointer: pointer $START
 END
 LEAVES="recursion tail alloca handler other_stack start cleanup catch longjmp compare context thread pointer"
 # shellcheck disable=SC2086
-for options in "-c 97" "-c 101 -e instructions:u" "-c 103 -M coreduo -e instructions:u" "-c 11 -e branches:upp" "-F 400000"; do
+for options in "-c 97" "-c 101 -e instructions:u" "-c 103 -M coreduo -e instructions:u" "-c 11 -e branches:upp" "-c 103 -M netburst -e memory_loads:upp" "-F 400000"; do
 	records "-g $options" without -g $options
 	known "-g $options" $LEAVES
 done

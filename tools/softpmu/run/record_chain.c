@@ -26,10 +26,11 @@ static const uint8_t dwarf_number[LINK_REGISTERS] = {
 };
 
 static size_t unwind(struct record *record, const struct link_sample *link,
-		     const uint64_t *registers, const void *copy, uint64_t *chain)
+		     const uint64_t *registers, uint64_t *chain)
 {
 	struct call_frames_registers known = {.known = (1u << CALL_FRAMES_REGISTERS) - 1};
-	struct call_frames_stack stack = {.bytes = link->stack, .copy = copy};
+	struct call_frames_stack stack = {.bytes = link->stack,
+					  .copy = (const uint8_t *)(registers + LINK_REGISTERS)};
 
 	for (unsigned i = 1; i < LINK_REGISTERS; i++)
 		known.value[dwarf_number[i]] = registers[i];
@@ -47,8 +48,8 @@ size_t record_chain(struct record *record, const struct link_sample *link,
 	uint64_t found[LINK_CHAIN_MAX];
 	size_t count = link->chain;
 
-	if (link->stack && link->registers) {
-		count = unwind(record, link, registers, from + link->chain, found);
+	if (link->stack) {
+		count = unwind(record, link, from + link->chain, found);
 		from = found;
 	}
 	chain[0].ip = PERF_CONTEXT_USER;

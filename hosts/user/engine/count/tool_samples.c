@@ -12,6 +12,7 @@
 #include "engine/count/event_set.h"
 #include "engine/count/samples.h"
 #include "engine/count/stack.h"
+#include "engine/count/unit_host.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
@@ -70,15 +71,30 @@ bool tool_samples_vary(unsigned e)
 	return engine_link->event[e].frequency || engine_link->event[e].jitter;
 }
 
+/* Takes the thread's registers and a copy of its stack.  Returns where they end. */
+static uint64_t *take_stack(struct link_sample *out, const struct spmu_registers *now, uint64_t *at)
+{
+	uint64_t start = now->rsp - LINK_STACK_BELOW;
+	uint64_t bytes = current->stack_top - start; /* huge on another stack */
+
+	if (bytes > engine_link->stack_bytes)
+		bytes = engine_link->stack_bytes;
+	out->stack = (uint32_t)stack_copy(at + LINK_REGISTERS, start, bytes) & ~7u;
+	if (!out->stack)
+		return at;
+	memcpy(at, now, sizeof(*now));
+	return at + LINK_REGISTERS + out->stack / sizeof(*at);
+}
+
 /* Takes what follows the record, as the tool has asked.  Returns where it ends. */
 static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sample)
 {
-	const struct spmu_registers *r = &sample->record->regs;
 	uint64_t *at = (uint64_t *)(out + 1);
+	struct spmu_registers now;
 
-	if (engine_link->want & (LINK_WANT_REGS | LINK_WANT_STACKS)) {
-		_Static_assert(sizeof(*r) == 8 * LINK_REGISTERS, "in the same order");
-		memcpy(at, r, sizeof(*r));
+	if (engine_link->want & LINK_WANT_REGS) {
+		_Static_assert(sizeof(now) == 8 * LINK_REGISTERS, "in the same order");
+		memcpy(at, &sample->record->regs, sizeof(now));
 		at += LINK_REGISTERS;
 		out->registers = LINK_REGISTERS;
 	}
@@ -88,25 +104,18 @@ static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sa
 		*at++ = samples_branch_flags(current->counting->unit[0].model,
 					     &sample->branches[i]);
 	}
+	if (engine_link->want & (LINK_WANT_CHAINS | LINK_WANT_STACKS))
+		unit_host_registers(&now);
 	if (engine_link->want & LINK_WANT_CHAINS) {
-		out->chain = (uint32_t)stack_walk(out->ip, r->rbp, LINK_CHAIN_MAX, at);
+		out->chain = (uint32_t)stack_walk(out->ip, now.rbp, LINK_CHAIN_MAX, at);
 		at += out->chain;
 	}
-	if (engine_link->want & LINK_WANT_STACKS) {
-		uint64_t start = r->rsp - LINK_STACK_BELOW;
-		uint64_t bytes = current->stack_top - start; /* huge on another stack */
-
-		if (bytes > engine_link->stack_bytes)
-			bytes = engine_link->stack_bytes;
-		out->stack = (uint32_t)stack_copy(at, start, bytes) & ~7u;
-		at += out->stack / sizeof(*at);
-	}
-	return at;
+	return engine_link->want & LINK_WANT_STACKS ? take_stack(out, &now, at) : at;
 }
 
 void tool_samples_prepare(struct counting *c)
 {
-	size_t words = LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX + LINK_CHAIN_MAX;
+	size_t words = 2 * LINK_REGISTERS + 3 * SPMU_LBR_DEPTH_MAX + LINK_CHAIN_MAX;
 
 	if (!c->room)
 		c->room = heap_allocate(

@@ -72,13 +72,11 @@ static uint64_t host_tsc(void *opaque, unsigned lp)
 	return read_tsc();
 }
 
-static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+void unit_host_registers(struct spmu_registers *out)
 {
 	struct counting *c = current->counting;
 	const uint64_t *g = current->gpr;
 
-	(void)opaque;
-	(void)lp;
 	*out = (struct spmu_registers){
 		.rflags = current->rflags,
 		.rip = c->now_next_ip,
@@ -99,6 +97,13 @@ static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out
 		.r14 = g[14],
 		.r15 = g[15],
 	};
+}
+
+static void host_registers(void *opaque, unsigned lp, struct spmu_registers *out)
+{
+	(void)opaque;
+	(void)lp;
+	unit_host_registers(out);
 }
 
 /* --- the port of the driver --- */
@@ -148,7 +153,8 @@ static void port_write_lvt(void *opaque, uint32_t value)
 
 static void port_interrupted(void *opaque, struct spmu_registers *regs, uint64_t *tsc)
 {
-	host_registers(opaque, 0, regs);
+	(void)opaque;
+	unit_host_registers(regs);
 	*tsc = read_tsc();
 }
 

@@ -12,5 +12,7 @@ struct spmu_supply unit_host_supply(void);
 /* Return the callbacks of a unit, and the port of its driver.  u->model must be set. */
 struct spmu_host unit_host(struct unit *u);
 struct spmu_port unit_host_port(struct unit *u);
+/* Takes the registers of the running thread.  A unit is retiring an instruction. */
+void unit_host_registers(struct spmu_registers *out);
 
 #endif
