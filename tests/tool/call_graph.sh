@@ -63,6 +63,16 @@ done <<'EOF'
 -s addr,sym --no-children -g none
 --percent-limit 20
 --no-children --percent-limit 20
+-c prog,other
+-c worker,longer --no-children
+--comms prog,worker --percentage relative -g none
+-d hot,other --no-children
+-S hot,cold --no-children
+--pid 10
+--pid 10 --no-children --percentage relative -g none
+--tid 11 --no-children
+-c prog,other -S hot,other -s pid,sym --no-children -n
+-f --force -g none
 EOF
 
 # The same, computed from the chains: the shares of a function with and without what it called.
@@ -73,6 +83,18 @@ run report -g
 has "callers come first with --children" "$out" "---label"
 run report -g --no-children
 has "the function comes first with --no-children" "$out" "---hot"
+
+# A filter leaves out whole samples. perf's callers also have the periods of samples that the filter leaves out, or none,
+# if one of these came first.
+run report -S hot,other -g none
+has_line "-S hot: label" "$out" " +66\.25% +0\.00%  prog +hot +\[\.\] label"
+has_line "-S hot: warm" "$out" " +57\.42% +0\.00%  prog +hot +\[\.\] warm"
+has_line "-S hot: warm of another command" "$out" " +6\.18% +0\.00%  longer +hot +\[\.\] warm"
+run report --pid 20,30 -s sym -g none --percentage relative
+has_line "--pid 20: warm" "$out" " +100\.00% +0\.00%  \[\.\] warm"
+has_line "--pid 20: hot" "$out" " +46\.67% +46\.67%  \[\.\] hot"
+run report --percentage half
+refuses "a word for percentages" 129 "not 'half'"
 
 run report -g flat
 refuses "a form of the graph that we do not have" 129 "not 'flat'"

@@ -16,6 +16,7 @@ struct request {
 	const char *input, *root, *event;
 	const char *output; /* NULL: standard output */
 	const struct exporter *exporter;
+	struct filter filter;
 };
 
 static void help(void)
@@ -34,7 +35,7 @@ static void help(void)
 	     "format;\n"
 	     "                              with times, without periods\n"
 	     "  -e, --event EVENT           the event (default: the first that has samples)\n"
-	     "  -i, --input FILE            the perf.data (default perf.data)\n"
+	     "  -i, --input FILE            the perf.data (default perf.data)\n" FILTER_HELP
 	     "      --no-demangle           write names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it");
 }
@@ -98,6 +99,7 @@ static int export(const struct request *request)
 		profile_close(profile);
 		return 1;
 	}
+	profile->filter = request->filter;
 	input.aggregation = aggregation_new(profile, AGGREGATION_SAMPLES | AGGREGATION_CALLERS |
 							     AGGREGATION_THREADS | parts);
 	if (find_event(request, input.aggregation, &input.event))
@@ -127,6 +129,7 @@ int cmd_export(int argc, char **argv)
 		{"to", required_argument, NULL, OPTION_TO},
 		{"event", required_argument, NULL, 'e'},
 		{"input", required_argument, NULL, 'i'},
+		FILTER_OPTIONS,
 		{"symfs", required_argument, NULL, OPTION_SYMFS},
 		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 		{"help", no_argument, NULL, 'h'},
@@ -135,7 +138,7 @@ int cmd_export(int argc, char **argv)
 	const char *format = NULL;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":e:i:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":e:i:h" FILTER_LETTERS, options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_TO:
 			format = optarg;
@@ -157,7 +160,8 @@ int cmd_export(int argc, char **argv)
 			help();
 			return output_finish("export", 0);
 		default:
-			return tool_bad_option("export", option, argv);
+			if (!filter_option(&request.filter, option, optarg))
+				return tool_bad_option("export", option, argv);
 		}
 	}
 	if (optind < argc)

@@ -41,7 +41,10 @@ static void help(void)
 	     "  -G, --inverted              the same as -g caller\n"
 	     "  -b, --branch-stack          show the branches in samples or traces, from function "
 	     "to\n"
-	     "                              function, instead of the samples\n"
+	     "                              function, instead of the samples\n" FILTER_HELP
+	     "      --percentage WORD       with these: percentages are relative to what is left, "
+	     "or\n"
+	     "                              absolute (the default)\n"
 	     "  -n, --show-nr-samples       also show the number of samples\n"
 	     "      --html FILE             write a page for a browser, with flame graph, tables "
 	     "and "
@@ -51,7 +54,8 @@ static void help(void)
 	     "      --header                begin with what was recorded, where and how\n"
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"
-	     "      --stdio                 has no effect; accepted because perf has it");
+	     "  -f, --force, --stdio, --no-inline\n"
+	     "                              have no effect; accepted because perf has them");
 }
 
 /* Takes "graph,0.5,caller".  Returns NULL, or the word that is wrong, to free(). */
@@ -87,7 +91,8 @@ enum {
 	OPTION_LIMIT = 256,
 	OPTION_HEADER,
 	OPTION_HTML,
-	OPTION_STDIO,
+	OPTION_IGNORED,
+	OPTION_PERCENTAGE,
 	OPTION_SYMFS,
 	OPTION_NO_DEMANGLE,
 	OPTION_CHILDREN,
@@ -105,7 +110,11 @@ static const struct option options[] = {{"input", required_argument, NULL, 'i'},
 					{"percent-limit", required_argument, NULL, OPTION_LIMIT},
 					{"header", no_argument, NULL, OPTION_HEADER},
 					{"html", required_argument, NULL, OPTION_HTML},
-					{"stdio", no_argument, NULL, OPTION_STDIO},
+					FILTER_OPTIONS,
+					{"percentage", required_argument, NULL, OPTION_PERCENTAGE},
+					{"force", no_argument, NULL, OPTION_IGNORED},
+					{"stdio", no_argument, NULL, OPTION_IGNORED},
+					{"no-inline", no_argument, NULL, OPTION_IGNORED},
 					{"symfs", required_argument, NULL, OPTION_SYMFS},
 					{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 					{"help", no_argument, NULL, 'h'},
@@ -116,7 +125,17 @@ struct request {
 	const char *input, *root, *sort;
 	const char *html; /* the page to write; NULL: text to standard output */
 	struct format_options shown;
+	struct filter filter;
 };
+
+static int take_percentage(struct request *request, const char *word)
+{
+	request->shown.relative = !strcmp(word, "relative");
+	if (request->shown.relative || !strcmp(word, "absolute"))
+		return -1;
+	return tool_usage_error("report", "--percentage takes relative or absolute, not '%s'",
+				word);
+}
 
 /* Reads the options.  Returns a status, or -1 to go on. */
 static int read_options(struct request *request, int argc, char **argv)
@@ -126,7 +145,8 @@ static int read_options(struct request *request, int argc, char **argv)
 	char *wrong;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":i:s:bg::Gnh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:s:bg::Gnfh" FILTER_LETTERS, options, NULL)) !=
+	       -1) {
 		switch (option) {
 		case 'i':
 			request->input = optarg;
@@ -178,13 +198,20 @@ static int read_options(struct request *request, int argc, char **argv)
 		case OPTION_NO_DEMANGLE:
 			demangle_switch_off();
 			break;
-		case OPTION_STDIO:
+		case OPTION_PERCENTAGE:
+			status = take_percentage(request, optarg);
+			if (status >= 0)
+				return status;
+			break;
+		case 'f':
+		case OPTION_IGNORED:
 			break;
 		case 'h':
 			help();
 			return output_finish("report", 0);
 		default:
-			return tool_bad_option("report", option, argv);
+			if (!filter_option(&request->filter, option, optarg))
+				return tool_bad_option("report", option, argv);
 		}
 	}
 	if (optind < argc)
@@ -227,6 +254,7 @@ int cmd_report(int argc, char **argv)
 	profile = profile_open(request.input, request.root);
 	if (!profile)
 		return 1;
+	profile->filter = request.filter;
 	status = 0;
 	if (request.html)
 		status = html_write_file(profile, NULL, request.html);

@@ -21,29 +21,26 @@ static void help(void)
 	     "                              brstack, brstacksym; or +FIELD and -FIELD to "
 	     "change\n"
 	     "                              the usual ones\n"
-	     "      --ns                    times in nanoseconds\n"
-	     "  -c, --comms NAME[,NAME...]  only samples of these commands\n"
-	     "      --pid ID[,ID...]        only samples of these processes\n"
-	     "      --tid ID[,ID...]        only samples of these threads\n"
-	     "  -S, --symbols NAME[,NAME...]\n"
-	     "                              only samples in these functions\n"
+	     "      --ns                    times in nanoseconds\n" FILTER_HELP
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"
-	     "      --itrace                has no effect: all branches of a trace are shown");
+	     "      --max-stack N           at most the N innermost functions of a call chain\n"
+	     "      --itrace                has no effect: all branches of a trace are shown\n"
+	     "  -f, --force, --no-inline    have no effect; accepted because perf has them");
 }
 
-enum { OPTION_NS = 256, OPTION_PID, OPTION_TID, OPTION_NO_DEMANGLE, OPTION_SYMFS, OPTION_ITRACE };
+enum { OPTION_NS = 256, OPTION_NO_DEMANGLE, OPTION_SYMFS, OPTION_IGNORED, OPTION_MAX_STACK };
 
 static const struct option options[] = {{"input", required_argument, NULL, 'i'},
 					{"fields", required_argument, NULL, 'F'},
 					{"ns", no_argument, NULL, OPTION_NS},
-					{"comms", required_argument, NULL, 'c'},
-					{"pid", required_argument, NULL, OPTION_PID},
-					{"tid", required_argument, NULL, OPTION_TID},
-					{"symbols", required_argument, NULL, 'S'},
+					FILTER_OPTIONS,
 					{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 					{"symfs", required_argument, NULL, OPTION_SYMFS},
-					{"itrace", optional_argument, NULL, OPTION_ITRACE},
+					{"max-stack", required_argument, NULL, OPTION_MAX_STACK},
+					{"itrace", optional_argument, NULL, OPTION_IGNORED},
+					{"force", no_argument, NULL, OPTION_IGNORED},
+					{"no-inline", no_argument, NULL, OPTION_IGNORED},
 					{"help", no_argument, NULL, 'h'},
 					{0}};
 
@@ -51,6 +48,7 @@ static const struct option options[] = {{"input", required_argument, NULL, 'i'},
 struct request {
 	const char *input, *root;
 	struct script script;
+	struct filter filter;
 };
 
 static int take_fields(struct request *request)
@@ -60,6 +58,17 @@ static int take_fields(struct request *request)
 
 	free(wrong);
 	return status;
+}
+
+static int take_max_stack(struct script *script, const char *text)
+{
+	uint64_t number;
+
+	if (!tool_number(text, &number) || !number || number > UINT16_MAX)
+		return tool_usage_error("script", "--max-stack takes 1 to %d, not '%s'", UINT16_MAX,
+					text);
+	script->max_stack = (unsigned)number;
+	return -1;
 }
 
 /* Takes an option.  Returns -1 to go on, otherwise the status to exit with. */
@@ -74,30 +83,23 @@ static int take_option(struct request *request, int option, char **argv)
 	case OPTION_NS:
 		request->script.nanoseconds = true;
 		return -1;
-	case 'c':
-		request->script.comms = optarg;
-		return -1;
-	case OPTION_PID:
-		request->script.pids = optarg;
-		return -1;
-	case OPTION_TID:
-		request->script.tids = optarg;
-		return -1;
-	case 'S':
-		request->script.symbols = optarg;
-		return -1;
 	case OPTION_NO_DEMANGLE:
 		demangle_switch_off();
 		return -1;
 	case OPTION_SYMFS:
 		request->root = optarg;
 		return -1;
-	case OPTION_ITRACE:
+	case OPTION_MAX_STACK:
+		return take_max_stack(&request->script, optarg);
+	case 'f':
+	case OPTION_IGNORED:
 		return -1;
 	case 'h':
 		help();
 		return output_finish("script", 0);
 	default:
+		if (filter_option(&request->filter, option, optarg))
+			return -1;
 		return tool_bad_option("script", option, argv);
 	}
 }
@@ -108,7 +110,8 @@ int cmd_script(int argc, char **argv)
 	struct profile *profile;
 	int option, status = -1;
 
-	while (status < 0 && (option = getopt_long(argc, argv, ":i:F:c:S:h", options, NULL)) != -1)
+	while (status < 0 &&
+	       (option = getopt_long(argc, argv, ":i:F:fh" FILTER_LETTERS, options, NULL)) != -1)
 		status = take_option(&request, option, argv);
 	if (status < 0 && optind < argc)
 		status = tool_usage_error(
@@ -118,6 +121,7 @@ int cmd_script(int argc, char **argv)
 	profile = profile_open(request.input, request.root);
 	if (!profile)
 		return 1;
+	profile->filter = request.filter;
 	status = profile->exact || profile->incomplete;
 	if (profile->exact)
 		tool_error("%s is an exact profile, which has no samples; softpmu report and "

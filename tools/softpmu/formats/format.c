@@ -27,7 +27,8 @@ static bool wants_chains(const struct format_options *options)
 
 static unsigned parts_of(const struct format_options *options)
 {
-	unsigned parts = keys_needs(&options->keys);
+	unsigned parts =
+		keys_needs(&options->keys) | (options->relative ? 0 : AGGREGATION_ABSOLUTE);
 
 	if (options->view == FORMAT_BRANCHES)
 		return parts | AGGREGATION_BRANCHES;

@@ -26,6 +26,7 @@ struct format_options {
 	bool show_count;	     /* samples or branches, next to the percentage */
 	bool header;		     /* begin with what was recorded, where and how */
 	double percent_limit;	     /* leave out rows below */
+	bool relative;		     /* percentages are of what the profile's filter takes */
 };
 
 /* What operations are given. */

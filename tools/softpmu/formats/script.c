@@ -183,8 +183,10 @@ static void print_place(const struct writer *w, unsigned fields, const struct pr
 
 static void print_chain(const struct writer *w, unsigned fields, const struct profile_sample *s)
 {
+	size_t most = w->script->max_stack ? w->script->max_stack : SIZE_MAX;
+
 	putc('\n', w->to);
-	for (size_t i = 0; i <= s->caller_count; i++) {
+	for (size_t i = 0; i <= s->caller_count && i < most; i++) {
 		const struct profile_place *at = i ? &s->callers[i - 1] : &s->at;
 
 		putc('\t', w->to);
@@ -224,33 +226,6 @@ static void print_branches(const struct writer *w, unsigned fields, const struct
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Returns whether the list, with commas, has the word.  NULL has all words. */
-static bool has(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-		if (!strncmp(list, word, length) && (!list[length] || list[length] == ','))
-			return true;
-	return false;
-}
-
-static bool has_number(const char *list, uint32_t number)
-{
-	char word[16];
-
-	snprintf(word, sizeof(word), "%u", number);
-	return !list || has(list, word);
-}
-
-static bool is_wanted(const struct script *script, const struct profile_sample *s)
-{
-	return (!script->comms || has(script->comms, s->comm)) &&
-	       has_number(script->pids, s->pid) && has_number(script->tids, s->tid) &&
-	       (!script->symbols ||
-		(s->at.symbol && has(script->symbols, demangle_name(s->at.symbol->name))));
-}
-
 static void write_sample(void *opaque, const struct profile_sample *s)
 {
 	const struct writer *w = opaque;
@@ -259,8 +234,6 @@ static void write_sample(void *opaque, const struct profile_sample *s)
 	bool has_chain = profile_has_callers(event);
 	unsigned fields = fields_of(w, event);
 
-	if (!is_wanted(w->script, s))
-		return;
 	has_chain &= (fields & SCRIPT_IP) != 0;
 	print_task(w, fields, s, has_chain);
 	if (fields & SCRIPT_TIME)

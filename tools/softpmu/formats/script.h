@@ -32,7 +32,7 @@ struct script {
 	unsigned fields; /* 0: the usual ones of each event, with `add` and without `remove` */
 	unsigned add, remove;
 	bool nanoseconds;
-	const char *comms, *pids, *tids, *symbols; /* lists with commas; NULL: all */
+	unsigned max_stack; /* functions of a call chain, the innermost; 0: all */
 };
 
 /*

@@ -199,6 +199,10 @@ static void add_sample(void *opaque, const struct profile_sample *sample)
 
 	event->samples += sample->count;
 	event->period += sample->period;
+	if (aggregation->parts & AGGREGATION_ABSOLUTE &&
+	    !filter_takes(&aggregation->profile->filter, sample->comm, sample->pid, sample->tid,
+			  &sample->at))
+		return;
 	if (aggregation->parts & AGGREGATION_SAMPLES)
 		add_stack(aggregation, event, sample);
 	if (event->call_stack)
@@ -216,6 +220,9 @@ static void add_call(void *opaque, const struct profile_call *from)
 	struct aggregation_event *event = &aggregation->events[from->event];
 	struct profile_sample sample = {.comm = from->comm, .pid = from->pid, .tid = from->tid};
 
+	if (!filter_takes(&aggregation->profile->filter, from->comm, from->pid, from->tid,
+			  &from->to))
+		return;
 	event->calls = tool_room(event->calls, &event->call_room, event->call_count,
 				 sizeof(*event->calls));
 	event->calls[event->call_count++] = (struct aggregation_call){
@@ -251,6 +258,8 @@ struct aggregation *aggregation_new(struct profile *profile, unsigned parts)
 		wanted |= PROFILE_CALLERS;
 	if (parts & AGGREGATION_BRANCHES)
 		wanted |= PROFILE_BRANCHES;
+	if (parts & AGGREGATION_ABSOLUTE)
+		wanted |= PROFILE_ALL;
 	profile_each(profile, wanted, add_sample, aggregation);
 	if (parts & AGGREGATION_CALLERS)
 		profile_exact_calls(profile, add_call, aggregation);

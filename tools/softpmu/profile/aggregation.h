@@ -95,6 +95,8 @@ enum aggregation_parts {
 	AGGREGATION_CPUS = 16,
 	AGGREGATION_ADDRESSES = 32,
 	AGGREGATION_FLAGS = 64, /* of branches */
+	/* The sums of an event have the samples that the profile's filter leaves out, too. */
+	AGGREGATION_ABSOLUTE = 128,
 };
 
 /* Reads all samples of the profile.  The aggregation lives no longer than the profile. */

@@ -433,8 +433,28 @@ static void visit_all(struct visit *visit)
 	free(visit->callers);
 }
 
+struct filtered {
+	const struct filter *filter;
+	profile_visitor *visit;
+	void *opaque;
+};
+
+static void visit_filtered(void *opaque, const struct profile_sample *sample)
+{
+	const struct filtered *f = opaque;
+
+	if (filter_takes(f->filter, sample->comm, sample->pid, sample->tid, &sample->at))
+		f->visit(f->opaque, sample);
+}
+
 void profile_each(struct profile *profile, unsigned parts, profile_visitor *visit, void *opaque)
 {
+	struct filtered filtered = {&profile->filter, visit, opaque};
+
+	if (!(parts & PROFILE_ALL) && !filter_is_empty(&profile->filter)) {
+		visit = visit_filtered;
+		opaque = &filtered;
+	}
 	if (profile->exact) {
 		profile_exact_insns(profile, visit, opaque);
 		return;

@@ -7,6 +7,7 @@
 #define SOFTPMU_TOOL_PROFILE_H
 
 #include "tools/softpmu/exact/exact.h"
+#include "tools/softpmu/profile/filter.h"
 #include "tools/softpmu/symbols/symbols.h"
 
 struct profile {
@@ -14,7 +15,8 @@ struct profile {
 	struct exact *exact;		/* NULL: a perf.data */
 	struct symbol **names;		/* of an exact profile, by object */
 	char *path;
-	bool incomplete; /* the file could not be read to its end */
+	bool incomplete;      /* the file could not be read to its end */
+	struct filter filter; /* what profile_each() visits: the caller sets it */
 
 	/* Of a file whose records are not in order of time: where they are, in that order. */
 	struct profile_entry *entries;
@@ -60,8 +62,9 @@ struct profile_sample {
 struct profile *profile_open(const char *path, const char *root);
 void profile_close(struct profile *profile);
 
-/* What a visitor asks for besides the sample itself. */
-enum profile_parts { PROFILE_BRANCHES = 1, PROFILE_CALLERS = 2 };
+/* What a visitor asks for besides the sample itself.  PROFILE_ALL: samples that the filter leaves
+ * out, too. */
+enum profile_parts { PROFILE_BRANCHES = 1, PROFILE_CALLERS = 2, PROFILE_ALL = 4 };
 
 /* Is called for each sample, in order of time.  A branch of a trace is a sample at its source, and
  * holds itself as its only branch. */
