@@ -96,6 +96,18 @@ has_line "--pid 20: hot" "$out" " +46\.67% +46\.67%  \[\.\] hot"
 run report --percentage half
 refuses "a word for percentages" 129 "not 'half'"
 
+# export and script take the same filters.
+run export --to folded -c worker -i perf.data
+same "export -c worker" "worker;label;warm;hot;cold 2" "$out"
+run export --to folded -d hot -S label -i perf.data
+same "export -d hot -S label" "prog;label 30" "$out"
+run script -i perf.data -d other
+same "script -d other" "" "$out"
+run script -i perf.data -d hot --tid 11 --max-stack 2 -F ip,sym
+same "script --max-stack" "cold hot" "$(awk 'NF { print $2 }' <<<"$out" | xargs)"
+run script -i perf.data --max-stack 0
+refuses "script --max-stack 0" 129 "not '0'"
+
 run report -g flat
 refuses "a form of the graph that we do not have" 129 "not 'flat'"
 run report -s comm,comm

@@ -74,6 +74,13 @@ known "frame pointers" recursion tail alloca catch longjmp pointer
 records "a small copy" without --call-graph dwarf,256 -c 97
 same "a small copy: the chain ends early" "leaf_alloca with_alloca" "$(grep '^leaf_alloca' chains | sort -u)"
 
+# As cargo-flamegraph and others call perf: -g leaves the mode, and what has no meaning here has no effect.
+records "perf's options" without -F 400000 --call-graph dwarf,256 -g -T -P -R -N -m 16M -k mono --all-user --user-callchains \
+	--sample-cpu --buildid-all --tail-synthesize
+same "perf's options: -g leaves the size of the copy" "leaf_alloca with_alloca" "$(grep '^leaf_alloca' chains | sort -u)"
+run wrong "$SOFTPMU" record -k tai true
+same "another clock is refused" "129 1" "$status $(grep -c "not 'tai'" wrong.err)"
+
 # What the options refuse.
 for wrong in dwarf,255 dwarf,70000 dwarf,x fp,8 lbr,8 frames ""; do
 	run wrong "$SOFTPMU" record --call-graph "$wrong" true

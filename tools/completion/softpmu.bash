@@ -15,7 +15,7 @@ _softpmu_options() {
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter -g --call-graph \
-			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -o --output -z --compression-level -M --model --machine --machine-file --cache --set --static-clocks \
+			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -k --clockid -m --mmap-pages -N --no-buildid-cache -P --period -R --raw-samples -T --timestamp --all-user --buildid-all --sample-cpu --tail-synthesize --user-callchains -o --output -z --compression-level -M --model --machine --machine-file --cache --set --static-clocks \
 			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	run) echo "-M --model --machine --machine-file --cache --set --static-clocks --no-identity --strict --no-cache -h --help" ;;
@@ -28,14 +28,14 @@ _softpmu_options() {
 			--deterministic --no-cache -v --verbose -h --help"
 		;;
 	report)
-		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --html --no-demangle --symfs --stdio \
+		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --html --no-demangle --symfs --stdio -c --comms -d --dsos -S --symbols --pid --tid --percentage -f --force --no-inline \
 			-h --help"
 		;;
 	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
-	script) echo "-i --input -F --fields --ns -c --comms --pid --tid -S --symbols --no-demangle --symfs --itrace -h --help" ;;
+	script) echo "-i --input -F --fields --ns -c --comms -d --dsos --pid --tid -S --symbols --max-stack -f --force --no-inline --no-demangle --symfs --itrace -h --help" ;;
 	bench) echo "-e --event -i --no-inherit -M --model --machine --static-clocks --no-cache --strict -q --quiet -h --help" ;;
 	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;
-	export) echo "--to -e --event -i --input --no-demangle --symfs -h --help" ;;
+	export) echo "--to -e --event -i --input -c --comms -d --dsos -S --symbols --pid --tid --no-demangle --symfs -h --help" ;;
 	list) echo "-M --model --machine --static-clocks -j --json -h --help" ;;
 	models) echo "-v --verbose -h --help" ;;
 	cache) echo "-a --all -s --system -h --help" ;;
@@ -83,7 +83,7 @@ _softpmu_program() {
 			# The other way round: record's -I takes a list only after `=`.
 			[[ ${COMP_WORDS[1]} == stat ]] && ((i++))
 			;;
-		-e | -M | -r | -D | -x | -o | -c | -F | --delay | --timeout | --interval-print | --interval-count | --control | --event | --model | --repeat | --field-separator | \
+		-e | -M | -r | -D | -x | -o | -c | -F | -k | -m | --clockid | --mmap-pages | --delay | --timeout | --interval-print | --interval-count | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
 			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep | --metrics) ((i++)) ;;
 		-* | = | :) ;;
