@@ -72,29 +72,37 @@ bool tool_samples_vary(unsigned e)
 }
 
 /* Takes the thread's registers and a copy of its stack.  Returns where they end. */
-static uint64_t *take_stack(struct link_sample *out, const struct spmu_registers *now, uint64_t *at)
+static uint64_t *take_stack(struct link_sample *out, uint64_t *at)
 {
-	uint64_t start = now->rsp - LINK_STACK_BELOW;
-	uint64_t bytes = current->stack_top - start; /* huge on another stack */
+	struct spmu_registers *now = (struct spmu_registers *)at;
+	uint64_t start, bytes;
 
+	unit_host_registers(now);
+	start = now->rsp - LINK_STACK_BELOW;
+	bytes = current->stack_top - start; /* huge on another stack */
 	if (bytes > engine_link->stack_bytes)
 		bytes = engine_link->stack_bytes;
 	out->stack = (uint32_t)stack_copy(at + LINK_REGISTERS, start, bytes) & ~7u;
-	if (!out->stack)
-		return at;
-	memcpy(at, now, sizeof(*now));
-	return at + LINK_REGISTERS + out->stack / sizeof(*at);
+	return out->stack ? at + LINK_REGISTERS + out->stack / sizeof(*at) : at;
+}
+
+static size_t take_chain(uint64_t ip, uint64_t *chain)
+{
+	struct spmu_registers now;
+
+	unit_host_registers(&now);
+	return stack_walk(ip, now.rbp, LINK_CHAIN_MAX, chain);
 }
 
 /* Takes what follows the record, as the tool has asked.  Returns where it ends. */
 static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sample)
 {
 	uint64_t *at = (uint64_t *)(out + 1);
-	struct spmu_registers now;
 
 	if (engine_link->want & LINK_WANT_REGS) {
-		_Static_assert(sizeof(now) == 8 * LINK_REGISTERS, "in the same order");
-		memcpy(at, &sample->record->regs, sizeof(now));
+		_Static_assert(sizeof(sample->record->regs) == 8 * LINK_REGISTERS,
+			       "in the same order");
+		memcpy(at, &sample->record->regs, sizeof(sample->record->regs));
 		at += LINK_REGISTERS;
 		out->registers = LINK_REGISTERS;
 	}
@@ -104,13 +112,11 @@ static uint64_t *take_rest(struct link_sample *out, const struct spmu_sample *sa
 		*at++ = samples_branch_flags(current->counting->unit[0].model,
 					     &sample->branches[i]);
 	}
-	if (engine_link->want & (LINK_WANT_CHAINS | LINK_WANT_STACKS))
-		unit_host_registers(&now);
 	if (engine_link->want & LINK_WANT_CHAINS) {
-		out->chain = (uint32_t)stack_walk(out->ip, now.rbp, LINK_CHAIN_MAX, at);
+		out->chain = (uint32_t)take_chain(out->ip, at);
 		at += out->chain;
 	}
-	return engine_link->want & LINK_WANT_STACKS ? take_stack(out, &now, at) : at;
+	return engine_link->want & LINK_WANT_STACKS ? take_stack(out, at) : at;
 }
 
 void tool_samples_prepare(struct counting *c)
