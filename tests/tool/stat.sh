@@ -192,6 +192,25 @@ run stat -o - -x, -e branches:u -- ./count
 same "-o -" "branches:u" "$(cut -d, -f3 <<<"$err")"
 same "-o -: no file has this name" no "$([[ -e - ]] && echo yes || echo no)"
 
+# Commands around each run, and a descriptor for the counts.
+run stat -r 2 --pre 'echo before' --post 'echo after' -S -B -c --no-scale --no-merge --all-user -x, -e branches:u -o file -- ./count
+succeeds "--pre and --post"
+same "--pre and --post: each time" "before after before after" "$(xargs <<<"$out")"
+run stat -x, -e branches:u -- ./count
+same "--pre and --post: they are not counted" "$(cut -d, -f1 <<<"$err")" "$(cut -d, -f1 file)"
+run stat --pre 'exit 3' -x, -e branches:u -- ./count
+refuses "--pre fails" 125 "--pre: 'exit 3' ended with status 3"
+run stat -r 3 --post 'kill $$' -x, -e branches:u -- ./count
+same "--post fails: status" 125 "$status"
+same "--post fails: the counts of one run, and why" "branches:u 1" \
+	"$(grep -v ^softpmu <<<"$err" | cut -d, -f3) $(grep -c "^softpmu: --post: 'kill .*' was ended by signal 15" <<<"$err")"
+"$SOFTPMU" stat --log-fd 5 -x, -e instructions:u -- ./count 5>file 2>other
+same "--log-fd" "2004 instructions:u 0" "$(cut -d, -f1,3 --output-delimiter=' ' file) $(wc -l <other)"
+run stat --log-fd 77 -e branches:u -- ./count
+refuses "--log-fd: no such descriptor" 125 "cannot write to file descriptor 77"
+run stat --log-fd 5 -o file -e branches:u -- ./count
+refuses "--log-fd and -o" 129 "cannot be combined"
+
 # If standard error is closed, no file of the tool may get its number.
 "$SOFTPMU" stat -x, -e instructions:u -o file -- ./count 0<&- 1>&- 2>&-
 same "closed descriptors: status" 0 $?

@@ -9,7 +9,7 @@
 _softpmu_options() {
 	case $1 in
 	stat)
-		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --static-clocks --sweep --sample-windows -i --no-inherit -r --repeat --per-thread -D --delay --timeout -I --interval-print --interval-count --control -j --json-output -x --field-separator \
+		echo "-e --event -d --detailed -M --model --metrics --topdown --machine --machine-file --cache --set --static-clocks --sweep --sample-windows -i --no-inherit -r --repeat --pre --post -S --sync --log-fd -B --big-num -c --scale --no-scale --no-merge --all-user --per-thread -D --delay --timeout -I --interval-print --interval-count --control -j --json-output -x --field-separator \
 			-o --output --append --baseline --write-baseline --threshold --label --region --toggle --deterministic --no-cache --strict \
 			-v --verbose -h --help"
 		;;
@@ -79,11 +79,15 @@ _softpmu_program() {
 			# record's -j takes a list of filters; stat's -j takes nothing.
 			[[ ${COMP_WORDS[1]} == record ]] && ((i++))
 			;;
+		-c)
+			# stat's -c takes nothing.
+			[[ ${COMP_WORDS[1]} != stat ]] && ((i++))
+			;;
 		-I)
 			# The other way round: record's -I takes a list only after `=`.
 			[[ ${COMP_WORDS[1]} == stat ]] && ((i++))
 			;;
-		-e | -M | -r | -D | -x | -o | -c | -F | -k | -m | --clockid | --mmap-pages | --delay | --timeout | --interval-print | --interval-count | --control | --event | --model | --repeat | --field-separator | \
+		-e | -M | -r | -D | -x | -o | -F | -k | -m | --clockid | --mmap-pages | --pre | --post | --log-fd | --delay | --timeout | --interval-print | --interval-count | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
 			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep | --metrics) ((i++)) ;;
 		-* | = | :) ;;

@@ -7,8 +7,12 @@
  * and "sys" are those of the program and of the engine together.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/commands/commands.h"
@@ -66,6 +70,22 @@ static bool run_once(struct stat_options *stat, struct stat_table *table,
 	return true;
 }
 
+/* Runs a command of --pre or --post.  Returns false after a message. */
+static bool run_command(const char *option, const char *command)
+{
+	int status = command ? system(command) : 0; /* NOLINT: the user gives a shell command */
+
+	if (!status)
+		return true;
+	if (status < 0)
+		tool_error("%s: cannot run '%s': %s", option, command, strerror(errno));
+	else if (WIFSIGNALED(status))
+		tool_error("%s: '%s' was ended by signal %d", option, command, WTERMSIG(status));
+	else
+		tool_error("%s: '%s' ended with status %d", option, command, WEXITSTATUS(status));
+	return false;
+}
+
 static void say_details(const struct launch_result *result, FILE *file)
 {
 	fprintf(file,
@@ -97,6 +117,13 @@ static int run_all(struct stat_options *stat, struct stat_table *table,
 		const struct spmu_machine *machine =
 			stat->sweep_text ? &stat->sweep.machine[run] : &stat->machine;
 
+		if (!run_command("--pre", stat->pre)) {
+			sweep.values = run;
+			status = EXIT_TOOL;
+			break;
+		}
+		if (stat->sync)
+			sync();
 		good = run_once(stat, table, program, machine->size ? machine : NULL, &result);
 		/* The first failure decides the status, even if a later run succeeds. */
 		if (!good || !status)
@@ -111,8 +138,13 @@ static int run_all(struct stat_options *stat, struct stat_table *table,
 		if (good && stat->run.verbose)
 			say_details(&result, stat->output.file);
 		free(result.message);
+		if (good && !run_command("--post", stat->post)) {
+			sweep.values = run + 1;
+			status = EXIT_TOOL;
+			break;
+		}
 	}
-	if (good && !stat->run.control.launch.interval_ms)
+	if (good && table->runs && !stat->run.control.launch.interval_ms)
 		stat_output_print(&stat->output, table, stat->sweep_text ? &sweep : NULL);
 	if (good && !status && stat_table_changed(table))
 		status = EXIT_CHANGED;
@@ -122,7 +154,7 @@ static int run_all(struct stat_options *stat, struct stat_table *table,
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_options stat = {.runs = 1};
+	struct stat_options stat = {.runs = 1, .output.fd = -1};
 	struct stat_table table = {0};
 	struct launch_program program = {0};
 	int status = stat_options_parse(&stat, &table, argc, argv);

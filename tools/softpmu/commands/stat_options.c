@@ -44,6 +44,10 @@ static void print_help(void)
 	       "  -i, --no-inherit       do not count the processes that the program starts\n"
 	       "      --per-thread       print the counts of each thread\n"
 	       "  -r, --repeat N         run it N times, and print mean and spread\n"
+	       "      --pre COMMAND      run this before the program, each time; it is not "
+	       "counted\n"
+	       "      --post COMMAND     run this after it\n"
+	       "  -S, --sync             write the disk's caches before the program runs\n"
 	       "  -I, --interval-print MS\n"
 	       "                         print the counts of each MS milliseconds\n"
 	       "      --interval-count N print only N intervals (with -I)\n"
@@ -57,6 +61,7 @@ static void print_help(void)
 	       "  -x, --field-separator SEP\n"
 	       "                         print fields with SEP between them\n"
 	       "  -o, --output FILE      print there instead of standard error (-: there)\n"
+	       "      --log-fd N         print to this file descriptor\n"
 	       "      --append           add to FILE instead of replacing it\n"
 	       "      --deterministic    make the counts the same each time, by fixed addresses "
 	       "and\n"
@@ -74,6 +79,8 @@ static void print_help(void)
 	       "      --write-baseline FILE\n"
 	       "                         also write the counts to FILE, for --baseline\n"
 	       "      --label NAME       the benchmark's name in a baseline with several\n"
+	       "  -B, -c, --no-scale, --no-merge, --all-user\n"
+	       "                         have no effect; accepted because perf has them\n"
 	       "  -v, --verbose          also print what the unit and the translator did\n"
 	       "  -h, --help             print this text\n\n"
 	       "The exit status is the program's, 125 if it cannot be counted, or 121 if the\n"
@@ -93,6 +100,10 @@ enum {
 	OPTION_TOPDOWN,
 	OPTION_TIMEOUT,
 	OPTION_INTERVAL_COUNT,
+	OPTION_PRE,
+	OPTION_POST,
+	OPTION_LOG_FD,
+	OPTION_IGNORED,
 };
 
 static const struct option options[] = {
@@ -103,6 +114,15 @@ static const struct option options[] = {
 	{"detailed", no_argument, NULL, 'd'},
 	{"no-inherit", no_argument, NULL, 'i'},
 	{"repeat", required_argument, NULL, 'r'},
+	{"pre", required_argument, NULL, OPTION_PRE},
+	{"post", required_argument, NULL, OPTION_POST},
+	{"sync", no_argument, NULL, 'S'},
+	{"log-fd", required_argument, NULL, OPTION_LOG_FD},
+	{"all-user", no_argument, NULL, OPTION_IGNORED},
+	{"big-num", no_argument, NULL, OPTION_IGNORED},
+	{"no-merge", no_argument, NULL, OPTION_IGNORED},
+	{"no-scale", no_argument, NULL, OPTION_IGNORED},
+	{"scale", no_argument, NULL, OPTION_IGNORED},
 	{"delay", required_argument, NULL, 'D'},
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	{"interval-print", required_argument, NULL, 'I'},
@@ -145,6 +165,16 @@ static int take_metrics(struct stat_options *stat, const char *names)
 	return status;
 }
 
+static int take_log_fd(struct stat_options *stat, const char *text)
+{
+	uint64_t number;
+
+	if (!tool_number(text, &number) || number > INT32_MAX)
+		return tool_usage_error("stat", "--log-fd needs a file descriptor, not '%s'", text);
+	stat->output.fd = (int)number;
+	return -1;
+}
+
 static int take_option(struct stat_options *stat, int option, char **argv, char ***lists)
 {
 	switch (option) {
@@ -178,6 +208,21 @@ static int take_option(struct stat_options *stat, int option, char **argv, char 
 		return -1;
 	case OPTION_APPEND:
 		stat->output.append = true;
+		return -1;
+	case OPTION_PRE:
+		stat->pre = optarg;
+		return -1;
+	case OPTION_POST:
+		stat->post = optarg;
+		return -1;
+	case 'S':
+		stat->sync = true;
+		return -1;
+	case OPTION_LOG_FD:
+		return take_log_fd(stat, optarg);
+	case 'B':
+	case 'c':
+	case OPTION_IGNORED:
 		return -1;
 	case OPTION_BASELINE:
 		stat->baseline = optarg;
@@ -312,6 +357,8 @@ static int check_options(const struct stat_options *stat, struct stat_table *tab
 						"-r or --per-thread");
 	if (stat->windows.count && !machine_options_given(&stat->machine_options))
 		return tool_usage_error("stat", "--sample-windows needs --machine");
+	if (stat->output.fd >= 0 && stat->output.path)
+		return tool_usage_error("stat", "-o and --log-fd cannot be combined");
 	if (stat->output.append && !stat->output.path)
 		return tool_usage_error("stat", "--append needs -o");
 	if (stat->threshold && !stat->baseline)
@@ -352,7 +399,7 @@ int stat_options_parse(struct stat_options *stat, struct stat_table *table, int 
 
 	opterr = 0;
 	while (status < 0 &&
-	       (option = getopt_long(argc, argv, "+:e:dM:ir:D:I:jx:o:vh", options, NULL)) != -1)
+	       (option = getopt_long(argc, argv, "+:e:dM:ir:D:I:jx:o:BcSvh", options, NULL)) != -1)
 		status = take_option(stat, option, argv, &next);
 	if (status < 0)
 		status = check_options(stat, table);

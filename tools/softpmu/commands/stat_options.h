@@ -25,6 +25,8 @@ struct stat_options {
 	struct metrics metrics;
 	struct stat_intervals intervals;
 	uint64_t runs, load_threshold, frontend;
+	const char *pre, *post; /* commands before and after each run; NULL: none */
+	bool sync;		/* sync(2) before each run */
 };
 
 /* Reads the command line.  The table gets its model and its events.  Returns -1 to go on; then

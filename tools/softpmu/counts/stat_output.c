@@ -3,6 +3,7 @@
 #include "tools/softpmu/counts/stat_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,15 +13,35 @@
 
 #define HEADING_EVERY 25 /* intervals, as with perf */
 
+static void say_failure(const struct stat_output *output)
+{
+	if (output->path)
+		tool_error("cannot write %s: %s", output->path, strerror(errno));
+	else
+		tool_error("cannot write to file descriptor %d: %s", output->fd, strerror(errno));
+}
+
+static bool open_descriptor(struct stat_output *output)
+{
+	int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	output->file = copy < 0 ? NULL : fdopen(copy, "a");
+	if (!output->file)
+		say_failure(output);
+	return output->file;
+}
+
 bool stat_output_open(struct stat_output *output)
 {
 	output->file = stderr;
+	if (output->fd >= 0)
+		return open_descriptor(output);
 	if (!output->path)
 		return true;
 	output->created = access(output->path, F_OK) != 0;
 	output->file = fopen(output->path, "ae");
 	if (!output->file)
-		tool_error("cannot write %s: %s", output->path, strerror(errno));
+		say_failure(output);
 	return output->file;
 }
 
@@ -28,7 +49,7 @@ static void empty(const struct stat_output *output)
 {
 	struct stat status;
 
-	if (output->file != stderr && !output->append && !fstat(fileno(output->file), &status) &&
+	if (output->path && !output->append && !fstat(fileno(output->file), &status) &&
 	    S_ISREG(status.st_mode) && ftruncate(fileno(output->file), 0))
 		tool_error("cannot empty %s: %s", output->path, strerror(errno));
 }
@@ -77,7 +98,7 @@ bool stat_output_close(struct stat_output *output, uint64_t runs)
 	if (output->file == stderr)
 		return !bad;
 	if (fclose(output->file) || bad) {
-		tool_error("cannot write %s: %s", output->path, strerror(errno));
+		say_failure(output);
 		bad = true;
 	}
 	if (output->created && !runs)

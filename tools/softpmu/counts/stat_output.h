@@ -6,7 +6,8 @@
 #include "tools/softpmu/counts/stat_sweep.h"
 
 struct stat_output {
-	const char *path;      /* NULL: standard error */
+	const char *path;      /* NULL: `fd` */
+	int fd;		       /* -1: standard error */
 	bool append;	       /* to what the file has */
 	bool json;	       /* a JSON object on each line */
 	const char *separator; /* of fields; NULL: text or JSON */
