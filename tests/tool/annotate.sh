@@ -51,6 +51,14 @@ perf annotate --stdio -i perf.data hot 2>/dev/null >perf.out
 same "perf says the same" "$(sed -nE 's/^ +([0-9.]+) : +([0-9a-f]+): .*/\1 \2/p' perf.out | head -n 8)" \
 	"$(instructions "$first" | cut -d' ' -f1,2)"
 
+# The filters, and the function as an option.
+run annotate -f -c prog,other --pid 10 -d hot -s hot
+same "annotate with filters" "$first" "$(sed '/^$/,$d' <<<"$out")"
+run annotate -c other hot
+refuses "filters that take nothing" 1 "perf.data has no samples that the filters take"
+run annotate -s hot warm
+refuses "two functions" 129 "unexpected argument 'warm'"
+
 run annotate --intel hot
 by_long=$out
 run annotate -M intel hot

@@ -101,6 +101,8 @@ run export --to folded -c worker -i perf.data
 same "export -c worker" "worker;label;warm;hot;cold 2" "$out"
 run export --to folded -d hot -S label -i perf.data
 same "export -d hot -S label" "prog;label 30" "$out"
+run export --to folded --pid 99 -i perf.data
+refuses "export of nothing" 1 "no samples that the filters take"
 run script -i perf.data -d other
 same "script -d other" "" "$out"
 run script -i perf.data -d hot --tid 11 --max-stack 2 -F ip,sym

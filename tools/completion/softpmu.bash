@@ -31,7 +31,7 @@ _softpmu_options() {
 		echo "-i --input -s --sort --children --no-children -b --branch-stack -g --call-graph -G --inverted -n --show-nr-samples --percent-limit --header --html --no-demangle --symfs --stdio -c --comms -d --dsos -S --symbols --pid --tid --percentage -f --force --no-inline \
 			-h --help"
 		;;
-	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -h --help" ;;
+	annotate) echo "-i --input -M --disassembler-style --intel --percent-limit --no-demangle --symfs --stdio -c --comms -d --dsos -S --symbols --pid --tid -s --symbol -f --force -h --help" ;;
 	script) echo "-i --input -F --fields --ns -c --comms -d --dsos --pid --tid -S --symbols --max-stack -f --force --no-inline --no-demangle --symfs --itrace -h --help" ;;
 	bench) echo "-e --event -i --no-inherit -M --model --machine --static-clocks --no-cache --strict -q --quiet -h --help" ;;
 	diff) echo "-s --sort --children --html --percent-limit --no-demangle --symfs -h --help" ;;

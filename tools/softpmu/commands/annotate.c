@@ -22,32 +22,38 @@ static void help(void)
 	     "lines if there is debug information.\n\n"
 	     "  -i, --input FILE            the file (default perf.data)\n"
 	     "  -M, --disassembler-style S  syntax: att (the default) or intel\n"
-	     "      --intel                 the same as -M intel\n"
+	     "      --intel                 the same as -M intel\n" FILTER_HELP
+	     "  -s, --symbol NAME           the same as FUNCTION\n"
 	     "      --percent-limit N       show functions with at least N percent (default 10)\n"
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"
-	     "      --stdio                 has no effect; accepted because perf has it");
+	     "  -f, --force, --stdio        have no effect; accepted because perf has them");
 }
 
 int cmd_annotate(int argc, char **argv)
 {
-	enum { OPTION_INTEL = 256, OPTION_LIMIT, OPTION_STDIO, OPTION_SYMFS, OPTION_NO_DEMANGLE };
+	enum { OPTION_INTEL = 256, OPTION_LIMIT, OPTION_IGNORED, OPTION_SYMFS, OPTION_NO_DEMANGLE };
 	static const struct option options[] = {
 		{"input", required_argument, NULL, 'i'},
 		{"disassembler-style", required_argument, NULL, 'M'},
 		{"intel", no_argument, NULL, OPTION_INTEL},
 		{"percent-limit", required_argument, NULL, OPTION_LIMIT},
-		{"stdio", no_argument, NULL, OPTION_STDIO},
+		FILTER_OPTIONS,
+		{"symbol", required_argument, NULL, 's'},
+		{"force", no_argument, NULL, OPTION_IGNORED},
+		{"stdio", no_argument, NULL, OPTION_IGNORED},
 		{"symfs", required_argument, NULL, OPTION_SYMFS},
 		{"no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE},
 		{"help", no_argument, NULL, 'h'},
 		{0}};
 	struct annotation_options shown = {.percent_limit = SHOWN_PERCENT};
 	const char *input = "perf.data", *root = NULL;
+	struct filter filter = {0};
 	struct profile *profile;
 	int option, status;
 
-	while ((option = getopt_long(argc, argv, ":i:M:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":i:M:s:fh" FILTER_LETTERS, options, NULL)) !=
+	       -1) {
 		switch (option) {
 		case 'i':
 			input = optarg;
@@ -73,21 +79,28 @@ int cmd_annotate(int argc, char **argv)
 		case OPTION_NO_DEMANGLE:
 			demangle_switch_off();
 			break;
-		case OPTION_STDIO:
+		case 's':
+			shown.wanted = optarg;
+			break;
+		case 'f':
+		case OPTION_IGNORED:
 			break;
 		case 'h':
 			help();
 			return output_finish("annotate", 0);
 		default:
-			return tool_bad_option("annotate", option, argv);
+			if (!filter_option(&filter, option, optarg))
+				return tool_bad_option("annotate", option, argv);
 		}
 	}
-	if (optind + 1 < argc)
-		return tool_usage_error("annotate", "unexpected argument '%s'", argv[optind + 1]);
-	shown.wanted = optind < argc ? argv[optind] : NULL;
+	if (optind < argc && !shown.wanted)
+		shown.wanted = argv[optind++];
+	if (optind < argc)
+		return tool_usage_error("annotate", "unexpected argument '%s'", argv[optind]);
 	profile = profile_open(input, root);
 	if (!profile)
 		return output_finish("annotate", 1);
+	profile->filter = filter;
 	status = annotation_text_write(profile, &shown);
 	profile_close(profile);
 	return output_finish("annotate", status);

@@ -58,7 +58,7 @@ static bool find_event(const struct request *request, const struct aggregation *
 			return true;
 	}
 	if (!request->event) {
-		tool_error("%s has no samples", request->input);
+		profile_say_empty(aggregation->profile);
 		return false;
 	}
 	tool_error("%s has no event '%s'; softpmu report lists its events", request->input,

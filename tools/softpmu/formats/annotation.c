@@ -226,7 +226,7 @@ static int nothing(const struct annotation *annotation)
 	for (i = 0; i < profile_event_count(annotation->profile); i++)
 		total += annotation->totals[i];
 	if (total == 0) {
-		tool_error("%s has no samples", path);
+		profile_say_empty(annotation->profile);
 		return 1;
 	}
 	if (!annotation->options->wanted) {

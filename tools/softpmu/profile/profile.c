@@ -433,6 +433,12 @@ static void visit_all(struct visit *visit)
 	free(visit->callers);
 }
 
+void profile_say_empty(const struct profile *profile)
+{
+	tool_error("%s has no samples%s", profile->path,
+		   filter_is_empty(&profile->filter) ? "" : " that the filters take");
+}
+
 struct filtered {
 	const struct filter *filter;
 	profile_visitor *visit;

@@ -108,6 +108,9 @@ bool profile_has_call_stack(const struct perfdata_event *event);
 /* Returns the last component of a path, as lists show it. */
 const char *profile_short(const char *object);
 
+/* Says on standard error that no sample is used. */
+void profile_say_empty(const struct profile *profile);
+
 /* Says on standard error why the names of a file's functions are not known. */
 void profile_complain(const struct symbol_file *file);
 
