@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* TURNS: of the loop of a leaf; ROUNDS: how often each is called.  WITHOUT_TASKS leaves out what a debugger cannot step through:
- * handlers of signals and threads. */
+ * handlers of signals and threads.  WITHOUT_EXCEPTIONS leaves out what needs unwind tables. */
 #ifndef TURNS
 #define TURNS  4000
 #define ROUNDS 3
@@ -254,7 +254,9 @@ int main()
 		signals();
 		threads();
 #endif
+#ifndef WITHOUT_EXCEPTIONS
 		catcher();
+#endif
 		jumps();
 		sorter();
 		contexts();

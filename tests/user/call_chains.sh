@@ -81,6 +81,25 @@ same "perf's options: -g leaves the size of the copy" "leaf_alloca with_alloca" 
 run wrong "$SOFTPMU" record -k tai true
 same "another clock is refused" "129 1" "$status $(grep -c "not 'tai'" wrong.err)"
 
+# Damaged unwind tables shorten chains; no sample is lost.
+g++ "${FLAGS[@]}" -fomit-frame-pointer -DWITHOUT_EXCEPTIONS -o damaged "$ROOT/tests/user/call_chains.cc" || stop "call_chains.cc" "does not build"
+# samples: prints how many samples of the program were recorded
+samples() {
+	run said "$SOFTPMU" record --deterministic -g -c 10007 -o perf.data -- ./damaged
+	sed -n 's/.*(\([0-9]* samples\)).*/\1/p' said.err
+}
+want=$(samples)
+[[ $want == [1-9]* ]] || stop "samples of the undamaged program" "none"
+read -r offset bytes < <(readelf -SW damaged | sed -nE 's/.* \.eh_frame +PROGBITS +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) .*/0x\1 0x\2/p')
+RANDOM=7
+for turn in {1..20}; do
+	for ((i = 0; i < 10; i++)); do
+		printf '%b' "\\x$(printf %x $((RANDOM % 256)))" |
+			dd of=damaged bs=1 seek=$((offset + RANDOM % bytes)) conv=notrunc status=none
+	done
+	same "a damaged unwind table, $((turn * 10)) bytes" "$want" "$(samples)"
+done
+
 # What the options refuse.
 for wrong in dwarf,255 dwarf,70000 dwarf,x fp,8 lbr,8 frames ""; do
 	run wrong "$SOFTPMU" record --call-graph "$wrong" true
