@@ -27,7 +27,7 @@ static volatile unsigned work;
 #define LEAF(name)                                                                                 \
 	PLAIN void leaf_##name(void)                                                               \
 	{                                                                                          \
-		for (unsigned i = 0; i < TURNS; i++)                                                \
+		for (unsigned i = 0; i < TURNS; i++)                                               \
 			work = work + i;                                                           \
 	}
 LEAF(recursion)
