@@ -19,7 +19,7 @@
 
 #define TICK_NS	     UINT64_C(100000000) /* between calls of the sink with NULL */
 #define WAIT_NS	     20000000
-#define RECORD_MAX   (128u << 10) /* a sample with its stack is shorter */
+#define RECORD_MAX   (256u << 10) /* a sample with its stacks is shorter */
 #define RELEASE_STEP (64u << 10)  /* after this many bytes the engine gets room back */
 
 uint64_t drain_now_ns(void)
@@ -112,13 +112,16 @@ static bool is_trace(const struct run *run, const struct link_trace *trace)
 static bool is_sample(const struct link_sample *sample)
 {
 	size_t room = sample->header.bytes - sizeof(*sample);
+	size_t stacks = sample->stack ? 8u * LINK_REGISTERS : 0;
 
+	if (sample->stack > LINK_STACK_MAX || sample->interrupted_stack > LINK_STACK_MAX ||
+	    (sample->interrupted_stack && !sample->stack) || sample->chain > LINK_CHAIN_MAX)
+		return false;
+	stacks += sample->stack + sample->interrupted_stack;
 	return sample->event < LINK_EVENTS_MAX &&
 	       (!sample->registers || sample->registers == LINK_REGISTERS) &&
-	       sample->chain <= LINK_CHAIN_MAX && sample->stack <= LINK_STACK_MAX &&
 	       8u * sample->registers + sizeof(struct link_branch) * sample->branches +
-			       8u * sample->chain + (sample->stack ? 8u * LINK_REGISTERS : 0) +
-			       sample->stack <=
+			       8u * sample->chain + stacks <=
 		       room;
 }
 

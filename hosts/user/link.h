@@ -506,9 +506,13 @@ struct link_sample {
 	uint32_t chain; /* addresses of the call chain, the innermost first */
 	uint32_t stack; /* bytes of the stack, a multiple of 8, from LINK_STACK_BELOW before RSP; 0:
 			 * no LINK_REGISTERS before them either */
+	/* If a handler of a signal runs on a stack of its own: the stack pointer before, and the
+	 * bytes from LINK_STACK_BELOW before it. */
+	uint32_t interrupted_stack, reserved;
+	uint64_t interrupted_rsp;
 	/* Then, as requested: rflags, rip, rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8..r15 with
 	 * the values after the instruction; branches; call chain; the same registers as the thread
-	 * has them, which a record of 32 bits has not, and the stack. */
+	 * has them, which a record of 32 bits has not, and the stack; the interrupted stack. */
 };
 #define LINK_REGISTERS 18
 #define LINK_CHAIN_MAX 127

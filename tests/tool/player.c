@@ -19,9 +19,9 @@
  *	repeat COUNT FROM:TO ...
  *				COUNT branches arrive.  The player repeats the list.
  *	bad-trace BUFFER COUNT	A record with these numbers arrives.
- *	bad-sample BRANCHES CHAIN STACK
+ *	bad-sample BRANCHES CHAIN STACK INTERRUPTED
  *				A sample arrives that claims to have so many branches,
- *				addresses of callers and bytes of the stack.
+ *				addresses of callers, and bytes of two stacks.
  *	exit STATUS		The program ends.  Each description ends with this line.
  */
 #define _GNU_SOURCE
@@ -291,7 +291,8 @@ static void put_bad_sample(char *const *claim)
 	struct link_sample sample = {.header = {LINK_REC_SAMPLE, sizeof(sample)},
 				     .branches = (uint16_t)number(claim[0]),
 				     .chain = (uint32_t)number(claim[1]),
-				     .stack = (uint32_t)number(claim[2])};
+				     .stack = (uint32_t)number(claim[2]),
+				     .interrupted_stack = (uint32_t)number(claim[3])};
 
 	put(&sample.header);
 	wake_tool();
@@ -330,7 +331,7 @@ static void play(char *const word[], size_t words)
 		repeat(number(word[1]), word + 2, words - 2);
 	else if (!strcmp(word[0], "bad-trace") && words == 3)
 		send_trace((uint32_t)number(word[1]), (uint32_t)number(word[2]));
-	else if (!strcmp(word[0], "bad-sample") && words == 4)
+	else if (!strcmp(word[0], "bad-sample") && words == 5)
 		put_bad_sample(word + 1);
 	else if (!strcmp(word[0], "exit") && words == 2)
 		end((int)number(word[1]));

@@ -106,7 +106,8 @@ run stat -x, -e intel_bts//u -- true
 has "a trace is not counted" "$err" "<not supported>"
 
 # The tool does not trust what a program that runs wild writes into the shared memory.
-for claim in "1 0 0" "0 1 0" "0 128 0" "0 0 8" "0 0 65536" "0 536870912 0" "0 4294967295 4294967295"; do
+for claim in "1 0 0 0" "0 1 0 0" "0 128 0 0" "0 0 8 0" "0 0 65536 0" "0 536870912 0 0" "0 0 0 8" \
+	"0 0 4294967288 8" "0 4294967295 4294967295 4294967295"; do
 	printf 'comm kinds\nbad-sample %s\nexit 0\n' "$claim" >bad.txt
 	play bad.txt record -q -g -o bad.data
 	same "a sample with more than it has, $claim: status" 125 "$status"

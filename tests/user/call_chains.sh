@@ -48,7 +48,7 @@ recursion: recursion recursion recursion recursion recursion recursion $START
 tail: $START
 alloca: with_alloca $START
 handler: handler [^ ]+ interrupted signals $START
-other_stack: other_handler [^ ]+ interrupted
+other_stack: other_handler [^ ]+ interrupted signals $START
 start: trap_handler [^ ]+ at_start signals $START
 cleanup: cleanup thrower(\.cold)? catcher $START
 catch: catcher(\.cold)? $START

@@ -29,12 +29,17 @@ static size_t unwind(struct record *record, const struct link_sample *link,
 		     const uint64_t *registers, uint64_t *chain)
 {
 	struct call_frames_registers known = {.known = (1u << CALL_FRAMES_REGISTERS) - 1};
-	struct call_frames_stack stack = {.bytes = link->stack,
-					  .copy = (const uint8_t *)(registers + LINK_REGISTERS)};
+	const uint8_t *copy = (const uint8_t *)(registers + LINK_REGISTERS);
+	struct call_frames_stack stack;
 
 	for (unsigned i = 1; i < LINK_REGISTERS; i++)
 		known.value[dwarf_number[i]] = registers[i];
-	stack.start = known.value[CALL_FRAMES_RSP] - LINK_STACK_BELOW;
+	stack.part[0].start = known.value[CALL_FRAMES_RSP] - LINK_STACK_BELOW;
+	stack.part[0].bytes = link->stack;
+	stack.part[0].copy = copy;
+	stack.part[1].start = link->interrupted_rsp - LINK_STACK_BELOW;
+	stack.part[1].bytes = link->interrupted_stack;
+	stack.part[1].copy = copy + link->stack;
 	return call_chain_find(record->code, link->ip, &known, &stack, chain, LINK_CHAIN_MAX);
 }
 

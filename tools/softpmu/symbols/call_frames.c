@@ -94,12 +94,16 @@ bool call_frames_know(struct call_frames *frames, uint64_t address)
 
 bool call_frames_read(const struct call_frames_stack *stack, uint64_t address, uint64_t *word)
 {
-	uint64_t at = address - stack->start;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t at = address - stack->part[i].start;
+		size_t bytes = stack->part[i].bytes;
 
-	if (stack->bytes < sizeof(*word) || at > stack->bytes - sizeof(*word))
-		return false;
-	memcpy(word, stack->copy + at, sizeof(*word));
-	return true;
+		if (bytes < sizeof(*word) || at > bytes - sizeof(*word))
+			continue;
+		memcpy(word, stack->part[i].copy + at, sizeof(*word));
+		return true;
+	}
+	return false;
 }
 
 /* --- expressions -------------------------------------------------------------------------- */

@@ -20,14 +20,17 @@ struct call_frames_registers {
 	uint32_t known;
 };
 
-/* A copy of the stack, from the address `start` on. */
+/* Copies of the stack, and of the stack that a handler of a signal has interrupted: each from the
+ * address `start` on. */
 struct call_frames_stack {
-	uint64_t start;
-	size_t bytes;
-	const uint8_t *copy;
+	struct {
+		uint64_t start;
+		size_t bytes;
+		const uint8_t *copy;
+	} part[2];
 };
 
-/* Reads a word of the stack.  Returns false if the copy does not have it. */
+/* Reads a word of the stack.  Returns false if the copies do not have it. */
 bool call_frames_read(const struct call_frames_stack *stack, uint64_t address, uint64_t *word);
 
 struct call_frames; /* the table of one file, and what has been found in it */

@@ -71,19 +71,36 @@ bool tool_samples_vary(unsigned e)
 	return engine_link->event[e].frequency || engine_link->event[e].jitter;
 }
 
+/* Copies the stack of this stack pointer, which ends at `end` or is another one. */
+static uint32_t copy_stack(void *to, uint64_t rsp, uint64_t end)
+{
+	uint64_t start = rsp - LINK_STACK_BELOW, bytes = end - start;
+
+	if (bytes > engine_link->stack_bytes)
+		bytes = engine_link->stack_bytes;
+	return (uint32_t)stack_copy(to, start, bytes) & ~7u;
+}
+
 /* Takes the thread's registers and a copy of its stack.  Returns where they end. */
 static uint64_t *take_stack(struct link_sample *out, uint64_t *at)
 {
 	struct spmu_registers *now = (struct spmu_registers *)at;
-	uint64_t start, bytes;
+	uint64_t rsp, top = current->stack_top;
+	bool alternate;
 
 	unit_host_registers(now);
-	start = now->rsp - LINK_STACK_BELOW;
-	bytes = current->stack_top - start; /* huge on another stack */
-	if (bytes > engine_link->stack_bytes)
-		bytes = engine_link->stack_bytes;
-	out->stack = (uint32_t)stack_copy(at + LINK_REGISTERS, start, bytes) & ~7u;
-	return out->stack ? at + LINK_REGISTERS + out->stack / sizeof(*at) : at;
+	rsp = now->rsp;
+	at += LINK_REGISTERS;
+	alternate = rsp > current->signals.alternate.start && rsp <= current->signals.alternate.end;
+	out->stack = copy_stack(at, rsp, alternate ? current->signals.alternate.end : top);
+	at += out->stack / sizeof(*at);
+	if (!out->stack)
+		return at - LINK_REGISTERS;
+	if (alternate) {
+		out->interrupted_rsp = current->signals.alternate.interrupted;
+		out->interrupted_stack = copy_stack(at, out->interrupted_rsp, top);
+	}
+	return at + out->interrupted_stack / sizeof(*at);
 }
 
 static size_t take_chain(uint64_t ip, uint64_t *chain)
@@ -126,7 +143,7 @@ void tool_samples_prepare(struct counting *c)
 	if (!c->room)
 		c->room = heap_allocate(
 			sizeof(struct link_sample) + sizeof(uint64_t) * words +
-			(engine_link->want & LINK_WANT_STACKS ? engine_link->stack_bytes : 0));
+			(engine_link->want & LINK_WANT_STACKS ? 2 * engine_link->stack_bytes : 0));
 }
 
 void tool_samples_take(const struct spmu_sample *sample)

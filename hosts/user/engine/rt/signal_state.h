@@ -64,6 +64,10 @@ struct signals {
 	uint64_t wait_mask;
 	uint64_t held_set;
 	stack_t altstack; /* the program's */
+	/* The last alternate stack that a handler began on, and the stack pointer before. */
+	struct {
+		uint64_t start, end, interrupted;
+	} alternate;
 	stack_t own_stack;
 	uint32_t handlers_rights; /* PKRU as the kernel sets it for a handler (keys.h) */
 	bool bad_jump;		  /* a jump of the program to no code, which faults as natively */

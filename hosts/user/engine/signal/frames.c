@@ -190,6 +190,11 @@ bool frame_push(const struct arrival *a, const struct kernel_action *action, uin
 		return false;
 	if (!access_writable(sp, top - sp))
 		return false;
+	if (entering) {
+		current->signals.alternate.start = (uint64_t)current->signals.altstack.ss_sp;
+		current->signals.alternate.end = top;
+		current->signals.alternate.interrupted = current->gpr[4];
+	}
 	f = (struct frame *)sp;
 	state_out((uint8_t *)state, a);
 	memcpy(&f->info, &a->info, sizeof(f->info));
