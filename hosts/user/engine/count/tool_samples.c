@@ -71,7 +71,8 @@ bool tool_samples_vary(unsigned e)
 	return engine_link->event[e].frequency || engine_link->event[e].jitter;
 }
 
-/* Copies the stack of this stack pointer, which ends at `end` or is another one. */
+/* Copies a stack up to its end.  If RSP is not in it, but in memory that the program uses as
+ * another one, `end` is far away, and the copy is as large as it may be. */
 static uint32_t copy_stack(void *to, uint64_t rsp, uint64_t end)
 {
 	uint64_t start = rsp - LINK_STACK_BELOW, bytes = end - start;
