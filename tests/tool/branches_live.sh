@@ -136,4 +136,19 @@ for model in core2 nehalem sandybridge; do
 	run record -o no.data -M "$model" --call-graph lbr true
 	refuses "no call stack on $model" 125 "no call-stack mode"
 done
+# The code between the branches: perf's lines, and the program's text.
+run record -q -j any,cycles --static-clocks -e instructions:upp -c 1009 -o blocks.data -- ./chain
+succeeds "record -j any,cycles"
+run script -i blocks.data -F ip,sym,brstackinsn
+succeeds "script -F brstackinsn"
+same "brstackinsn: there are lines" 1 "$(($(wc -l <<<"$out") > 100))"
+perf script -i blocks.data -F ip,sym,brstackinsn 2>/dev/null >perf.out
+echo "$out" >ours
+same "brstackinsn: as perf" "" "$(diff -B perf.out ours | head -n 5)"
+run script -i blocks.data -F ip,sym,brstackdisasm
+blocks=$(grep -vE '^ ' <<<"$out" | sed -E 's/^\t[0-9a-f]{16}\t//; s/ +\t#.*cycles.*/ #/; s/ 0x[0-9a-f]+//' | sort | uniq -c | sort -rn | awk '{ $1 = ""; print }')
+same "brstackdisasm: the loop comes first" " dec %ecx| jne #" "$(head -n 2 <<<"$blocks" | sort | paste -sd'|')"
+run record -q -j any_call -e instructions:upp -c 1009 -o calls.data -- ./chain
+run script -i calls.data -F ip,brstackinsn
+has "brstackinsn without all branches" "$err" "no samples with all branches"
 finish

@@ -18,9 +18,8 @@ static void help(void)
 	     "event,\n"
 	     "                              addr, data_src, weight, ip, sym, symoff, dso, "
 	     "srcline,\n"
-	     "                              brstack, brstacksym; or +FIELD and -FIELD to "
-	     "change\n"
-	     "                              the usual ones\n"
+	     "                              brstack, brstacksym, brstackinsn, brstackdisasm;\n"
+	     "                              or +FIELD and -FIELD to change the usual ones\n"
 	     "      --ns                    times in nanoseconds\n" FILTER_HELP
 	     "      --no-demangle           show names as the compiler wrote them\n"
 	     "      --symfs DIRECTORY       look for files with symbols below it\n"

@@ -4,7 +4,8 @@
  *
  * A call chain differs.  Its addresses are those of the process here, those of the file in perf.
  * One from last branch records begins with the sample's address here, with the newest target in
- * perf.
+ * perf.  The last block of brstackinsn goes on to the sample, also where perf takes a branch in it
+ * for one that is missing.
  */
 #include "tools/softpmu/formats/script.h"
 
@@ -14,7 +15,9 @@
 #include <string.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/disasm/disasm.h"
 #include "tools/softpmu/formats/data_source_text.h"
+#include "tools/softpmu/formats/script_blocks.h"
 #include "tools/softpmu/symbols/demangle.h"
 
 #define USUAL                                                                                      \
@@ -22,6 +25,7 @@
 	 SCRIPT_SYMOFF | SCRIPT_DSO)
 #define OF_PLACES (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 #define BRANCHES  (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM)
+#define BLOCKS	  (SCRIPT_BRSTACKINSN | SCRIPT_BRSTACKDISASM)
 
 /* Bits of struct perf_branch_entry. */
 #define BRANCH_MISSED	   1u
@@ -34,15 +38,25 @@ static const struct {
 	const char *name;
 	unsigned field;
 } names[] = {
-	{"comm", SCRIPT_COMM},	     {"pid", SCRIPT_PID},
-	{"tid", SCRIPT_TID},	     {"cpu", SCRIPT_CPU},
-	{"time", SCRIPT_TIME},	     {"period", SCRIPT_PERIOD},
-	{"event", SCRIPT_EVENT},     {"addr", SCRIPT_ADDR},
-	{"ip", SCRIPT_IP},	     {"sym", SCRIPT_SYM},
-	{"symoff", SCRIPT_SYMOFF},   {"dso", SCRIPT_DSO},
-	{"brstack", SCRIPT_BRSTACK}, {"brstacksym", SCRIPT_BRSTACKSYM},
-	{"srcline", SCRIPT_SRCLINE}, {"data_src", SCRIPT_DATA_SRC},
+	{"comm", SCRIPT_COMM},
+	{"pid", SCRIPT_PID},
+	{"tid", SCRIPT_TID},
+	{"cpu", SCRIPT_CPU},
+	{"time", SCRIPT_TIME},
+	{"period", SCRIPT_PERIOD},
+	{"event", SCRIPT_EVENT},
+	{"addr", SCRIPT_ADDR},
+	{"ip", SCRIPT_IP},
+	{"sym", SCRIPT_SYM},
+	{"symoff", SCRIPT_SYMOFF},
+	{"dso", SCRIPT_DSO},
+	{"brstack", SCRIPT_BRSTACK},
+	{"brstacksym", SCRIPT_BRSTACKSYM},
+	{"srcline", SCRIPT_SRCLINE},
+	{"data_src", SCRIPT_DATA_SRC},
 	{"weight", SCRIPT_WEIGHT},
+	{"brstackinsn", SCRIPT_BRSTACKINSN},
+	{"brstackdisasm", SCRIPT_BRSTACKDISASM},
 };
 
 /* --- fields ----------------------------------------------------------------------------------- */
@@ -112,6 +126,7 @@ struct writer {
 	struct profile *profile;
 	FILE *to;
 	int event_width;
+	struct disasm *disasm;
 };
 
 /* Returns the fields of the samples of an event. */
@@ -226,6 +241,14 @@ static void print_branches(const struct writer *w, unsigned fields, const struct
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
+/* Returns whether no branch has come between those of a sample, so that the code between them is
+ * known. */
+static bool has_all_branches(const struct perfdata_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	       event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY;
+}
+
 static void write_sample(void *opaque, const struct profile_sample *s)
 {
 	const struct writer *w = opaque;
@@ -262,17 +285,39 @@ static void write_sample(void *opaque, const struct profile_sample *s)
 	}
 	if (fields & BRANCHES && !is_trace)
 		print_branches(w, fields, s);
+	if (fields & BLOCKS && has_all_branches(event))
+		script_blocks_write(w->disasm, fields & SCRIPT_BRSTACKINSN, s, w->to);
 	putc('\n', w->to);
+}
+
+/* Addresses in instructions stay numbers. */
+static bool no_name(void *opaque, uint64_t address, char *text, size_t bytes)
+{
+	(void)opaque;
+	(void)address;
+	(void)snprintf(text, bytes, "%s", "");
+	return false;
 }
 
 void script_write(const struct script *script, struct profile *profile, FILE *to)
 {
-	struct writer w = {.script = script, .profile = profile, .to = to};
+	struct writer w = {.script = script,
+			   .profile = profile,
+			   .to = to,
+			   .disasm = disasm_new(false, no_name, NULL)};
+
+	bool blocks = false;
 
 	for (size_t i = 0; i < profile_event_count(profile); i++) {
 		int width = (int)strlen(profile_event_name(profile, i));
 
 		w.event_width = width > w.event_width ? width : w.event_width;
+		blocks |= has_all_branches(perfdata_event_at(profile->reader, i));
 	}
+	if ((script->fields | script->add) & BLOCKS && !blocks)
+		tool_error("%s has no samples with all branches, which brstackinsn and "
+			   "brstackdisasm need: see softpmu record -b",
+			   profile->path);
 	profile_each(profile, PROFILE_BRANCHES | PROFILE_CALLERS, write_sample, &w);
+	disasm_free(w.disasm);
 }

@@ -23,9 +23,11 @@ enum script_field {
 	SCRIPT_DSO = 2048,
 	SCRIPT_BRSTACK = 4096,
 	SCRIPT_BRSTACKSYM = 8192,
-	SCRIPT_DATA_SRC = 16384, /* after the address of the data */
-	SCRIPT_WEIGHT = 32768,	 /* after that */
-	SCRIPT_SRCLINE = 65536,	 /* on a line of its own after each place */
+	SCRIPT_DATA_SRC = 16384,       /* after the address of the data */
+	SCRIPT_WEIGHT = 32768,	       /* after that */
+	SCRIPT_SRCLINE = 65536,	       /* on a line of its own after each place */
+	SCRIPT_BRSTACKINSN = 131072,   /* the code between the last branches: its bytes */
+	SCRIPT_BRSTACKDISASM = 262144, /* or its instructions */
 };
 
 struct script {
