@@ -96,7 +96,9 @@ as_natively "signals" bash -c 'trap "n=\$((n + 1))" USR1; for i in {1..200}; do 
 if have perl; then
 	as_natively "a timer" perl -e '
 		use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(2000, 2000);
-		for (1 .. 300000) { $s = ($s * 31 + $_) % 1000003 } ualarm(0); print "$s\n"; print $n > 5 ? "ticks\n" : "none\n"'
+		for (1 .. 300000) { $s = ($s * 31 + $_) % 1000003 } print "$s\n";
+		$end = time + 20; 1 while $n <= 5 && time < $end; # a fast machine has had fewer ticks by now
+		ualarm(0); print $n > 5 ? "ticks\n" : "none\n"'
 fi
 
 # What is absent without a model, and what is wrong.
