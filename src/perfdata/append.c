@@ -13,6 +13,16 @@
 
 /* --- records --------------------------------------------------------------------------- */
 
+/* Writes the buffer.  Compressed records replace the features, without which nobody can expand
+ * them.  So the features follow at once: the file of a killed writer can be read. */
+static void empty_buffer(struct perfdata_writer *writer)
+{
+	if (writer->packer)
+		perfdata_sync(writer);
+	else
+		writer_flush(writer);
+}
+
 /*
  * Reserves space for a record of this size and fills its header in. The cursor is bad if there is
  * no space.
@@ -25,7 +35,7 @@ static struct cursor begin_record(struct perfdata_writer *writer, uint32_t type,
 	struct cursor cursor = {.writing = true};
 
 	if (writer->buffered + bytes > BUFFER_BYTES)
-		writer_flush(writer);
+		empty_buffer(writer);
 	if (writer->error || bytes > (writer->packer ? PACK_BYTES : RECORD_BYTES_MAX)) {
 		cursor.bad = true;
 		return cursor;
@@ -284,6 +294,8 @@ bool perfdata_add_trace(struct perfdata_writer *writer, const struct perfdata_tr
 	writer_flush(writer);
 	if (writer->error || !write_trace(writer, trace))
 		return false;
+	if (writer->packer)
+		perfdata_sync(writer);
 	writer->traced += trace->count;
 	writer->trace_bytes += trace->count * sizeof(*trace->records);
 	remember_time(&writer->about, trace->time_ns);

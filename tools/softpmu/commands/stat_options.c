@@ -79,7 +79,7 @@ static void print_help(void)
 	       "      --write-baseline FILE\n"
 	       "                         also write the counts to FILE, for --baseline\n"
 	       "      --label NAME       the benchmark's name in a baseline with several\n"
-	       "  -B, -c, --no-scale, --no-merge, --all-user\n"
+	       "  -B, --big-num, -c, --scale, --no-scale, --no-merge, --all-user\n"
 	       "                         have no effect; accepted because perf has them\n"
 	       "  -v, --verbose          also print what the unit and the translator did\n"
 	       "  -h, --help             print this text\n\n"
