@@ -252,6 +252,28 @@ static void wakes(void)
 	CHECK_EQ(wakeups(&third, PERF_RECORD_COMM), UINT64_C(0x0001000100010000));
 }
 
+/* A record that is larger than the ring overwrites itself, and nothing else. */
+static void too_large(void)
+{
+	const struct perf_event_attr attr = {.sample_period = 1};
+	static uint64_t record[3 * BYTES / 8 + 2], ring_and_guard[2 * BYTES / 8];
+	const struct perf_ring_memory narrow = {&page, (uint8_t *)ring_and_guard};
+	struct perf_ring ring;
+	bool wakes;
+
+	begin(&ring, &attr, false);
+	for (unsigned i = 0; i < 3 * BYTES / 8 + 2; i++)
+		record[i] = i + 1;
+	CHECK(perf_ring_write(&ring, narrow, &attr, &of, record, sizeof(record), &wakes));
+	CHECK_EQ(page.data_head, sizeof(record));
+	CHECK_EQ(ring_and_guard[0], 3 * BYTES / 8 + 1);
+	CHECK_EQ(ring_and_guard[1], 3 * BYTES / 8 + 2);
+	CHECK_EQ(ring_and_guard[2], 2 * BYTES / 8 + 3);
+	CHECK_EQ(ring_and_guard[BYTES / 8 - 1], 3 * BYTES / 8);
+	for (unsigned i = BYTES / 8; i < 2 * BYTES / 8; i++)
+		CHECK_EQ(ring_and_guard[i], 0);
+}
+
 int main(void)
 {
 	RUN(samples());
@@ -260,6 +282,7 @@ int main(void)
 	RUN(full());
 	RUN(paused());
 	RUN(overwritten());
+	RUN(too_large());
 	RUN(wakes());
 	return test_summary();
 }

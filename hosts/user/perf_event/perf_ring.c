@@ -31,14 +31,21 @@ bool perf_ring_has_room(const struct perf_ring *ring, uint64_t tail, uint64_t by
 	return ring->overwrite || (free & (ring->bytes - 1)) >= bytes;
 }
 
+/* A ring that is overwritten takes records that are larger than the ring, too. */
 static void put(const struct perf_ring *ring, uint8_t *data, uint64_t at, const void *from,
 		size_t bytes)
 {
-	size_t offset = at & (ring->bytes - 1);
-	size_t first = ring->bytes - offset < bytes ? ring->bytes - offset : bytes;
+	const uint8_t *next = from;
 
-	memcpy(data + offset, from, first);
-	memcpy(data, (const uint8_t *)from + first, bytes - first);
+	while (bytes) {
+		size_t offset = at & (ring->bytes - 1);
+		size_t part = ring->bytes - offset < bytes ? ring->bytes - offset : bytes;
+
+		memcpy(data + offset, next, part);
+		at += part;
+		next += part;
+		bytes -= part;
+	}
 }
 
 /* Takes room for so many bytes.  Returns where they are. */
