@@ -3,8 +3,8 @@
  * script_blocks.c: the code that a sample's last branches say has run, in the form of perf's field
  * brstackinsn.
  *
- * The oldest branch stands alone, because it is not known where its block begins.  The last block
- * ends at the sample.
+ * The oldest branch has no instructions before it: the sample does not tell where its block begins.
+ * The last block ends at the sample.
  */
 #include "tools/softpmu/formats/script_blocks.h"
 
