@@ -85,6 +85,12 @@ struct spmu_front_shape {
  * line		Clocks from one line from memory to the next, at least.
  * level	Clocks from an address to its data, by enum spmu_uarch_level.
  * front	Where micro-operations come from.
+ * entry	Instructions in an entry of the decoded instruction cache, of which one is delivered in
+ *		a clock, and two if a taken branch follows; up to 64; 0: this does not limit the core.
+ * jumps	Taken branches that can be followed in a clock, 1 or 2; 0: 1.  Only with `entry`.
+ * scheduler	Instructions with a result in general registers or flags that can wait for their
+ *		operands; 0: as many as the window holds.
+ * commits	Stores that go to the first level in a clock, up to 4; 0: 1.
  */
 struct spmu_core_shape {
 	size_t size;
@@ -96,6 +102,7 @@ struct spmu_core_shape {
 	uint16_t level[5];
 	uint32_t rules; /* SPMU_CORE_ bits */
 	struct spmu_front_shape front;
+	uint16_t entry, jumps, commits, scheduler;
 };
 
 /*

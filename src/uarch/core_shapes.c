@@ -11,6 +11,7 @@
 #include "data/uarch/costs_silvermont.inc"
 #include "data/uarch/costs_skylake.inc"
 #include "data/uarch/costs_zen4.inc"
+#include "data/uarch/costs_zen5.inc"
 
 #define DIVIDER TIMED_DIVIDER
 
@@ -28,6 +29,7 @@ COSTS(sandybridge, sandybridge_units)
 COSTS(silvermont, NULL)
 COSTS(skylake, haswell_units)
 COSTS(zen4, NULL)
+COSTS(zen5, NULL)
 
 #include "data/uarch/cores.inc"
 
@@ -82,6 +84,9 @@ const char *spmu_core_shape_error(const struct spmu_core_shape *core)
 		return "the reorder buffer has 1 to 512 entries";
 	if (!is_within(core->stores, TIMED_STORES_MAX) || !is_within(core->fills, TIMED_FILLS_MAX))
 		return "a core has 1 to 128 store buffers and 1 to 64 fill buffers";
+	if (core->entry > 64 || core->jumps > 2 || core->commits > 4)
+		return "a core has entries of up to 64 instructions, and in a clock follows up to "
+		       "2 taken branches and commits up to 4 stores";
 	for (unsigned i = 1; i < sizeof(core->level) / sizeof(core->level[0]); i++)
 		if (core->level[i] < core->level[0])
 			return "a level of memory is faster than the first one";

@@ -50,6 +50,9 @@ static void begin_again(struct spmu_timeline *t, bool meets)
 	t->last_window = t->barrier = 0;
 	t->window_at = t->stored_at = 0;
 	t->after_return = false;
+	t->entries = (struct entries){0};
+	if (t->core.scheduler)
+		memset(&t->scheduler, 0, sizeof(t->scheduler));
 	memset(t->ready, 0, sizeof(t->ready));
 	memset(t->backlog, 0, sizeof(t->backlog));
 	memset(t->window, 0, t->core.window * sizeof(t->window[0]));

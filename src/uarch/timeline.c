@@ -34,6 +34,7 @@ enum spmu_status spmu_timeline_create(void *memory, const struct spmu_core_shape
 	t->core = shape;
 	t->dispatch_step = PART / shape.width;
 	t->retire_step = PART / shape.retire;
+	t->commit_step = PART / (shape.commits ? shape.commits : 1);
 	*timeline = t;
 	return SPMU_OK;
 }
@@ -253,7 +254,7 @@ static inline void store(struct spmu_timeline *t, const struct spmu_timed_access
 {
 	uint64_t start = complete + (a && a->walk ? t->core.walk * PART : 0);
 
-	t->committed = later(t->committed + PART, t->retired);
+	t->committed = later(t->committed + t->commit_step, t->retired);
 	if (a && a->level != SPMU_LEVEL_L1)
 		t->committed = later(t->committed, fill(t, a, start));
 	if (a)
@@ -311,19 +312,35 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 		t->barrier = complete;
 }
 
+/* Waits for a place in the scheduler.  Only instructions with a result in general registers or flags
+ * need one. */
+INLINE void wait_for_scheduler(struct spmu_timeline *t, struct mode mode)
+{
+	uint64_t clock = t->dispatched / PART;
+	uint64_t room = scheduler_room(&t->scheduler, clock, t->core.scheduler);
+
+	if (room > clock)
+		wait_by(t, room * PART, CAUSE_CORE, mode);
+}
+
 INLINE void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
 		     const struct spmu_timed_access *a, unsigned accesses, struct mode mode)
 {
 	uint64_t start, complete, loaded;
 	enum cause late = CAUSE_CORE;
+	bool scheduled = t->core.scheduler && in->uses && in->target[0] < TIMED_VECTOR;
 
 	dispatch(t, in, mode);
+	if (scheduled && !mode.unlimited)
+		wait_for_scheduler(t, mode);
 	if (mode.account)
 		t->account.level = SPMU_LEVEL_L1;
 	start = loaded = load_all(t, in, a, accesses, mode);
 	for (unsigned i = 0; i < TIMED_SOURCES && in->source[i] != TIMED_NONE; i++)
 		start = later(start, t->ready[in->source[i]]);
 	start = later(start, use_ports(t, in, mode));
+	if (scheduled && start > t->dispatched)
+		scheduler_add(&t->scheduler, start / PART);
 	complete = start + in->latency * PART;
 	for (unsigned i = 0; i < TIMED_TARGETS && in->target[i] != TIMED_NONE; i++)
 		t->ready[in->target[i]] = complete;
@@ -338,11 +355,21 @@ INLINE void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
 		store_all(t, in, a, accesses, complete);
 }
 
-/* Code is fetched from another place, at least some clocks after the last one. */
-static inline void begin_window(struct spmu_timeline *t, unsigned clocks)
+/* Code is fetched from another place, at least some time after the last one. */
+static inline void begin_window(struct spmu_timeline *t, uint64_t time)
 {
-	wait_for_front(t, t->last_window + clocks * PART, CAUSE_TAKEN);
+	wait_for_front(t, t->last_window + time, CAUSE_TAKEN);
 	t->last_window = t->dispatched;
+}
+
+/* Fetches from the decoded instruction cache, an entry in a clock. */
+static void fetch_entries(struct spmu_timeline *t, const struct spmu_timed_block *b)
+{
+	if (b->linear != t->end)
+		begin_window(t, timeline_entries_jump(t, b));
+	else
+		wait_for_front(t, t->last_window, CAUSE_TAKEN);
+	t->last_window += timeline_entries_fetch(t, b);
 }
 
 /* The block is fetched: after a taken branch, or from another level. */
@@ -356,10 +383,14 @@ static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 		if (t->account.on && level >= SPMU_LEVEL_LLC)
 			t->account.sum[SUM_CODE_OFFCORE] += took;
 	}
+	if (t->core.entry) {
+		fetch_entries(t, b);
+		return;
+	}
 	if (b->linear != t->end)
-		begin_window(t, t->after_return ? t->core.returned : t->core.taken);
+		begin_window(t, (t->after_return ? t->core.returned : t->core.taken) * PART);
 	else if (t->core.rules & SPMU_CORE_FETCHES_LINES && !(b->linear % LINE))
-		begin_window(t, 1);
+		begin_window(t, PART);
 	if (t->core.rules & SPMU_CORE_FETCHES_LINES)
 		t->last_window += ((b->end - 1) / LINE - b->linear / LINE) * PART;
 }

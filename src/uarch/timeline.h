@@ -5,6 +5,7 @@
 
 #include "src/uarch/account.h"
 #include "src/uarch/front.h"
+#include "src/uarch/scheduler.h"
 
 #define PORTS	   64u
 #define FORWARDS   256u
@@ -16,13 +17,23 @@ struct remembered {
 	uint64_t what, ready;
 };
 
+/* What is fetched from one line after a taken branch, on a core with entries. */
+struct entries {
+	uint64_t start;
+	unsigned insns;
+	bool alone; /* the next taken branch cannot be followed in the same clock */
+};
+
 struct spmu_timeline {
 	struct spmu_core_shape core;
 	uint64_t dispatch_step, retire_step; /* for each place in the window */
+	uint64_t commit_step;		     /* for each store */
 	uint64_t dispatched, retired, committed, resolved;
 	uint64_t last_window,
 		end;	   /* the last start of fetching; the address after the last block */
 	bool after_return; /* the last block ended with a return */
+	struct entries entries;
+	struct scheduler scheduler;
 	uint64_t barrier, line_free; /* loads start after `barrier` */
 	uint64_t ready[TIMED_REGISTERS];
 	uint64_t backlog[PORTS];
@@ -42,6 +53,13 @@ struct spmu_timeline {
 void timeline_fetch(struct spmu_timeline *t, const struct spmu_timed_block *b);
 void timeline_run_insn(struct spmu_timeline *t, const struct timed_insn *in,
 		       const struct spmu_timed_access *access, unsigned accesses);
+
+/* timeline_entries.c: Returns how long after the last fetch a taken branch's target is fetched, and
+ * begins there. */
+uint64_t timeline_entries_jump(struct spmu_timeline *t, const struct spmu_timed_block *b);
+
+/* Fetches a block's code.  Returns the time it takes beside the first clock. */
+uint64_t timeline_entries_fetch(struct spmu_timeline *t, const struct spmu_timed_block *b);
 
 /* timeline_account.c: accounts for a line that is asked for, and is on its way from `start` to
  * `done`. */

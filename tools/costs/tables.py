@@ -17,9 +17,10 @@ PROCESSORS = [
     ("icelake", "icelake-server"),
     ("silvermont", "slm"),
     ("zen4", "znver4"),
+    ("zen5", "znver5"),
 ]
 LOADS, STORES = 1, 2
-GENERAL = (1, 5)  # FORM_GPR, FORM_GPR8
+GENERAL, VECTOR = (1, 5), (2,)  # FORM_GPR, FORM_GPR8; FORM_VECTOR
 BY_REG, BY_MOD, BY_W, BY_L, BY_B, MODRM = 1, 2, 4, 8, 16, 32
 LICENCE = "/* SPDX-License-Identifier: MIT */\n"
 UNKNOWN = (1, 0, 1, 0, ())  # uops, uses, latency, load, ports
@@ -28,8 +29,9 @@ UNKNOWN = (1, 0, 1, 0, ())  # uops, uses, latency, load, ports
 class Model:
     """A processor's ports, and costs as they come."""
 
-    def __init__(self, name, llvm, load_latency, masks):
+    def __init__(self, name, llvm, load_latency, masks, resources):
         self.name, self.llvm, self.load_latency, self.masks = name, llvm, load_latency, masks
+        self.resources = resources  # numbers by name
         self.costs, self.sets, self.uses = {UNKNOWN: 0}, {}, []
 
     def parse(self, text):
@@ -66,42 +68,54 @@ def read_forms(program):
     return forms
 
 
-def ask(program, forms):
+def ask(program, forms, units):
+    """Returns LLVM's version and its models, and adds its answers to the forms."""
     answer = subprocess.run([program] + [llvm for _, llvm in PROCESSORS], check=True, text=True, capture_output=True,
                             input="".join(f["bytes"] + "\n" for f in forms)).stdout.splitlines()
     version, at, models = answer[0], 1, []
     for name, llvm in PROCESSORS:
         _, _, load_latency, count = answer[at].split()
-        masks = {}
+        masks, resources = {}, {}
         for line in answer[at + 1:at + 1 + int(count)]:
-            number, _, mask = line.split()
+            number, resource, mask = line.split()
             masks[int(number)] = int(mask)
-        models.append(Model(name, llvm, int(load_latency), masks))
+            resources[resource] = int(number)
+        models.append(Model(name, llvm, int(load_latency), masks, resources))
         at += 1 + int(count)
+    for (name, resource), mask in units.items():
+        model = next(m for m in models if m.name == name)
+        model.masks[model.resources[resource]] = mask
     for form, line in zip(forms, answer[at:], strict=True):
         form["llvm"] = [m.parse(t) for m, t in zip(models, line.split("\t")[1:], strict=True)]
     return version, models
 
 
 def read_corrections(path):
-    """Returns {(processor, mnemonic, place): {field: value}}; place: r, m, to or from."""
-    fixes = {}
+    """Returns {(processor, mnemonic, place): {field: value}} and {(processor, resource): mask of its units}."""
+    fixes, units = {}, {}
     for number, line in enumerate(open(path), 1):
         words = line.split("#")[0].split()
         if not words:
             continue
+        if "#" in line and len(words) == 4 and words[2] == "units":
+            units[words[0], words[1]] = sum(1 << int(unit) for unit in words[3].split(","))
+            continue
         if "#" not in line or len(words) != 5:
-            sys.exit(f"{path}:{number}: PROCESSOR,... MNEMONIC,... r|m|*|to|from FIELD VALUE # SOURCE")
+            sys.exit(f"{path}:{number}: PROCESSOR,... MNEMONIC,... PLACE FIELD VALUE # SOURCE")
         processors, mnemonics, place, field, value = words
         for processor, mnemonic in itertools.product(processors.split(","), mnemonics.split(",")):
             for p in "rm" if place == "*" else [place]:
-                fixes.setdefault((processor, mnemonic, p), {})[field] = int(value)
-    return fixes
+                fixes.setdefault((processor, mnemonic, p), {})[field] = value if field == "ports" else int(value)
+    return fixes, units
+
+
+def names(form, fields, kinds):
+    """Returns whether one of these fields of the encoding names a register of these kinds."""
+    return any(fields >> i & 1 and form["operands"][1] >> 3 * i & 7 in kinds for i in range(6))
 
 
 def has_general(form, fields):
-    """Returns whether one of these fields of the encoding names a general register."""
-    return any(fields >> i & 1 and form["operands"][1] >> 3 * i & 7 in GENERAL for i in range(6))
+    return names(form, fields, GENERAL)
 
 
 def places_of(form, in_memory):
@@ -110,7 +124,9 @@ def places_of(form, in_memory):
         return ["m"]
     if has_general(form, form["operands"][5]):
         return ["r", "to"]
-    return ["r", "from"] if has_general(form, form["operands"][4]) else ["r"]
+    if has_general(form, form["operands"][4]):
+        return ["r", "from"]
+    return ["r", "vector"] if names(form, form["operands"][5], VECTOR) else ["r"]
 
 
 def make_cost(model, form, answer, register, fix):
@@ -124,6 +140,10 @@ def make_cost(model, form, answer, register, fix):
         latency = min(register[1] if register else max(total - model.load_latency, 1), total)
         load = total - latency or model.load_latency
     uops, latency, load = fix.get("uops", uops), fix.get("latency", latency), fix.get("load", load)
+    if latency < fix.get("least", 0):
+        latency = fix["least"]
+    if "ports" in fix:
+        ports = ((model.masks[model.resources[fix["ports"]]], 1),)
     if "clocks" in fix:
         longest = max(n for _, n in ports)
         ports = tuple((mask, fix["clocks"] if n == longest else n) for mask, n in ports)
@@ -144,9 +164,10 @@ def add_costs(models, forms, fixes):
         for i, m in enumerate(models):
             fix = {}
             for place in places_of(f, memory):
-                key = (m.name, f["name"], place)
-                unused.discard(key)
-                fix |= fixes.get(key, {})
+                for mnemonic in ("any", f["name"]):
+                    key = (m.name, mnemonic, place)
+                    unused.discard(key)
+                    fix |= fixes.get(key, {})
             same = register["llvm"][i] if memory and register and register["name"] == f["name"] else None
             rows.append(m.number(make_cost(m, f, f["llvm"][i], same, fix)))
         f["costs"] = tuple(rows)
@@ -275,8 +296,9 @@ def write_model(folder, version, model, index, costs):
 def main():
     forms_program, llvm_program, corrections, folder = sys.argv[1:]
     forms = read_forms(forms_program)
-    version, models = ask(llvm_program, forms)
-    add_costs(models, forms, read_corrections(corrections))
+    fixes, units = read_corrections(corrections)
+    version, models = ask(llvm_program, forms, units)
+    add_costs(models, forms, fixes)
     pages, leaves, kinds, operands, costs = make_pages(forms)
     write_forms(folder, pages, leaves, kinds, operands)
     for index, model in enumerate(models):
