@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from accuracy import begin, summary
+from accuracy import begin, pin, summary
 
 PASSES = 20
 WORDS = "the quick brown fox jumps over a lazy dog while seven zebras watch from the hill".split()
@@ -118,6 +118,7 @@ def measure(kernels, commands):
     """Returns the core clocks of each command in user mode.  Several passes, as in accuracy.py."""
     rates, costs, runs = [], [], [[] for _ in commands]
     for _ in range(PASSES):
+        pin(kernels)
         rates.append(frequency(kernels))
         costs.append(cost_of_fault())
         for command, of_command in zip(commands, runs):

@@ -15,11 +15,11 @@
  * branch stops dispatch until it is resolved and the front end is full again.  So misses overlap as
  * far as the window, the data they depend on, and the fill buffers allow.
  *
- * Simplified: the front end delivers as much as dispatch takes, except at taken branches and after
- * misses.  The window has no separate schedulers and no load buffer.  A port is chosen at dispatch.
- * A store forwards to a load that begins at the same address.  Flags are two registers, CF and the
- * others.  x87 instructions wait for each other.  Frequency does not change, so reference clocks
- * are core clocks.
+ * Simplified: the front end delivers as much as dispatch takes, except at taken branches, after
+ * misses, and on a core with entries (`entry`).  There is at most one scheduler (`scheduler`), and
+ * no load buffer.  A port is chosen at dispatch.  A store forwards to a load that begins at the
+ * same address.  Flags are two registers, CF and the others.  x87 instructions wait for each other.
+ * Frequency does not change, so reference clocks are core clocks.
  *
  * Example: examples/timeline.c.
  */
@@ -85,12 +85,13 @@ struct spmu_front_shape {
  * line		Clocks from one line from memory to the next, at least.
  * level	Clocks from an address to its data, by enum spmu_uarch_level.
  * front	Where micro-operations come from.
- * entry	Instructions in an entry of the decoded instruction cache, of which one is delivered in
- *		a clock, and two if a taken branch follows; up to 64; 0: this does not limit the core.
+ * entry	Instructions in an entry of the decoded instruction cache, up to 64; 0: this does not
+ *		limit the core.  Two entries of a line of code are delivered in a clock, and each
+ *		further two of the same line two clocks later.
  * jumps	Taken branches that can be followed in a clock, 1 or 2; 0: 1.  Only with `entry`.
+ * commits	Stores that go to the first level in a clock, up to 4; 0: 1.
  * scheduler	Instructions with a result in general registers or flags that can wait for their
  *		operands; 0: as many as the window holds.
- * commits	Stores that go to the first level in a clock, up to 4; 0: 1.
  */
 struct spmu_core_shape {
 	size_t size;

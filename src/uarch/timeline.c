@@ -312,15 +312,13 @@ static void store_all(struct spmu_timeline *t, const struct timed_insn *in,
 		t->barrier = complete;
 }
 
-/* Waits for a place in the scheduler.  Only instructions with a result in general registers or flags
- * need one. */
+/* Waits for a place in the scheduler.  Only instructions with a result in general registers or
+ * flags need one. */
 INLINE void wait_for_scheduler(struct spmu_timeline *t, struct mode mode)
 {
-	uint64_t clock = t->dispatched / PART;
-	uint64_t room = scheduler_room(&t->scheduler, clock, t->core.scheduler);
+	uint64_t room = scheduler_room(&t->scheduler, t->dispatched / PART, t->core.scheduler);
 
-	if (room > clock)
-		wait_by(t, room * PART, CAUSE_CORE, mode);
+	wait_by(t, room * PART, CAUSE_CORE, mode);
 }
 
 INLINE void run_insn(struct spmu_timeline *t, const struct timed_insn *in,
@@ -362,11 +360,13 @@ static inline void begin_window(struct spmu_timeline *t, uint64_t time)
 	t->last_window = t->dispatched;
 }
 
-/* Fetches from the decoded instruction cache, an entry in a clock. */
+/* Fetches entries of the decoded instruction cache. */
 static void fetch_entries(struct spmu_timeline *t, const struct spmu_timed_block *b)
 {
-	if (b->linear != t->end)
-		begin_window(t, timeline_entries_jump(t, b));
+	uint64_t time = b->linear != t->end ? timeline_entries_jump(t, b) : 0;
+
+	if (time)
+		begin_window(t, time);
 	else
 		wait_for_front(t, t->last_window, CAUSE_TAKEN);
 	t->last_window += timeline_entries_fetch(t, b);

@@ -19,9 +19,9 @@ struct remembered {
 
 /* What is fetched from one line after a taken branch, on a core with entries. */
 struct entries {
-	uint64_t start;
-	unsigned insns;
-	bool alone; /* the next taken branch cannot be followed in the same clock */
+	uint64_t start, line;
+	unsigned insns; /* in this line */
+	bool alone;	/* the next taken branch cannot be followed in the same clock */
 };
 
 struct spmu_timeline {

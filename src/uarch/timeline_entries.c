@@ -24,7 +24,8 @@ uint64_t timeline_entries_jump(struct spmu_timeline *t, const struct spmu_timed_
 	bool joins = t->core.jumps == 2 && !e->alone && !more && b->linear != e->start;
 	uint64_t clocks = t->after_return ? t->core.returned : joins ? 0 : t->core.taken;
 
-	*e = (struct entries){b->linear, 0, t->after_return || joins};
+	*e = (struct entries){
+		.start = b->linear, .line = b->linear / LINE, .alone = t->after_return || joins};
 	return (clocks + more) * PART;
 }
 
@@ -34,11 +35,12 @@ uint64_t timeline_entries_fetch(struct spmu_timeline *t, const struct spmu_timed
 	uint64_t at = b->linear, clocks = 0;
 
 	for (unsigned i = 0; i < b->count; i++) {
-		if (!(at % LINE) || (i && at / LINE != (at - b->insn[i - 1].length) / LINE)) {
+		if (at / LINE != e->line) {
 			unsigned more = more_clocks(t);
 
 			clocks += more ? more + 1 : 0;
 			e->insns = 0;
+			e->line = at / LINE;
 		}
 		e->insns += !(b->insn[i].flags & TIMED_FUSED);
 		at += b->insn[i].length;

@@ -20,11 +20,11 @@
 #include "kernels.h"
 
 /* Many short runs: some of them nobody interrupts. */
-#define RUNS	40
+#define RUNS	    40
 #define CLOCK_TURNS 20000
-#define ARENA	(64u << 20)
-#define STREAM	(8u << 20)
-#define TOUCHED (64u << 10) /* by loops */
+#define ARENA	    (64u << 20)
+#define STREAM	    (8u << 20)
+#define TOUCHED	    (64u << 10) /* by loops */
 
 static uint8_t *arena;
 
@@ -262,9 +262,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Prints the core clocks of a turn.  The frequency of the core changes all the time, so `clock` runs
- * before and after each run, and only runs count whose two frequencies agree.  The lower quartile of
- * the runs is printed, because other users of the core can only make a run slower.
+ * Prints the core clocks of a turn.  The frequency of the core changes all the time, so `clock`
+ * runs before and after each run, and only runs count whose two frequencies agree.  The lower
+ * quartile of the runs is printed, because other users of the core can only make a run slower.
  */
 static void print_clocks(const struct kernel *k, uint64_t turns)
 {

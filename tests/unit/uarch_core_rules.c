@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uarch_core_rules.c: rules of single cores in the model of time: memory renaming, lines of code
- * that are fetched, and returns (docs/machine.md).  The clocks follow by hand.
+ * uarch_core_rules.c: rules of single cores in the model of time: memory renaming, lines and
+ * entries of code that are fetched, returns, stores in a clock, and the scheduler
+ * (docs/machine.md).  The clocks follow by hand, or were measured on a processor.
  */
 #include "check.h"
 #include "timed_code.h"
@@ -105,6 +106,100 @@ static void test_fetching(void)
 	CHECK(run_at(&core, returns, 1, AT) < TURNS * core.taken + 10);
 }
 
+#define MOST_INSNS 40u
+
+/* Returns the clocks of TURNS turns of `count` instructions that begin at `linear`. */
+static uint64_t run_many(const struct spmu_core_shape *core, struct spmu_code insn, unsigned count,
+			 uint64_t linear)
+{
+	struct spmu_code code[MOST_INSNS];
+
+	for (unsigned i = 0; i < count; i++)
+		code[i] = insn;
+	return run_at(core, code, count, linear);
+}
+
+/* Zen 5: loops of NOPs that were measured (two instructions for the loop are one more NOP here). */
+static void test_entries(void)
+{
+	static const struct {
+		unsigned insns, quarters; /* of a clock */
+	} lines[] = {{8, 4}, {12, 6}, {13, 12}, {19, 12}, {24, 12}, {25, 20}, {31, 20}, {36, 20}};
+	const struct spmu_code nop = NOP, long_nop = {(const uint8_t *)"\x0f\x1f\x40\x08", 4};
+	struct spmu_core_shape core = shape_of("zen5");
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		CHECK_ROW((int)i, is_about(run_many(&core, nop, lines[i].insns, AT),
+					   TURNS * lines[i].quarters / 4));
+	/* A line of 16 takes three clocks before the next one, a line of 12 no time of its own. */
+	CHECK(is_about(run_many(&core, long_nop, 17, AT), TURNS * 4));
+	CHECK(is_about(run_many(&core, long_nop, 24, AT + 16), TURNS * 3));
+	core.entry = 0;
+	CHECK(is_about(run_many(&core, nop, 32, AT), TURNS * 4));
+}
+
+/* Runs two blocks of a NOP in turns, whose second one can be a return. */
+static uint64_t run_two(const struct spmu_core_shape *core, struct spmu_code second)
+{
+	const struct spmu_code nop = NOP;
+	void *other = malloc(spmu_timed_block_bytes(1));
+	const struct spmu_timed_block *a = spmu_timed_block_create(block_memory, core, AT, &nop, 1);
+	const struct spmu_timed_block *b =
+		other ? spmu_timed_block_create(other, core, AT + 256, &second, 1) : NULL;
+	struct spmu_timeline *t;
+	uint64_t clocks = 0;
+
+	if (CHECK(a && b) && CHECK(spmu_timeline_create(memory, core, &t) == SPMU_OK)) {
+		for (unsigned i = 0; i < TURNS; i++) {
+			spmu_timeline_run(t, a, 1, SPMU_LEVEL_L1, NULL, 0);
+			spmu_timeline_run(t, b, 1, SPMU_LEVEL_L1, NULL, 0);
+		}
+		clocks = spmu_timeline_clocks(t);
+	}
+	free(other);
+	return clocks;
+}
+
+static void test_jumps(void)
+{
+	const struct spmu_code nop = NOP, ret = RET;
+	struct spmu_core_shape core = shape_of("zen5");
+
+	/* Two taken branches are followed in a clock, but not one to the same place again. */
+	CHECK(is_about(run_two(&core, nop), TURNS));
+	CHECK(is_about(run_many(&core, nop, 1, AT), TURNS));
+	/* Nor after a return, which itself takes three. */
+	CHECK(is_about(run_two(&core, ret), TURNS * (core.returned + 1u)));
+	core.jumps = 0;
+	CHECK(is_about(run_two(&core, nop), TURNS * 2));
+}
+
+static void test_commits(void)
+{
+	const struct spmu_code store = STORE;
+	struct spmu_core_shape core = shape_of("zen5");
+
+	core.stores = 4;
+	CHECK(is_about(run_many(&core, store, 4, AT), TURNS * 2));
+	core.commits = 0;
+	CHECK(is_about(run_many(&core, store, 4, AT), TURNS * 4));
+}
+
+/* Chains of eight multiplications that begin anew: the scheduler limits how many overlap. */
+static void test_scheduler(void)
+{
+	const struct spmu_code chain[] = {XOR_EAX,  IMUL_RAX, IMUL_RAX, IMUL_RAX, IMUL_RAX,
+					  IMUL_RAX, IMUL_RAX, IMUL_RAX, IMUL_RAX};
+	struct spmu_core_shape core = shape_of("zen5");
+
+	core.scheduler = 0;
+	CHECK(run_at(&core, chain, 9, AT) < TURNS * 4);
+	/* With four places the next chain begins when this one has five instructions left. */
+	core.scheduler = 4;
+	CHECK(run_at(&core, chain, 9, AT) > TURNS * 12);
+	CHECK(run_at(&core, chain, 9, AT) < TURNS * 24);
+}
+
 int main(void)
 {
 	memory = aligned_alloc(64, (spmu_timeline_bytes() + 63) & ~(size_t)63);
@@ -114,6 +209,10 @@ int main(void)
 	RUN(test_renaming());
 	RUN(test_changes());
 	RUN(test_fetching());
+	RUN(test_entries());
+	RUN(test_jumps());
+	RUN(test_commits());
+	RUN(test_scheduler());
 	free(memory);
 	free(block_memory);
 	return test_summary();

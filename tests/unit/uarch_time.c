@@ -237,6 +237,9 @@ static void test_bad(void)
 	BAD(stores, 0);
 	BAD(fills, 65);
 	BAD(level[2], 3);
+	BAD(entry, 65);
+	BAD(jumps, 3);
+	BAD(commits, 5);
 	CHECK(!spmu_timed_block_create(block_memory, &good, AT, code, 0));
 	CHECK(!spmu_timed_block_create(NULL, &good, AT, code, 1));
 	CHECK(!spmu_timed_block_create(block_memory, NULL, AT, code, 1));
