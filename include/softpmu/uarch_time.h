@@ -85,9 +85,9 @@ struct spmu_front_shape {
  * line		Clocks from one line from memory to the next, at least.
  * level	Clocks from an address to its data, by enum spmu_uarch_level.
  * front	Where micro-operations come from.
- * entry	Instructions in an entry of the decoded instruction cache, up to 64; 0: this does not
- *		limit the core.  Two entries of a line of code are delivered in a clock, and each
- *		further two of the same line two clocks later.
+ * entry	Instructions in an entry of the decoded instruction cache, up to 64; 0: it does
+ *		not limit the core.  Two entries of a line of code are delivered in a clock,
+ *		and each further two of the same line two clocks later.
  * jumps	Taken branches that can be followed in a clock, 1 or 2; 0: 1.  Only with `entry`.
  * commits	Stores that go to the first level in a clock, up to 4; 0: 1.
  * scheduler	Instructions with a result in general registers or flags that can wait for their
