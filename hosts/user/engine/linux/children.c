@@ -368,7 +368,7 @@ static _Noreturn __attribute__((noinline)) void begin_thread(void)
 
 static void enter_thread(void)
 {
-	write_gs_base((uint64_t)context_of_stack(__builtin_frame_address(0)));
+	keep_gs_base((uint64_t)context_of_stack(__builtin_frame_address(0)));
 	begin_thread();
 }
 

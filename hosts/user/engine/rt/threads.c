@@ -55,11 +55,13 @@ struct context *thread_held(uint32_t tid)
  * across it. */
 static __attribute__((noinline)) void in_place_of(struct context *c, void (*what)(void))
 {
-	uint64_t own = read_gs_base();
+	struct context *own = current;
 
-	write_gs_base((uint64_t)c);
+	own->stands_in = true;
+	keep_gs_base((uint64_t)c);
 	what();
-	write_gs_base(own);
+	keep_gs_base((uint64_t)own);
+	own->stands_in = false;
 }
 
 /* A thread that has not begun to count needs nothing. */

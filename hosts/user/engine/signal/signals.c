@@ -206,10 +206,14 @@ void signals_handler(int sig, siginfo_t *info, struct ucontext *uc)
 	uint64_t own = (uint64_t)context_of_stack(__builtin_frame_address(0));
 
 	if (gs != own)
-		write_gs_base(own);
+		keep_gs_base(own);
 	take_rights();
 	handle(sig, info, uc);
-	if (gs != own && uc->uc_mcontext.rip == rip)
+	if (gs == own || uc->uc_mcontext.rip != rip)
+		return;
+	if (current->stands_in)
+		keep_gs_base(gs);
+	else
 		write_gs_base(gs);
 }
 
