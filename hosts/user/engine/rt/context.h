@@ -78,7 +78,7 @@ struct context {
 	uint32_t askers;  /* threads that may be about to send it the signal to stop */
 	uint32_t in_use;  /* this memory is in use */
 	uint32_t tracer;  /* the task that stopped the thread by ptrace (tracing.c) */
-	bool stands_in; /* GS has another thread's context (threads.c) */
+	bool stands_in;	  /* GS has another thread's context (threads.c) */
 	bool counts;	  /* it has units */
 	struct context *next;
 	/* Of a new thread (children.c). */
