@@ -31,6 +31,7 @@ meets() {
 	case $1 in
 	"") true ;;
 	int80) "$BUILT/int80" ;;
+	syscall_without_stack) "$BUILT/$name" ;; # some virtual machines end a program that does that
 	*) has_feature "$1" ;;
 	esac
 }

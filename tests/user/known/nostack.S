@@ -10,6 +10,7 @@
  *   EXIT                                                     3
  * Instructions 107.  Conditional 24: 16 taken, 8 not.  Near taken 16 + 8 = 24.  Far 5.
  *
+ * needs: syscall_without_stack
  * expect: instructions=107 branches=37 cond=24 taken=24 not_taken=8 far=5 loads=1 stores=1
  */
 #include "known.h"
