@@ -356,6 +356,40 @@ static bool is_caught(int number)
 	return caught >> (number - 1) & 1;
 }
 
+/* Runs the program up to an address, where it stops as after a single step. */
+static int run_to(uint64_t address)
+{
+	struct user_regs_struct r;
+	long code = ptrace(PTRACE_PEEKTEXT, child, address, NULL);
+	int status = 0;
+
+	if (ptrace(PTRACE_POKETEXT, child, address, (code & ~0xffL) | 0xcc) ||
+	    ptrace(PTRACE_CONT, child, NULL, 0) || waitpid(child, &status, 0) < 0 ||
+	    ptrace(PTRACE_POKETEXT, child, address, code) ||
+	    ptrace(PTRACE_GETREGS, child, NULL, &r))
+		die("a breakpoint");
+	if (r.rip == address + 1)
+		r.rip = address;
+	if (ptrace(PTRACE_SETREGS, child, NULL, &r))
+		die("PTRACE_SETREGS");
+	return status;
+}
+
+/* Runs one instruction.  Returns the status of the process.  Some hypervisors emulate CPUID and
+ * then lose the trap of the single step, so that a second instruction runs. */
+static int step_once(const struct decoded *d, int deliver)
+{
+	int status = 0;
+
+	if (d && d->insn.mnemonic == ZYDIS_MNEMONIC_CPUID && !deliver)
+		return run_to(d->ip + d->insn.length);
+	if (ptrace(PTRACE_SINGLESTEP, child, NULL, deliver))
+		die("PTRACE_SINGLESTEP");
+	if (waitpid(child, &status, 0) < 0)
+		die("waitpid");
+	return status;
+}
+
 static int step_all(void)
 {
 	struct user_regs_struct r;
@@ -377,11 +411,8 @@ static int step_all(void)
 			remap = changes_mappings(d, &r);
 		}
 		enters = deliver && is_caught(deliver);
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, deliver))
-			die("PTRACE_SINGLESTEP");
+		status = step_once(d, deliver);
 		deliver = 0;
-		if (waitpid(child, &status, 0) < 0)
-			die("waitpid");
 		if (WIFEXITED(status)) {
 			retire(&s, NULL); /* the system call that ended it */
 			return status;
