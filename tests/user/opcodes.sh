@@ -93,9 +93,18 @@ if (($? != 3)); then
 	calls=
 	not_run int80 "the kernel has no system calls by INT 80H"
 fi
-for subject in segments far $calls trap alignment crossing opening undefined reserved operands; do
+segments=segments
+if ! has_feature fsgsbase; then
+	segments=
+	not_run segments "the kernel does not save the base of GS"
+fi
+for subject in $segments far $calls trap alignment crossing opening undefined reserved operands; do
 	run native "$BUILT/instructions" "$subject"
 	native=$status
+	if [[ $subject == trap && $(<native.out) == *$'\n30 steps'* ]]; then
+		not_run trap "natively one of 31 steps is lost"
+		continue
+	fi
 	for options in "stat -o stat" "record -q -c 1009 -o perf.data"; do
 		# shellcheck disable=SC2086
 		run soft "$SOFTPMU" $options -e instructions:u -- "$BUILT/instructions" "$subject"
@@ -109,6 +118,10 @@ has_feature avx512bw || not_run "reserved fields of EVEX" "the processor has no 
 run native "$BUILT/instructions" reserved
 run soft "$SOFTPMU" stat -o stat -e instructions:u,mem_inst_retired.all_loads:u -- "$BUILT/instructions" reserved
 same "reserved: loads are counted" "0 $(<native.out)" "$status $(<soft.out)"
-run soft "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/instructions" far32
-same "32-bit code" "125 1" "$status $(grep -c '^softpmu: .*32-bit code' soft.err)"
+if [[ $calls ]]; then
+	run soft "$SOFTPMU" stat -o stat -e instructions:u -- "$BUILT/instructions" far32
+	same "32-bit code" "125 1" "$status $(grep -c '^softpmu: .*32-bit code' soft.err)"
+else
+	not_run "32-bit code" "the kernel has no system calls by INT 80H"
+fi
 finish
