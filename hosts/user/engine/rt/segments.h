@@ -28,11 +28,18 @@ static inline void write_gs_base(uint64_t base)
 	__asm__ volatile("wrgsbase %0" : : "r"(base) : "memory");
 }
 
-/* Sets GS so that every kernel keeps it.  GS may be wrong before, so this call is not counted. */
+/* Sets GS so that every kernel keeps it.  GS may be wrong before, so this call is not counted.
+ * arch_prctl(2) would also load the selector 0; another selector is the program's, and stays. */
 static inline void keep_gs_base(uint64_t base)
 {
+	uint32_t selector;
 	long result;
 
+	__asm__ volatile("mov %%gs, %0" : "=r"(selector));
+	if (selector) {
+		write_gs_base(base);
+		return;
+	}
 	__asm__ volatile("syscall"
 			 : "=a"(result)
 			 : "a"(__NR_arch_prctl), "D"(ARCH_SET_GS), "S"(base)
