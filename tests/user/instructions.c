@@ -570,24 +570,38 @@ static void reserved(void)
 
 #define DISTANCE 64 /* the bases of FS and GS */
 
-/* Runs the code at `at`; RDI is an address in the data.  Prints registers afterwards, and the
+/* Sets the base of FS or GS so that each kernel keeps it at a context switch, and calls nothing:
+ * libc's functions need FS. */
+static inline __attribute__((always_inline)) void set_base(int which, uint64_t base)
+{
+	long status;
+
+	__asm__ volatile("syscall"
+			 : "=a"(status)
+			 : "0"((long)SYS_arch_prctl), "D"((long)which), "S"(base)
+			 : "rcx", "r11", "memory");
+}
+
+/* Calls the code at `at`; RDI is an address in the data.  Prints registers afterwards, and the
  * return address that the code may have pushed. */
 static void run_with_data(const char *what, uint8_t *at, const uint8_t *data)
 {
-	uint64_t value = 7, rsi = 1, rdi = (uint64_t)data, flags, base, pushed;
+	uint64_t value = 7, rsi = 1, rdi = (uint64_t)data, flags, base, pushed, thread;
 	uint16_t selector;
 
-	__asm__ volatile("lea 1f(%%rip), %%rcx\n mov %%rcx, %4\n"
-			 "rdfsbase %%rdx\n wrfsbase %8\n wrgsbase %8\n xor %%ecx, %%ecx\n"
+	syscall(SYS_arch_prctl, ARCH_GET_FS, &thread);
+	set_base(ARCH_SET_GS, DISTANCE);
+	set_base(ARCH_SET_FS, DISTANCE);
+	__asm__ volatile("lea 1f(%%rip), %%rcx\n mov %%rcx, %4\n xor %%ecx, %%ecx\n"
 			 "push %%rbp\n mov %%rsp, %%rbp\n movq $0, -16(%%rbp)\n"
-			 "call *%9\n"
+			 "call *%8\n"
 			 "1: mov -16(%%rbp), %7\n mov %%rbp, %%rsp\n pop %%rbp\n"
-			 "wrfsbase %%rdx\n"
 			 "pushfq\n pop %3\n rdgsbase %5\n mov %%gs, %6"
 			 : "+a"(value), "+S"(rsi), "+D"(rdi), "=&r"(flags), "=m"(resume_at),
 			   "=&r"(base), "=&r"(selector), "=&r"(pushed)
-			 : "r"((uint64_t)DISTANCE), "r"(at)
-			 : "rcx", "rdx", "memory", "cc");
+			 : "r"(at)
+			 : "rcx", "memory", "cc");
+	set_base(ARCH_SET_FS, thread);
 	printf("rax %llx rsi %llx rdi %d ZF %d gs %x base %llx pushed %lld\n",
 	       (unsigned long long)value, (unsigned long long)rsi, rdi == (uint64_t)data,
 	       (flags & 0x40) != 0, selector, (unsigned long long)base,
@@ -596,15 +610,16 @@ static void run_with_data(const char *what, uint8_t *at, const uint8_t *data)
 	__asm__ volatile("mov %0, %%gs" : : "r"(0));
 }
 
-/* Zen 4 runs VERW with LOCK, and VPERMQ without W.  Intel's processors raise #UD. */
-static void operands(void)
+/* Zen 4 and Zen 5 run VERW with LOCK, and VPERMQ without W.  Intel's processors raise #UD.  With a
+ * segment and an operand relative to RIP, Zen 5 sometimes raises #UD for this VERW too. */
+static void operands_in(bool gs)
 {
 	static const struct {
 		const char *what;
 		uint8_t bytes, displacement, byte[12]; /* the displacement is relative to RIP */
 	} insn[] = {
 		{"LOCK VERW, RIP", 8, 4, {0xf0, 0x0f, 0x00, 0x2d}},
-		{"LOCK VERW, GS and RIP", 9, 5, {0x65, 0xf0, 0x0f, 0x00, 0x2d}},
+		{"VERW, GS and RIP", 8, 4, {0x65, 0x0f, 0x00, 0x2d}},
 		{"LOCK VERW, GS and RDI", 5, 0, {0xf0, 0x65, 0x0f, 0x00, 0x2f}},
 		{"MOV, GS and RIP", 8, 4, {0x65, 0x48, 0x8b, 0x05}},
 		{"MOV ESI, GS and RIP", 7, 3, {0x65, 0x8b, 0x35}},
@@ -629,7 +644,8 @@ static void operands(void)
 		bool in_fs = insn[k].byte[0] == 0x64;
 		int32_t distance = (int32_t)(data - end) + (in_fs ? DISTANCE : 0);
 
-		if (insn[k].byte[0] == 0xc4 && !__builtin_cpu_supports("avx2"))
+		if ((strstr(insn[k].what, "GS") != NULL) != gs ||
+		    (insn[k].byte[0] == 0xc4 && !__builtin_cpu_supports("avx2")))
 			continue;
 		memcpy(page + 64, insn[k].byte, insn[k].bytes);
 		if (insn[k].displacement)
@@ -646,6 +662,16 @@ static void operands(void)
 	}
 }
 
+static void operands(void)
+{
+	operands_in(false);
+}
+
+static void gs_operands(void)
+{
+	operands_in(true);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -655,7 +681,7 @@ int main(int argc, char **argv)
 		{"segments", load_segments}, {"far", transfer},	     {"int80", call_by_interrupt},
 		{"far32", go_to_32_bits},    {"trap", trap_flag},    {"alignment", alignment},
 		{"crossing", crossing},	     {"opening", opening},   {"undefined", undefined},
-		{"reserved", reserved},	     {"operands", operands},
+		{"reserved", reserved},	     {"operands", operands}, {"gs_operands", gs_operands},
 	};
 
 	catch (note);

@@ -93,12 +93,12 @@ if (($? != 3)); then
 	calls=
 	not_run int80 "the kernel has no system calls by INT 80H"
 fi
-segments=segments
+in_gs="segments gs_operands"
 if ! has_feature fsgsbase; then
-	segments=
-	not_run segments "the kernel does not save the base of GS"
+	in_gs=
+	not_run "segments gs_operands" "the kernel does not save the base of GS"
 fi
-for subject in $segments far $calls trap alignment crossing opening undefined reserved operands; do
+for subject in $in_gs far $calls trap alignment crossing opening undefined reserved operands; do
 	run native "$BUILT/instructions" "$subject"
 	native=$status
 	if [[ $subject == trap && $(<native.out) == *$'\n30 steps'* ]]; then
