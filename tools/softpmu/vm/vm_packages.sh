@@ -12,16 +12,19 @@ exec 9>"$cache/lock"
 flock 9
 
 # apt ARCHITECTURE TOOL WORD...: runs apt-get or apt-cache with the lists of that architecture, as
-# if nothing were installed.  So apt fetches a package with all its dependencies.
+# if nothing were installed.  So apt fetches a package with all its dependencies.  It tries a download
+# again that fails, and fails if a list is still missing.
 apt() {
 	local arch=$1 dir=$cache/apt-$1 tool=$2
 	shift 2
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
 	: >"$dir/status"
 	echo "$release" >"$dir/sources.list"
-	"$tool" -q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" \
+	"$tool" -q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- \
+		-o "APT::Architecture=$arch" -o "APT::Architectures=$arch" \
 		-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status" \
 		-o "Dir::Cache=$dir" -o APT::Install-Recommends=false \
+		-o Acquire::Retries=5 -o APT::Update::Error-Mode=any \
 		-o "APT::Sandbox::User=$(id -un)" "$@"
 }
 
