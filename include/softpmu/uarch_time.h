@@ -191,6 +191,18 @@ SPMU_API void spmu_timeline_run(struct spmu_timeline *timeline,
 				enum spmu_uarch_level fetch, const struct spmu_timed_access *access,
 				unsigned accesses);
 
+/*
+ * The same for instruction `insn` of these `insns` alone, so that the clocks of each are known.
+ * Call it for each of them in order: together they do what spmu_timeline_run() does.
+ *
+ * fetch	The same for each of them.
+ * access	The accesses of this instruction.
+ */
+SPMU_API void spmu_timeline_run_one(struct spmu_timeline *timeline,
+				    const struct spmu_timed_block *block, unsigned insn,
+				    unsigned insns, enum spmu_uarch_level fetch,
+				    const struct spmu_timed_access *access, unsigned accesses);
+
 /* The last instruction that ran was a branch, and was mispredicted. */
 SPMU_API void spmu_timeline_mispredict(struct spmu_timeline *timeline);
 

@@ -395,13 +395,14 @@ static void fetch(struct spmu_timeline *t, const struct spmu_timed_block *b,
 		t->last_window += ((b->end - 1) / LINE - b->linear / LINE) * PART;
 }
 
-/* Runs the first `insns` instructions of a block. */
-INLINE void run_insns(struct spmu_timeline *t, const struct spmu_timed_block *block, unsigned insns,
-		      const struct spmu_timed_access *access, unsigned accesses, struct mode mode)
+/* Runs the instructions of a block from `first` on, and before `insns`. */
+INLINE void run_insns(struct spmu_timeline *t, const struct spmu_timed_block *block, unsigned first,
+		      unsigned insns, const struct spmu_timed_access *access, unsigned accesses,
+		      struct mode mode)
 {
 	const struct spmu_timed_access *end = access + accesses;
 
-	for (unsigned i = 0; i < insns && i < block->count; i++) {
+	for (unsigned i = first; i < insns && i < block->count; i++) {
 		unsigned n = 0;
 
 		while (access + n < end && access[n].insn == i)
@@ -429,25 +430,53 @@ static void follow(struct spmu_timeline *t, const struct spmu_timed_block *b, un
 	front_run(&t->front, &t->core, b, insns < b->count ? insns : b->count, t->end);
 }
 
+/* A block begins, of which the first `insns` instructions run. */
+static void begin(struct spmu_timeline *t, const struct spmu_timed_block *b, unsigned insns,
+		  enum spmu_uarch_level fetched)
+{
+	if (t->front.on)
+		follow(t, b, insns);
+	if (!t->unlimited)
+		fetch(t, b, fetched);
+}
+
+static void run_range(struct spmu_timeline *t, const struct spmu_timed_block *b, unsigned first,
+		      unsigned insns, const struct spmu_timed_access *access, unsigned accesses)
+{
+	const struct mode plain = {false, false}, account = {true, false}, chains = {false, true};
+
+	if (t->unlimited)
+		run_insns(t, b, first, insns, access, accesses, chains);
+	else if (t->account.on)
+		run_insns(t, b, first, insns, access, accesses, account);
+	else
+		run_insns(t, b, first, insns, access, accesses, plain);
+}
+
+static void end(struct spmu_timeline *t, const struct spmu_timed_block *b)
+{
+	t->end = b->end;
+	t->after_return = b->returns && t->core.returned;
+}
+
 void spmu_timeline_run(struct spmu_timeline *timeline, const struct spmu_timed_block *block,
 		       unsigned insns, enum spmu_uarch_level fetched,
 		       const struct spmu_timed_access *access, unsigned accesses)
 {
-	const struct mode plain = {false, false}, account = {true, false}, chains = {false, true};
+	begin(timeline, block, insns, fetched);
+	run_range(timeline, block, 0, insns, access, accesses);
+	end(timeline, block);
+}
 
-	if (timeline->front.on)
-		follow(timeline, block, insns);
-	if (timeline->unlimited) {
-		run_insns(timeline, block, insns, access, accesses, chains);
-	} else {
-		fetch(timeline, block, fetched);
-		if (timeline->account.on)
-			run_insns(timeline, block, insns, access, accesses, account);
-		else
-			run_insns(timeline, block, insns, access, accesses, plain);
-	}
-	timeline->end = block->end;
-	timeline->after_return = block->returns && timeline->core.returned;
+void spmu_timeline_run_one(struct spmu_timeline *timeline, const struct spmu_timed_block *block,
+			   unsigned insn, unsigned insns, enum spmu_uarch_level fetched,
+			   const struct spmu_timed_access *access, unsigned accesses)
+{
+	if (insn == 0)
+		begin(timeline, block, insns, fetched);
+	run_range(timeline, block, insn, insn + 1, access, accesses);
+	if (insn + 1 == insns)
+		end(timeline, block);
 }
 
 void spmu_timeline_fetch_walk(struct spmu_timeline *timeline)

@@ -171,6 +171,59 @@ static void test_pending(void)
 	CHECK_EQ(spmu_timeline_clocks(t), core.level[4] + 2u); /* one is the fetch's */
 }
 
+/* Runs a loop of two loads and what waits for them, as blocks or instruction by instruction. */
+static struct spmu_timeline *run_loads(const struct spmu_core_shape *core, bool account, bool apart)
+{
+	const struct spmu_code code[] = {LOAD_RAX, LOAD_RBX, ADD_RBX, JNZ};
+	const struct spmu_timed_block *b = block_of(core, code, 4);
+	struct spmu_timeline *t;
+
+	if (!CHECK(spmu_timeline_create(memory, core, &t) == SPMU_OK))
+		exit(1);
+	if (account) {
+		spmu_timeline_account(t);
+		spmu_timeline_follow_front(t);
+	}
+	for (unsigned n = 0; n < TURNS; n++) {
+		const struct spmu_timed_access access[] = {
+			{.linear = DATA + n * 256, .kind = SPMU_UARCH_LOAD, .level = n % 5},
+			{.linear = DATA + n * 8, .insn = 1, .kind = SPMU_UARCH_LOAD, .walk = n & 1},
+		};
+		enum spmu_uarch_level fetch = n % 7 ? SPMU_LEVEL_L1 : SPMU_LEVEL_L2;
+
+		if (!apart)
+			spmu_timeline_run(t, b, 4, fetch, access, 2);
+		for (unsigned i = 0; i < 4 && apart; i++)
+			spmu_timeline_run_one(t, b, i, 4, fetch, &access[i < 2 ? i : 0], i < 2);
+		if (n % 11 == 0)
+			spmu_timeline_mispredict(t);
+	}
+	return t;
+}
+
+/* Blocks that run an instruction at a time take as long, and account for the same. */
+static void test_one_by_one(void)
+{
+	static const char *const names[] = {"skylake", "zen5"};
+
+	for (unsigned i = 0; i < 4; i++) {
+		const struct spmu_core_shape core = shape_of(names[i / 2]);
+		bool account = i % 2;
+		uint64_t tallies[SPMU_TALLIES], clocks;
+		struct spmu_timeline *t = run_loads(&core, account, false);
+
+		clocks = spmu_timeline_clocks(t);
+		CHECK(clocks > TURNS);
+		for (unsigned k = 1; k < SPMU_TALLIES; k++)
+			tallies[k] = spmu_tally_is_timed(k) ? spmu_timeline_tally(t, k) : 0;
+		t = run_loads(&core, account, true);
+		CHECK_EQ(spmu_timeline_clocks(t), clocks);
+		for (unsigned k = 1; k < SPMU_TALLIES; k++)
+			CHECK_EQ(spmu_tally_is_timed(k) ? spmu_timeline_tally(t, k) : 0,
+				 tallies[k]);
+	}
+}
+
 static void test_others(void)
 {
 	const struct spmu_code forward[] = {STORE, LOAD_RAX}, jump[] = {DEC, JNZ},
@@ -281,6 +334,7 @@ int main(void)
 	RUN(test_loops());
 	RUN(test_misses());
 	RUN(test_pending());
+	RUN(test_one_by_one());
 	RUN(test_others());
 	RUN(test_bad());
 	RUN(test_any_bytes());
