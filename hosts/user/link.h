@@ -83,6 +83,8 @@ struct link_event {
 	1048576u /* with LINK_WANT_FLOW: only how often each branch was taken, in any order */
 #define LINK_WANT_CHAINS 2097152u /* call chains with each sample, by frame pointers */
 #define LINK_WANT_STACKS 4194304u /* a copy of the stack with each sample */
+#define LINK_WANT_EVENT_COSTS                                                                      \
+	8388608u /* with LINK_WANT_COSTS: of the events, as the thread's model counts them */
 #define LINK_WANT_TRACES (LINK_WANT_BTS | LINK_WANT_FLOW)
 
 /*
@@ -418,7 +420,7 @@ struct link_counts {
 
 /*
  * With LINK_WANT_COSTS: what instructions of a process have cost since their last such record, as
- * valgrind's tools count it.
+ * valgrind's tools count it.  With LINK_WANT_EVENT_COSTS: what the request's events have counted.
  */
 enum link_cost {
 	LINK_COST_IR,	/* instructions */
@@ -437,8 +439,9 @@ enum link_cost {
 	LINK_COSTS
 };
 
+/* `cost` has the place of a cost, or with LINK_WANT_EVENT_COSTS that of an event. */
 struct link_insn_cost {
-	uint64_t pc;
+	uint64_t pc, times; /* times: that it ran */
 	uint64_t cost[LINK_COSTS];
 };
 

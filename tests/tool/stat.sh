@@ -105,7 +105,7 @@ has_line "count with its separator" "$err" " +2,004 +instructions:u +exact *"
 has_line "metric" "$err" " +1,000 +br_inst_retired.conditional:u exact +# +99.900 % of all branches *"
 has_line "absent" "$err" " +<not supported> +cycles:u +absent *"
 has_line "time" "$err" " +[0-9.]+ seconds time elapsed"
-has "what counts clocks" "$err" " absent: cycles:u (--static-clocks or stat --machine counts it, by a model)"
+has "what counts clocks" "$err" " absent: cycles:u (--static-clocks, or --machine of stat and profile, counts it by a model)"
 has "what counts it" "$err" " absent: branch-misses:u (with --machine a model counts it)"
 
 # JSON, with perf's keys.

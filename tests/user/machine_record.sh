@@ -114,7 +114,7 @@ same_file "with --cache and --set: $(wc -l <expected) samples" expected ours
 expect "not those of the plain machine" test "$(wc -l <all)" -ne "$(recorded cache-misses:u 7 ip chase | wc -l)"
 
 run clocks "$SOFTPMU" record --machine -e cycles:u true
-same "clocks cannot be sampled" "only stat counts these clocks; those of --static-clocks can be sampled" "$(grep -o 'only stat.*sampled' clocks.err)"
+same "clocks cannot be sampled" "only stat and profile count these clocks; those of --static-clocks can be sampled" "$(grep -o 'only stat and.*sampled' clocks.err)"
 run absent "$SOFTPMU" record -e cache-misses:u true
 same "without --machine: why it is absent" 1 "$(grep -c 'with --machine' absent.err)"
 run wrong "$SOFTPMU" record --machine=nothing true

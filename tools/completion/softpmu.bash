@@ -21,7 +21,7 @@ _softpmu_options() {
 	run) echo "-M --model --machine --machine-file --cache --set --static-clocks --no-identity --strict --no-cache -h --help" ;;
 	profile)
 		echo "-e --event -o --output -i --no-inherit --toggle --baseline --threshold --deterministic --no-cache --strict -M --model \
-			-q --quiet -v --verbose -h --help"
+			--machine --machine-file --cache --set -q --quiet -v --verbose -h --help"
 		;;
 	trace)
 		echo "-F --function --depth --list --summary --caller --no-demangle -o --output -M --model \

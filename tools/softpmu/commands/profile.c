@@ -2,7 +2,8 @@
 /*
  * profile.c: `softpmu profile`: the exact cost of each instruction, function and call of a run.
  *
- * The engine logs the control flow, and flow/ adds it up while the program runs.  The unit counts
+ * The engine logs the control flow, and flow/ adds it up while the program runs.  What a model of
+ * the machine counts does not follow from that, so the engine adds it up itself.  The unit counts
  * the same events, so it is known whether the profile is complete.
  */
 #define _GNU_SOURCE
@@ -21,7 +22,9 @@
 #include "tools/softpmu/commands/profile_gate.h"
 #include "tools/softpmu/counts/baseline.h"
 #include "tools/softpmu/events/catalog.h"
+#include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/exact/exact.h"
+#include "tools/softpmu/flow/costs.h"
 #include "tools/softpmu/flow/flow.h"
 #include "tools/softpmu/flow/identify.h"
 #include "tools/softpmu/run/profile_front.h"
@@ -39,7 +42,11 @@ struct request {
 	const struct spmu_model *model;
 	struct event_list events;
 	uint64_t signals[EXACT_EVENTS_MAX];
-	const char *threshold; /* as --threshold gives it */
+	struct machine_options machine_options;
+	struct spmu_machine machine;
+	uint64_t load_threshold, frontend; /* as in struct launch_request */
+	bool modelled;			   /* an event needs the machine */
+	const char *threshold;		   /* as --threshold gives it */
 	struct profile_gate gate;
 	struct profile_front *front; /* another command for which it runs; NULL: none */
 };
@@ -67,6 +74,16 @@ static void print_help(void)
 	       "      --threshold [+]PERCENT\n"
 	       "                       how far counts may differ (default: 0); with + only "
 	       "upwards\n"
+	       "      --machine[=NAME]\n"
+	       "                       also profile events of caches, TLBs, branch prediction "
+	       "and\n"
+	       "                       clocks, by a model of this machine (default: the "
+	       "processor's)\n"
+	       "      --machine-file FILE\n"
+	       "                       the same, by a machine that FILE describes\n"
+	       "      --cache LEVEL=SIZE,WAYS[,LINE]\n"
+	       "                       with another cache: L1I, L1D, L2 or LLC\n"
+	       "      --set KEY=VALUE  with another parameter (keys: softpmu explain machine)\n"
 	       "  -M, --model NAME     the processor (default: " DEFAULT_MODEL ")\n"
 	       "  -q, --quiet          do not say what was written\n"
 	       "  -v, --verbose        also print how long it took to read a branch\n"
@@ -92,6 +109,7 @@ static const struct option options[] = {
 	{"toggle", required_argument, NULL, RUN_OPTION_TOGGLE},
 	{"baseline", required_argument, NULL, OPTION_BASELINE},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
+	MACHINE_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -119,6 +137,8 @@ static int take_option(struct request *request, int option, char **argv)
 		print_help();
 		return output_finish("profile", 0);
 	default:
+		if (machine_options_take(&request->machine_options, option, optarg))
+			return -1;
 		return run_options_take(&request->run, "profile", option, argv);
 	}
 }
@@ -138,6 +158,9 @@ static int parse_options(struct request *request, int argc, char **argv)
 		status = tool_usage_error("profile",
 					  "--threshold needs a number of percent, not '%s'",
 					  request->threshold);
+	if (status < 0 && request->machine_options.static_clocks)
+		status = tool_usage_error("profile", "--static-clocks is for stat and record; "
+						     "--machine profiles clocks");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("profile", "no program to run");
 	return status;
@@ -157,13 +180,14 @@ static const char *event_of(const struct spmu_model *model, uint64_t signals)
 	return NULL;
 }
 
-/* Adds the event to a list, to free(), unless the model has no exact event of that name. */
+/* Adds the event to a list, to free(), unless it cannot be profiled. */
 static char *add_default(const struct request *request, char *list, const char *name)
 {
+	enum spmu_fidelity least = request->machine.size ? SPMU_MODELLED : SPMU_EXACT;
 	const char *reason;
 	char *longer;
 
-	if (!name || catalog_fidelity(request->model, name, &reason) != SPMU_EXACT)
+	if (!name || catalog_fidelity(request->model, name, &reason) < least)
 		return list;
 	longer = tool_print("%s%s%s:u", list, *list ? "," : "", name);
 	free(list);
@@ -172,6 +196,8 @@ static char *add_default(const struct request *request, char *list, const char *
 
 static int add_defaults(struct request *request)
 {
+	static const char *const of_machine[] = {"cycles", "branch-misses", "L1-dcache-load-misses",
+						 "cache-misses"};
 	char *list = tool_copy(""), *lists[] = {NULL, NULL};
 	int status;
 
@@ -181,10 +207,33 @@ static int add_defaults(struct request *request)
 	list = add_default(request, list, event_of(request->model, SPMU_SIGBIT(STORES)));
 	for (char *at = list; *at; at++)
 		*at = (char)tolower((unsigned char)*at);
+	for (size_t i = 0; i < sizeof(of_machine) / sizeof(of_machine[0]); i++)
+		list = add_default(request, list, of_machine[i]);
 	lists[0] = list;
 	status = run_parse_events(&request->events, request->model, lists);
 	free(list);
 	return status;
+}
+
+/* Returns whether a row counts mispredicted branches that the unit picks out one by one. */
+static bool is_judged(const struct request *request, const struct spmu_event *row)
+{
+	return row->signals & SPMU_SIGBIT(BRANCH_MISS) && row->signals & SPMU_SIGSET_BRANCHES &&
+	       spmu_model_describe(request->model).programming == SPMU_PROGRAM_ESCR;
+}
+
+/* Returns whether it is known what instructions cost of an event.  A threshold is a question for
+ * each clock. */
+static bool can_profile(const struct request *request, const struct event *event)
+{
+	const struct spmu_event *row = event->row;
+
+	if (event->trace || !row)
+		return false;
+	if (row->tally)
+		return request->machine.size;
+	return !(event->select & SELECT_CONDITION) && !is_judged(request, row) &&
+	       (event->fidelity == SPMU_EXACT || request->machine.size);
 }
 
 static int check_event(struct request *request, size_t e)
@@ -194,31 +243,45 @@ static int check_event(struct request *request, size_t e)
 	if (event->fidelity == SPMU_ABSENT)
 		return tool_error("event '%s' is absent: %s (see softpmu list)", event->name,
 				  event->absent_reason);
-	if (!event->row || event->row->tally || event->fidelity != SPMU_EXACT || event->trace)
+	if (!can_profile(request, event))
 		return tool_error("event '%s' does not follow from the instructions that ran; "
 				  "softpmu stat counts it and softpmu record samples it",
 				  event->name);
+	request->modelled |= event->row->tally || event->fidelity != SPMU_EXACT;
 	request->signals[e] = event->row->signals;
 	return -1;
 }
 
 static int find_events(struct request *request)
 {
-	int status = request->list_count
-			     ? run_parse_events(&request->events, request->model, request->lists)
-			     : add_defaults(request);
+	int status = run_use_machine(&request->machine_options, "profile", request->model,
+				     LAUNCH_CLOCKS_TIMELINE, &request->machine);
 
+	if (status < 0)
+		status = request->list_count ? run_parse_events(&request->events, request->model,
+								request->lists)
+					     : add_defaults(request);
 	if (status < 0 && request->events.count > EXACT_EVENTS_MAX)
 		status = tool_error("too many events: at most %d", EXACT_EVENTS_MAX);
 	for (size_t e = 0; status < 0 && e < request->events.count; e++)
 		status = check_event(request, e);
+	if (status < 0)
+		status = run_load_threshold(&request->events, &request->load_threshold);
+	if (status < 0)
+		status = run_frontend(&request->events, &request->frontend);
 	return status;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void run(struct request *request, struct flow *flow, const struct launch_program *program,
-		struct launch_result *result)
+/* What takes the records of the engine: one of them. */
+struct sink {
+	struct flow *flow;
+	struct costs *costs; /* if an event needs the machine */
+};
+
+static void run(struct request *request, const struct sink *sink,
+		const struct launch_program *program, struct launch_result *result)
 {
 	struct link_event events[EXACT_EVENTS_MAX];
 	struct launch_request launch = {
@@ -229,9 +292,19 @@ static void run(struct request *request, struct flow *flow, const struct launch_
 		.want = LINK_WANT_FLOW | request->run.want,
 		.prepare = flow_prepare,
 		.sink = flow_take,
-		.opaque = flow,
+		.opaque = sink->flow,
 	};
 
+	if (request->modelled) {
+		launch.want = LINK_WANT_COSTS | LINK_WANT_EVENT_COSTS | request->run.want;
+		launch.machine = &request->machine;
+		launch.clocks = LAUNCH_CLOCKS_TIMELINE;
+		launch.load_threshold = request->load_threshold;
+		launch.frontend = request->frontend;
+		launch.prepare = costs_prepare;
+		launch.sink = costs_take;
+		launch.opaque = sink->costs;
+	}
 	for (size_t e = 0; e < request->events.count; e++)
 		events[e] = run_count(&request->events.event[e]);
 	function_regions_request(&request->run.functions, &launch);
@@ -241,7 +314,8 @@ static void run(struct request *request, struct flow *flow, const struct launch_
 		launch.events_off |= request->front->events_off;
 	}
 	launch_run(program, &launch, result);
-	flow_end(flow);
+	if (sink->flow)
+		flow_end(sink->flow);
 }
 
 static struct exact *begin_exact(const struct request *request, char **argv)
@@ -266,6 +340,8 @@ static void complete_exact(struct exact *exact, const struct launch_result *resu
 /* Says whether the profile has less, or more, than the unit counted. */
 static void compare(const struct exact *exact, const struct flow *flow)
 {
+	bool lost = flow && flow_sums(flow).lost;
+
 	for (size_t e = 0; e < exact->event_count; e++) {
 		uint64_t sum = exact_sum(exact, e), counted = exact->events[e].counted;
 
@@ -273,7 +349,7 @@ static void compare(const struct exact *exact, const struct flow *flow)
 			continue;
 		tool_error("the profile has %" PRIu64 " %s, but %" PRIu64 " were counted%s", sum,
 			   exact->events[e].name, counted,
-			   flow_sums(flow).lost ? "; some code could not be read" : "");
+			   lost ? "; some code could not be read" : "");
 		return;
 	}
 }
@@ -317,11 +393,12 @@ static int write_profile(const struct request *request, struct exact *exact,
 static int profile(struct request *request, const struct launch_program *program,
 		   struct exact *exact)
 {
-	struct flow *flow = flow_new(exact, request->signals);
+	struct sink sink = {.flow = request->modelled ? NULL : flow_new(exact, request->signals),
+			    .costs = request->modelled ? costs_new(exact, NULL, NULL, NULL) : NULL};
 	struct launch_result result = {0};
 	int status;
 
-	run(request, flow, program, &result);
+	run(request, &sink, program, &result);
 	status = result.status;
 	run_say_end(&result);
 	if (result.end == LAUNCH_DONE)
@@ -329,10 +406,10 @@ static int profile(struct request *request, const struct launch_program *program
 	if (result.end == LAUNCH_DONE || result.end == LAUNCH_LOST) {
 		complete_exact(exact, &result);
 		if (result.end == LAUNCH_DONE)
-			compare(exact, flow);
+			compare(exact, sink.flow);
 		status = write_profile(request, exact, &result);
-		if (request->run.verbose)
-			say_speed(flow);
+		if (request->run.verbose && sink.flow)
+			say_speed(sink.flow);
 	}
 	if (request->front) {
 		request->front->pid = result.pid;
@@ -341,7 +418,10 @@ static int profile(struct request *request, const struct launch_program *program
 		request->front->done = result.end == LAUNCH_DONE;
 	}
 	free(result.message);
-	flow_free(flow);
+	if (sink.flow)
+		flow_free(sink.flow);
+	else
+		costs_free(sink.costs);
 	return status;
 }
 
@@ -369,6 +449,7 @@ out:
 	profile_gate_close(&request.gate);
 	exact_free(exact);
 	function_regions_free(&request.run.functions);
+	machine_options_free(&request.machine_options);
 	events_free(&request.events);
 	program_forget(&program);
 	free(request.lists);

@@ -69,11 +69,12 @@ static const char *reason_of_supply(const struct spmu_model *model, const struct
 	if (launch_supply.modelled & SPMU_SIGSET_CLOCKS)
 		return "stat --machine counts it without --static-clocks";
 	if (machine && row->signals & SPMU_SIGSET_CLOCKS)
-		return "only stat counts these clocks; those of --static-clocks can be sampled";
+		return "only stat and profile count these clocks; those of --static-clocks can be "
+		       "sampled";
 	if (row->signals & SPMU_SIGSET_CLOCKS)
-		return "--static-clocks or stat --machine counts it, by a model";
-	return machine ? "only stat counts clocks, on a machine whose core is modelled"
-		       : "stat --machine counts it, by a model";
+		return "--static-clocks, or --machine of stat and profile, counts it by a model";
+	return machine ? "only stat and profile count clocks, on a machine whose core is modelled"
+		       : "stat and profile count it with --machine, by a model";
 }
 
 /* Returns why a condition of the front end is absent, or NULL if it is not. */

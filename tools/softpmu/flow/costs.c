@@ -32,7 +32,7 @@ struct task {
 struct costs {
 	struct exact *exact;
 	struct code *code;
-	const enum link_cost *which;
+	unsigned which[EXACT_EVENTS_MAX]; /* the place of each event among the costs */
 	costs_dump *dump;
 	void *opaque; /* of dump */
 	struct link *link;
@@ -46,7 +46,8 @@ struct costs *costs_new(struct exact *exact, const enum link_cost *which, costs_
 	struct costs *costs = tool_alloc(sizeof(*costs));
 
 	costs->exact = exact;
-	costs->which = which;
+	for (unsigned e = 0; e < EXACT_EVENTS_MAX && e < exact->event_count; e++)
+		costs->which[e] = which ? (unsigned)which[e] : e;
 	costs->dump = dump;
 	costs->opaque = opaque;
 	costs->code = code_new();
@@ -176,7 +177,7 @@ static void take_insns(struct costs *costs, const struct link_costs *link)
 		struct exact_insn *insn = exact_insn(exact->threads[process->thread],
 						     targets_place(process->targets, from->pc));
 
-		insn->times += from->cost[LINK_COST_IR];
+		insn->times += from->times;
 		for (size_t e = 0; e < exact->event_count; e++)
 			insn->cost[e] += from->cost[costs->which[e]];
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * costs.h: makes an exact profile from what instructions cost on a model of the machine
- * (hosts/user/link.h, LINK_WANT_COSTS), while the program runs.
+ * (hosts/user/link.h, LINK_WANT_COSTS and LINK_WANT_EVENT_COSTS), while the program runs.
  */
 #ifndef SOFTPMU_TOOL_COSTS_H
 #define SOFTPMU_TOOL_COSTS_H
@@ -16,7 +16,8 @@ struct costs;
  * to free with exact_free(). */
 typedef void costs_dump(void *opaque, struct exact *part, bool zero);
 
-/* The results go to `exact`, which has its events.  `which` are the costs of each event. */
+/* The results go to `exact`, which has its events.  `which` are the costs of each event; NULL: the
+ * events are those of the run.  `dump` may be NULL if the program has no way to ask for it. */
 struct costs *costs_new(struct exact *exact, const enum link_cost *which, costs_dump *dump,
 			void *opaque);
 /* Also ends all threads. */

@@ -25,6 +25,7 @@
 #include "engine/count/activity_parts.h"
 #include "engine/count/costs.h"
 #include "engine/count/count.h"
+#include "engine/count/event_costs.h"
 #include "engine/count/meter_list.h"
 #include "engine/count/timing.h"
 #include "engine/count/units.h"
@@ -105,14 +106,6 @@ static void make_model(struct activity *a)
 	memset(a->tallies, 0, sizeof(a->tallies));
 }
 
-/* Returns how often the model has counted a tally. */
-uint64_t activity_tallied(const struct activity *a, enum spmu_tally_kind tally)
-{
-	if (!spmu_tally_is_timed(tally))
-		return spmu_uarch_tally(a->model, 0, tally);
-	return a->timing.timeline ? spmu_timeline_tally(a->timing.timeline, tally) : 0;
-}
-
 void activity_set_load_threshold(uint32_t clocks)
 {
 	struct activity *a = current->activities;
@@ -175,14 +168,6 @@ void activity_flush(struct activity *a)
 	a->batched = a->outcomes = 0;
 }
 
-/* Returns how often the model has counted a signal. */
-static uint64_t counted(const struct activity *a, enum spmu_signal signal)
-{
-	if (!(CLOCKS >> signal & 1))
-		return spmu_uarch_signal(a->model, 0, signal);
-	return a->timing.timeline ? spmu_timeline_clocks(a->timing.timeline) : 0;
-}
-
 /* Charges what the model has counted since the last time. */
 void activity_charge(struct activity *a)
 {
@@ -193,7 +178,7 @@ void activity_charge(struct activity *a)
 	for (uint64_t set = ACTIVITY_SIGNALS | CLOCKS; set; set &= set - 1) {
 		unsigned s = (unsigned)__builtin_ctzll(set);
 
-		signals[s] = activity_new(&a->signals[s], counted(a, s));
+		signals[s] = activity_new(&a->signals[s], activity_counted(a, s));
 	}
 	ACTIVITY_EACH_TALLY (t, &a->wanted)
 		tallies[t] = activity_new(&a->tallies[t], activity_tallied(a, t));
@@ -224,12 +209,12 @@ void activity_begin_again(void)
 	begin_log(a);
 	a->branched = NULL;
 	a->verdicts = 0;
-	costs_begin_again(a);
 	activity_begin_report();
 	activity_flush(a);
 	activity_end_report();
+	costs_begin_again(a);
 	for (unsigned s = 0; s < SPMU_SIGNALS; s++)
-		a->signals[s] = counted(a, s);
+		a->signals[s] = activity_counted(a, s);
 	for (unsigned t = 0; t < SPMU_TALLIES; t++)
 		a->tallies[t] = activity_tallied(a, t);
 }
@@ -280,10 +265,10 @@ void activity_report_branch(struct activity *a, const struct activity_code *b, u
 	bool missed = spmu_uarch_branch(a->model, 0, &branch);
 
 	note_verdict(a, &branch, missed);
-	if (a->costs)
-		costs_branch(a, b, &branch, missed);
 	if (missed && activity_wants(ACTIVITY_CLOCKS))
 		spmu_timeline_mispredict(a->timing.timeline);
+	if (a->costs)
+		costs_branch(a, b, &branch, missed);
 }
 
 /* Tells the model where a branch went.  If execution continues elsewhere, in a handler of a signal,
@@ -359,12 +344,39 @@ void activity_report_fetch(struct activity *a, uint64_t at, uint64_t bytes)
 	}
 }
 
+/* The same, and notes what each instruction costs of the events. */
+static void report_insns(struct activity *a, const struct activity_block *b, const uint64_t *word,
+			 unsigned insns)
+{
+	const struct spmu_uarch_block_access *at = b->access, *end = at + b->run.accesses;
+
+	bool accesses = event_costs_need_accesses();
+
+	if (accesses)
+		activity_report_fetch(a, b->code.pc, b->code.bytes);
+	for (unsigned i = 0; i < insns; i++) {
+		for (; at < end && at->insn == i; at++) {
+			uint64_t address = activity_address(a, at, word);
+
+			if (accesses)
+				activity_report(a, address, at->bytes, at->kind, i);
+			event_costs_access(a, address, at->bytes, at->kind);
+		}
+		if (activity_wants(ACTIVITY_CLOCKS))
+			timing_run_in(&a->timing, b->timed, i, insns);
+		activity_flush(a);
+		event_costs_retire(a, b->costs[i], false);
+	}
+}
+
 /* Reports the first `insns` instructions of a block. */
 static void report_block(struct activity *a, const struct activity_block *b, const uint64_t *word,
 			 unsigned insns)
 {
 	activity_reach_in(a, b->code.pc);
-	if (a->costs) {
+	if (a->costs && event_costs_wanted()) {
+		report_insns(a, b, word, insns);
+	} else if (a->costs) {
 		costs_block(a, b, word, insns);
 	} else if (activity_wants(ACTIVITY_CLOCKS)) {
 		activity_report_fetch(a, b->code.pc, b->code.bytes);

@@ -105,6 +105,20 @@ static inline uint64_t activity_new(uint64_t *charged, uint64_t counted)
 	return n;
 }
 
+/* Returns how often the model has counted a signal, or a tally. */
+static inline uint64_t activity_counted(const struct activity *a, enum spmu_signal signal)
+{
+	if (!(SPMU_SIGSET_CLOCKS >> signal & 1))
+		return spmu_uarch_signal(a->model, 0, signal);
+	return a->timing.timeline ? spmu_timeline_clocks(a->timing.timeline) : 0;
+}
+static inline uint64_t activity_tallied(const struct activity *a, enum spmu_tally_kind tally)
+{
+	if (!spmu_tally_is_timed(tally))
+		return spmu_uarch_tally(a->model, 0, tally);
+	return a->timing.timeline ? spmu_timeline_tally(a->timing.timeline, tally) : 0;
+}
+
 /* Returns the address of a block's access.  `word`: what the block has logged. */
 static inline uint64_t activity_address(const struct activity *a,
 					const struct spmu_uarch_block_access *at,
@@ -125,8 +139,6 @@ static inline uint64_t activity_address(const struct activity *a,
 void activity_flush(struct activity *a);
 /* Charges what the model has counted since the last time. */
 void activity_charge(struct activity *a);
-/* Returns how often the model has counted a tally. */
-uint64_t activity_tallied(const struct activity *a, enum spmu_tally_kind tally);
 /* While a thread reports, no other thread of the process does: their models share a last level. */
 void activity_begin_report(void);
 void activity_end_report(void);

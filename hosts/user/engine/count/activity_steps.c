@@ -9,6 +9,7 @@
 #include "engine/count/activity.h"
 #include "engine/count/activity_parts.h"
 #include "engine/count/costs.h"
+#include "engine/count/event_costs.h"
 #include "engine/count/timing.h"
 #include "engine/count/windows.h"
 #include "engine/rt/context.h"
@@ -26,7 +27,7 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		.target = insn->target,
 		.bytes = insn->length,
 		.branch = activity_branch_kind(insn),
-		.last = costs_find(pc, insn->length),
+		.last = costs_find(pc, insn),
 	};
 	a->step.reported = false;
 	a->step.load = a->step.store = (struct place){0};
@@ -43,10 +44,16 @@ void activity_before_step(const struct insn *insn, uint64_t pc)
 		};
 }
 
+/* Returns whether what the step costs is noted access by access. */
+static bool notes_costs(const struct activity *a)
+{
+	return a->costs && !event_costs_wanted();
+}
+
 /* Reports an access of a step at an address. */
 static void report_one(struct activity *a, uint64_t address, const struct step_access *at)
 {
-	if (a->costs)
+	if (notes_costs(a))
 		costs_access(a, a->step.code.last, address, at->bytes, at->kind);
 	else
 		activity_report(a, address, at->bytes, at->kind, 0);
@@ -88,6 +95,8 @@ static void report_access(struct activity *a, const struct step_access *access)
 	uint64_t before = counts[walks];
 	enum spmu_uarch_level level = access_model(a, access);
 
+	if (a->costs)
+		event_costs_access(a, access->address, access->bytes, access->kind);
 	if (place->known || access->kind & SPMU_UARCH_PREFETCH)
 		return;
 	*place = (struct place){true, counts[walks] != before, level};
@@ -98,7 +107,7 @@ static void report_access(struct activity *a, const struct step_access *access)
 
 static void report_step_accesses(struct activity *a)
 {
-	if (a->costs) {
+	if (notes_costs(a)) {
 		costs_fetch(a, a->step.code.last);
 		if (a->step.rep)
 			report_elements(a);
@@ -157,6 +166,8 @@ void activity_leave_step(void)
 	if (a->step.reported)
 		return;
 	report_step(a);
+	if (a->costs && event_costs_wanted())
+		event_costs_count(a, a->step.code.last);
 	activity_charge(a);
 }
 
@@ -185,6 +196,12 @@ static void read_outcome(struct activity *a, struct activity_outcome *outcome)
 		outcome->latency = engine_link->machine.load_clocks[a->step.load.level];
 }
 
+/* Returns whether the step repeated zero times. */
+static bool is_idle(const struct activity *a)
+{
+	return a->step.rep && !(a->step.repeats & (a->step.address32 ? UINT32_MAX : UINT64_MAX));
+}
+
 void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcome)
 {
 	struct activity *a = activity_mine();
@@ -193,6 +210,8 @@ void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcom
 	if (a->step.reported || b->pc != ip)
 		return;
 	report_step(a);
+	if (a->costs && event_costs_wanted())
+		event_costs_retire(a, b->last, is_idle(a));
 	if (b->branch != ACTIVITY_NO_BRANCH && activity_wants(ACTIVITY_BRANCHES))
 		activity_report_branch(a, b, next);
 	activity_flush(a);

@@ -3,9 +3,10 @@
  * costs.c: what each instruction costs on a model of the machine, and the calls, returns and jumps
  * to functions between which it costs that.
  *
- * The rules are those of valgrind's cachegrind and callgrind.  An instruction is one fetch.  An
- * access that reads and writes is a read in cachegrind, and a write in callgrind.  An access longer
- * than a line is as long as a line.  Prefetch instructions access nothing.
+ * The costs are those of events (event_costs.c), or follow the rules of valgrind's cachegrind and
+ * callgrind.  An instruction is one fetch.  An access that reads and writes is a read in cachegrind,
+ * and a write in callgrind.  An access longer than a line is as long as a line.  Prefetch
+ * instructions access nothing.
  *
  * The costs of a process are in one table by address, which the thread that reports its log
  * changes.  Simplified: other code that comes to the same address later adds to the same costs.
@@ -18,31 +19,16 @@
 #include "engine/count/activity_parts.h"
 #include "engine/count/client.h"
 #include "engine/count/code_files.h"
+#include "engine/count/costs_parts.h"
 #include "engine/count/count.h"
+#include "engine/count/event_costs.h"
 #include "engine/rt/context.h"
 #include "engine/rt/engine.h"
 #include "engine/rt/sys.h"
 
 #define BUCKETS_SHIFT 16
 #define POOL	      512 /* costs that are allocated together */
-#define CALLS	      64  /* in a record */
-#define INSNS	      64
-
-struct insn_cost {
-	struct insn_cost *next; /* of the bucket */
-	uint64_t pc;
-	uint32_t bytes;
-	uint64_t cost[LINK_COSTS];
-};
-
-/* Of a thread. */
-struct costs {
-	bool counts;
-	uint64_t pointer; /* the stack pointer after the last access, if it was a call or return */
-	uint64_t cost[LINK_COSTS];
-	unsigned calls;
-	uint64_t record[(sizeof(struct link_calls) + CALLS * sizeof(struct link_call)) / 8];
-};
+#define INSNS	      64  /* in a record */
 
 static struct insn_cost **bucket, *pool;
 static unsigned pool_left;
@@ -118,7 +104,7 @@ struct costs *costs_new(void)
 	c = heap_allocate(sizeof(*c));
 	c->counts = client_counts();
 	activity_begin_report();
-	if (!caches)
+	if (!caches && !event_costs_wanted())
 		make_caches();
 	activity_end_report();
 	return c;
@@ -161,26 +147,33 @@ static struct insn_cost *find(uint64_t pc, unsigned bytes)
 	return insn;
 }
 
-struct insn_cost *costs_find(uint64_t pc, unsigned bytes)
+struct insn_cost *costs_find(uint64_t pc, const struct insn *insn)
 {
-	struct insn_cost *insn;
+	struct insn_cost *found;
 
 	if (!costs_wanted())
 		return NULL;
 	activity_begin_report();
-	insn = find(pc, bytes);
+	found = find(pc, insn->length);
+	event_costs_describe(found, insn->signals | SPMU_SIGBIT(INSTRUCTIONS));
 	activity_end_report();
-	return insn;
+	return found;
 }
 
-void costs_describe(struct activity_block *b, const uint64_t *pc)
+void costs_describe(struct activity_block *b, const uint64_t *pc, const struct insn *insn)
 {
 	if (!costs_wanted())
 		return;
 	b->costs = activity_allocate(b->insns * sizeof(struct insn_cost *));
 	for (unsigned i = 0; i < b->insns; i++)
-		b->costs[i] = costs_find(pc[i], (unsigned)(pc[i + 1] - pc[i]));
+		b->costs[i] = costs_find(pc[i], &insn[i]);
 	b->code.last = b->costs[b->insns - 1];
+}
+
+static void clear(struct insn_cost *insn)
+{
+	insn->times = 0;
+	memset(insn->cost, 0, sizeof(insn->cost));
 }
 
 void costs_begin_again(struct activity *a)
@@ -188,11 +181,12 @@ void costs_begin_again(struct activity *a)
 	if (!a->costs)
 		return;
 	a->costs->calls = 0;
+	event_costs_skip(a);
 	if (owner == current->pid)
 		return;
 	for (unsigned i = 0; bucket && i < 1u << BUCKETS_SHIFT; i++)
 		for (struct insn_cost *insn = bucket[i]; insn; insn = insn->next)
-			memset(insn->cost, 0, sizeof(insn->cost));
+			clear(insn);
 	owner = current->pid;
 }
 
@@ -285,7 +279,7 @@ static void add_call(struct costs *c, enum link_call_kind kind, uint64_t from, u
 
 	*call = (struct link_call){.kind = kind, .from = from, .to = to, .pointer = pointer};
 	memcpy(call->cost, c->cost, sizeof(call->cost));
-	if (c->calls == CALLS)
+	if (c->calls == COSTS_CALLS)
 		write_calls(c);
 }
 
@@ -295,18 +289,27 @@ void costs_jump(struct activity *a, const struct activity_code *code, uint64_t t
 		add_call(a->costs, LINK_CALL_JUMP, code->pc + code->branch_at, to, 0);
 }
 
+/* Adds a branch to its instruction. */
+static void add_branch(struct costs *c, struct insn_cost *insn, uint8_t kind, bool missed)
+{
+	bool indirect = kind == SPMU_BRANCH_INDIRECT || kind == SPMU_BRANCH_INDIRECT_CALL;
+
+	if (!indirect && kind != SPMU_BRANCH_CONDITIONAL)
+		return;
+	add(c, insn, indirect ? LINK_COST_BI : LINK_COST_BC);
+	if (missed)
+		add(c, insn, indirect ? LINK_COST_BIM : LINK_COST_BCM);
+}
+
 void costs_branch(struct activity *a, const struct activity_code *code,
 		  const struct spmu_executed_branch *branch, bool missed)
 {
 	struct costs *c = a->costs;
-	bool indirect =
-		branch->kind == SPMU_BRANCH_INDIRECT || branch->kind == SPMU_BRANCH_INDIRECT_CALL;
 
-	if (indirect || branch->kind == SPMU_BRANCH_CONDITIONAL) {
-		add(c, code->last, indirect ? LINK_COST_BI : LINK_COST_BC);
-		if (missed)
-			add(c, code->last, indirect ? LINK_COST_BIM : LINK_COST_BCM);
-	}
+	if (event_costs_wanted())
+		event_costs_branch(a, code->last, branch);
+	else
+		add_branch(c, code->last, branch->kind, missed);
 	switch (branch->kind) {
 	case SPMU_BRANCH_CALL:
 	case SPMU_BRANCH_INDIRECT_CALL:
@@ -336,12 +339,12 @@ static void write_insns(struct link_costs *head, unsigned insns)
 	ring_write(&head->header);
 }
 
-static bool is_any(const uint64_t *cost)
+static bool is_any(const struct insn_cost *insn)
 {
-	uint64_t any = 0;
+	uint64_t any = insn->times;
 
 	for (unsigned i = 0; i < LINK_COSTS; i++)
-		any |= cost[i];
+		any |= insn->cost[i];
 	return any;
 }
 
@@ -354,11 +357,13 @@ static void write_costs(void)
 
 	for (unsigned i = 0; bucket && i < 1u << BUCKETS_SHIFT; i++) {
 		for (struct insn_cost *insn = bucket[i]; insn; insn = insn->next) {
-			if (!is_any(insn->cost))
+			if (!is_any(insn))
 				continue;
 			head->insn[n].pc = insn->pc;
+			head->insn[n].times =
+				event_costs_wanted() ? insn->times : insn->cost[LINK_COST_IR];
 			memcpy(head->insn[n++].cost, insn->cost, sizeof(insn->cost));
-			memset(insn->cost, 0, sizeof(insn->cost));
+			clear(insn);
 			if (n == INSNS) {
 				write_insns(head, n);
 				n = 0;

@@ -6,6 +6,7 @@
 #ifndef SOFTPMU_ENGINE_COSTS_H
 #define SOFTPMU_ENGINE_COSTS_H
 
+#include <hosts/user/decode/decode.h>
 #include <softpmu/uarch.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,11 +26,12 @@ struct costs *costs_new(void);
 void costs_begin_again(struct activity *a);
 
 /* Returns the costs of an instruction; NULL: they are not wanted. */
-struct insn_cost *costs_find(uint64_t pc, unsigned bytes);
-/* Sets the costs of a block's instructions, which are at these addresses; one more is the end. */
-void costs_describe(struct activity_block *b, const uint64_t *pc);
+struct insn_cost *costs_find(uint64_t pc, const struct insn *insn);
+/* Sets the costs of a block's instructions, which are at these addresses. */
+void costs_describe(struct activity_block *b, const uint64_t *pc, const struct insn *insn);
 
-/* Tell the model what ran, and note what it cost.  Only if costs are wanted. */
+/* Tell the model what ran, and note what it cost.  Only if costs are wanted, and not those of
+ * events. */
 void costs_block(struct activity *a, const struct activity_block *b, const uint64_t *word,
 		 unsigned insns);
 void costs_fetch(struct activity *a, struct insn_cost *insn);

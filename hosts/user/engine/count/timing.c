@@ -66,6 +66,15 @@ void timing_run(struct timing *t, const struct spmu_timed_block *block, unsigned
 	t->accesses = 0;
 }
 
+void timing_run_in(struct timing *t, const struct spmu_timed_block *block, unsigned insn,
+		   unsigned insns)
+{
+	spmu_timeline_run_one(t->timeline, block, insn, insns, t->fetched, t->access, t->accesses);
+	t->accesses = 0;
+	if (insn + 1 == insns)
+		t->fetched = SPMU_LEVEL_L1;
+}
+
 void timing_run_one(struct timing *t, uint64_t pc, unsigned bytes)
 {
 	const struct spmu_code code = {(const uint8_t *)pc, (uint8_t)bytes};

@@ -32,6 +32,9 @@ enum spmu_uarch_level timing_access(struct timing *t, uint64_t linear, uint32_t 
 
 /* Runs the first `insns` instructions of a block, with what the model was told of. */
 void timing_run(struct timing *t, const struct spmu_timed_block *block, unsigned insns);
+/* The same for one of these instructions alone. */
+void timing_run_in(struct timing *t, const struct spmu_timed_block *block, unsigned insn,
+		   unsigned insns);
 
 /* Runs one instruction at `pc`. */
 void timing_run_one(struct timing *t, uint64_t pc, unsigned bytes);

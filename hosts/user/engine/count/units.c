@@ -15,6 +15,7 @@
 
 #include "engine/count/activity.h"
 #include "engine/count/count.h"
+#include "engine/count/event_costs.h"
 #include "engine/count/event_set.h"
 #include "engine/count/client.h"
 #include "engine/count/flow.h"
@@ -198,6 +199,24 @@ static void add_event(struct counting *c, unsigned e)
 	event_set_enable(&c->set, number, c->on >> e & 1);
 }
 
+/* Tells event_costs.c what each event counts: the meters of the set while it alone is enabled. */
+static void find_costs(struct counting *c)
+{
+	for (unsigned e = 0; e < engine_link->events; e++) {
+		const struct unit *u = &c->unit[c->set.event[c->event[e].number].unit];
+
+		for (unsigned other = 0; other < engine_link->events; other++)
+			event_set_enable(&c->set, c->event[other].number, other == e);
+		if (event_set_start(&c->set) != SPMU_OK)
+			engine_fail(125, "the unit does not start");
+		for (uint32_t m = 0; m < u->meters.count; m++)
+			event_costs_add(e, &u->meters.meter[m]);
+		(void)!event_set_stop(&c->set); /* it has counted nothing */
+	}
+	for (unsigned e = 0; e < engine_link->events; e++)
+		event_set_enable(&c->set, c->event[e].number, c->on >> e & 1);
+}
+
 /* Processes whose counts nobody wants have no events, unless their clocks go by one. */
 static bool is_counted(void)
 {
@@ -240,6 +259,8 @@ static void make_units(void)
 	c->set.traces = is_traced(c->on);
 	for (unsigned e = 0; e < engine_link->events && is_counted(); e++)
 		add_event(c, e);
+	if (event_costs_wanted() && is_counted())
+		find_costs(c);
 	if (event_set_start(&c->set) != SPMU_OK)
 		engine_fail(125, "the unit does not start");
 }

@@ -114,7 +114,7 @@ struct activity_block *describe_path(const struct path *p)
 	if (current->list->activity & ACTIVITY_CLOCKS)
 		b->timed = describe_time(p);
 	memcpy(b->access, list, n * sizeof(list[0]));
-	costs_describe(b, p->pc);
+	costs_describe(b, p->pc, p->insn);
 	emit_choose_registers(registers_of(p, p->n), &b->log_register, &b->other_register);
 	return b;
 }
