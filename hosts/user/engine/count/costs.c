@@ -4,9 +4,9 @@
  * to functions between which it costs that.
  *
  * The costs are those of events (event_costs.c), or follow the rules of valgrind's cachegrind and
- * callgrind.  An instruction is one fetch.  An access that reads and writes is a read in cachegrind,
- * and a write in callgrind.  An access longer than a line is as long as a line.  Prefetch
- * instructions access nothing.
+ * callgrind.  An instruction is one fetch.  An access that reads and writes is a read in
+ * cachegrind, and a write in callgrind.  An access longer than a line is as long as a line.
+ * Prefetch instructions access nothing.
  *
  * The costs of a process are in one table by address, which the thread that reports its log
  * changes.  Simplified: other code that comes to the same address later adds to the same costs.
