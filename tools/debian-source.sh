@@ -18,7 +18,7 @@ find_source() {
 folder=$(find_source)
 if [[ -z $folder ]]; then
 	echo "deb-src http://deb.debian.org/debian $suite main" >"$cache/sources.list"
-	options=(-qq -o "Dir::Etc::sourcelist=$cache/sources.list" -o Dir::Etc::sourceparts=-
+	options=(-qq -o Acquire::Retries=5 -o "Dir::Etc::sourcelist=$cache/sources.list" -o Dir::Etc::sourceparts=-
 		-o "Dir::State::lists=$cache/lists" -o APT::Sandbox::User=root)
 	apt-get "${options[@]}" update >&2
 	rm -rf "$cache/$package.new"

@@ -46,13 +46,15 @@ trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
 
 # Fetches the lists only if the packages are not in the existing ones. Waits for the package manager of
-# somebody else.
+# somebody else, and tries a download again that fails.
+options="-qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600"
 install_missing() {
-	# shellcheck disable=SC2086 # one word for each package
-	apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 $missing >"$log" 2>&1 </dev/null
+	# shellcheck disable=SC2086 # one word for each package and option
+	apt-get install $options -y --no-install-recommends $missing >"$log" 2>&1 </dev/null
 }
 if ! install_missing; then
-	if ! apt-get update -qq >"$log" 2>&1 </dev/null || ! install_missing; then
+	# shellcheck disable=SC2086 # one word for each option
+	if ! apt-get update $options >"$log" 2>&1 </dev/null || ! install_missing; then
 		cat "$log" >&2
 		echo "could not install:$missing" >&2
 		exit 1

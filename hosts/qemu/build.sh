@@ -43,7 +43,8 @@ private_apt() {
 	: >"$dir/status"
 	apt-get -q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- \
 		-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status" \
-		-o "Dir::Cache::archives=$dir/archives" -o "APT::Sandbox::User=$(id -un)" "$@"
+		-o "Dir::Cache::archives=$dir/archives" -o "APT::Sandbox::User=$(id -un)" \
+		-o Acquire::Retries=5 "$@"
 }
 
 fetch_source() {
@@ -88,7 +89,7 @@ make_firmware() {
 	say "fetching firmware"
 	local work=$cache/fetch file
 	rm -rf "$work" && mkdir -p "$work" "$cache/firmware" && cd "$work"
-	run firmware apt-get -q -o "APT::Sandbox::User=$(id -un)" download seabios qemu-system-data
+	run firmware apt-get -q -o Acquire::Retries=5 -o "APT::Sandbox::User=$(id -un)" download seabios qemu-system-data
 	for deb in *.deb; do run unpack dpkg-deb -x "$deb" root; done
 	for file in bios-256k.bin bios.bin linuxboot_dma.bin linuxboot.bin multiboot_dma.bin \
 		multiboot.bin pvh.bin kvmvapic.bin bios-microvm.bin; do
