@@ -349,8 +349,7 @@ static void report_insns(struct activity *a, const struct activity_block *b, con
 			 unsigned insns)
 {
 	const struct spmu_uarch_block_access *at = b->access, *end = at + b->run.accesses;
-
-	bool accesses = event_costs_need_accesses();
+	bool accesses = event_costs_need_accesses(), accessed = accesses;
 
 	if (accesses)
 		activity_report_fetch(a, b->code.pc, b->code.bytes);
@@ -361,11 +360,13 @@ static void report_insns(struct activity *a, const struct activity_block *b, con
 			if (accesses)
 				activity_report(a, address, at->bytes, at->kind, i);
 			event_costs_access(a, address, at->bytes, at->kind);
+			accessed = accesses;
 		}
 		if (activity_wants(ACTIVITY_CLOCKS))
 			timing_run_in(&a->timing, b->timed, i, insns);
 		activity_flush(a);
-		event_costs_retire(a, b->costs[i], false);
+		event_costs_retire(a, b->costs[i], accessed, false);
+		accessed = false;
 	}
 }
 

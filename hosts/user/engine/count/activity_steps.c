@@ -211,7 +211,7 @@ void activity_retire(uint64_t ip, uint64_t next, struct activity_outcome *outcom
 		return;
 	report_step(a);
 	if (a->costs && event_costs_wanted())
-		event_costs_retire(a, b->last, is_idle(a));
+		event_costs_retire(a, b->last, true, is_idle(a));
 	if (b->branch != ACTIVITY_NO_BRANCH && activity_wants(ACTIVITY_BRANCHES))
 		activity_report_branch(a, b, next);
 	activity_flush(a);

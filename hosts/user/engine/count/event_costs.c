@@ -8,6 +8,8 @@
  */
 #include "engine/count/event_costs.h"
 
+#include <limits.h>
+
 #include "engine/count/activity_parts.h"
 #include "engine/count/costs_parts.h"
 #include "engine/rt/engine.h"
@@ -26,6 +28,7 @@ static struct counter {
 	bool tally;
 	uint16_t number;
 	uint16_t events; /* bit e: event e counts it */
+	unsigned wanted; /* what it wants of the log of activity */
 } counter[COSTS_COUNTERS];
 static unsigned counters;
 static unsigned wanted; /* of the log of activity */
@@ -41,7 +44,7 @@ bool event_costs_need_accesses(void)
 	return wanted & ACTIVITY_ACCESSES;
 }
 
-static void count_too(unsigned e, bool tally, unsigned number)
+static void count_too(unsigned e, bool tally, unsigned number, unsigned wants)
 {
 	unsigned i = 0;
 
@@ -52,17 +55,20 @@ static void count_too(unsigned e, bool tally, unsigned number)
 	if (i == counters)
 		counter[counters++] = (struct counter){.tally = tally, .number = (uint16_t)number};
 	counter[i].events |= (uint16_t)(1u << e);
+	counter[i].wanted |= wants;
 }
 
 void event_costs_add(unsigned e, const struct spmu_meter *meter)
 {
-	wanted |= activity_wanted(meter);
+	unsigned wants = activity_wanted(meter);
+
+	wanted |= wants;
 	signals_of[e] |= meter->signals & ~MODEL;
 	for (uint64_t set = meter->signals & MODEL; set; set &= set - 1)
-		count_too(e, false, (unsigned)__builtin_ctzll(set));
+		count_too(e, false, (unsigned)__builtin_ctzll(set), wants);
 	if (meter->tallies)
 		ACTIVITY_EACH_TALLY (t, meter->tallies)
-			count_too(e, true, t);
+			count_too(e, true, t, wants);
 }
 
 static void add(struct costs *c, struct insn_cost *insn, unsigned e, uint64_t n)
@@ -94,14 +100,20 @@ static uint64_t counted(struct activity *a, unsigned i)
 	return activity_new(&a->costs->counted[i], now);
 }
 
-void event_costs_count(struct activity *a, struct insn_cost *insn)
+/* Adds what has been counted by counters that want any of this. */
+static void count(struct activity *a, struct insn_cost *insn, unsigned what)
 {
 	for (unsigned i = 0; i < counters; i++) {
-		uint64_t n = counted(a, i);
+		uint64_t n = counter[i].wanted & what ? counted(a, i) : 0;
 
 		for (unsigned events = n ? counter[i].events : 0; events; events &= events - 1)
 			add(a->costs, insn, (unsigned)__builtin_ctz(events), n);
 	}
+}
+
+void event_costs_count(struct activity *a, struct insn_cost *insn)
+{
+	count(a, insn, UINT_MAX);
 }
 
 void event_costs_skip(struct activity *a)
@@ -110,13 +122,13 @@ void event_costs_skip(struct activity *a)
 		(void)counted(a, i);
 }
 
-void event_costs_retire(struct activity *a, struct insn_cost *insn, bool idle)
+void event_costs_retire(struct activity *a, struct insn_cost *insn, bool accessed, bool idle)
 {
 	insn->times += a->costs->counts;
 	for (unsigned e = 0; e < engine_link->events; e++)
 		add(a->costs, insn, e,
 		    idle ? occurrences(e, insn->signals & ~MEMORY) : insn->each[e]);
-	event_costs_count(a, insn);
+	count(a, insn, ACTIVITY_CLOCKS | (accessed ? ACTIVITY_ACCESSES : 0));
 }
 
 void event_costs_branch(struct activity *a, struct insn_cost *insn,
