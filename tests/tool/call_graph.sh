@@ -33,6 +33,8 @@ hot=$(address hot hot) warm=$(address hot warm) label=$(address hot label) cold=
 lines() {
 	grep -vE '^#|^$' <<<"$1" | sed -E 's/ +$//; /%  /s/ +/ /g'
 }
+# only TEXT: prints the lines that stand for hidden columns.
+only() { grep -E '^# (comm|dso|symbol): ' <<<"$1"; }
 perf_report() {
 	perf report --stdio --no-inline -i perf.data "$@" 2>/dev/null
 }
@@ -42,6 +44,7 @@ while read -ra options; do
 	succeeds "report ${options[*]}"
 	has "perf reports something, ${options[*]}" "$want" "%"
 	same "perf says the same, ${options[*]}" "$want" "$(lines "$out")"
+	same "and names what the filter takes, ${options[*]}" "$(only "$(perf_report "${options[@]}")")" "$(only "$out")"
 done <<'EOF'
 
 -n
@@ -72,6 +75,13 @@ done <<'EOF'
 --pid 10 --no-children --percentage relative -g none
 --tid 11 --no-children
 -c prog,other -S hot,other -s pid,sym --no-children -n
+-c prog -g none
+-c prog --no-children
+-c prog -d hot --no-children -g none
+-S hot --no-children -g none -n
+-c worker -d hot -S cold --no-children -g none
+-c prog -s pid,sym -g none
+-d hot -s dso --no-children -g none
 -f --force -g none
 EOF
 
@@ -86,6 +96,8 @@ has "the function comes first with --no-children" "$out" "---hot"
 
 # A filter leaves out whole samples. perf's callers also have the periods of samples that the filter leaves out, or none,
 # if one of these came first.
+run report -S hot -g none
+has_line "-S hot: callers keep the column" "$out" " +66\.25% +0\.00%  prog +hot +\[\.\] label"
 run report -S hot,other -g none
 has_line "-S hot: label" "$out" " +66\.25% +0\.00%  prog +hot +\[\.\] label"
 has_line "-S hot: warm" "$out" " +57\.42% +0\.00%  prog +hot +\[\.\] warm"

@@ -19,7 +19,52 @@ struct table {
 	const struct rows *rows;
 	size_t shown;
 	int widths[KEYS_MAX]; /* of the columns */
+	bool hides[KEYS_MAX]; /* the column would have the same text in each row */
 };
+
+/* Returns the only text of a key that the filter takes, or NULL. */
+static const char *only_text(const struct filter *filter, const char *key)
+{
+	const char *list = NULL;
+
+	if (!strcmp(key, "comm"))
+		list = filter->comms;
+	if (!strcmp(key, "dso"))
+		list = filter->dsos;
+	if (!strcmp(key, "sym") || !strcmp(key, "symbol"))
+		list = filter->symbols;
+	return list && !strchr(list, ',') ? list : NULL;
+}
+
+/* Hides columns whose text is known, unless these are all.  A caller can be another function than
+ * the filter takes, in another file. */
+static void hide(struct table *table)
+{
+	const struct keys *keys = table->rows->keys;
+	bool callers = table->rows->how & ROWS_CHILDREN, some = false;
+
+	for (size_t c = 0; c < keys->count; c++) {
+		const char *name = keys->list[c]->name;
+
+		table->hides[c] = only_text(&table->output->profile->filter, name) &&
+				  !(callers && strcmp(name, "comm") != 0);
+		some |= !table->hides[c];
+	}
+	for (size_t c = 0; c < keys->count; c++)
+		table->hides[c] &= some;
+}
+
+/* Returns the first column from `column` on that is not hidden. */
+static size_t next_column(const struct table *table, size_t column)
+{
+	while (column < table->rows->keys->count && table->hides[column])
+		column++;
+	return column;
+}
+
+#define EACH_COLUMN(c, table)                                                                      \
+	for (size_t c = next_column(table, 0); c < (table)->rows->keys->count;                     \
+	     c = next_column(table, c + 1))
 
 static void set_widths(struct table *table)
 {
@@ -41,7 +86,8 @@ static void set_widths(struct table *table)
 /* The last column is not padded. */
 static int pad_of(const struct table *table, size_t column)
 {
-	return column + 1 < table->rows->keys->count ? table->widths[column] : 0;
+	return next_column(table, column + 1) < table->rows->keys->count ? table->widths[column]
+									 : 0;
 }
 
 static void print_titles(const struct table *table)
@@ -54,12 +100,12 @@ static void print_titles(const struct table *table)
 	fputs(children ? "# Children      Self" : "# Overhead", to);
 	if (table->output->options->show_count)
 		fprintf(to, "  %12s", branches ? "Branches" : "Samples");
-	for (size_t c = 0; c < keys->count; c++)
+	EACH_COLUMN (c, table)
 		fprintf(to, "  %-*s", pad_of(table, c), keys->list[c]->title);
 	fputs(children ? "\n# ........  ........" : "\n# ........", to);
 	if (table->output->options->show_count)
 		fputs("  ............", to);
-	for (size_t c = 0; c < keys->count; c++) {
+	EACH_COLUMN (c, table) {
 		fputs("  ", to);
 		for (int dots = 0; dots < table->widths[c]; dots++)
 			putc('.', to);
@@ -79,7 +125,7 @@ static void print_row(const struct table *table, const struct row *row)
 		fprintf(to, "%9.2f%%", rows_percent(table->rows, row->self));
 	if (table->output->options->show_count)
 		fprintf(to, "  %12" PRIu64, branches ? row->self : row->samples);
-	for (size_t c = 0; c < keys->count; c++) {
+	EACH_COLUMN (c, table) {
 		keys->list[c]->text(&row->key, text, sizeof(text));
 		fprintf(to, "  %-*s", pad_of(table, c), text);
 	}
@@ -89,8 +135,10 @@ static void print_row(const struct table *table, const struct row *row)
 static void print_table(const struct format_output *output, const struct rows *rows, size_t shown)
 {
 	struct table table = {.output = output, .rows = rows, .shown = shown};
-	const char *first = rows->keys->list[0]->name;
+	const char *first;
 
+	hide(&table);
+	first = rows->keys->list[next_column(&table, 0)]->name;
 	set_widths(&table);
 	print_titles(&table);
 	for (size_t i = 0; i < shown; i++) {
@@ -103,7 +151,7 @@ static void print_table(const struct format_output *output, const struct rows *r
 
 /* --- the operations ---------------------------------------------------------------------- */
 
-static void begin(const struct format_output *output)
+static void print_header(const struct format_output *output)
 {
 	static const struct {
 		const char *what, *label;
@@ -111,8 +159,6 @@ static void begin(const struct format_output *output)
 		     {"version", "version"},   {"cpu", "cpudesc"},
 		     {"cpu id", "cpuid"},      {"command line", "cmdline"}};
 
-	if (!output->options->header)
-		return;
 	fputs("# ========\n", output->to);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		const char *text = profile_about(output->profile, lines[i].what);
@@ -121,6 +167,31 @@ static void begin(const struct format_output *output)
 			fprintf(output->to, "# %s : %s\n", lines[i].label, text);
 	}
 	fputs("# ========\n#\n", output->to);
+}
+
+/* Says what all rows have that the filter takes. */
+static void print_filter(const struct format_output *output)
+{
+	const struct keys *keys = &output->options->keys;
+	bool some = false;
+
+	for (size_t c = 0; c < keys->count; c++) {
+		const char *name = keys->list[c]->name;
+		const char *only = only_text(&output->profile->filter, name);
+
+		if (only)
+			fprintf(output->to, "# %s: %s\n", *name == 's' ? "symbol" : name, only);
+		some |= only != NULL;
+	}
+	if (some)
+		fputs("#\n", output->to);
+}
+
+static void begin(const struct format_output *output)
+{
+	if (output->options->header)
+		print_header(output);
+	print_filter(output);
 }
 
 /* Shortens a number of samples as perf does: "32K". */
