@@ -15,7 +15,7 @@ _softpmu_options() {
 		;;
 	record)
 		echo "-e --event -b --branch-any -j --branch-filter -g --call-graph \
-			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -k --clockid -m --mmap-pages -N --no-buildid-cache -P --period -R --raw-samples -T --timestamp --all-user --buildid-all --sample-cpu --tail-synthesize --user-callchains -o --output -z --compression-level -M --model --machine --machine-file --cache --set --static-clocks \
+			-c --count -F --freq --jitter --no-jitter -d --data -W --weight -I --intr-regs -k --clockid -m --mmap-pages -N --no-buildid-cache -P --period -R --raw-samples -T --timestamp --all-user --buildid-all --sample-cpu --tail-synthesize --user-callchains -o --output -z --compression-level --switch-output --switch-max-files -M --model --machine --machine-file --cache --set --static-clocks \
 			-i --no-inherit -D --delay --control --after --toggle --deterministic --no-cache --strict -q --quiet -v --verbose -h --help"
 		;;
 	run) echo "-M --model --machine --machine-file --cache --set --static-clocks --no-identity --strict --no-cache -h --help" ;;
@@ -89,7 +89,7 @@ _softpmu_program() {
 			;;
 		-e | -M | -r | -D | -x | -o | -F | -k | -m | --clockid | --mmap-pages | --pre | --post | --log-fd | --delay | --timeout | --interval-print | --interval-count | --control | --event | --model | --repeat | --field-separator | \
 			--output | --count | --freq | --branch-filter | --call-graph | --function | --depth | \
-			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep | --metrics) ((i++)) ;;
+			--baseline | --write-baseline | --threshold | --label | --machine-file | --cache | --set | --sweep | --metrics | --switch-max-files) ((i++)) ;;
 		-* | = | :) ;;
 		*)
 			# What follows `=` or `:` belongs to the word before.

@@ -59,9 +59,10 @@ static void run(struct record *record, const struct launch_program *program,
 		fputs("\r\033[K", stderr);
 }
 
-static void say_summary(const struct record *record, const struct launch_result *result,
-			uint64_t samples, uint64_t traced, uint64_t bytes)
+static void say_summary(const struct record *record, const struct launch_result *result)
 {
+	const struct record_switch *s = &record->switching;
+
 	if (record->run.verbose)
 		fprintf(stderr,
 			"[ softpmu record: %llu units, %llu interrupts, %llu records, buffer full "
@@ -73,10 +74,11 @@ static void say_summary(const struct record *record, const struct launch_result 
 			(double)result->cache_bytes / 1e6);
 	if (record->quiet)
 		return;
-	fprintf(stderr, "[ softpmu record: Captured and wrote %.3f MB %s (%llu samples",
-		(double)bytes / 1e6, record->output, (unsigned long long)samples);
+	fprintf(stderr, "[ softpmu record: Captured and wrote %.3f MB %s%s (%llu samples",
+		(double)s->written / 1e6, record->output, s->on ? ".<timestamp>" : "",
+		(unsigned long long)s->samples);
 	if (record->traces)
-		fprintf(stderr, ", %llu branches", (unsigned long long)traced);
+		fprintf(stderr, ", %llu branches", (unsigned long long)s->traced);
 	fputs(") ]\n", stderr);
 }
 
@@ -90,8 +92,8 @@ static int finish(struct record *record, struct launch_result *result)
 		.ptid = (uint32_t)getpid(),
 		.time_ns = result->end_ns,
 	};
-	uint64_t samples, traced, bytes;
-	char *error;
+	uint64_t bytes;
+	bool good = !record->switching.failed;
 
 	run_say_end(result);
 	if (result->end == LAUNCH_DONE)
@@ -100,21 +102,19 @@ static int finish(struct record *record, struct launch_result *result)
 		perfdata_abandon(record->writer);
 		return result->status;
 	}
-	perfdata_add_exit(record->writer, &task);
-	samples = perfdata_samples(record->writer);
-	traced = perfdata_traced(record->writer);
-	if (!perfdata_finish(record->writer, &bytes, &error)) {
-		tool_error("%s", error ? error : "out of memory");
-		free(error);
-		return result->status ? result->status : EXIT_TOOL;
+	if (record->writer) {
+		perfdata_add_exit(record->writer, &task);
+		good &= record_file_finish(record, &bytes);
 	}
-	say_summary(record, result, samples, traced, bytes);
+	if (!good)
+		return result->status ? result->status : EXIT_TOOL;
+	say_summary(record, result);
 	return result->status;
 }
 
 int cmd_record(int argc, char **argv)
 {
-	struct record record = {.output = "perf.data"};
+	struct record record = {.output = "perf.data", .argc = argc, .argv = argv};
 	struct launch_program program = {0};
 	struct launch_result result = {0};
 	int status = record_options_parse(&record, argc, argv);
@@ -134,7 +134,8 @@ int cmd_record(int argc, char **argv)
 		status = EXIT_TOOL;
 		goto out;
 	}
-	if (!record_file_create(&record, argc, argv)) {
+	record_switch_begin(&record.switching);
+	if (!record_file_create(&record)) {
 		status = EXIT_TOOL;
 		goto out;
 	}
@@ -147,6 +148,7 @@ out:
 	for (size_t i = 0; i < record.file_count; i++)
 		free(record.files[i].path);
 	free(record.files);
+	record_switch_free(&record.switching);
 	code_free(record.code);
 	events_free(&record.after);
 	machine_options_free(&record.machine_options);

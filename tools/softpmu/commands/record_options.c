@@ -83,6 +83,13 @@ static void print_help(void)
 	       "FILE.old;\n"
 	       "                      -: write to standard output, and the program to standard "
 	       "error\n"
+	       "      --switch-output[=MODE]\n"
+	       "                      begin another file, and name each one by its time: at "
+	       "signal\n"
+	       "                      (SIGUSR2, the default), after a size (100M) or a time "
+	       "(30s)\n"
+	       "      --switch-max-files N\n"
+	       "                      keep only the last N of them\n"
 	       "  -z, --compression-level[=N]\n"
 	       "                      compress the records by zstd, at level N (default: 1)\n"
 	       "  -M, --model NAME    the processor (default: " DEFAULT_MODEL ")\n"
@@ -160,6 +167,8 @@ enum {
 	OPTION_AFTER,
 	OPTION_JITTER,
 	OPTION_NO_JITTER,
+	OPTION_SWITCH,
+	OPTION_SWITCH_MAX,
 	OPTION_IGNORED,
 };
 
@@ -177,6 +186,8 @@ static const struct option options[] = {
 	{"control", required_argument, NULL, RUN_OPTION_CONTROL},
 	{"output", required_argument, NULL, 'o'},
 	{"compression-level", optional_argument, NULL, 'z'},
+	{"switch-output", optional_argument, NULL, OPTION_SWITCH},
+	{"switch-max-files", required_argument, NULL, OPTION_SWITCH_MAX},
 	{"model", required_argument, NULL, 'M'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
@@ -301,6 +312,18 @@ static int take_option(struct record *record, int option, char **argv, char ***l
 	case OPTION_AFTER:
 		record->after_name = optarg;
 		return -1;
+	case OPTION_SWITCH:
+		if (record_switch_parse(&record->switching, optarg))
+			return -1;
+		return tool_usage_error("record",
+					"--switch-output takes signal, a size (100M) or a time "
+					"(30s), not '%s'",
+					optarg);
+	case OPTION_SWITCH_MAX:
+		if (tool_number(optarg, &record->switching.most))
+			return -1;
+		return tool_usage_error(
+			"record", "--switch-max-files takes a number of files, not '%s'", optarg);
 	case 'h':
 		print_help();
 		return output_finish("record", 0);
@@ -366,6 +389,9 @@ int record_options_parse(struct record *record, int argc, char **argv)
 		status = take_option(record, option, argv, &next);
 	if (status < 0 && record->period && record->frequency)
 		status = tool_usage_error("record", "-c and -F cannot be combined");
+	if (status < 0 && record->switching.on && !strcmp(record->output, "-"))
+		status =
+			tool_usage_error("record", "--switch-output needs files, and -o - is none");
 	if (status < 0 && optind >= argc)
 		status = tool_usage_error("record", "no program to run");
 	if (status < 0)

@@ -7,6 +7,7 @@
 
 #include "tools/softpmu/machine/machine_options.h"
 #include "tools/softpmu/run/branches.h"
+#include "tools/softpmu/run/record_switch.h"
 #include "tools/softpmu/run/run.h"
 #include "tools/softpmu/run/run_options.h"
 
@@ -18,6 +19,9 @@ struct record {
 	const char *output, *after_name;
 	int compression; /* -z; 0: none */
 	int pipe_fd;	 /* -o -; 0: a file */
+	int argc;	 /* the command line */
+	char **argv;
+	struct record_switch switching; /* --switch-output */
 	struct machine_options machine_options;
 	struct spmu_machine machine;			       /* size 0: none */
 	struct event_list events, after;		       /* --after: none or one */
@@ -33,7 +37,7 @@ struct record {
 	uint32_t stack_bytes; /* of the stack, for CHAINS_DWARF */
 
 	const struct spmu_model *model;
-	struct perfdata_writer *writer;
+	struct perfdata_writer *writer;	  /* NULL: a file could not be begun; the rest is lost */
 	size_t event_of[LINK_EVENTS_MAX]; /* the place in the list of each event of the engine */
 	size_t counted;
 	bool traces, trace_begun;
@@ -82,7 +86,10 @@ size_t record_chain(struct record *record, const struct link_sample *link,
 		    struct perfdata_address *chain);
 
 /* Creates the file.  Returns false after a message. */
-bool record_file_create(struct record *record, int argc, char **argv);
+bool record_file_create(struct record *record);
+
+/* Completes the file.  *bytes is its size.  Returns false after a message. */
+bool record_file_finish(struct record *record, uint64_t *bytes);
 
 /* Writes a record of the engine to the file.  This is the launch_sink. */
 void record_file_take(void *opaque, const struct link_record *link, uint64_t time_ns,

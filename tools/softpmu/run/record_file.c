@@ -115,12 +115,12 @@ bool record_file_to_pipe(struct record *record)
 	return false;
 }
 
-bool record_file_create(struct record *record, int argc, char **argv)
+bool record_file_create(struct record *record)
 {
 	struct spmu_model_info info = spmu_model_describe(record->model);
 	size_t count = record->events.count;
 	struct perfdata_event *events = tool_alloc(count * sizeof(*events));
-	char **command = tool_alloc(((size_t)argc + 2) * sizeof(*command));
+	char **command = tool_alloc(((size_t)record->argc + 2) * sizeof(*command));
 	char *id = cpu_id(info.signature);
 	char *version = tool_print("softpmu %s", SPMU_VERSION_STRING);
 	char *cpu_name = tool_print("%s, softpmu's %s", info.title, info.name);
@@ -134,7 +134,7 @@ bool record_file_create(struct record *record, int argc, char **argv)
 	char *error = NULL;
 
 	command[0] = tool;
-	memcpy(command + 1, argv, (size_t)argc * sizeof(*argv));
+	memcpy(command + 1, record->argv, (size_t)record->argc * sizeof(*record->argv));
 	for (size_t i = 0; i < count; i++) {
 		events[i].name = record->events.event[i].name;
 		events[i].attr = make_attr(record, &record->events.event[i], i == 0);
@@ -149,6 +149,33 @@ bool record_file_create(struct record *record, int argc, char **argv)
 	free(command);
 	free(events);
 	return record->writer;
+}
+
+bool record_file_finish(struct record *record, uint64_t *bytes)
+{
+	struct record_switch *s = &record->switching;
+	struct perfdata_writer *writer = record->writer;
+	uint64_t samples = perfdata_samples(writer), traced = perfdata_traced(writer);
+	const char *name;
+	char *error;
+
+	record->writer = NULL;
+	if (!perfdata_finish(writer, bytes, &error)) {
+		tool_error("%s", error ? error : "out of memory");
+		free(error);
+		return false;
+	}
+	s->samples += samples;
+	s->traced += traced;
+	s->written += *bytes;
+	if (!s->on)
+		return true;
+	name = record_switch_name(s, record->output);
+	if (name && !record->quiet)
+		fprintf(stderr, "%s[ softpmu record: Dump %s ]\n",
+			record->progress_shown ? "\r\033[K" : "", name);
+	record->progress_shown = false;
+	return name;
 }
 
 /* --- records --------------------------------------------------------------------------- */
@@ -189,8 +216,6 @@ static void add_mmap(struct record *record, const struct link_mmap *link, uint64
 
 	memcpy(map.build_id, file->build_id, sizeof(map.build_id));
 	perfdata_add_mmap(record->writer, &map);
-	if (record->code && link->protection & PROT_EXEC)
-		code_map(record->code, link);
 }
 
 static void add_comm(struct record *record, const struct link_comm *link, uint64_t time_ns)
@@ -204,8 +229,6 @@ static void add_comm(struct record *record, const struct link_comm *link, uint64
 	};
 
 	perfdata_add_comm(record->writer, &comm);
-	if (record->code && link->exec)
-		code_exec(record->code, link->pid);
 }
 
 static void add_task(struct record *record, const struct link_task *link, uint64_t time_ns)
@@ -222,9 +245,33 @@ static void add_task(struct record *record, const struct link_task *link, uint64
 		perfdata_add_exit(record->writer, &task);
 	else
 		perfdata_add_fork(record->writer, &task);
-	/* The mappings of a process that ended stay: its other threads may still have samples. */
-	if (record->code && link->pid != link->ppid && !link->ended)
-		code_fork(record->code, link->pid, link->ppid);
+}
+
+/* Adds a mapping, a name, or the beginning or end of a task. */
+static void add_note(struct record *record, const struct link_record *link, uint64_t time_ns)
+{
+	if (link->type == LINK_REC_MMAP)
+		add_mmap(record, (const struct link_mmap *)link, time_ns);
+	else if (link->type == LINK_REC_COMM)
+		add_comm(record, (const struct link_comm *)link, time_ns);
+	else
+		add_task(record, (const struct link_task *)link, time_ns);
+}
+
+/* Tells the code of the processes what they map and execute.  The mappings of a process that ended
+ * stay: its other threads may still have samples. */
+static void follow_code(struct code *code, const struct link_record *link)
+{
+	const struct link_mmap *map = (const struct link_mmap *)link;
+	const struct link_comm *comm = (const struct link_comm *)link;
+	const struct link_task *task = (const struct link_task *)link;
+
+	if (link->type == LINK_REC_MMAP && map->protection & PROT_EXEC)
+		code_map(code, map);
+	if (link->type == LINK_REC_COMM && comm->exec)
+		code_exec(code, comm->pid);
+	if (link->type == LINK_REC_TASK && task->pid != task->ppid && !task->ended)
+		code_fork(code, task->pid, task->ppid);
 }
 
 static void add_sample(struct record *record, const struct link_sample *link, uint64_t time_ns)
@@ -282,6 +329,21 @@ static void add_trace(struct record *record, const struct link_trace *link, uint
 	perfdata_add_trace(record->writer, &trace);
 }
 
+/* Completes the file, and begins the next one with the notes of all before. */
+static void switch_file(struct record *record)
+{
+	const struct record_switch *s = &record->switching;
+	uint64_t bytes;
+
+	record->trace_begun = false;
+	if (!record_file_finish(record, &bytes) || !record_file_create(record)) {
+		record->switching.failed = true;
+		return;
+	}
+	for (size_t i = 0; i < s->note_count; i++)
+		add_note(record, s->notes[i].link, s->notes[i].time_ns);
+}
+
 /* Shows the progress on a terminal, once a second.  A run of less than a second shows nothing. */
 static void show_progress(struct record *record, uint64_t now_ns)
 {
@@ -303,20 +365,28 @@ void record_file_take(void *opaque, const struct link_record *link, uint64_t tim
 		      const void *trace)
 {
 	struct record *record = opaque;
+	struct record_switch *s = &record->switching;
 
+	if (!record->writer)
+		return;
 	if (!link) {
 		show_progress(record, time_ns);
+		if (s->on && record_switch_is_time(s, time_ns))
+			switch_file(record);
 		return;
 	}
+	if (record_switch_is_full(s, perfdata_bytes(record->writer)))
+		switch_file(record);
+	if (!record->writer)
+		return;
 	switch (link->type) {
 	case LINK_REC_MMAP:
-		add_mmap(record, (const struct link_mmap *)link, time_ns);
-		break;
 	case LINK_REC_COMM:
-		add_comm(record, (const struct link_comm *)link, time_ns);
-		break;
 	case LINK_REC_TASK:
-		add_task(record, (const struct link_task *)link, time_ns);
+		add_note(record, link, time_ns);
+		record_switch_keep(s, link, time_ns);
+		if (record->code)
+			follow_code(record->code, link);
 		break;
 	case LINK_REC_SAMPLE:
 		add_sample(record, (const struct link_sample *)link, time_ns);

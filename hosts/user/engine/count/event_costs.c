@@ -8,8 +8,6 @@
  */
 #include "engine/count/event_costs.h"
 
-#include <limits.h>
-
 #include "engine/count/activity_parts.h"
 #include "engine/count/costs_parts.h"
 #include "engine/rt/engine.h"
@@ -113,7 +111,7 @@ static void count(struct activity *a, struct insn_cost *insn, unsigned what)
 
 void event_costs_count(struct activity *a, struct insn_cost *insn)
 {
-	count(a, insn, UINT_MAX);
+	count(a, insn, ~0u);
 }
 
 void event_costs_skip(struct activity *a)

@@ -27,8 +27,8 @@ bool event_costs_need_accesses(void);
 
 /* Each of these needs a model that knows everything up to here. */
 
-/* The instruction has retired once.  `accessed`: the model was told of accesses or fetches.  `idle`:
- * it repeated zero times, and accessed no memory. */
+/* The instruction has retired once.  `accessed`: the model was told of accesses or fetches.
+ * `idle`: it repeated zero times, and accessed no memory. */
 void event_costs_retire(struct activity *a, struct insn_cost *insn, bool accessed, bool idle);
 /* It has ended in a branch. */
 void event_costs_branch(struct activity *a, struct insn_cost *insn,
