@@ -35,6 +35,11 @@ for file in "${made[@]}"; do
 	expect "by size: $file is about as large" test "$(stat -c %s "$file")" -le 120000
 done
 
+# What each file begins with does not count.
+run record -q --deterministic -c 100003 -e instructions:u -o tiny --switch-output=2K -- "${job[@]}"
+succeeds "a size below that"
+expect "a size below that: $(files tiny | wc -l) files" test "$(files tiny | wc -l)" -le 8
+
 # The last files are kept, in order.
 run record -q --deterministic -c 1009 -e instructions:u -o few --switch-output=50K --switch-max-files 3 -- "${job[@]}"
 succeeds "three files"

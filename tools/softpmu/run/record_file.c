@@ -332,16 +332,17 @@ static void add_trace(struct record *record, const struct link_trace *link, uint
 /* Completes the file, and begins the next one with the notes of all before. */
 static void switch_file(struct record *record)
 {
-	const struct record_switch *s = &record->switching;
+	struct record_switch *s = &record->switching;
 	uint64_t bytes;
 
 	record->trace_begun = false;
 	if (!record_file_finish(record, &bytes) || !record_file_create(record)) {
-		record->switching.failed = true;
+		s->failed = true;
 		return;
 	}
 	for (size_t i = 0; i < s->note_count; i++)
 		add_note(record, s->notes[i].link, s->notes[i].time_ns);
+	s->begun = perfdata_bytes(record->writer);
 }
 
 /* Shows the progress on a terminal, once a second.  A run of less than a second shows nothing. */

@@ -77,7 +77,7 @@ void record_switch_begin(struct record_switch *s)
 
 bool record_switch_is_full(const struct record_switch *s, uint64_t bytes)
 {
-	return s->bytes && bytes >= s->bytes;
+	return s->bytes && bytes - s->begun >= s->bytes;
 }
 
 bool record_switch_is_time(struct record_switch *s, uint64_t now_ns)

@@ -21,6 +21,7 @@ struct record_switch {
 	bool on;
 	bool by_signal;	    /* SIGUSR2 */
 	uint64_t bytes, ns; /* 0: not by that */
+	uint64_t begun;	    /* bytes of the notes with which the file begins */
 	uint64_t most;	    /* files that are kept; 0: all */
 	uint64_t next_ns;   /* when the next file begins, with `ns` */
 	uint64_t last;	    /* the time in the last name, in hundredths of a second */
