@@ -106,9 +106,12 @@ make_initramfs() {
 	if [[ ! -e $image || $(cat "$image.of" 2>/dev/null) != "$made_of" ]]; then
 		need "busybox-$arch" download busybox-static
 		busybox=$cache/busybox-$arch/bin/busybox
+		# This machine may not run programs of 32 bits, so it has a busybox of its own.
+		arch=amd64 need busybox-amd64 download busybox-static
 		rm -f "$image.of"
 		make_root "$cache/vm.root" "$init"
-		(cd "$cache/vm.root" && find . | "$busybox" cpio -o -H newc) >"$image.new" 2>/dev/null
+		(cd "$cache/vm.root" && find . | "$cache/busybox-amd64/bin/busybox" cpio -o -H newc) \
+			>"$image.new" 2>/dev/null
 		rm -rf "$cache/vm.root"
 		mv "$image.new" "$image"
 		echo "$made_of" >"$image.of"
