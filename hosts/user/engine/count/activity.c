@@ -368,6 +368,8 @@ static void report_insns(struct activity *a, const struct activity_block *b, con
 		event_costs_retire(a, b->costs[i], accessed, false);
 		accessed = false;
 	}
+	if (!insns && activity_wants(ACTIVITY_CLOCKS)) /* the block was only fetched */
+		timing_run(&a->timing, b->timed, 0);
 }
 
 /* Reports the first `insns` instructions of a block. */
