@@ -72,19 +72,20 @@ struct counter_layout {
 	uint8_t counters_ht, counters_single;
 	uint8_t counter_bits;
 	uint8_t fixed_counters, fixed_bits;
-	uint8_t event_bits;	/* CPUID.0AH:EAX[31:24] */
-	uint8_t missing_events; /* CPUID.0AH:EBX as the part reports it */
-	uint32_t fixed_mask;	/* CPUID.0AH:ECX, fixed counters by bit (version 5) */
-	uint32_t leaf_0a_edx;	/* CPUID.0AH:EDX above the fixed counters' width */
-	uint32_t pebs_counters; /* bit n: PMCn supports PEBS. If `shared`: those of thread 0, and
+	uint8_t event_bits;	  /* CPUID.0AH:EAX[31:24] */
+	uint8_t missing_events;	  /* CPUID.0AH:EBX as the part reports it */
+	uint32_t fixed_mask;	  /* CPUID.0AH:ECX, fixed counters by bit (version 5) */
+	uint32_t leaf_0a_edx;	  /* CPUID.0AH:EDX above the fixed counters' width */
+	uint32_t extended_events; /* CPUID.23H.3:EAX; 0: there is no leaf 23H */
+	uint32_t pebs_counters;	  /* bit n: PMCn supports PEBS. If `shared`: those of thread 0, and
 				   those of thread 1 above them */
-	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
-	uint8_t pdir_fixed;	/* bit n: fixed counter n is precisely distributed */
-	uint32_t pdir_counters; /* bit n: so is PMCn (18.9.4.4) ... */
-	uint16_t pdir_event;	/* ... with this event */
-	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
+	uint8_t pebs_fixed;	  /* bit n: fixed counter n supports PEBS (extended PEBS) */
+	uint8_t pdir_fixed;	  /* bit n: fixed counter n is precisely distributed */
+	uint32_t pdir_counters;	  /* bit n: so is PMCn (18.9.4.4) ... */
+	uint16_t pdir_event;	  /* ... with this event */
+	uint32_t skid_counters;	  /* bit n: on PMCn each precise event is precisely distributed
 				   (18.7.1.2) */
-	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
+	uint16_t precise_store;	  /* event whose record has a store's address and status; 0: none */
 	/* Bits of MSR_OFFCORE_RSP_x that select local memory as the supplier; 0: off-core events
 	 * are absent. */
 	uint32_t offcore_memory;
@@ -112,12 +113,13 @@ struct counter_layout {
 };
 
 /* The unit's flags among those of CPUID.01H. */
-#define FEATURE_ECX_DTES64     (1u << 2)
-#define FEATURE_ECX_DS_CPL     (1u << 4)
-#define FEATURE_ECX_PDCM       (1u << 15)
-#define FEATURE_ECX_MASK       (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
-#define FEATURE_EDX_DS	       (1u << 21)
-#define FEATURE_7_EDX_ARCH_LBR (1u << 19) /* in CPUID.07H.0 */
+#define FEATURE_ECX_DTES64	 (1u << 2)
+#define FEATURE_ECX_DS_CPL	 (1u << 4)
+#define FEATURE_ECX_PDCM	 (1u << 15)
+#define FEATURE_ECX_MASK	 (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
+#define FEATURE_EDX_DS		 (1u << 21)
+#define FEATURE_7_EDX_ARCH_LBR	 (1u << 19) /* in CPUID.07H.0 */
+#define FEATURE_7_1_EAX_EXTENDED (1u << 8)  /* in CPUID.07H.1: leaf 23H */
 
 /* What reading and writing a register does: a row of src/pmu/msr_roles.c for each. */
 enum msr_role {
@@ -178,7 +180,7 @@ struct msr_map {
 };
 
 /* Events come in lists, so that siblings can share most of a table. */
-#define EVENT_PARTS_MAX 6
+#define EVENT_PARTS_MAX 8
 struct event_part {
 	const struct spmu_event *event;
 	size_t count;

@@ -217,7 +217,7 @@ static void cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spmu_cpu
 {
 	const struct host *host = opaque;
 
-	*regs = (struct spmu_cpuid_regs){.eax = leaf == 0 ? 0x16 : 0};
+	*regs = (struct spmu_cpuid_regs){.eax = leaf == 0 ? 0x23 : 0};
 	(void)spmu_cpuid(host->core, leaf, subleaf, regs);
 }
 

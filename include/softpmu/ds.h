@@ -75,7 +75,8 @@ SPMU_API SPMU_MUST_USE enum spmu_status spmu_bts_decode(const struct spmu_ds_lay
 
 /*
  * A PEBS record, decoded.  Fields that the format or its configuration does not have are 0.  The
- * exceptions are xmm and branch: decoding leaves them unchanged if `groups` does not name them.
+ * exceptions are xmm, branch and branch_log: decoding leaves them unchanged if `groups` does not
+ * name them.
  */
 struct spmu_pebs_record {
 	struct spmu_registers regs; /* regs.rip is the address of the next instruction */
@@ -89,6 +90,7 @@ struct spmu_pebs_record {
 	uint32_t branch_count; /* format 4: number of entries in branch[], newest first */
 	uint8_t xmm[16][16];
 	struct spmu_branch branch[SPMU_LBR_DEPTH_MAX];
+	uint8_t branch_log[SPMU_LBR_DEPTH_MAX]; /* what the entries log: spmu_lbr_logged() */
 };
 
 /* Bits of data_source of a precise store (18.9.4.3).  The unit sets SPMU_STORE_LOCKED, a host the

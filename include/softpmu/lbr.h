@@ -50,7 +50,8 @@ struct spmu_lbr_layout {
 	 */
 	uint32_t ctl, depth_msr;
 	uint8_t depths;
-	bool linear; /* CPUID.1CH:EAX[31]: it reports that addresses are linear */
+	bool linear;	/* CPUID.1CH:EAX[31]: it reports that addresses are linear */
+	uint8_t logged; /* CPUID.1CH:ECX[19:16]: general counters whose events entries log */
 };
 
 /* Returns the model's layout, or NULL if it has no last branch records. */
@@ -98,6 +99,19 @@ SPMU_API void spmu_lbr_encode(const struct spmu_lbr_layout *layout,
 			      const struct spmu_branch *branch, struct spmu_lbr_entry *entry);
 SPMU_API void spmu_lbr_decode(const struct spmu_lbr_layout *layout,
 			      const struct spmu_lbr_entry *entry, struct spmu_branch *branch);
+
+/* What an entry logs of general counters (CPUID.1CH:ECX[19:16]), two bits of each. */
+#define SPMU_LBR_LOG_LOW 32
+static inline uint8_t spmu_lbr_log(const struct spmu_lbr_entry *entry)
+{
+	return (uint8_t)(entry->info >> SPMU_LBR_LOG_LOW);
+}
+
+/* Returns how often the event of general counter 0 to 3 occurred.  3 means three times or more. */
+static inline unsigned spmu_lbr_logged(uint8_t log, unsigned counter)
+{
+	return log >> 2 * counter & 3;
+}
 
 #ifdef __cplusplus
 }

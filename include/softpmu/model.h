@@ -48,8 +48,9 @@ struct spmu_model_info {
 	int8_t pebs_format; /* -1: no PEBS */
 	uint8_t pebs_fixed; /* fixed counters that have PEBS, bit n */
 	enum spmu_programming programming;
-	bool shared;	/* the threads of a core share its counters */
-	uint8_t os_cpl; /* counters treat privilege levels up to this one as SPMU_RING0 */
+	bool shared;	     /* the threads of a core share its counters */
+	uint8_t os_cpl;	     /* counters treat privilege levels up to this one as SPMU_RING0 */
+	uint32_t cpuid_leaf; /* the highest leaf of CPUID in which the unit reports itself */
 };
 
 /*

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define SPMU_STATE_VERSION 7u
+#define SPMU_STATE_VERSION 8u
 
 /* Returns how many bytes spmu_save() writes for this core. */
 SPMU_API size_t spmu_state_bytes(const struct spmu_core *core);

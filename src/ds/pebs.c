@@ -80,23 +80,25 @@ static void get_fields(const struct spmu_pebs_layout *pebs, const struct pebs_gr
 _Static_assert(sizeof(struct spmu_lbr_entry) == PEBS_BRANCH_BYTES, "from, to, info");
 
 static void put_branch(const struct spmu_pebs_layout *pebs, const struct spmu_branch *branch,
-		       uint8_t *out)
+		       uint8_t log, uint8_t *out)
 {
 	const struct spmu_lbr_layout entries = {.format = pebs->lbr_format};
 	struct spmu_lbr_entry entry;
 
 	spmu_lbr_encode(&entries, branch, &entry);
+	entry.info |= (uint64_t)log << SPMU_LBR_LOG_LOW;
 	memcpy(out, &entry, sizeof(entry));
 }
 
 static void get_branch(const struct spmu_pebs_layout *pebs, const uint8_t *in,
-		       struct spmu_branch *branch)
+		       struct spmu_branch *branch, uint8_t *log)
 {
 	const struct spmu_lbr_layout entries = {.format = pebs->lbr_format};
 	struct spmu_lbr_entry entry;
 
 	memcpy(&entry, in, sizeof(entry));
 	spmu_lbr_decode(&entries, &entry, branch);
+	*log = spmu_lbr_log(&entry);
 }
 
 static void put_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format,
@@ -119,7 +121,7 @@ static void put_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format,
 	}
 	for (unsigned i = 0; i < branches_of(format); i++, out += PEBS_BRANCH_BYTES) {
 		if (i < record->branch_count)
-			put_branch(pebs, &record->branch[i], out);
+			put_branch(pebs, &record->branch[i], record->branch_log[i], out);
 		else
 			memset(out, 0, PEBS_BRANCH_BYTES);
 	}
@@ -143,7 +145,7 @@ static void get_adaptive(const struct spmu_pebs_layout *pebs, uint64_t format, c
 	record->groups = (uint32_t)(format & PEBS_FORMAT_GROUPS);
 	record->branch_count = branches_of(format);
 	for (unsigned i = 0; i < record->branch_count; i++, in += PEBS_BRANCH_BYTES)
-		get_branch(pebs, in, &record->branch[i]);
+		get_branch(pebs, in, &record->branch[i], &record->branch_log[i]);
 }
 
 static enum spmu_status check(const struct spmu_ds_layout *layout, const void *memory,

@@ -53,6 +53,8 @@ bool branches_retired(struct spmu_core *core, unsigned lp, const struct spmu_ins
 	struct spmu_branch branch;
 
 	lbr_clocks(thread, insn->cycles);
+	if (lbr_logging(thread))
+		lbr_log(thread, lp, insn);
 	if (!branch_of(insn, &branch))
 		return false;
 	if (thread->lbr.on)

@@ -65,6 +65,8 @@ struct thread_state {
 	uint32_t frozen;     /* by an SMI (17.4.1), which cleared: */
 	uint64_t smm_debugctl, smm_global_ctrl;
 	uint64_t smm_lbr_ctl; /* what an SMI cleared of IA32_LBR_CTL */
+	uint64_t
+		lbr_log; /* events since the newest last branch record, as the next one logs them */
 };
 
 /* What moves a counter's pin. */
@@ -90,6 +92,7 @@ struct counter {
 	bool of_store, store_status;	/* ... the address of the store, and its status */
 	bool edge, invert;		/* of at_least */
 	bool starts;			/* its status bit, once it is set, enables other counters */
+	bool logged;			/* last branch records log what it counts */
 	bool tallied;			/* it counts tallies, too, ... */
 	struct spmu_tally_set *tallies; /* ... these; NULL: it cannot */
 };
@@ -133,6 +136,7 @@ struct __attribute__((aligned(64))) thread {
 	uint32_t judging; /* active ones that depend on the prediction of a branch */
 	uint32_t any;	  /* active ones that count on the other thread */
 	uint32_t next;	  /* active ones whose record the next instruction makes */
+	uint32_t logged;  /* active ones that last branch records log, while they are on */
 	uint32_t adaptive, addressed; /* active ones whose records have groups, a data address */
 	bool by_clock;		      /* some counter looks at each clock of this thread */
 	bool by_branch;		      /* last branch records or branch trace store are on */

@@ -17,10 +17,18 @@
  * family does (17.11.3, 17.14.2), and then becomes an entry itself.
  *
  * Clocks between entries are counted only if the host supplies core clocks; otherwise they read 0.
+ * Entries of some models log events of the general counters (EN_LBR_LOG of their event selects).
+ * Counters with a threshold log nothing.
  * Addresses have 32 bits outside IA-32e mode (17.4.8.1, 17.4.8.3).
  */
 #include "src/pmu/core.h"
+#include "src/pmu/counters.h"
 #include "src/pmu/records.h"
+
+/* Each counter's field of what a record logs. */
+#define LOG_BITS     2
+#define LOG_MAX	     UINT64_C(3)
+#define LOG_COUNTERS 4
 
 /* Adds core clocks to the time since the newest entry. */
 void lbr_clocks(struct thread *thread, uint64_t clocks)
@@ -38,6 +46,39 @@ bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks)
 	if (!layout)
 		return !clocks;
 	return clocks <= LBR_CLOCKS_MAX || (clocks == LBR_CLOCKS_UNKNOWN && layout->sleep_clears);
+}
+
+bool lbr_log_valid(const struct spmu_core *core, uint64_t log)
+{
+	const struct spmu_lbr_layout *layout = core->model->lbr;
+	uint64_t valid = 0;
+
+	for (unsigned c = 0; layout && c < LOG_COUNTERS; c++)
+		valid |= (layout->logged >> c & 1) ? LOG_MAX << LOG_BITS * c : 0;
+	return !(log & ~valid);
+}
+
+/*
+ * Adds an instruction to what the next record logs (CPUID.1CH:ECX[19:16]): the occurrences on each
+ * counter that is set up for it, at most 3. The record of a branch logs the branch itself, too.
+ */
+void lbr_log(struct thread *thread, unsigned lp, const struct spmu_insn *insn)
+{
+	for (uint32_t set = lbr_logging(thread); set;) {
+		unsigned c = take_lowest(&set);
+		unsigned low = LOG_BITS * c;
+		const struct counter *counter = &thread->counter[c];
+		uint64_t n = occurrences(insn->signals, counter_signals_of(counter, insn->signals));
+		uint64_t sum;
+
+		if (!(counter->rings[lp] & ring_of(insn->cpl)))
+			continue;
+		if (counter->tallied)
+			n += tallies_in(insn, counter->tallies);
+		sum = (thread->state.lbr_log >> low & LOG_MAX) + n;
+		thread->state.lbr_log &= ~(LOG_MAX << low);
+		thread->state.lbr_log |= (sum < LOG_MAX ? sum : LOG_MAX) << low;
+	}
 }
 
 static inline bool wanted(const struct lbr_recording *lbr, const struct spmu_branch *branch)
@@ -76,6 +117,8 @@ static void push(const struct spmu_lbr_layout *layout, struct thread *thread,
 	}
 	state->lbr_clocks = 0;
 	spmu_lbr_encode(layout, &timed, &entry);
+	entry.info |= state->lbr_log << SPMU_LBR_LOG_LOW;
+	state->lbr_log = 0;
 	move_top(layout, state, 1);
 	store(state, (unsigned)state->reg[SLOT_LBR_TOS], &entry);
 }
@@ -140,6 +183,7 @@ static size_t skip(const struct spmu_lbr_layout *layout, struct thread *thread,
 		return 0;
 	move_top(layout, &thread->state, skipped);
 	thread->state.lbr_clocks = 0;
+	thread->state.lbr_log = 0;
 	return begin;
 }
 
@@ -167,6 +211,7 @@ void lbr_clear(struct thread_state *state)
 	for (unsigned slot = SLOT_LBR_TOS; slot < SLOT_LER_FROM; slot++)
 		state->reg[slot] = 0;
 	state->lbr_clocks = LBR_CLOCKS_UNKNOWN;
+	state->lbr_log = 0;
 }
 
 /*

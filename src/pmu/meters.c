@@ -8,7 +8,8 @@
  *
  * Counters with a threshold or edge detection check each clock, so their meter needs every
  * instruction. A meter adds its signals up and cannot combine them. So counters that depend on the
- * prediction of a branch need each branch of their kinds.
+ * prediction of a branch need each branch of their kinds. Counters that last branch records log
+ * need each instruction that they count.
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 
 	thread->absent = 0;
 	thread->active = thread->ready = thread->clocked = thread->any = thread->next = 0;
-	thread->adaptive = thread->addressed = thread->judging = 0;
+	thread->adaptive = thread->addressed = thread->judging = thread->logged = 0;
 	switch ((enum spmu_programming)core->model->counters->programming) {
 	case SPMU_PROGRAM_PERFEVTSEL:
 		perfevtsel_update(core, thread);
@@ -51,6 +52,8 @@ static void update_thread(const struct spmu_core *core, struct thread *thread)
 			thread->adaptive |= 1u << c;
 		if (counter->data_address)
 			thread->addressed |= 1u << c;
+		if (counter->logged)
+			thread->logged |= 1u << c;
 	}
 }
 
@@ -206,7 +209,9 @@ static inline uint64_t counter_headroom(const struct spmu_core *core, const stru
 {
 	uint64_t headroom = counter_mask(core, c) - thread->state.reg[c];
 
-	if (((thread->clocked | thread->judging | thread->state.pmi_due) >> c & 1) ||
+	if (((thread->clocked | thread->judging | lbr_logging(thread) | thread->state.pmi_due) >>
+		     c &
+	     1) ||
 	    thread->counter[c].force ||
 	    (thread->counter[c].precise && (thread->state.pebs_armed >> c & 1)))
 		return 0;
@@ -223,7 +228,10 @@ static bool overflows_silently(const struct thread *thread, unsigned c)
 	const struct counter *counter = &thread->counter[c];
 
 	return counter->precise && !counter->at_once &&
-	       !((thread->state.pebs_armed | thread->clocked | thread->judging) >> c & 1) &&
+	       !((thread->state.pebs_armed | thread->clocked | thread->judging |
+		  lbr_logging(thread)) >>
+			 c &
+		 1) &&
 	       !(thread->any >> c & 1) && !counter->next && !counter->pmi && !counter->starts &&
 	       !counter->force && counter->pin != PIN_OVERFLOW;
 }

@@ -54,6 +54,15 @@ const struct spmu_model *spmu_model_find(const char *name)
 	return NULL;
 }
 
+static uint32_t highest_leaf(const struct spmu_model *model)
+{
+	if (model->counters->extended_events)
+		return 0x23;
+	if (model->lbr && model->lbr->ctl)
+		return 0x1c;
+	return model->counters->version ? 0x0a : 0x01;
+}
+
 static struct spmu_model_info describe(const struct spmu_model *model)
 {
 	const struct counter_layout *counters = model->counters;
@@ -76,6 +85,7 @@ static struct spmu_model_info describe(const struct spmu_model *model)
 		.programming = (enum spmu_programming)counters->programming,
 		.shared = counters->shared,
 		.os_cpl = counters->os_cpl,
+		.cpuid_leaf = highest_leaf(model),
 		.pebs_format = pebs ? (int8_t)pebs->format : (int8_t)-1,
 	};
 }

@@ -138,6 +138,7 @@ static void fill_branches(const struct spmu_core *core, const struct thread *thr
 		};
 
 		spmu_lbr_decode(lbr, &entry, &record->branch[i]);
+		record->branch_log[i] = spmu_lbr_log(&entry);
 		record->branch_count = i + 1;
 	}
 }

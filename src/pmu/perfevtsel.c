@@ -12,8 +12,9 @@
 #include "src/pmu/metrics.h"
 #include "src/pmu/records.h"
 
-/* Adaptive records. The bit is reserved if the family has none. */
+/* Adaptive records, and event logging. The bits are reserved if the family has none. */
 #define SELECT_ADAPTIVE BITS(34, 1)
+#define SELECT_LOGGED	BITS(35, 1)
 
 /* Bits of an event select that disable PEBS for its counter (notes of table 18-54). */
 static uint64_t imprecise_bits(const struct spmu_core *core)
@@ -225,6 +226,8 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 		  (select & FIELD(PERFEVTSEL, USR)) != 0, (select & FIELD(PERFEVTSEL, ANY)) != 0);
 	if (!clocks && !by_itself)
 		set_condition(counter, select);
+	counter->logged = (select & SELECT_LOGGED) && !counter->at_least && core->model->lbr &&
+			  (core->model->lbr->logged >> n & 1);
 	update_precise(core, thread, event, n, select);
 	return true;
 }

@@ -55,8 +55,17 @@ static inline unsigned lbr_entry(const struct spmu_lbr_layout *layout,
 
 /* Clears the entries of the stack, and TOS. */
 void lbr_clear(struct thread_state *state);
+void lbr_log(struct thread *thread, unsigned lp, const struct spmu_insn *insn);
+
+/* Returns the counters that last branch records log now. */
+static inline uint32_t lbr_logging(const struct thread *thread)
+{
+	return thread->lbr.on ? thread->logged : 0;
+}
+
 void lbr_clocks(struct thread *thread, uint64_t clocks);
 bool lbr_clocks_valid(const struct spmu_core *core, uint32_t clocks);
+bool lbr_log_valid(const struct spmu_core *core, uint64_t log);
 void lbr_record(const struct spmu_core *core, struct thread *thread,
 		const struct spmu_branch *branches, size_t count);
 bool lbr_valid(const struct spmu_core *core, const struct msr *msr, uint64_t value);

@@ -332,6 +332,8 @@ unsigned spmu_tallies(struct spmu_core *core, unsigned lp, const struct spmu_tal
 	insn.cpl = (uint8_t)level_of(core, cpl);
 	for (; count; count--, tallies++) {
 		insn.tallies = tallies;
+		if (lbr_logging(&core->thread[lp]))
+			lbr_log(&core->thread[lp], lp, &insn);
 		if (core->thread[lp].by_tally)
 			events |= retire_by(core, lp, &insn, true, true);
 	}

@@ -27,7 +27,7 @@ struct state_header {
 };
 _Static_assert(sizeof(struct state_header) == 56, "no holes");
 _Static_assert(sizeof(struct thread_state) ==
-		       8 * SLOT_COUNT + 4 * (8 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 24,
+		       8 * SLOT_COUNT + 4 * (8 + SPMU_THREADS_MAX * (1 + COUNTERS_MAX)) + 32,
 	       "no holes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the block is little-endian");
 
@@ -180,7 +180,7 @@ static bool thread_valid(struct spmu_core *core, unsigned lp, const struct threa
 	return registers_valid(core, lp, thread) && counters_valid(core, thread) &&
 	       !(thread->lvt & ~LVT_WRITABLE) && thread->ia32e <= 1 && thread->halted <= 1 &&
 	       thread->smm <= 1 && lbr_clocks_valid(core, thread->lbr_clocks) &&
-	       frozen_valid(core, thread);
+	       lbr_log_valid(core, thread->lbr_log) && frozen_valid(core, thread);
 }
 
 enum spmu_status spmu_load(struct spmu_core *core, const void *from, size_t bytes)
@@ -261,6 +261,8 @@ static const char *thread_difference(const struct state_header *header,
 		return "IA-32e mode";
 	if (a->lbr_clocks != b->lbr_clocks)
 		return "clocks since the last branch record";
+	if (a->lbr_log != b->lbr_log)
+		return "events since the last branch record";
 	if (a->smm != b->smm)
 		return "in SMM";
 	if (a->frozen != b->frozen || a->smm_debugctl != b->smm_debugctl ||

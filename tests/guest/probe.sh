@@ -83,8 +83,7 @@ refused() {
 	said=$("$QEMU" -M q35 -display none -kernel "$image.bin" -cpu "$1" 2>&1 </dev/null) && said=started
 	same "$1: is refused" 1 "$(grep -c -- "$2" <<<"$said")"
 }
-refused GraniteRapids,pmu=on "the nearest is pmu-model=sapphirerapids"
-refused SierraForest,pmu=on "the nearest is pmu-model=goldmont-plus"
+refused ClearwaterForest,pmu=on "the nearest is pmu-model=sierraforest"
 refused Snowridge,pmu=on "the nearest is pmu-model=goldmont-plus"
 refused KnightsMill,pmu=on "the nearest is pmu-model=knightslanding"
 refused EPYC,pmu=on "name one with pmu-model="

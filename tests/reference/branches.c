@@ -226,8 +226,35 @@ void reference_last_branch(struct reference *unit, unsigned lp, const struct spm
 		t->lbr[n] = t->lbr[n - 1];
 	t->lbr_tos = lbr->ctl ? 0 : (t->lbr_tos + 1) % lbr->depth;
 	t->lbr[t->lbr_tos] = encode(unit, lp, branch, t->lbr_untimed ? 0 : t->lbr_clocks);
+	for (unsigned n = 0; n < 4; n++)
+		t->lbr[t->lbr_tos].info |= (uint64_t)(t->lbr_log[n] & 3) << (32 + 2 * n);
+	memset(t->lbr_log, 0, sizeof(t->lbr_log));
 	t->lbr_clocks = 0;
 	t->lbr_untimed = false;
+}
+
+/*
+ * Adds what an instruction is to the log of the next entry: up to 3 events of each general counter
+ * with EN_LBR_LOG. Readings: the log has what happened since the newest entry, whichever filter is
+ * set; the entry of a branch logs the branch, too; a counter with a threshold logs nothing.
+ */
+void reference_log(struct reference *unit, unsigned lp, const struct spmu_insn *insn)
+{
+	struct reference_thread *t = &unit->thread[lp];
+
+	if (!unit->family->lbr || !unit->family->lbr->logs || !recording(unit, t))
+		return;
+	for (unsigned n = 0; n < 4; n++) {
+		struct reference_view v = reference_view(unit, lp, n);
+		bool occurred;
+
+		if (!(t->select[n] >> 35 & 1) || v.at_least ||
+		    !reference_listens(unit, &v, lp, insn->cpl))
+			continue;
+		t->lbr_log[n] += (unsigned)reference_gain(&v, lp, insn, false, &occurred);
+		if (t->lbr_log[n] > 3 && unit->defect != REFERENCE_LBR_LOG_WRAPS)
+			t->lbr_log[n] = 3;
+	}
 }
 
 struct bts_area {
@@ -373,6 +400,7 @@ void reference_deep_sleep(struct reference *unit, unsigned lp)
 	memset(&t->ler, 0, sizeof(t->ler));
 	t->lbr_tos = 0;
 	t->lbr_untimed = true;
+	memset(t->lbr_log, 0, sizeof(t->lbr_log));
 }
 
 /* Enters or leaves system management mode (17.4.1, FREEZE_WHILE_SMM_EN). */

@@ -128,6 +128,13 @@ static const struct family_area area_sapphirerapids = {.field = 8,
 						       .fixed_reset_at = 0x140,
 						       .bts_bytes = 24};
 
+static const struct family_area area_crestmont = {.field = 8,
+						  .resets = 8,
+						  .reset_at = 0x40,
+						  .fixed_resets = 3,
+						  .fixed_reset_at = 0x140,
+						  .bts_bytes = 24};
+
 /* IA32_DEBUGCTL: 17.12; 17.5; with FREEZE_WHILE_SMM (table 18-18); with the uncore's PMI (17.7);
  * with RTM (17.3.3). */
 #define DEBUGCTL_CORE	 0x1c3
@@ -180,6 +187,14 @@ static const struct family_area area_sapphirerapids = {.field = 8,
 static const struct family_lbr lbr_architectural = {LBR_ARCHITECTURAL};
 /* It reports linear addresses. */
 static const struct family_lbr lbr_gracemont = {LBR_ARCHITECTURAL, .linear = true};
+
+static const struct family_lbr lbr_crestmont = {LBR_ARCHITECTURAL, .linear = true, .logs = true};
+
+#define GRACEMONT_PARTS                                                                            \
+	.version = 5, .bits = 48, .fixed = 3, .fixed_bits = 48, .event_bits = 7, .cpuid_ecx = 7,   \
+	.cpuid_edx = 0x8000, .full_width = true, .adaptive = true, .extended_pebs = true,          \
+	.dtes64 = true, .pebs_fixed = 7, .skid_generals = 1, .pdir_fixed = 1, .ld_lat = true,      \
+	.debugctl = DEBUGCTL_ATOM
 
 /* From the 10th generation on. */
 #define VERSION_5_PARTS                                                                            \
@@ -280,29 +295,23 @@ static const struct family families[] = {
 	{.model = "icelake-server", ICELAKE_PARTS},
 	{.model = "tigerlake", ICELAKE_PARTS},
 	{.model = "alderlake-e",
-	 .version = 5,
+	 GRACEMONT_PARTS,
 	 .generals = 6,
 	 .generals_ht = 6,
-	 .bits = 48,
-	 .fixed = 3,
-	 .fixed_bits = 48,
-	 .event_bits = 7,
-	 .cpuid_ecx = 7,
-	 .cpuid_edx = 0x8000,
-	 .full_width = true,
-	 .adaptive = true,
-	 .extended_pebs = true,
-	 .dtes64 = true,
 	 .pebs_format = 4,
 	 .pebs_generals = 0x3f,
-	 .pebs_fixed = 7,
 	 .pebs_enable = UINT64_C(0x70000003f),
-	 .skid_generals = 1,
-	 .pdir_fixed = 1,
-	 .ld_lat = true,
-	 .debugctl = DEBUGCTL_ATOM,
 	 .lbr = &lbr_gracemont,
 	 .area = &area_goldmont_plus},
+	{.model = "sierraforest",
+	 GRACEMONT_PARTS,
+	 .generals = 8,
+	 .generals_ht = 8,
+	 .pebs_format = 5,
+	 .pebs_generals = 0xff,
+	 .pebs_enable = UINT64_C(0x7000000ff),
+	 .lbr = &lbr_crestmont,
+	 .area = &area_crestmont},
 	{.model = "alderlake",
 	 VERSION_5_PARTS,
 	 .pebs_format = 4,
@@ -313,6 +322,16 @@ static const struct family families[] = {
 	 .area = &area_icelake},
 	{.model = "sapphirerapids",
 	 VERSION_5_PARTS,
+	 .pebs_format = 5,
+	 .metrics = 8,
+	 .tsx = true,
+	 .debugctl = DEBUGCTL_RTM,
+	 .skid_generals = 1,
+	 .lbr = &lbr_architectural,
+	 .area = &area_sapphirerapids},
+	{.model = "graniterapids",
+	 VERSION_5_PARTS,
+	 .extended_events = 0xdff,
 	 .pebs_format = 5,
 	 .metrics = 8,
 	 .tsx = true,

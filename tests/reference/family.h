@@ -14,6 +14,7 @@ struct family_lbr {
 	bool call_stack, reports_lip, linear;
 	uint32_t from, to, info, tos, select, ler_from, ler_to;
 	uint32_t ctl, depth_msr, ler_info; /* architectural: entry 0 is the newest */
+	bool logs; /* entries log events of the first four general counters */
 };
 
 /* The DS management area in one mode (17.4.9, figures 17-5 and 18-22). */
@@ -55,7 +56,8 @@ struct family {
 	uint16_t pdir_event;
 	uint32_t skid_generals; /* bit n: each precise event of PMCn has it (18.7.1.2) */
 	uint8_t pdir_fixed;
-	uint8_t metrics; /* bytes of MSR_PERF_METRICS */
+	uint8_t metrics;	  /* bytes of MSR_PERF_METRICS */
+	uint32_t extended_events; /* CPUID.23H.3:EAX; 0: no leaf 23H */
 	bool any_thread, full_width, tsx, adaptive;
 	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */
 	bool pebs_goldmont; /* whole registers in all modes (18.7.1), 18.7.1.3 */

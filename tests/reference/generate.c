@@ -117,6 +117,8 @@ static uint64_t pick_select(struct generator *g, bool precise)
 		select |= ANY;
 	if (g->family->adaptive && chance(g, 50))
 		select |= UINT64_C(1) << 34;
+	if (g->family->lbr && g->family->lbr->logs && chance(g, 50))
+		select |= UINT64_C(1) << 35;
 	if (g->style == STYLE_CLOCKS ||
 	    (g->style == STYLE_WILD && g->program->threads == 1 && chance(g, 15))) {
 		select |= pick_threshold(g);

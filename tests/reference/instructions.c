@@ -75,7 +75,12 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		return true;
 	}
 	if (leaf == 0x1c && f->lbr && f->lbr->ctl) {
-		*regs = (struct spmu_cpuid_regs){f->lbr->linear ? 0xc000000b : 0x4000000b, 7, 7, 0};
+		*regs = (struct spmu_cpuid_regs){f->lbr->linear ? 0xc000000b : 0x4000000b, 7,
+						 f->lbr->logs ? 0xf0007 : 7, 0};
+		return true;
+	}
+	if (leaf == 0x23 && f->extended_events) {
+		*regs = (struct spmu_cpuid_regs){0xb, 0, 0, 0}; /* subleaf 0 */
 		return true;
 	}
 	if (leaf != 10)

@@ -194,8 +194,12 @@ unsigned reference_retire(struct reference *unit, unsigned lp, const struct spmu
 	unsigned events = 0;
 
 	reference_pass_clocks(unit, lp, insn->cycles);
+	if (unit->defect != REFERENCE_LBR_LOG_LATE)
+		reference_log(unit, lp, insn);
 	if (taken)
 		reference_last_branch(unit, lp, &branch);
+	if (unit->defect == REFERENCE_LBR_LOG_LATE)
+		reference_log(unit, lp, insn);
 	for (unsigned owner = 0; owner < owners(unit); owner++)
 		events |= retire_on(unit, owner, lp, insn, false);
 	if (taken)
@@ -213,6 +217,7 @@ unsigned reference_tally(struct reference *unit, unsigned lp, const struct spmu_
 
 	if (unit->defect == REFERENCE_TALLY_FORGOTTEN)
 		return 0;
+	reference_log(unit, lp, &insn);
 	for (unsigned owner = 0; owner < owners(unit); owner++)
 		events |= retire_on(unit, owner, lp, &insn, true);
 	for (unsigned owner = 0; owner < unit->threads; owner++)

@@ -70,6 +70,8 @@
 	X(LBR_ZERO_CALL_RECORDED, "in call-stack mode a call to the next instruction is recorded") \
 	X(LBR_SLEEP_KEEPS, "deep sleep leaves last branch records")                                \
 	X(LBR_MISS_LOST, "a mispredicted branch is not marked")                                    \
+	X(LBR_LOG_LATE, "the record of a branch does not log the branch itself")                   \
+	X(LBR_LOG_WRAPS, "a record logs four events as none")                                      \
 	X(SIGN_NOT_EXTENDED, "a legacy counter write does not extend bit 31")                      \
 	X(ENABLE_PER_COUNTER, "P6: each event select has an enable bit of its own")                \
 	X(PIN_CONTROL_SWAPPED, "the pin control flag means the opposite")                          \
@@ -164,7 +166,8 @@ struct reference_thread {
 	uint64_t cesr, precise_event, matrix_vert, bus[8], bus_control;
 	uint64_t escr[FAMILY_ESCR_LAST - FAMILY_ESCR_FIRST + 1]; /* CCCRs are in select[] */
 	bool ia32e, smm, smm_frozen, halted;
-	bool lbr_untimed; /* the next entry's clocks are 0 (17.10.3) */
+	bool lbr_untimed;    /* the next entry's clocks are 0 (17.10.3) */
+	unsigned lbr_log[4]; /* events of general counters since the newest entry */
 	uint32_t lvt;
 	bool pmi_requested; /* by the current instruction */
 };
@@ -268,6 +271,7 @@ unsigned reference_assist(struct reference *unit, unsigned lp, const struct spmu
 			  uint64_t applicable, unsigned interrupts);
 void reference_pass_clocks(struct reference *unit, unsigned lp, uint64_t clocks);
 void reference_last_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
+void reference_log(struct reference *unit, unsigned lp, const struct spmu_insn *insn);
 void reference_store_branch(struct reference *unit, unsigned lp, const struct spmu_branch *branch);
 
 #endif

@@ -271,7 +271,8 @@ static enum spmu_outcome store(uint64_t *to, uint64_t value, uint64_t allowed)
 
 /*
  * Writes a select register (18.2.1.1). AnyThread exists from version 3 on (18.2.3), IN_TX in any,
- * IN_TXCP in IA32_PERFEVTSEL2 only (18.11.5), ADAPTIVE with adaptive PEBS.
+ * IN_TXCP in IA32_PERFEVTSEL2 only (18.11.5), ADAPTIVE with adaptive PEBS, and EN_LBR_LOG in the
+ * selects of counters whose events are logged.
  */
 static enum spmu_outcome write_select(struct reference *unit, struct reference_thread *t,
 				      unsigned n, uint64_t value)
@@ -279,7 +280,8 @@ static enum spmu_outcome write_select(struct reference *unit, struct reference_t
 	const struct family *f = unit->family;
 	uint64_t allowed = UINT64_C(0xffdfffff) | (uint64_t)f->any_thread << 21 |
 			   (uint64_t)f->tsx << 32 | (uint64_t)(f->tsx && n == 2) << 33 |
-			   (uint64_t)f->adaptive << 34;
+			   (uint64_t)f->adaptive << 34 |
+			   (uint64_t)(f->lbr && f->lbr->logs && n < 4) << 35;
 
 	if (store(&t->select[n], value, allowed) != SPMU_DONE)
 		return SPMU_GP;
@@ -361,6 +363,7 @@ static enum spmu_outcome write_depth(struct reference_thread *t, uint64_t value)
 	memset(t->lbr, 0, sizeof(t->lbr));
 	t->lbr_depth = value;
 	t->lbr_untimed = true;
+	memset(t->lbr_log, 0, sizeof(t->lbr_log));
 	return SPMU_DONE;
 }
 
@@ -378,7 +381,8 @@ static enum spmu_outcome write_branches(struct reference *unit, struct reference
 		return store_branch_address(lbr, false, &t->lbr[n].to, value);
 	if ((n = entry_of(t, lbr, msr, lbr->info)) >= 0)
 		return store(&t->lbr[n].info, value,
-			     lbr->format == 7	   ? UINT64_C(0x800000000000ffff)
+			     lbr->logs		   ? UINT64_C(0xff0000ff0000ffff)
+			     : lbr->format == 7	   ? UINT64_C(0x800000000000ffff)
 			     : lbr->format == 0x3f ? UINT64_C(0xff0000000000ffff)
 						   : UINT64_C(0xe00000000000ffff));
 	if (lbr->tos && msr == lbr->tos)

@@ -85,7 +85,8 @@ MEANS = {
         "TAKEN_JCC": ["taken"], "CONDITIONAL": ["taken", "ntaken"], "COND": ["taken", "ntaken"],
         "JCC": ["taken", "ntaken"], "NEAR_CALL": CALLS, "CALL": CALLS, "REL_CALL": ["call_rel"],
         "IND_CALL": ["call_ind"], "INDIRECT_CALL": ["call_ind"], "NEAR_RETURN": ["ret"],
-        "RETURN": ["ret"], "INDIRECT": INDIRECT, "NON_RETURN_IND": INDIRECT, "FAR_BRANCH": ["far"]},
+        "RETURN": ["ret"], "INDIRECT": INDIRECT, "NON_RETURN_IND": INDIRECT, "FAR_BRANCH": ["far"],
+        "INDIRECT_JMP": ["jmp_ind"], "REL_JMP": ["jmp_rel"]},
     "BR_INST_TYPE_RETIRED": {
         "COND": ["taken", "ntaken"], "COND_TAKEN": ["taken"], "UNCOND": ["jmp_rel"],
         "IND": ["jmp_ind"], "RET": ["ret"], "DIR_CALL": ["call_rel"], "IND_CALL": ["call_ind"]},
@@ -107,6 +108,8 @@ MEANS = {
         "512B_PACKED_DOUBLE": ["zd"], "512B_PACKED_SINGLE": ["zs"], "SCALAR": SCALAR,
         "PACKED": PACKED, "VECTOR": PACKED, "DOUBLE": ["sd", "pd", "qd"],
         "SINGLE": ["ss", "ps", "qs"], "4_FLOPS": ["ps", "qd"], "8_FLOPS": ["qs", "zd"]},
+    "FP_INST_RETIRED": {
+        "64B_DP": ["sd"], "32B_SP": ["ss"], "128B_DP": ["pd"], "128B_SP": ["ps"], "256B_DP": ["qd"]},
     "FP_COMP_OPS_EXE": {
         "X87": ["x87"], "SSE_FP": ["sd", "ss", "pd", "ps"], "SSE_FP_PACKED": ["pd", "ps"],
         "SSE_FP_SCALAR": SCALAR, "SSE_SINGLE_PRECISION": ["ss", "ps"],
@@ -241,11 +244,12 @@ for i, row in enumerate(there):
 PERIOD = 9
 precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]
-fixed_pdir = model in ("icelake", "icelake-server", "tigerlake", "sapphirerapids", "alderlake-e", "alderlake")
+newest = ("sapphirerapids", "graniterapids", "alderlake-e", "sierraforest", "alderlake")
+fixed_pdir = model in ("icelake", "icelake-server", "tigerlake") + newest
 for row in precise:
     pdir = (row["name"], row["code"]) == ("INST_RETIRED.PREC_DIST", "r01c0") or \
         (row["code"] == "r0100" and fixed_pdir) or \
-        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus", "sapphirerapids", "alderlake-e", "alderlake"))
+        (row["code"] != "r0100" and model in ("goldmont", "goldmont-plus") + newest)
     distance = PERIOD if pdir else PERIOD + 1
     text = lines(["record", "-M", model, "-c", str(PERIOD), "-o", "perf.data",
                   "-e", row["name"] + ":upp", "--", "./kinds"])[1]

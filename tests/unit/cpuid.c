@@ -325,6 +325,21 @@ static const struct {
 	 {0x08300805, 0x0, 0xf, 0x8604},
 	 0x7ffefbff,
 	 0xbfebfbff},
+	{__LINE__,
+	 "A06D1 GraniteRapids 03",
+	 "graniterapids",
+	 2,
+	 {0x08300805, 0x0, 0xf, 0x8604},
+	 0x7ffefbff,
+	 0xbfebfbff},
+	/* The part has both kinds of cores, and reports what they have in common. */
+	{__LINE__,
+	 "A06A4 MeteorLake 07",
+	 "sierraforest",
+	 1,
+	 {0x07300805, 0x0, 0x7, 0x8603},
+	 0x7ffafbff,
+	 0xbfebfbff},
 };
 
 /* Parts that have an erratum that must be switched on. */
@@ -386,6 +401,34 @@ static void check_others(void)
 	host_destroy(&host);
 }
 
+/*
+ * Checks leaf 23H as a Granite Rapids (A06D1) reports it, and its flag in leaf 07H.
+ */
+static void check_extended(void)
+{
+	static const uint32_t eax[] = {0x0b, 0xff, 0, 0x0dff, 0};
+	struct spmu_cpuid_regs regs = {1, 2, 3, 4};
+	struct unit_host host;
+
+	host_create(&host, "graniterapids", 2, SUPPLY_EXECUTION);
+	CHECK(spmu_cpuid(host.core, 7, 1, &regs));
+	CHECK_EQ(regs.eax, 1 | 1u << 8);
+	CHECK(regs.ebx == 2 && regs.ecx == 3 && regs.edx == 4);
+	for (uint32_t subleaf = 0; subleaf < 5; subleaf++) {
+		CHECK(spmu_cpuid(host.core, 0x23, subleaf, &regs));
+		CHECK_EQ(regs.eax, eax[subleaf]);
+		CHECK_EQ(regs.ebx, subleaf == 1 ? 0x0f : 0);
+		CHECK(!regs.ecx && !regs.edx);
+	}
+	CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x23);
+	host_destroy(&host);
+	host_create(&host, "sapphirerapids", 2, SUPPLY_EXECUTION);
+	CHECK(!spmu_cpuid(host.core, 0x23, 0, &regs));
+	CHECK(!spmu_cpuid(host.core, 7, 1, &regs));
+	CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x1c);
+	host_destroy(&host);
+}
+
 /* Checks 18.2.1.2: EBX can say which architectural events are absent. */
 static void check_hidden(void)
 {
@@ -428,6 +471,13 @@ static void check_hidden(void)
 			     SPMU_OK);
 		CHECK_ROW(rows[i].line, spmu_cpuid(core, 0x0a, 0, &regs));
 		CHECK_ROW_EQ(rows[i].line, regs.ebx, rows[i].ebx);
+		/* Leaf 23H has a bit for what is there. Slots come from a model of the machine. */
+		config.model = spmu_model_find("graniterapids");
+		CHECK_ROW_EQ(rows[i].line,
+			     spmu_core_create(memory, spmu_core_bytes(), &config, &host, &core),
+			     SPMU_OK);
+		CHECK_ROW(rows[i].line, spmu_cpuid(core, 0x23, 3, &regs));
+		CHECK_ROW_EQ(rows[i].line, regs.eax, 0x7f & ~rows[i].ebx);
 		free(memory);
 	}
 }
@@ -468,6 +518,7 @@ int main(void)
 	RUN(check_parts());
 	RUN(check_others());
 	RUN(check_hidden());
+	RUN(check_extended());
 	RUN(check_rdpmc(1));
 	RUN(check_rdpmc(2));
 	return test_summary();

@@ -124,6 +124,13 @@ static const struct {
 	{__LINE__, "sapphirerapids", 0x08a4, 0x01, 0x00},
 	{__LINE__, "sapphirerapids", 0x82d0, 0x0f, 0x0f},
 	{__LINE__, "sapphirerapids", 0x20c4, 0xff, 0xff},
+	{__LINE__, "graniterapids", 0x01cd, 0xfe, 0xfe},
+	{__LINE__, "graniterapids", 0x03c6, 0xff, 0xff},
+	{__LINE__, "graniterapids", 0x09d0, 0x0f, 0x0f},
+	{__LINE__, "sierraforest", 0x05d0, 0x03, 0x03},
+	{__LINE__, "sierraforest", 0x06d0, 0xff, 0xff},
+	{__LINE__, "sierraforest", 0x00c4, 0xff, 0xff},
+	{__LINE__, "sierraforest", 0x1cd1, 0xff, 0xff},
 };
 
 /* Second names for a code. The first row is what the code means (tables of the two families). */

@@ -24,7 +24,8 @@ static void who_has_it(void)
 		"cascadelake",
 	};
 	static const char *const fixed[] = {"icelake",	      "icelake-server", "tigerlake",
-					    "sapphirerapids", "alderlake-e",	"alderlake"};
+					    "sapphirerapids", "alderlake-e",	"alderlake",
+					    "graniterapids",  "sierraforest"};
 	unsigned generals = 0, fixeds = 0;
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {
@@ -32,7 +33,8 @@ static void who_has_it(void)
 		const char *name = spmu_model_describe(model).name;
 		bool on_general = false, on_fixed = false;
 		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus") ||
-			    !strcmp(name, "sapphirerapids") || !strncmp(name, "alderlake", 9);
+			    !strcmp(name, "sapphirerapids") || !strncmp(name, "alderlake", 9) ||
+			    !strcmp(name, "graniterapids") || !strcmp(name, "sierraforest");
 
 		for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 			on_general |= !strcmp(name, general[i]);

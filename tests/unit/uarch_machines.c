@@ -281,6 +281,14 @@ static const struct {
 	  {0x63, 0x0380003f, 0x9fff, 0x0}},
 	 {0}},
 	{__LINE__,
+	 "graniterapids",
+	 "00A06D1",
+	 {{0x21, 0x02c0003f, 0x3f, 0x0},
+	  {0x22, 0x03c0003f, 0x3f, 0x0},
+	  {0x43, 0x03c0003f, 0x7ff, 0x0},
+	  {0x63, 0x03c0003f, 0x23fff, 0x0}},
+	 {0}},
+	{__LINE__,
 	 "alderlake-e",
 	 "00B06E0",
 	 {{0x21, 0x01c0003f, 0x3f, 0x0},
@@ -469,11 +477,12 @@ static void has_what_cpuid_reports(void)
 	}
 }
 
-/* Only these have no part above: no CPUID reports their caches, or they are not real. */
+/* Only these have no part above: no CPUID reports their caches, no dump of it is known, or they are
+ * not real. */
 static bool has_no_part(const char *name)
 {
-	static const char *const names[] = {"cachegrind", "pentium", "pentium-mmx",
-					    "xeon-mp-8m-l3"};
+	static const char *const names[] = {"cachegrind", "pentium", "pentium-mmx", "xeon-mp-8m-l3",
+					    "sierraforest"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

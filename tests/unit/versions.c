@@ -168,13 +168,14 @@ static void global_registers(void)
 		uint64_t enabled;
 		bool set;
 	} rows[] = {
-		{__LINE__, "core2", 3, false},		{__LINE__, "bonnell", 3, false},
-		{__LINE__, "silvermont", 3, false},	{__LINE__, "nehalem", 0xf, false},
-		{__LINE__, "sandybridge", 0xff, false}, {__LINE__, "haswell", 0xff, false},
-		{__LINE__, "goldmont", 0xf, true},	{__LINE__, "goldmont-plus", 0xf, true},
-		{__LINE__, "skylake", 0xff, true},	{__LINE__, "icelake", 0xff, true},
-		{__LINE__, "tigerlake", 0xff, true},	{__LINE__, "sapphirerapids", 0xff, true},
-		{__LINE__, "alderlake-e", 0x3f, true},	{__LINE__, "alderlake", 0xff, true},
+		{__LINE__, "core2", 3, false},		 {__LINE__, "bonnell", 3, false},
+		{__LINE__, "silvermont", 3, false},	 {__LINE__, "nehalem", 0xf, false},
+		{__LINE__, "sandybridge", 0xff, false},	 {__LINE__, "haswell", 0xff, false},
+		{__LINE__, "goldmont", 0xf, true},	 {__LINE__, "goldmont-plus", 0xf, true},
+		{__LINE__, "skylake", 0xff, true},	 {__LINE__, "icelake", 0xff, true},
+		{__LINE__, "tigerlake", 0xff, true},	 {__LINE__, "sapphirerapids", 0xff, true},
+		{__LINE__, "alderlake-e", 0x3f, true},	 {__LINE__, "alderlake", 0xff, true},
+		{__LINE__, "graniterapids", 0xff, true}, {__LINE__, "sierraforest", 0xff, true},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

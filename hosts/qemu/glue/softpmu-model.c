@@ -13,8 +13,6 @@
 
 #define UCODE_REVISION (UINT64_C(0x7f000000) << 32) /* IA32_BIOS_SIGN_ID */
 
-#define LEAF_LAST_BRANCHES 0x1cu
-
 #define NAME_MAX_BYTES 47 /* CPUID.80000002H to 80000004H without the final 0 */
 
 /* Returns the family and model of CPUID.01H:EAX, without the stepping. */
@@ -72,9 +70,7 @@ static const char *nearest_to(uint32_t signature)
 	} nearest[] = {
 		{0x80650, "knightslanding"}, /* KnightsMill */
 		{0x80660, "goldmont-plus"},  /* Snowridge */
-		{0xa06d0, "sapphirerapids"}, /* GraniteRapids */
-		{0xa06f0, "goldmont-plus"},  /* SierraForest */
-		{0xd06d0, "goldmont-plus"},  /* ClearwaterForest */
+		{0xd06d0, "sierraforest"},   /* ClearwaterForest */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(nearest); i++)
@@ -182,13 +178,13 @@ static const struct spmu_model *find(X86CPU *cpu, Error **errp)
 	return model;
 }
 
-/* Raises the highest leaf of CPUID to that of the model's architectural last branch records. */
+/* Raises the highest leaf of CPUID to that in which the unit reports itself. */
 static void raise_level(X86CPU *cpu, const struct spmu_model *model)
 {
-	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(model);
+	uint32_t leaf = spmu_model_describe(model).cpuid_leaf;
 
-	if (lbr && lbr->ctl && cpu->env.cpuid_level < LEAF_LAST_BRANCHES)
-		cpu->env.cpuid_level = LEAF_LAST_BRANCHES;
+	if (cpu->env.cpuid_level < leaf)
+		cpu->env.cpuid_level = leaf;
 }
 
 const struct spmu_model *softpmu_choose_model(X86CPU *cpu, Error **errp)

@@ -74,6 +74,8 @@ static const struct base {
 	{"alderlake", "SapphireRapids", 64},
 	{"sapphirerapids", "SapphireRapids", 64},
 	{"alderlake-e", "SapphireRapids", 64},
+	{"graniterapids", "GraniteRapids", 64},
+	{"sierraforest", "SierraForest", 64},
 	{"tigerlake", "Icelake-Server", 64},
 };
 

@@ -132,7 +132,7 @@ static void port_cpuid(void *opaque, uint32_t leaf, uint32_t subleaf, struct spm
 
 	*regs = (struct spmu_cpuid_regs){0};
 	if (leaf == 0)
-		regs->eax = spmu_model_describe(u->model).perfmon_version ? 0x16 : 2;
+		regs->eax = spmu_model_describe(u->model).perfmon_version ? 0x23 : 2;
 	if (leaf == 1)
 		regs->eax = spmu_model_describe(u->model).signature;
 	spmu_cpuid(u->core, leaf, subleaf, regs);

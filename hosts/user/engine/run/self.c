@@ -19,7 +19,7 @@
 
 enum { EAX, EBX, ECX, EDX };
 
-/* Other bits that report counters: of architectural versions that no model has, and AMD's. */
+/* Bits that report counters of the processor itself: the unit sets its own afterwards. */
 static const struct hidden {
 	uint32_t leaf, subleaf;
 	uint32_t mask[4];
@@ -50,7 +50,6 @@ static void hide(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 /* --- the model's identity --- */
 
 #define LEAF_CACHES	0x04u
-#define LEAF_BRANCHES	0x1cu
 #define LEAF_AMD_CACHES 0x8000001du /* has the same fields */
 #define LEAF_NAME	0x80000002u /* three leaves of 16 bytes */
 #define NAME_BYTES	48
@@ -69,22 +68,14 @@ static void describe_caches(uint32_t subleaf, uint32_t *regs)
 	regs[EDX] = amd.d;
 }
 
-/* Returns true if the model has leaf 1CH (architectural last branch records). */
-static bool has_branch_leaf(void)
-{
-	const struct spmu_lbr_layout *lbr = spmu_model_lbr_layout(current->counting->unit[0].model);
-
-	return lbr && lbr->ctl;
-}
-
-/* Makes leaf 1CH the last one if the processor has fewer.  Those between are empty. */
-static void reach_branch_leaf(uint32_t leaf, uint32_t *regs)
+/* Makes `own` the last leaf if the processor has fewer.  Those between are empty. */
+static void reach_leaf(uint32_t own, uint32_t leaf, uint32_t *regs)
 {
 	uint32_t last = cpuid_of(0).a;
 
-	if (leaf == 0 && last < LEAF_BRANCHES)
-		regs[EAX] = LEAF_BRANCHES;
-	if (leaf > last && leaf < LEAF_BRANCHES)
+	if (leaf == 0 && last < own)
+		regs[EAX] = own;
+	if (leaf > last && leaf < own)
 		memset(regs, 0, 4 * sizeof(*regs));
 }
 
@@ -96,8 +87,7 @@ static void identify(uint32_t leaf, uint32_t subleaf, uint32_t *regs)
 
 	if (leaf == 0)
 		memcpy(&regs[EBX], vendor, sizeof(vendor));
-	if (has_branch_leaf())
-		reach_branch_leaf(leaf, regs);
+	reach_leaf(info.cpuid_leaf, leaf, regs);
 	if (leaf == 1)
 		regs[EAX] = info.signature;
 	if (leaf == LEAF_CACHES)

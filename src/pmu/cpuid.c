@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * instructions.c: RDPMC (Vol. 2B) and the unit's part of CPUID (18.2.1, Vol. 2A CPUID).
- */
+/* cpuid.c: the unit's part of CPUID (18.2.1, Vol. 2A CPUID). */
 #include "src/pmu/core.h"
 #include "src/pmu/counters.h"
-#include "src/pmu/metrics.h"
 #include "src/pmu/records.h"
 
 #include "data/events/architectural.inc"
-
-#define RDPMC_FIXED   (1u << 30)
-#define RDPMC_FAST    (1u << 31)
-#define RDPMC_METRICS (1u << 29)
 
 /* CPUID leaf 1CH: what the architectural last branch records have. */
 #define LBR_LEAF_DEEP_SLEEP_CLEARS (1u << 30) /* EAX */
@@ -22,43 +15,13 @@
 #define LBR_LEAF_MISPRED	   (1u << 0) /* ECX: fields of IA32_LBR_x_INFO */
 #define LBR_LEAF_CLOCKS		   (1u << 1)
 #define LBR_LEAF_TYPE		   (1u << 2)
+#define LBR_LEAF_LOGGED_LOW	   16 /* counters whose events entries log */
 
-/*
- * ECX[30] selects fixed counters, if there are any. ECX[29] alone selects MSR_PERF_METRICS. ECX[31]
- * selects the low half, if the family has that form. Bus counters have only the low half.
- */
-enum spmu_outcome spmu_rdpmc(struct spmu_core *core, unsigned lp, uint32_t ecx, unsigned cpl,
-			     bool cr4_pce, bool cr0_pe, uint64_t *value)
-{
-	const struct counter_layout *layout = core->model->counters;
-	bool fixed = layout->fixed_counters && (ecx & RDPMC_FIXED);
-	bool fast = layout->rdpmc_fast && (ecx & RDPMC_FAST);
-	uint32_t index = ecx & ~((fixed ? RDPMC_FIXED : 0) | (fast ? RDPMC_FAST : 0));
-	unsigned first = fixed ? SLOT_FIXED_CTR : SLOT_PMC;
-	unsigned count = fixed ? layout->fixed_counters : core->general + layout->bus_counters;
-
-	if (layout->rdpmc_none)
-		return SPMU_UD;
-	if (lp >= core->threads || (cr0_pe && cpl > 0 && !cr4_pce))
-		return SPMU_GP;
-	if (layout->metrics && ecx == RDPMC_METRICS) {
-		meters_fold(core);
-		*value = metrics_shown(core, &core->thread[lp].state);
-		return SPMU_DONE;
-	}
-	if (index >= count)
-		return SPMU_GP;
-	meters_fold(core);
-	if (!fixed && index >= core->general) {
-		first = SLOT_BUS_COUNTER;
-		index -= core->general;
-		fast = true;
-	}
-	*value = core->thread[layout->shared ? 0 : lp].state.reg[first + index];
-	if (fast)
-		*value &= UINT32_MAX;
-	return SPMU_DONE;
-}
+/* Architectural events that count slots of the pipeline, and tallies that count the same. */
+static const struct {
+	uint8_t bit;
+	uint16_t tally;
+} of_slots[] = {ARCHITECTURAL_TALLIES};
 
 /*
  * Returns the architectural events that the host does not supply, in the form of EBX of leaf 0AH.
@@ -75,10 +38,46 @@ static uint32_t absent_events(const struct spmu_core *core)
 #undef ABSENT
 	if (SPMU_SIGSET_BRANCHES & ~supply)
 		absent |= 1u << ARCHITECTURAL_BRANCHES_BIT;
-	if (core->model->counters->event_bits > ARCHITECTURAL_SLOTS_BIT &&
-	    !tally_supplied(core, SPMU_TALLY_SLOTS))
-		absent |= 1u << ARCHITECTURAL_SLOTS_BIT;
-	return absent;
+	for (size_t i = 0; i < sizeof(of_slots) / sizeof(of_slots[0]); i++)
+		if (!tally_supplied(core, of_slots[i].tally))
+			absent |= 1u << of_slots[i].bit;
+	return absent | 1u << ARCHITECTURAL_INSERTS_BIT;
+}
+
+/* Leaf 07H has the flags of leaves 1CH and 23H. */
+static bool features(const struct spmu_core *core, uint32_t subleaf, struct spmu_cpuid_regs *regs)
+{
+	if (subleaf == 0 && lbr_architectural(core)) {
+		regs->edx |= FEATURE_7_EDX_ARCH_LBR;
+		return true;
+	}
+	if (subleaf == 1 && core->model->counters->extended_events) {
+		regs->eax |= FEATURE_7_1_EAX_EXTENDED;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Leaf 23H. Its subleaves 0, 1 and 3 are there; 0 says so in EAX. Others read as 0.
+ */
+static bool extended(const struct spmu_core *core, uint32_t subleaf, struct spmu_cpuid_regs *regs)
+{
+	const struct counter_layout *counters = core->model->counters;
+
+	if (!counters->extended_events)
+		return false;
+	*regs = (struct spmu_cpuid_regs){0};
+	if (subleaf == 0)
+		regs->eax = 1u << 0 | 1u << 1 | 1u << 3;
+	if (subleaf == 1) {
+		regs->eax = (uint32_t)BITS(0, core->general);
+		regs->ebx = counters->fixed_mask;
+	}
+	if (subleaf == 3)
+		regs->eax =
+			counters->extended_events & ~(core->hide_absent ? absent_events(core) : 0);
+	return true;
 }
 
 bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
@@ -99,8 +98,9 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		regs->eax = counters->version | core->general << 8 |
 			    (uint32_t)counters->counter_bits << 16 |
 			    (uint32_t)counters->event_bits << 24;
-		regs->ebx =
-			counters->missing_events | (core->hide_absent ? absent_events(core) : 0);
+		regs->ebx = counters->missing_events |
+			    (core->hide_absent ? absent_events(core) & BITS(0, counters->event_bits)
+					       : 0);
 		regs->ecx = counters->fixed_mask;
 		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5 |
 			    counters->leaf_0a_edx;
@@ -108,10 +108,7 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 			regs->edx = 0;
 		return true;
 	case 0x07:
-		if (subleaf || !lbr_architectural(core))
-			return false;
-		regs->edx |= FEATURE_7_EDX_ARCH_LBR;
-		return true;
+		return features(core, subleaf, regs);
 	case 0x1c:
 		if (!lbr_architectural(core))
 			return false;
@@ -119,9 +116,12 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 			.eax = lbr->depths | LBR_LEAF_DEEP_SLEEP_CLEARS |
 			       (lbr->linear ? LBR_LEAF_LINEAR : 0),
 			.ebx = LBR_LEAF_CPL | LBR_LEAF_FILTER | LBR_LEAF_CALL_STACK,
-			.ecx = LBR_LEAF_MISPRED | LBR_LEAF_CLOCKS | LBR_LEAF_TYPE,
+			.ecx = LBR_LEAF_MISPRED | LBR_LEAF_CLOCKS | LBR_LEAF_TYPE |
+			       (uint32_t)lbr->logged << LBR_LEAF_LOGGED_LOW,
 		};
 		return true;
+	case 0x23:
+		return extended(core, subleaf, regs);
 	default:
 		return false;
 	}
