@@ -16,7 +16,7 @@
 #include "data/registers/fields.h"
 
 #define GENERAL_MAX	18 /* general counters of any model */
-#define GENERAL_OWN_MAX 8  /* general counters of any model whose threads have their own */
+#define GENERAL_OWN_MAX 10 /* general counters of any model whose threads have their own */
 #define FIXED_MAX	4  /* fixed counters of any model */
 #define OFFCORE_MAX	2  /* MSR_OFFCORE_RSP registers */
 #define ESCR_MAX	45 /* event selection control registers */
@@ -73,19 +73,23 @@ struct counter_layout {
 	uint8_t counter_bits;
 	uint8_t fixed_counters, fixed_bits;
 	uint8_t event_bits;	  /* CPUID.0AH:EAX[31:24] */
-	uint8_t missing_events;	  /* CPUID.0AH:EBX as the part reports it */
+	uint16_t missing_events;  /* CPUID.0AH:EBX as the part reports it */
 	uint32_t fixed_mask;	  /* CPUID.0AH:ECX, fixed counters by bit (version 5) */
 	uint32_t leaf_0a_edx;	  /* CPUID.0AH:EDX above the fixed counters' width */
 	uint32_t extended_events; /* CPUID.23H.3:EAX; 0: there is no leaf 23H */
-	uint32_t pebs_counters;	  /* bit n: PMCn supports PEBS. If `shared`: those of thread 0, and
+	uint32_t extensions;	  /* CPUID.23H.0:EBX: of event selects */
+	/* What CPUID.0AH reports instead of the counters above: what all cores of a part have in
+	 * common. 0: it reports those. */
+	uint8_t common_counters, common_fixed;
+	uint32_t pebs_counters; /* bit n: PMCn supports PEBS. If `shared`: those of thread 0, and
 				   those of thread 1 above them */
-	uint8_t pebs_fixed;	  /* bit n: fixed counter n supports PEBS (extended PEBS) */
-	uint8_t pdir_fixed;	  /* bit n: fixed counter n is precisely distributed */
-	uint32_t pdir_counters;	  /* bit n: so is PMCn (18.9.4.4) ... */
-	uint16_t pdir_event;	  /* ... with this event */
-	uint32_t skid_counters;	  /* bit n: on PMCn each precise event is precisely distributed
+	uint8_t pebs_fixed;	/* bit n: fixed counter n supports PEBS (extended PEBS) */
+	uint8_t pdir_fixed;	/* bit n: fixed counter n is precisely distributed */
+	uint32_t pdir_counters; /* bit n: so is PMCn (18.9.4.4) ... */
+	uint16_t pdir_event;	/* ... with this event */
+	uint32_t skid_counters; /* bit n: on PMCn each precise event is precisely distributed
 				   (18.7.1.2) */
-	uint16_t precise_store;	  /* event whose record has a store's address and status; 0: none */
+	uint16_t precise_store; /* event whose record has a store's address and status; 0: none */
 	/* Bits of MSR_OFFCORE_RSP_x that select local memory as the supplier; 0: off-core events
 	 * are absent. */
 	uint32_t offcore_memory;
@@ -120,6 +124,10 @@ struct counter_layout {
 #define FEATURE_EDX_DS		 (1u << 21)
 #define FEATURE_7_EDX_ARCH_LBR	 (1u << 19) /* in CPUID.07H.0 */
 #define FEATURE_7_1_EAX_EXTENDED (1u << 8)  /* in CPUID.07H.1: leaf 23H */
+
+/* CPUID.23H.0:EBX: bits of event selects. */
+#define EXTENSION_UMASK2 (1u << 0)
+#define EXTENSION_EQ	 (1u << 1)
 
 /* What reading and writing a register does: a row of src/pmu/msr_roles.c for each. */
 enum msr_role {

@@ -37,7 +37,8 @@
  * spmu_request. */
 struct link_event {
 	uint64_t select;
-	uint32_t code, tagger;
+	uint64_t code;
+	uint32_t tagger;
 	uint32_t counters;
 	int32_t fixed;
 	uint64_t period;    /* 0: only count */
@@ -47,7 +48,8 @@ struct link_event {
 	/* Sampled by a cascade: the event whose occurrences the period counts.  No counters:
 	 * none. */
 	uint32_t after_counters;
-	uint32_t after_code, after_tagger;
+	uint64_t after_code;
+	uint32_t after_tagger;
 	uint64_t after_select;
 	uint64_t offcore; /* as in struct spmu_request */
 };

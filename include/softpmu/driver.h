@@ -79,7 +79,7 @@ struct spmu_port {
  * pebs_baseline	Adaptive records (MSR_PEBS_DATA_CFG).
  * precise_store	IA32_PEBS_ENABLE[63] for stores on PMC3 (18.9.4.3).
  * pdir_alone		Precise distribution requires that no other general counter runs (18.9.4.4).
- * absent_events	CPUID.0AH:EBX.
+ * absent_events	CPUID.0AH:EBX, or the same by leaf 23H.
  */
 struct spmu_facilities {
 	enum spmu_programming programming;
@@ -128,7 +128,7 @@ struct spmu_facilities {
 struct spmu_request {
 	size_t size; /* sizeof(struct spmu_request) */
 	uint64_t select;
-	uint32_t code;
+	uint64_t code;
 	uint32_t tagger;
 	uint32_t counters;
 	int8_t fixed;

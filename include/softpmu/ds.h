@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-#define SPMU_DS_RESETS_MAX	 8 /* counter-reset slots of general counters */
-#define SPMU_DS_FIXED_RESETS_MAX 4 /* counter-reset slots of fixed counters */
+#define SPMU_DS_RESETS_MAX	 10 /* counter-reset slots of general counters */
+#define SPMU_DS_FIXED_RESETS_MAX 4  /* counter-reset slots of fixed counters */
 
 /* The DS buffer management area, decoded.  Addresses are linear. */
 struct spmu_ds_area {

@@ -103,8 +103,9 @@ SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *mod
 
 /*
  * An event of a model's table.  Its code is what software writes to select it:
- *	PERFEVTSEL  unit mask in 15:8, event select in 7:0; CMASK, INV and E in bits 31:24, 23 and
- *		    18 of an event that they belong to
+ *	PERFEVTSEL  unit mask in 15:8, event select in 7:0, and unit mask 2 in 47:40 where the model
+ *		    has it; CMASK, INV and E in bits 31:24, 23 and 18 of an event that they belong
+ *		    to
  *	CESR	    event select in 5:0
  *	ESCR	    event mask in 31:16, block of counters in 13:12 (0 BPU, 1 MS, 2 FLAME, 3 IQ),
  *		    ESCR select in 10:8, event select in 5:0
@@ -119,7 +120,7 @@ SPMU_API const struct spmu_erratum *spmu_erratum_at(const struct spmu_model *mod
 struct spmu_event {
 	const char *name;	 /* the manual's: "BR_INST_RETIRED.NEAR_TAKEN" */
 	const char *description; /* one line */
-	uint32_t code;
+	uint64_t code;
 	uint64_t signals;	     /* what it counts: these signals ... */
 	uint16_t tally;		     /* ... and this tally (enum spmu_tally_kind).  Both are 0 if
 					nothing that a host reports describes the event */
@@ -136,7 +137,7 @@ SPMU_API size_t spmu_event_count(const struct spmu_model *model);
 SPMU_API const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t index);
 
 /* Returns the first event with exactly this code, or NULL if the table has none. */
-SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint32_t code);
+SPMU_API const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint64_t code);
 
 /*
  * Returns what a fixed counter counts (0: instructions, 1: core cycles, 2: reference cycles), or

@@ -29,6 +29,10 @@
 #define CAPABILITIES_FULL_WIDTH	    DRV_BIT(13)
 #define CAPABILITIES_PEBS_BASELINE  DRV_BIT(14)
 
+/* CPUID.07H.1:EAX: leaf 23H is there. Its subleaf 3 has a bit for each of these events. */
+#define CPUID_7_1_EAX_EXTENDED DRV_BIT(8)
+#define EXTENDED_EVENTS	       UINT32_C(0x7f)
+
 /* CPUID.01H:EAX without the stepping and the reserved bits. */
 #define SIGNATURE_MODEL UINT32_C(0x0fff0ff0)
 
@@ -74,6 +78,36 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 	       (f->fixed_set == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
 }
 
+/*
+ * Leaf 23H, if the processor has it, replaces what leaf 0AH says: that may be only what different
+ * cores of a system have in common.
+ */
+static void detect_extended(const struct spmu_port *port, uint32_t max_leaf,
+			    struct spmu_facilities *f)
+{
+	struct spmu_cpuid_regs regs = {0};
+	uint32_t subleaves;
+
+	if (max_leaf < 0x23 || f->perfmon_version < 5)
+		return;
+	port->cpuid(port->opaque, 0x07, 1, &regs);
+	if (!(regs.eax & CPUID_7_1_EAX_EXTENDED))
+		return;
+	port->cpuid(port->opaque, 0x23, 0, &regs);
+	subleaves = regs.eax;
+	if (subleaves & DRV_BIT(1)) {
+		port->cpuid(port->opaque, 0x23, 1, &regs);
+		f->general_set = regs.eax & DRV_COUNTERS;
+		f->fixed_set = regs.ebx & DRV_FIXED;
+		f->counters = (uint8_t)__builtin_popcount(f->general_set);
+		f->fixed_counters = (uint8_t)__builtin_popcount(f->fixed_set);
+	}
+	if (subleaves & DRV_BIT(3)) {
+		port->cpuid(port->opaque, 0x23, 3, &regs);
+		f->absent_events = ~regs.eax & EXTENDED_EVENTS;
+	}
+}
+
 /* Detects the architectural unit, or an earlier one. */
 static bool detect_unit(struct spmu_driver *driver)
 {
@@ -85,8 +119,12 @@ static bool detect_unit(struct spmu_driver *driver)
 	max_leaf = regs.eax;
 	if (max_leaf >= 0x0a) {
 		ask_cpuid(&driver->port, 0x0a, &regs);
-		if (regs.eax & 0xff)
-			return detect_architectural(&driver->port, &driver->facilities);
+		if (regs.eax & 0xff) {
+			if (!detect_architectural(&driver->port, &driver->facilities))
+				return false;
+			detect_extended(&driver->port, max_leaf, &driver->facilities);
+			return driver->facilities.counters > 0;
+		}
 	}
 	return spmu_drv_detect_family(driver, max_leaf);
 }

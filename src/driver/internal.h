@@ -53,8 +53,8 @@ enum {
 #define DRV_SELECT_CMASK(v) ((unsigned)((v) >> 24 & 0xff))
 #define DRV_SELECT_ADAPTIVE DRV_BIT(34)
 
-/* The event selects and the full-width counters have eight addresses in a row. */
-#define DRV_COUNTERS UINT32_C(0xff)
+/* The event selects and the full-width counters have ten addresses in a row. */
+#define DRV_COUNTERS UINT32_C(0x3ff)
 
 /* The registers above have bits for this many fixed counters. */
 #define DRV_FIXED UINT32_C(0xffff)

@@ -3,12 +3,13 @@
  * clocks.c: threshold, inversion and edge detection (18.2.1.1; NetBurst: 18.15.6.2).
  *
  * In each clock, such a counter compares the occurrences with a threshold. The condition is "at
- * least as many", or "fewer" if inverted. The counter counts the clocks in which the condition
+ * least as many", or "fewer" if inverted. With the equal flag of version 6 it is "exactly as many",
+ * or "more or fewer" if inverted. The counter counts the clocks in which the condition
  * holds. With edge detection it counts those in which it holds and did not hold in the clock
  * before.
  *
  * Occurrences of instructions that retire in one clock add up. "At least" is counted when the
- * threshold is reached, "fewer" when the clock is over. Only what happens in the rings that the
+ * threshold is reached, the others when the clock is over. Only what happens in the rings that the
  * counter counts moves its clocks; the time in another ring does not pass for it. With AnyThread
  * the clocks of the two threads are watched separately, each with its own occurrences.
  */
@@ -18,7 +19,15 @@
 /* Returns true if the condition holds for a clock with this number of occurrences. */
 bool clocks_hold(const struct counter *counter, uint64_t count)
 {
-	return (count >= counter->at_least) != counter->invert;
+	bool holds = counter->equal ? count == counter->at_least : count >= counter->at_least;
+
+	return holds != counter->invert;
+}
+
+/* Returns true if only the end of a clock tells whether the condition holds for it. */
+static bool known_late(const struct counter *counter)
+{
+	return counter->invert || counter->equal;
 }
 
 /*
@@ -54,7 +63,7 @@ uint64_t clocks_pass(struct thread *thread, unsigned c, unsigned source, uint64_
 
 	if (!clocks)
 		return 0;
-	if (counter->invert && now)
+	if (known_late(counter) && now)
 		add += worth(counter, held, 1);
 	if (then)
 		add += worth(counter, now, clocks - 1);
@@ -71,7 +80,7 @@ uint64_t clocks_count(struct thread *thread, unsigned c, unsigned source, unsign
 
 	/* A threshold has 8 bits, so more occurrences make no difference. */
 	*count = *count + occurrences > CLOCK_COUNT_MAX ? CLOCK_COUNT_MAX : *count + occurrences;
-	if (counter->invert || before || !clocks_hold(counter, *count))
+	if (known_late(counter) || before || !clocks_hold(counter, *count))
 		return 0;
 	return worth(counter, thread->state.clock_held[source] >> c & 1, 1);
 }

@@ -90,7 +90,7 @@ struct counter {
 	bool next;    /* any instruction makes the record, not only one that counts */
 	bool adaptive, data_address;	/* what its records hold ... */
 	bool of_store, store_status;	/* ... the address of the store, and its status */
-	bool edge, invert;		/* of at_least */
+	bool edge, invert, equal;	/* of at_least */
 	bool starts;			/* its status bit, once it is set, enables other counters */
 	bool logged;			/* last branch records log what it counts */
 	bool tallied;			/* it counts tallies, too, ... */

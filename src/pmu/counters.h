@@ -26,6 +26,9 @@ void meters_fold(struct spmu_core *core);
 void meters_grant(struct spmu_core *core);
 uint32_t counters_clocked(const struct spmu_core *core, const struct thread_state *state);
 
+/* The event in an event select: select, unit mask and unit mask 2, which most families lack. */
+#define EVENT_CODE (BITS(0, 16) | BITS(40, 8))
+
 /* Returns the signals that a host must supply for an event with these signals. */
 static inline uint64_t signals_needed(uint64_t signals)
 {
@@ -82,7 +85,7 @@ static inline uint8_t pin_of(const struct spmu_core *core, bool control)
  * events.c. event_on() returns the event that this counter has for a code, or NULL. counter_adds()
  * lets the counter count an event with these signals, too, and counter_adds_tally() a tally.
  */
-const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter);
+const struct spmu_event *event_on(const struct spmu_model *model, uint64_t code, unsigned counter);
 
 /* Lets the counter count what a host supplies of an event: its signals and its tally, or what it
  * has instead.  event_judges() does it for kinds of mispredicted branches, after all events. */

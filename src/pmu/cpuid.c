@@ -17,11 +17,13 @@
 #define LBR_LEAF_TYPE		   (1u << 2)
 #define LBR_LEAF_LOGGED_LOW	   16 /* counters whose events entries log */
 
-/* Architectural events that count slots of the pipeline, and tallies that count the same. */
-static const struct {
-	uint8_t bit;
-	uint16_t tally;
-} of_slots[] = {ARCHITECTURAL_TALLIES};
+/* Returns true if the host supplies the model's event with this code. */
+static bool supplied(const struct spmu_core *core, uint64_t code)
+{
+	const struct spmu_event *event = spmu_event_by_code(core->model, code);
+
+	return event && event_supplied(core, event);
+}
 
 /*
  * Returns the architectural events that the host does not supply, in the form of EBX of leaf 0AH.
@@ -38,10 +40,25 @@ static uint32_t absent_events(const struct spmu_core *core)
 #undef ABSENT
 	if (SPMU_SIGSET_BRANCHES & ~supply)
 		absent |= 1u << ARCHITECTURAL_BRANCHES_BIT;
-	for (size_t i = 0; i < sizeof(of_slots) / sizeof(of_slots[0]); i++)
-		if (!tally_supplied(core, of_slots[i].tally))
-			absent |= 1u << of_slots[i].bit;
-	return absent | 1u << ARCHITECTURAL_INSERTS_BIT;
+#define ABSENT_LATER(bit, code)                                                                    \
+	if (!supplied(core, code))                                                                 \
+		absent |= 1u << (bit);
+	ARCHITECTURAL_LATER(ABSENT_LATER)
+#undef ABSENT_LATER
+	return absent;
+}
+
+/* Return the numbers of counters that leaf 0AH reports. */
+static uint32_t general_reported(const struct spmu_core *core)
+{
+	const struct counter_layout *counters = core->model->counters;
+
+	return counters->common_counters ? counters->common_counters : core->general;
+}
+
+static uint32_t fixed_reported(const struct counter_layout *counters)
+{
+	return counters->common_fixed ? counters->common_fixed : counters->fixed_counters;
 }
 
 /* Leaf 07H has the flags of leaves 1CH and 23H. */
@@ -68,11 +85,13 @@ static bool extended(const struct spmu_core *core, uint32_t subleaf, struct spmu
 	if (!counters->extended_events)
 		return false;
 	*regs = (struct spmu_cpuid_regs){0};
-	if (subleaf == 0)
+	if (subleaf == 0) {
 		regs->eax = 1u << 0 | 1u << 1 | 1u << 3;
+		regs->ebx = counters->extensions;
+	}
 	if (subleaf == 1) {
 		regs->eax = (uint32_t)BITS(0, core->general);
-		regs->ebx = counters->fixed_mask;
+		regs->ebx = (uint32_t)BITS(0, counters->fixed_counters);
 	}
 	if (subleaf == 3)
 		regs->eax =
@@ -95,14 +114,14 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		*regs = (struct spmu_cpuid_regs){0};
 		if (!counters->version)
 			return true;
-		regs->eax = counters->version | core->general << 8 |
+		regs->eax = counters->version | general_reported(core) << 8 |
 			    (uint32_t)counters->counter_bits << 16 |
 			    (uint32_t)counters->event_bits << 24;
 		regs->ebx = counters->missing_events |
 			    (core->hide_absent ? absent_events(core) & BITS(0, counters->event_bits)
 					       : 0);
 		regs->ecx = counters->fixed_mask;
-		regs->edx = counters->fixed_counters | (uint32_t)counters->fixed_bits << 5 |
+		regs->edx = fixed_reported(counters) | (uint32_t)counters->fixed_bits << 5 |
 			    counters->leaf_0a_edx;
 		if (has_erratum(core, ERRATUM_CPUID_FIXED))
 			regs->edx = 0;

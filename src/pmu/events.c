@@ -25,7 +25,7 @@ const struct spmu_event *spmu_event_at(const struct spmu_model *model, size_t in
 }
 
 /* Returns the first event with this code that all of `counters` can count. */
-static const struct spmu_event *find(const struct spmu_model *model, uint32_t code,
+static const struct spmu_event *find(const struct spmu_model *model, uint64_t code,
 				     uint32_t counters)
 {
 	for (unsigned p = 0; p < EVENT_PARTS_MAX; p++) {
@@ -38,12 +38,12 @@ static const struct spmu_event *find(const struct spmu_model *model, uint32_t co
 	return NULL;
 }
 
-const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint32_t code)
+const struct spmu_event *spmu_event_by_code(const struct spmu_model *model, uint64_t code)
 {
 	return find(model, code, 0);
 }
 
-const struct spmu_event *event_on(const struct spmu_model *model, uint32_t code, unsigned counter)
+const struct spmu_event *event_on(const struct spmu_model *model, uint64_t code, unsigned counter)
 {
 	return find(model, code, 1u << counter);
 }
@@ -132,10 +132,11 @@ bool spmu_model_pdir(const struct spmu_model *model, unsigned counter, uint64_t 
 	if (counter >= GENERAL_MAX || (select & modifiers))
 		return false;
 	if (layout->skid_counters >> counter & 1) {
-		event = event_on(model, (uint16_t)select, counter);
+		event = event_on(model, select & EVENT_CODE, counter);
 		return event && (event->pebs_counters >> counter & 1);
 	}
-	return (layout->pdir_counters >> counter & 1) && (uint16_t)select == layout->pdir_event;
+	return (layout->pdir_counters >> counter & 1) &&
+	       (select & EVENT_CODE) == layout->pdir_event;
 }
 
 enum spmu_fidelity spmu_event_fidelity(const struct spmu_event *event,

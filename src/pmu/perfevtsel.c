@@ -134,8 +134,8 @@ static uint64_t status_bit(const struct spmu_core *core, unsigned bit)
 }
 
 /*
- * Threshold, edge detection and inversion. Edge detection without a threshold means "at least one";
- * inversion then has no effect.
+ * Threshold, edge detection, inversion and equality. Edge detection without a threshold means "at
+ * least one"; inversion and equality then have no effect.
  */
 static void set_condition(struct counter *counter, uint64_t select)
 {
@@ -143,6 +143,7 @@ static void set_condition(struct counter *counter, uint64_t select)
 
 	counter->edge = (select & FIELD(PERFEVTSEL, E)) != 0;
 	counter->invert = cmask && (select & FIELD(PERFEVTSEL, INV));
+	counter->equal = cmask && (select & FIELD(PERFEVTSEL_V6, EQ));
 	counter->at_least = cmask ? cmask : counter->edge;
 }
 
@@ -171,12 +172,11 @@ static uint8_t pin_free(const struct spmu_core *core, const struct thread *threa
 static const struct spmu_event *conditioned(const struct spmu_core *core, uint64_t select,
 					    unsigned n)
 {
-	const uint64_t code = BITS(0, 16);
 	const struct spmu_event *event;
 
 	if (!(select & CONDITION))
 		return NULL;
-	event = event_on(core->model, (uint32_t)(select & (CONDITION | code)), n);
+	event = event_on(core->model, select & (CONDITION | EVENT_CODE), n);
 	return event && event_supplied(core, event) ? event : NULL;
 }
 
@@ -194,7 +194,7 @@ static bool update_general(const struct spmu_core *core, struct thread *thread, 
 	event = conditioned(core, select, n);
 	by_itself = event != NULL;
 	if (!by_itself)
-		event = event_on(core->model, (uint16_t)select, n);
+		event = event_on(core->model, select & EVENT_CODE, n);
 	clocks = !by_itself && event && counts_clocks(core, event, select);
 	if (!event || (!clocks && !event_supplied(core, event))) {
 		thread->absent |= 1u << n;

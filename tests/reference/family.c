@@ -128,6 +128,12 @@ static const struct family_area area_sapphirerapids = {.field = 8,
 						       .fixed_reset_at = 0x140,
 						       .bts_bytes = 24};
 
+static const struct family_area area_lioncove = {.field = 8,
+						 .resets = 10,
+						 .reset_at = 0x40,
+						 .fixed_resets = 4,
+						 .fixed_reset_at = 0x140,
+						 .bts_bytes = 24};
 static const struct family_area area_crestmont = {.field = 8,
 						  .resets = 8,
 						  .reset_at = 0x40,
@@ -188,6 +194,7 @@ static const struct family_lbr lbr_architectural = {LBR_ARCHITECTURAL};
 /* It reports linear addresses. */
 static const struct family_lbr lbr_gracemont = {LBR_ARCHITECTURAL, .linear = true};
 
+static const struct family_lbr lbr_lioncove = {LBR_ARCHITECTURAL, .logs = true};
 static const struct family_lbr lbr_crestmont = {LBR_ARCHITECTURAL, .linear = true, .logs = true};
 
 #define GRACEMONT_PARTS                                                                            \
@@ -339,6 +346,37 @@ static const struct family families[] = {
 	 .skid_generals = 1,
 	 .lbr = &lbr_architectural,
 	 .area = &area_sapphirerapids},
+	{.model = "lunarlake",
+	 .version = 6,
+	 .version_6 = true,
+	 .generals = 10,
+	 .generals_ht = 10,
+	 .bits = 48,
+	 .fixed = 4,
+	 .fixed_bits = 48,
+	 .common_generals = 8,
+	 .common_fixed = 3,
+	 .event_bits = 13,
+	 .cpuid_ebx = 0x280,
+	 .cpuid_ecx = 7,
+	 .cpuid_edx = 0x8000,
+	 .extended_events = 0x1dff,
+	 .full_width = true,
+	 .adaptive = true,
+	 .extended_pebs = true,
+	 .dtes64 = true,
+	 .pebs_format = 5,
+	 .pebs_generals = 0x3ff,
+	 .pebs_fixed = 15,
+	 .pebs_enable = UINT64_C(0xf000003ff),
+	 .skid_generals = 3,
+	 .pdir_fixed = 1,
+	 .metrics = 8,
+	 .ld_lat = true,
+	 .frontend = true,
+	 .debugctl = 0x7fc3,
+	 .lbr = &lbr_lioncove,
+	 .area = &area_lioncove},
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))

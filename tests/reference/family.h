@@ -58,6 +58,8 @@ struct family {
 	uint8_t pdir_fixed;
 	uint8_t metrics;	  /* bytes of MSR_PERF_METRICS */
 	uint32_t extended_events; /* CPUID.23H.3:EAX; 0: no leaf 23H */
+	bool version_6;		  /* unit mask 2, the equal flag, registers from 1900H on */
+	uint8_t common_generals, common_fixed; /* what leaf 0AH reports instead; 0: the same */
 	bool any_thread, full_width, tsx, adaptive;
 	bool any_ignored;   /* AnyThread is there and does nothing (18.6, 18.7) */
 	bool pebs_goldmont; /* whole registers in all modes (18.7.1), 18.7.1.3 */

@@ -29,7 +29,9 @@ bool reference_listens(const struct reference *unit, const struct reference_view
 
 static bool condition(const struct reference_view *v, uint64_t occurrences)
 {
-	return (occurrences >= v->at_least) != v->invert;
+	bool holds = v->equal ? occurrences == v->at_least : occurrences >= v->at_least;
+
+	return holds != v->invert;
 }
 
 /*
@@ -37,9 +39,9 @@ static bool condition(const struct reference_view *v, uint64_t occurrences)
  * gains.
  *
  * Reading of 18.2.1.1: the instruction that reaches the threshold meets a condition of the kind >=,
- * and is counted (below). A condition of the kind < is known when its clock is over, and counts
- * under the CPL at that moment. While the counter does not listen (disabled, another CPL), its
- * clock does not move.
+ * and is counted (below). A condition of the kind <, == or != is known when its clock is over, and
+ * counts under the CPL at that moment. While the counter does not listen (disabled, another CPL),
+ * its clock does not move.
  */
 static uint64_t end_clock(const struct reference_view *v, unsigned source, uint64_t empty)
 {
@@ -48,7 +50,7 @@ static uint64_t end_clock(const struct reference_view *v, unsigned source, uint6
 	bool idle = condition(v, 0);
 	uint64_t gain = 0;
 
-	if (v->invert) {
+	if (v->invert || v->equal) {
 		gain = v->edge ? now && !clock->asserted : now;
 		if (idle && empty)
 			gain += v->edge ? !now : empty;
@@ -65,7 +67,7 @@ static uint64_t in_clock(const struct reference_view *v, unsigned source, uint64
 	bool before = condition(v, clock->occurrences);
 
 	clock->occurrences += n;
-	if (v->invert || before || !condition(v, clock->occurrences))
+	if (v->invert || v->equal || before || !condition(v, clock->occurrences))
 		return 0;
 	return v->edge ? !clock->asserted : 1;
 }

@@ -16,6 +16,7 @@
 #define ANY  (UINT64_C(1) << 21)
 #define EDGE (UINT64_C(1) << 18)
 #define INV  (UINT64_C(1) << 23)
+#define EQ   (UINT64_C(1) << 36)
 
 struct operation *generate_append(struct generator *g, enum operation_kind kind, unsigned lp)
 {
@@ -102,7 +103,8 @@ static uint64_t pick_threshold(struct generator *g)
 {
 	uint64_t threshold = chance(g, 20) ? 14 + below(g, 4) : below(g, 4);
 
-	return threshold << 24 | (chance(g, 40) ? EDGE : 0) | (chance(g, 40) ? INV : 0);
+	return threshold << 24 | (chance(g, 40) ? EDGE : 0) | (chance(g, 40) ? INV : 0) |
+	       (g->family->version_6 && chance(g, 40) ? EQ : 0);
 }
 
 static uint64_t pick_select(struct generator *g, bool precise)
@@ -268,7 +270,8 @@ void generate_write_counter(struct generator *g, unsigned lp, unsigned n, uint64
 		generate_wrmsr(g, lp, (g->family->programming == BY_CESR ? 0x12 : 0x300) + n,
 			       generate_before_overflow(g, span));
 	else if (g->family->full_width && chance(g, 50))
-		generate_wrmsr(g, lp, 0x4c1 + n, generate_before_overflow(g, span));
+		generate_wrmsr(g, lp, g->family->version_6 ? 0x1900 + 4 * n : 0x4c1 + n,
+			       generate_before_overflow(g, span));
 	else if (chance(g, 90))
 		generate_wrmsr(g, lp, 0xc1 + n, 0xffffffff - below(g, span));
 }
@@ -320,7 +323,9 @@ uint64_t generate_set_up_counter(struct generator *g, unsigned lp, bool precise,
 	case BY_ESCRS:
 		return generate_escr(g, lp, precise, span);
 	default:
-		generate_wrmsr(g, lp, 0x186 + n, pick_select(g, here));
+		generate_wrmsr(g, lp,
+			       g->family->version_6 && chance(g, 50) ? 0x1901 + 4 * n : 0x186 + n,
+			       pick_select(g, here));
 		break;
 	}
 	generate_write_counter(g, lp, n, span);

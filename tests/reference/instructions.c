@@ -46,8 +46,8 @@ void reference_write_lvt(struct reference *unit, unsigned lp, uint32_t value)
 /* Returns the EBX bits of CPUID.0AH, which say that an architectural event is absent (18.2.1.2). */
 static uint32_t absent_events(const struct reference *unit)
 {
-	static const uint16_t codes[8] = {0x003c, 0x00c0, 0x013c, 0x4f2e,
-					  0x412e, 0x00c4, 0x00c5, 0x01a4};
+	static const uint16_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5,
+					 0x01a4, 0x02a4, 0x0073, 0x019c, 0x02c2, 0x01e4};
 	uint32_t absent = 0;
 
 	for (unsigned i = 0; i < unit->family->event_bits; i++) {
@@ -80,7 +80,7 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		return true;
 	}
 	if (leaf == 0x23 && f->extended_events) {
-		*regs = (struct spmu_cpuid_regs){0xb, 0, 0, 0}; /* subleaf 0 */
+		*regs = (struct spmu_cpuid_regs){0xb, f->version_6 ? 3 : 0, 0, 0}; /* subleaf 0 */
 		return true;
 	}
 	if (leaf != 10)
@@ -89,10 +89,11 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		*regs = (struct spmu_cpuid_regs){0};
 		return true;
 	}
-	regs->eax = (uint32_t)f->event_bits << 24 | (uint32_t)f->bits << 16 | unit->generals << 8 |
-		    f->version;
+	regs->eax = (uint32_t)f->event_bits << 24 | (uint32_t)f->bits << 16 |
+		    (f->common_generals ? f->common_generals : unit->generals) << 8 | f->version;
 	regs->ebx = f->cpuid_ebx | (unit->hide_absent ? absent_events(unit) : 0);
 	regs->ecx = f->cpuid_ecx;
-	regs->edx = f->fixed | (uint32_t)f->fixed_bits << 5 | f->cpuid_edx;
+	regs->edx = (f->common_fixed ? f->common_fixed : f->fixed) | (uint32_t)f->fixed_bits << 5 |
+		    f->cpuid_edx;
 	return true;
 }

@@ -69,6 +69,7 @@
 	X(LBR_RETURN_RECORDED, "in call-stack mode a return is recorded, not taken back")          \
 	X(LBR_ZERO_CALL_RECORDED, "in call-stack mode a call to the next instruction is recorded") \
 	X(LBR_SLEEP_KEEPS, "deep sleep leaves last branch records")                                \
+	X(EQUAL_IGNORED, "the equal flag counts clocks with more events, too")                     \
 	X(LBR_MISS_LOST, "a mispredicted branch is not marked")                                    \
 	X(LBR_LOG_LATE, "the record of a branch does not log the branch itself")                   \
 	X(LBR_LOG_WRAPS, "a record logs four events as none")                                      \
@@ -136,7 +137,7 @@ struct reference_view {
 	 */
 	unsigned system, user, interrupts;
 	unsigned at_least; /* occurrences in a clock; 0: all are added up */
-	bool edge, invert;
+	bool edge, invert, equal;
 	bool late;		    /* the interrupt comes with the next count */
 	bool force;		    /* each count is an overflow */
 	unsigned records;	    /* threads for which its overflow arms PEBS */

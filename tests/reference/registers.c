@@ -239,6 +239,19 @@ static enum spmu_outcome read_single(struct reference *unit, unsigned lp, uint32
 	return read_branches(unit, t, msr, value);
 }
 
+/* Version 6: counters have further addresses, four apart: the counter, then its select. */
+static uint32_t legacy_address(const struct family *f, uint32_t msr)
+{
+	uint32_t n = (msr - 0x1900) / 4;
+
+	if (!f->version_6 || msr < 0x1900)
+		return msr;
+	if (n < f->generals && msr % 4 < 2)
+		return (msr % 4 ? 0x186 : 0x4c1) + n;
+	n = (msr - 0x1980) / 4;
+	return msr >= 0x1980 && n < f->fixed && msr % 4 == 0 ? 0x309 + n : msr;
+}
+
 enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32_t msr,
 				     uint64_t *value)
 {
@@ -247,6 +260,7 @@ enum spmu_outcome reference_read_msr(struct reference *unit, unsigned lp, uint32
 
 	if (reference_read_legacy(unit, lp, msr, value))
 		return SPMU_DONE;
+	msr = legacy_address(unit->family, msr);
 	if (msr >= 0xc1 && msr < 0xc1 + generals)
 		return give(value, t->general[msr - 0xc1].value);
 	if (msr >= 0x4c1 && msr < 0x4c1 + generals && unit->family->full_width)
@@ -269,6 +283,9 @@ static enum spmu_outcome store(uint64_t *to, uint64_t value, uint64_t allowed)
 	return SPMU_DONE;
 }
 
+/* Of a select: the event, with unit mask 2, which only version 6 has. */
+#define EVENT_CODE UINT64_C(0xff000000ffff)
+
 /*
  * Writes a select register (18.2.1.1). AnyThread exists from version 3 on (18.2.3), IN_TX in any,
  * IN_TXCP in IA32_PERFEVTSEL2 only (18.11.5), ADAPTIVE with adaptive PEBS, and EN_LBR_LOG in the
@@ -281,11 +298,12 @@ static enum spmu_outcome write_select(struct reference *unit, struct reference_t
 	uint64_t allowed = UINT64_C(0xffdfffff) | (uint64_t)f->any_thread << 21 |
 			   (uint64_t)f->tsx << 32 | (uint64_t)(f->tsx && n == 2) << 33 |
 			   (uint64_t)f->adaptive << 34 |
-			   (uint64_t)(f->lbr && f->lbr->logs && n < 4) << 35;
+			   (uint64_t)(f->lbr && f->lbr->logs && n < 4) << 35 |
+			   (f->version_6 ? UINT64_C(0xff1) << 36 : 0);
 
 	if (store(&t->select[n], value, allowed) != SPMU_DONE)
 		return SPMU_GP;
-	t->event[n] = spmu_event_by_code(unit->model, value & 0xffff);
+	t->event[n] = spmu_event_by_code(unit->model, value & EVENT_CODE);
 	memset(t->general[n].clock, 0, sizeof(t->general[n].clock));
 	return SPMU_DONE;
 }
@@ -538,6 +556,7 @@ enum spmu_outcome reference_write_msr(struct reference *unit, unsigned lp, uint3
 
 	if (reference_write_legacy(unit, lp, msr, value, &outcome))
 		return outcome;
+	msr = legacy_address(unit->family, msr);
 	if (msr >= 0xc1 && msr < 0xc1 + generals) {
 		write_legacy(unit, &t->general[msr - 0xc1], value);
 		return SPMU_DONE;

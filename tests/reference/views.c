@@ -208,7 +208,7 @@ static enum reference_pin pin_of(const struct reference *unit, const struct refe
 
 /*
  * Sets the condition of 18.2.1.1: edge detection without CMASK takes a clock with any occurrence.
- * INV needs CMASK.
+ * INV needs CMASK, and EQ of version 6, too.
  */
 static void set_condition(const struct reference *unit, struct reference_view *v, uint64_t select)
 {
@@ -216,6 +216,7 @@ static void set_condition(const struct reference *unit, struct reference_view *v
 
 	v->edge = (select & SELECT_E) && unit->defect != REFERENCE_EDGE_IGNORED;
 	v->invert = (select & SELECT_INV) && cmask && unit->defect != REFERENCE_INVERT_IGNORED;
+	v->equal = (select >> 36 & 1) && cmask && unit->defect != REFERENCE_EQUAL_IGNORED;
 	v->at_least = cmask ? cmask : v->edge;
 	if (unit->defect == REFERENCE_CMASK_EXCLUSIVE && cmask)
 		v->at_least++;
@@ -232,7 +233,7 @@ static const struct spmu_event *by_itself(const struct reference *unit, uint64_t
 
 	if (!condition)
 		return NULL;
-	event = spmu_event_by_code(unit->model, (uint32_t)(condition | (select & 0xffff)));
+	event = spmu_event_by_code(unit->model, condition | (select & UINT64_C(0xff000000ffff)));
 	if (!event || !(event->counters >> n & 1) ||
 	    (event->tally && !reference_tally_supplied(unit, event->tally)) ||
 	    (event->signals && !reference_supplied(unit, event->signals)))
@@ -279,7 +280,7 @@ static struct reference_view view_general(struct reference *unit, unsigned lp, u
 	if (event && (event->counters >> n & 1) && always_fewer(unit, event, select)) {
 		v.signals = SPMU_SIGBIT(CYCLES);
 		v.at_least = 0;
-		v.invert = false;
+		v.invert = v.equal = false;
 	}
 	return v;
 }

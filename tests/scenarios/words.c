@@ -84,6 +84,12 @@ static bool by_name(const struct scenario *s, const char *name, uint64_t *value)
 		{"top", family_mask(s->family)},
 		{"fixed_top", (UINT64_C(1) << s->family->fixed_bits) - 1},
 		{"generals", s->threads == 2 ? s->family->generals_ht : s->family->generals},
+		/* What CPUID leaf 0AH reports: less where the cores of a part differ. */
+		{"reported_generals", s->family->common_generals ? s->family->common_generals
+				      : s->threads == 2		 ? s->family->generals_ht
+								 : s->family->generals},
+		{"reported_fixed",
+		 s->family->common_fixed ? s->family->common_fixed : s->family->fixed},
 		{"fixed", s->family->fixed},
 		{"buses", s->family->bus_counters},
 		{"all_general",

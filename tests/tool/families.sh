@@ -244,7 +244,7 @@ for i, row in enumerate(there):
 PERIOD = 9
 precise = [row for row in there if row["precise"]
            and row["name"] not in ("MEM_INST_RETIRED.ANY", "MEM_UOPS_RETIRED.ALL")]
-newest = ("sapphirerapids", "graniterapids", "alderlake-e", "sierraforest", "alderlake")
+newest = ("sapphirerapids", "graniterapids", "lunarlake", "alderlake-e", "sierraforest", "alderlake")
 fixed_pdir = model in ("icelake", "icelake-server", "tigerlake") + newest
 for row in precise:
     pdir = (row["name"], row["code"]) == ("INST_RETIRED.PREC_DIST", "r01c0") or \

@@ -106,13 +106,13 @@ same "twenty families and more" yes "$( (($(wc -w <<<"$models") >= 20)) && echo 
 for model in $models; do
 	run list -M "$model"
 	same "$model: status" 0 "$status"
-	# Only a 32-bit libpfm4 has tables of P6 to Core Duo. Debian 12's has none of Pentium, of the newest Atoms and
-	# of Granite Rapids.
+	# Only a 32-bit libpfm4 has tables of P6 to Core Duo. Debian 12's has none of Pentium, of the newest Atoms, of
+	# Granite Rapids and of Lunar Lake.
 	case $model in
 	core | pentium-pro | pentium-ii | pentium-iii | pentium-m)
 		has "$model: what is missing is said" "$err" "only the model's own events are listed"
 		;;
-	pentium* | alderlake-e | sierraforest | graniterapids)
+	pentium* | alderlake-e | sierraforest | graniterapids | lunarlake)
 		same "$model: standard error" "" "$err"
 		has_not "$model: no events of libpfm4" "$out" "More events, known to libpfm4:"
 		;;

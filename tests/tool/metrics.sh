@@ -89,7 +89,7 @@ is "most are the back end's" "$(count TOPDOWN.BACKEND_BOUND_SLOTS:u) > 0.8 * $(c
 
 # Each model has clocks, so a machine counts every architectural event.
 for model in pentium-pro pentium-m netburst prescott core core2 bonnell silvermont goldmont nehalem westmere \
-	ivybridge broadwell kabylake coffeelake cascadelake tigerlake alderlake sapphirerapids graniterapids alderlake-e sierraforest; do
+	ivybridge broadwell kabylake coffeelake cascadelake tigerlake alderlake sapphirerapids graniterapids lunarlake alderlake-e sierraforest; do
 	run stat -M $model -M IPC -- ./chain
 	is "$model: instructions per clock" "$(metric tma_info_thread_ipc) > 0.2 && $(metric tma_info_thread_ipc) < 2"
 done

@@ -13,7 +13,7 @@ has_line "skylake" "$out" 'skylake +6th generation Core.* 4 +4/8 +3 +48 +3  Vol\
 has_line "a family before version 1" "$out" 'netburst +Pentium 4.* none +18 +0 +40 +0  Vol\. 3B 18\.15'
 for family in pentium pentium-mmx pentium-pro pentium-ii pentium-iii pentium-m netburst prescott \
 	cedar-mill xeon-7100 xeon-mp-8m-l3 core core2 xeon-7400 bonnell silvermont airmont knightslanding goldmont goldmont-plus nehalem \
-	westmere sandybridge ivybridge haswell broadwell icelake tigerlake alderlake sapphirerapids graniterapids alderlake-e sierraforest; do
+	westmere sandybridge ivybridge haswell broadwell icelake tigerlake alderlake sapphirerapids graniterapids lunarlake alderlake-e sierraforest; do
 	has_line "$family is listed" "$out" "$family +.*"
 done
 same "no name twice" "" "$(awk '{ print $1 }' <<<"$out" | sort | uniq -d)"

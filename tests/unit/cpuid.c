@@ -332,6 +332,13 @@ static const struct {
 	 {0x08300805, 0x0, 0xf, 0x8604},
 	 0x7ffefbff,
 	 0xbfebfbff},
+	{__LINE__,
+	 "B06D1 LunarLake 04",
+	 "lunarlake",
+	 1,
+	 {0x0d300806, 0x280, 0x7, 0x8603},
+	 0x7ffafbff,
+	 0xbfebfbff},
 	/* The part has both kinds of cores, and reports what they have in common. */
 	{__LINE__,
 	 "A06A4 MeteorLake 07",
@@ -402,26 +409,36 @@ static void check_others(void)
 }
 
 /*
- * Checks leaf 23H as a Granite Rapids (A06D1) reports it, and its flag in leaf 07H.
+ * Checks leaf 23H as a Granite Rapids (A06D1) and a performance core of a Lunar Lake (B06D1) report
+ * it, and its flag in leaf 07H.
  */
 static void check_extended(void)
 {
-	static const uint32_t eax[] = {0x0b, 0xff, 0, 0x0dff, 0};
-	struct spmu_cpuid_regs regs = {1, 2, 3, 4};
+	static const struct {
+		const char *model;
+		uint32_t eax[5], ebx[5];
+	} rows[] = {
+		{"graniterapids", {0x0b, 0xff, 0, 0x0dff, 0}, {0, 0x0f, 0, 0, 0}},
+		{"lunarlake", {0x0b, 0x3ff, 0, 0x1dff, 0}, {3, 0x0f, 0, 0, 0}},
+	};
+	struct spmu_cpuid_regs regs;
 	struct unit_host host;
 
-	host_create(&host, "graniterapids", 2, SUPPLY_EXECUTION);
-	CHECK(spmu_cpuid(host.core, 7, 1, &regs));
-	CHECK_EQ(regs.eax, 1 | 1u << 8);
-	CHECK(regs.ebx == 2 && regs.ecx == 3 && regs.edx == 4);
-	for (uint32_t subleaf = 0; subleaf < 5; subleaf++) {
-		CHECK(spmu_cpuid(host.core, 0x23, subleaf, &regs));
-		CHECK_EQ(regs.eax, eax[subleaf]);
-		CHECK_EQ(regs.ebx, subleaf == 1 ? 0x0f : 0);
-		CHECK(!regs.ecx && !regs.edx);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		regs = (struct spmu_cpuid_regs){1, 2, 3, 4};
+		host_create(&host, rows[i].model, 1, SUPPLY_EXECUTION);
+		CHECK(spmu_cpuid(host.core, 7, 1, &regs));
+		CHECK_EQ(regs.eax, 1 | 1u << 8);
+		CHECK(regs.ebx == 2 && regs.ecx == 3 && regs.edx == 4);
+		for (uint32_t subleaf = 0; subleaf < 5; subleaf++) {
+			CHECK(spmu_cpuid(host.core, 0x23, subleaf, &regs));
+			CHECK_EQ(regs.eax, rows[i].eax[subleaf]);
+			CHECK_EQ(regs.ebx, rows[i].ebx[subleaf]);
+			CHECK(!regs.ecx && !regs.edx);
+		}
+		CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x23);
+		host_destroy(&host);
 	}
-	CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x23);
-	host_destroy(&host);
 	host_create(&host, "sapphirerapids", 2, SUPPLY_EXECUTION);
 	CHECK(!spmu_cpuid(host.core, 0x23, 0, &regs));
 	CHECK(!spmu_cpuid(host.core, 7, 1, &regs));
@@ -471,13 +488,15 @@ static void check_hidden(void)
 			     SPMU_OK);
 		CHECK_ROW(rows[i].line, spmu_cpuid(core, 0x0a, 0, &regs));
 		CHECK_ROW_EQ(rows[i].line, regs.ebx, rows[i].ebx);
-		/* Leaf 23H has a bit for what is there. Slots come from a model of the machine. */
+		/* Leaf 23H has a bit for what is there. Slots come from a model of the machine, but
+		 * without one each instruction retires one (bit 11). */
 		config.model = spmu_model_find("graniterapids");
 		CHECK_ROW_EQ(rows[i].line,
 			     spmu_core_create(memory, spmu_core_bytes(), &config, &host, &core),
 			     SPMU_OK);
 		CHECK_ROW(rows[i].line, spmu_cpuid(core, 0x23, 3, &regs));
-		CHECK_ROW_EQ(rows[i].line, regs.eax, 0x7f & ~rows[i].ebx);
+		CHECK_ROW_EQ(rows[i].line, regs.eax,
+			     (0x7f & ~rows[i].ebx) | (rows[i].ebx & 2 ? 0 : 0x800));
 		free(memory);
 	}
 }

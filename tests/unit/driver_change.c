@@ -36,7 +36,7 @@ static void run(struct host *host, uint64_t n)
 	host_check_totals(host);
 }
 
-static void add(struct host *host, uint32_t code, uint64_t period, bool precise)
+static void add(struct host *host, uint64_t code, uint64_t period, bool precise)
 {
 	struct spmu_request request = host_watch(host, code, USR, period, precise);
 

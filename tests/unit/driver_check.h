@@ -46,9 +46,11 @@ static inline uint64_t host_distance(const struct host *host, unsigned tag, bool
 	/* 18.7.1.2: Goldmont and Goldmont Plus, any event on PMC0. */
 	if (!strncmp(spmu_model_describe(host->model).name, "goldmont", 8))
 		pdir = !host->driver.counter[slot].fixed && host->driver.counter[slot].index == 0;
-	/* 12th generation Core, PDist: the same, and fixed counter 0. */
+	/* 12th generation Core, PDist: the same, and fixed counter 0. Lion Cove: PMC1, too. */
 	if (host->driver.lbr_layout && host->driver.lbr_layout->format == SPMU_LBR_ARCHITECTURAL)
-		pdir = host->driver.counter[slot].index == 0;
+		pdir = host->driver.counter[slot].index == 0 ||
+		       (host->driver.facilities.perfmon_version == 6 &&
+			!host->driver.counter[slot].fixed && host->driver.counter[slot].index == 1);
 	return precise && !pdir ? period + 1 : period;
 }
 

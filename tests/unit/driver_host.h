@@ -430,7 +430,7 @@ static inline void host_make_model(struct host *host, const struct spmu_model *m
 		spmu_set_ia32e(host->core, lp, true);
 	memset(host->area, 0xa5, HOST_AREA_BYTES);
 	host->random = UINT64_C(0x9e3779b97f4a7c15);
-	host->max_leaf = spmu_model_describe(model).perfmon_version ? 0x16 : 5;
+	host->max_leaf = spmu_model_describe(model).perfmon_version ? 0x23 : 5;
 	host->version = UINT32_MAX;
 	host->fault_at = -1;
 }
@@ -498,7 +498,7 @@ static inline void host_ready(struct host *host, unsigned threads, unsigned reco
 }
 
 /* Lists an event's occurrences. Returns a request that takes what the event's table allows. */
-static inline struct spmu_request host_watch(struct host *host, uint32_t code, uint64_t rings,
+static inline struct spmu_request host_watch(struct host *host, uint64_t code, uint64_t rings,
 					     uint64_t period, bool precise)
 {
 	const struct spmu_event *event = spmu_event_by_code(host->model, code);
@@ -506,7 +506,7 @@ static inline struct spmu_request host_watch(struct host *host, uint32_t code, u
 	bool other = spmu_model_describe(host->model).programming != SPMU_PROGRAM_PERFEVTSEL;
 
 	if (!event || !event->signals) {
-		printf("no event %04x\n0 passed, 1 failed\n", code);
+		printf("no event %04lx\n0 passed, 1 failed\n", code);
 		exit(1);
 	}
 	*w = (struct watch){.event = event, .select = rings};

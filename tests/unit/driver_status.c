@@ -20,7 +20,7 @@ static bool has_pebs(const struct spmu_model *model)
 	return has_status(model) && spmu_model_describe(model).pebs_format >= 0;
 }
 
-static void add(struct host *host, uint32_t code, uint64_t period, bool precise)
+static void add(struct host *host, uint64_t code, uint64_t period, bool precise)
 {
 	struct spmu_request request = host_watch(host, code, USR | OS, period, precise);
 

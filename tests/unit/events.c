@@ -14,7 +14,7 @@
 static const struct {
 	int line;
 	const char *model;
-	uint32_t code;
+	uint64_t code;
 	uint32_t counters, precise;
 } constraints[] = {
 	{__LINE__, "pentium", 0x16, 0x03, 0x00},
@@ -127,6 +127,15 @@ static const struct {
 	{__LINE__, "graniterapids", 0x01cd, 0xfe, 0xfe},
 	{__LINE__, "graniterapids", 0x03c6, 0xff, 0xff},
 	{__LINE__, "graniterapids", 0x09d0, 0x0f, 0x0f},
+	/* Linux: intel_lnc_event_constraints, intel_lnc_pebs_event_constraints. */
+	{__LINE__, "lunarlake", 0x01cd, 0x3fc, 0x3fc},
+	{__LINE__, "lunarlake", 0x02cd, 0x03, 0x03},
+	{__LINE__, "lunarlake", 0x0148, 0x04, 0x00},
+	{__LINE__, "lunarlake", 0x10a4, 0x08, 0x00},
+	{__LINE__, "lunarlake", 0x01b1, 0x08, 0x00},
+	{__LINE__, "lunarlake", 0x04a4, 0x01, 0x00},
+	{__LINE__, "lunarlake", 0x81d0, 0x0f, 0x0f},
+	{__LINE__, "lunarlake", UINT64_C(0x100000001c4), 0x3ff, 0x3ff},
 	{__LINE__, "sierraforest", 0x05d0, 0x03, 0x03},
 	{__LINE__, "sierraforest", 0x06d0, 0xff, 0xff},
 	{__LINE__, "sierraforest", 0x00c4, 0xff, 0xff},

@@ -75,7 +75,9 @@ static void counts_since_the_entry_before(void)
 	host_destroy(&host);
 }
 
-/* Checks that a branch without an entry adds to the log, and that a stopped counter logs nothing. */
+/*
+ * Checks that a branch without an entry adds to the log, and that a stopped counter logs nothing.
+ */
 static void follows_filters_and_enables(void)
 {
 	struct unit_host host;

@@ -54,6 +54,7 @@ static void shares(void)
 		/* memory, fetch latency, mispredictions, and no heavy operations */
 		{__LINE__, "sapphirerapids", UINT64_C(0x330d1a0040261a80)},
 		{__LINE__, "graniterapids", UINT64_C(0x330d1a0040261a80)},
+		{__LINE__, "lunarlake", UINT64_C(0x330d1a0040261a80)},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -29,12 +29,13 @@ static void check_models(void)
 
 		CHECK(spmu_model_find(info.name) == model);
 		CHECK(info.title && info.section);
-		/* libpfm4 4.13 has no table of the Pentium, of the newest Atoms and of Granite
-		 * Rapids. */
+		/* libpfm4 4.13 has no table of the Pentium, of the newest Atoms, of Granite
+		 * Rapids and of Lunar Lake. */
 		CHECK((info.pfm != NULL) == (info.programming != SPMU_PROGRAM_CESR &&
 					     strcmp(info.name, "alderlake-e") != 0 &&
 					     strcmp(info.name, "sierraforest") != 0 &&
-					     strcmp(info.name, "graniterapids") != 0));
+					     strcmp(info.name, "graniterapids") != 0 &&
+					     strcmp(info.name, "lunarlake") != 0));
 		CHECK(spmu_event_count(model) > 20);
 		check_facilities(model);
 	}
@@ -99,6 +100,7 @@ static void check_counters(void)
 		{__LINE__, "alderlake", 5, 8, 8, 48, 4, 4},
 		{__LINE__, "sapphirerapids", 5, 8, 8, 48, 4, 5},
 		{__LINE__, "graniterapids", 5, 8, 8, 48, 4, 5},
+		{__LINE__, "lunarlake", 6, 10, 10, 48, 4, 5},
 		{__LINE__, "alderlake-e", 5, 6, 6, 48, 3, 4},
 		{__LINE__, "sierraforest", 5, 8, 8, 48, 3, 5},
 	};
@@ -174,6 +176,7 @@ static void check_names(void)
 		{__LINE__, "adl", "alderlake", 0x90672},
 		{__LINE__, "spr", "sapphirerapids", 0x806f8},
 		{__LINE__, "gnr", "graniterapids", 0xa06d1},
+		{__LINE__, "lioncove", "lunarlake", 0xb06d1},
 		{__LINE__, "gracemont", "alderlake-e", 0xb06e0},
 		{__LINE__, "srf", "sierraforest", 0xa06f3},
 	};

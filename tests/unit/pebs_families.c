@@ -61,6 +61,7 @@ static void enable_bits(void)
 		{__LINE__, "sapphirerapids", UINT64_C(0xf000000ff)},
 		{__LINE__, "alderlake-e", UINT64_C(0x70000003f)},
 		{__LINE__, "graniterapids", UINT64_C(0xf000000ff)},
+		{__LINE__, "lunarlake", UINT64_C(0xf000003ff)},
 		{__LINE__, "sierraforest", UINT64_C(0x7000000ff)},
 		{__LINE__, "alderlake", UINT64_C(0xf000000ff)},
 	};
@@ -149,7 +150,8 @@ static void counters(void)
 		{__LINE__, "tigerlake", 0xc4, 0xff},	  {__LINE__, "sandybridge", 0x1c0, 0x02},
 		{__LINE__, "silvermont", 0xc0, 0x01},	  {__LINE__, "airmont", 0xc0, 0x01},
 		{__LINE__, "sapphirerapids", 0xc4, 0xff}, {__LINE__, "alderlake-e", 0xc4, 0x3f},
-		{__LINE__, "graniterapids", 0xc4, 0xff},  {__LINE__, "sierraforest", 0xc4, 0xff},
+		{__LINE__, "graniterapids", 0xc4, 0xff},  {__LINE__, "lunarlake", 0xc4, 0x3ff},
+		{__LINE__, "sierraforest", 0xc4, 0xff},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

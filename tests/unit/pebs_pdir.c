@@ -25,7 +25,7 @@ static void who_has_it(void)
 	};
 	static const char *const fixed[] = {"icelake",	      "icelake-server", "tigerlake",
 					    "sapphirerapids", "alderlake-e",	"alderlake",
-					    "graniterapids",  "sierraforest"};
+					    "graniterapids",  "sierraforest",	"lunarlake"};
 	unsigned generals = 0, fixeds = 0;
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {
@@ -34,7 +34,8 @@ static void who_has_it(void)
 		bool on_general = false, on_fixed = false;
 		bool skid = !strcmp(name, "goldmont") || !strcmp(name, "goldmont-plus") ||
 			    !strcmp(name, "sapphirerapids") || !strncmp(name, "alderlake", 9) ||
-			    !strcmp(name, "graniterapids") || !strcmp(name, "sierraforest");
+			    !strcmp(name, "graniterapids") || !strcmp(name, "sierraforest") ||
+			    !strcmp(name, "lunarlake");
 
 		for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 			on_general |= !strcmp(name, general[i]);
@@ -46,7 +47,8 @@ static void who_has_it(void)
 			CHECK_EQ(spmu_model_pdir(model, n, COUNT_ALL | PREC_DIST),
 				 (n == 1 && on_general) || (n == 32 && on_fixed));
 			CHECK_EQ(spmu_model_pdir(model, n, COUNT_ALL | 0xc0),
-				 (n == 32 && on_fixed) || (n == 0 && skid));
+				 (n == 32 && on_fixed) || (n == 0 && skid) ||
+					 (n == 1 && !strcmp(name, "lunarlake")));
 		}
 		/* Edge, AnyThread, inversion, a threshold. */
 		for (unsigned bit = 18; bit < 32; bit++) {

@@ -20,11 +20,12 @@
 #define INFO_ARCH UINT64_C(0xff0000000000ffff)
 #define INFO_LOG  UINT64_C(0xff0000ff0000ffff)
 
-#define FAMILIES 18
+#define FAMILIES 19
 static const char *const families[FAMILIES] = {
-	"core",	   "core2",	     "bonnell",	    "silvermont", "goldmont",  "goldmont-plus",
-	"nehalem", "westmere",	     "sandybridge", "haswell",	  "broadwell", "skylake",
-	"icelake", "knightslanding", "goldencove",  "gracemont",  "alderlake", "crestmont",
+	"core",		 "core2",     "bonnell",   "silvermont",     "goldmont",
+	"goldmont-plus", "nehalem",   "westmere",  "sandybridge",    "haswell",
+	"broadwell",	 "skylake",   "icelake",   "knightslanding", "goldencove",
+	"gracemont",	 "alderlake", "crestmont", "lioncove",
 };
 
 /* Bits that do not give #GP when the core runs one thread, by family. */
@@ -35,121 +36,129 @@ static const struct {
 } masks[] = {
 	{__LINE__,
 	 0x040,
-	 {ALL, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {ALL, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x043,
-	 {ALL, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {ALL, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x044,
-	 {ALL, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {ALL, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x047,
-	 {ALL, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {ALL, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x060,
-	 {NO, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {NO, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x063,
-	 {NO, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {NO, IP, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x067,
-	 {NO, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
+	 {NO, NO, IP, IP, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x0c1,
-	 {ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
+	 {ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
 	  ALL}}, /* 18.2.5 */
 	{__LINE__,
 	 0x0c2,
-	 {ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
+	 {ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
 	  ALL}}, /* 18.2.5 */
 	{__LINE__,
 	 0x0c4,
-	 {NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, NO, ALL, ALL, ALL,
+	 {NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, NO, ALL, ALL, ALL, ALL,
 	  ALL}}, /* 18.2.5 */
 	{__LINE__,
 	 0x0c5,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, NO, ALL, ALL, ALL,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, NO, ALL, ALL, ALL, ALL,
 	  ALL}}, /* 18.2.5 */
 	{__LINE__,
 	 0x0c8,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, NO, ALL, NO, ALL,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, ALL, ALL, ALL, ALL, ALL, NO, ALL, NO, ALL, ALL,
 	  ALL}}, /* 18.2.5 */
 	{__LINE__,
 	 0x186,
 	 {0xffdfffff, 0xffdfffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffdfffff, 0xffffffff,
 	  0xffffffff, 0xffffffff, UINT64_C(0x1ffffffff), UINT64_C(0x1ffffffff),
 	  UINT64_C(0x1ffffffff), UINT64_C(0x5ffdfffff), 0xffffffff, UINT64_C(0x5ffdfffff),
-	  UINT64_C(0x4ffdfffff), UINT64_C(0x4ffdfffff), UINT64_C(0xcffdfffff)}}, /* 18.2.1.1 */
+	  UINT64_C(0x4ffdfffff), UINT64_C(0x4ffdfffff), UINT64_C(0xcffdfffff),
+	  UINT64_C(0xff1cffdfffff)}}, /* 18.2.1.1 */
 	{__LINE__,
 	 0x188,
 	 {NO, NO, NO, NO, 0xffffffff, 0xffdfffff, 0xffffffff, 0xffffffff, 0xffffffff,
 	  UINT64_C(0x3ffffffff), UINT64_C(0x3ffffffff), UINT64_C(0x3ffffffff),
 	  UINT64_C(0x7ffdfffff), NO, UINT64_C(0x7ffdfffff), UINT64_C(0x4ffdfffff),
-	  UINT64_C(0x4ffdfffff), UINT64_C(0xcffdfffff)}}, /* 18.11.5 */
+	  UINT64_C(0x4ffdfffff), UINT64_C(0xcffdfffff), UINT64_C(0xff1cffdfffff)}}, /* 18.11.5 */
 	{__LINE__,
 	 0x18d,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, 0xffffffff, UINT64_C(0x1ffffffff), UINT64_C(0x1ffffffff),
 	  UINT64_C(0x1ffffffff), UINT64_C(0x5ffdfffff), NO, UINT64_C(0x5ffdfffff), NO,
-	  UINT64_C(0x4ffdfffff), UINT64_C(0x4ffdfffff)}}, /* 18.2.1.1 */
+	  UINT64_C(0x4ffdfffff), UINT64_C(0x4ffdfffff), UINT64_C(0xff14ffdfffff)}}, /* 18.2.1.1 */
 	{__LINE__,
 	 0x1a6,
 	 {NO, NO, NO, UINT64_C(0x768005ffff), UINT64_C(0x760005ffbf), UINT64_C(0x760005ffbf),
 	  0xffff, 0xffff, UINT64_C(0x3f807f8fff), UINT64_C(0x3fffff8fff), UINT64_C(0x3fffff8fff),
 	  UINT64_C(0x3fffff8fff), UINT64_C(0x3fffffbfff), UINT64_C(0x799ffbb6e7),
 	  UINT64_C(0x3fffffbfff), UINT64_C(0x3fffffbfff), UINT64_C(0x3fffffbfff),
-	  UINT64_C(0x800ff3ffffffffff)}}, /* 18.8.1.3 */
+	  UINT64_C(0x800ff3ffffffffff), UINT64_C(0xfffffffffff)}}, /* 18.8.1.3 */
 	{__LINE__,
 	 0x1a7,
 	 {NO, NO, NO, UINT64_C(0x368005ffff), UINT64_C(0x360005ffbf), UINT64_C(0x360005ffbf), NO,
 	  0xffff, UINT64_C(0x3f807f8fff), UINT64_C(0x3fffff8fff), UINT64_C(0x3fffff8fff),
 	  UINT64_C(0x3fffff8fff), UINT64_C(0x3fffffbfff), UINT64_C(0x399ffbffe7),
 	  UINT64_C(0x3fffffbfff), UINT64_C(0x3fffffbfff), UINT64_C(0x3fffffbfff),
-	  UINT64_C(0xff3ffffffffff)}}, /* 18.9.5 */
+	  UINT64_C(0xff3ffffffffff), UINT64_C(0xfffffffffff)}}, /* 18.9.5 */
 	{__LINE__,
 	 0x1c8,
 	 {NO, NO, NO, 0x1ff, 0x3ff, 0x3ff, 0x1ff, 0x1ff, 0x1ff, 0x3ff, 0x3ff, 0x3ff, 0x3ff, 0x1ff,
-	  NO, NO, NO, NO}}, /* 17.7.2 */
+	  NO, NO, NO, NO, NO}}, /* 17.7.2 */
 	{__LINE__,
 	 0x1c9,
-	 {7, 3, 7, 7, 0x1f, 0x1f, 0xf, 0xf, 0xf, 0xf, 0xf, 0x1f, 0x1f, 7, NO, NO, NO,
+	 {7, 3, 7, 7, 0x1f, 0x1f, 0xf, 0xf, 0xf, 0xf, 0xf, 0x1f, 0x1f, 7, NO, NO, NO, NO,
 	  NO}}, /* 17.4.8 */
 	{__LINE__,
 	 0x1d9,
 	 {0x1c3, 0x1fc3, 0x1fc3, 0x5fc3, 0x5fc3, 0x5fc3, 0x7fc3, 0x7fc3, 0x7fc3, 0xffc3, 0xffc3,
-	  0xffc3, 0xffc3, 0x5fc3, 0xffc3, 0x5fc3, 0x7fc3, 0x5fc3}}, /* 17.4.1 */
+	  0xffc3, 0xffc3, 0x5fc3, 0xffc3, 0x5fc3, 0x7fc3, 0x5fc3, 0x7fc3}}, /* 17.4.1 */
 	{__LINE__,
 	 0x1dd,
-	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 17.11.3 */
+	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO,
+	  RO}}, /* 17.11.3 */
 	{__LINE__,
 	 0x1de,
-	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 17.11.3 */
+	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO,
+	  RO}}, /* 17.11.3 */
 	{__LINE__,
 	 0x309,
-	 {NO, W40, W40, W40, W48, W48, W48, W48, W48, W48, W48, W48, W48, W40, W48, W48, W48,
+	 {NO, W40, W40, W40, W48, W48, W48, W48, W48, W48, W48, W48, W48, W40, W48, W48, W48, W48,
 	  W48}}, /* 18.2.2 */
 	{__LINE__,
 	 0x30b,
-	 {NO, W40, W40, W40, W48, W48, W48, W48, W48, W48, W48, W48, W48, W40, W48, W48, W48,
+	 {NO, W40, W40, W40, W48, W48, W48, W48, W48, W48, W48, W48, W48, W40, W48, W48, W48, W48,
 	  W48}}, /* 18.2.2 */
 	{__LINE__,
 	 0x30c,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, W48, NO, W48, NO, W48,
-	  NO}}, /* 10th generation Core */
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, W48, NO, W48, NO, W48, NO,
+	  W48}}, /* 10th generation Core */
 	{__LINE__,
 	 0x329,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0xffffffff, NO, ALL, NO, ALL,
-	  NO}}, /* 10th generation Core */
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0xffffffff, NO, ALL, NO, ALL, NO,
+	  ALL}}, /* 10th generation Core */
 	{__LINE__,
 	 0x345,
-	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 18.4.4 */
+	 {RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 18.4.4 */
 	{__LINE__,
 	 0x38d,
 	 {NO, 0xbbb, 0xfff, 0xfff, 0xfff, 0xbbb, 0xfff, 0xfff, 0xfff, 0xfff, 0xfff, 0xfff,
 	  UINT64_C(0x11110000bbbb), 0xfff, UINT64_C(0x11110000bbbb), UINT64_C(0x11100000bbb),
-	  UINT64_C(0x11110000bbbb), UINT64_C(0x11100000bbb)}}, /* 18.2.3 */
+	  UINT64_C(0x11110000bbbb), UINT64_C(0x11100000bbb),
+	  UINT64_C(0x11110000bbbb)}}, /* 18.2.3 */
 	{__LINE__,
 	 0x38e,
-	 {NO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 18.2.2 */
+	 {NO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO, RO}}, /* 18.2.2 */
 	{__LINE__,
 	 0x38f,
 	 {NO, UINT64_C(0x700000003), UINT64_C(0x700000003), UINT64_C(0x700000003),
@@ -157,7 +166,8 @@ static const struct {
 	  UINT64_C(0x70000000f), UINT64_C(0x7000000ff), UINT64_C(0x7000000ff),
 	  UINT64_C(0x7000000ff), UINT64_C(0x7000000ff), UINT64_C(0x1000f000000ff),
 	  UINT64_C(0x700000003), UINT64_C(0x1000f000000ff), UINT64_C(0x70000003f),
-	  UINT64_C(0x1000f000000ff), UINT64_C(0x7000000ff)}}, /* 18.2.2 */
+	  UINT64_C(0x1000f000000ff), UINT64_C(0x7000000ff),
+	  UINT64_C(0x1000f000003ff)}}, /* 18.2.2 */
 	{__LINE__,
 	 0x390,
 	 {NO, UINT64_C(0xc000000700000003), UINT64_C(0xe000000700000003),
@@ -165,42 +175,44 @@ static const struct {
 	  UINT64_C(0xe00000070000000f), UINT64_C(0xe00000070000000f), UINT64_C(0xe0000007000000ff),
 	  UINT64_C(0xe0000007000000ff), UINT64_C(0xe0800007000000ff), UINT64_C(0xfc800007000000ff),
 	  UINT64_C(0xfc81000f000000ff), UINT64_C(0xe000000700000003), UINT64_C(0xfc81000f000000ff),
-	  UINT64_C(0xfc8000070000003f), UINT64_C(0xfc81000f000000ff),
-	  UINT64_C(0xfc800007000000ff)}}, /* 18.2.4.2 */
+	  UINT64_C(0xfc8000070000003f), UINT64_C(0xfc81000f000000ff), UINT64_C(0xfc800007000000ff),
+	  UINT64_C(0xfc81000f000003ff)}}, /* 18.2.4.2 */
 	{__LINE__,
 	 0x391,
 	 {NO, NO, NO, NO, UINT64_C(0xfc8000070000000f), UINT64_C(0xfc8000070000000f), NO, NO, NO,
 	  NO, NO, UINT64_C(0xfc800007000000ff), UINT64_C(0xfc81000f000000ff), NO,
 	  UINT64_C(0xfc81000f000000ff), UINT64_C(0xfc8000070000003f), UINT64_C(0xfc81000f000000ff),
-	  UINT64_C(0xfc800007000000ff)}}, /* 18.2.4.2 */
+	  UINT64_C(0xfc800007000000ff), UINT64_C(0xfc81000f000003ff)}}, /* 18.2.4.2 */
 	{__LINE__,
 	 0x392,
-	 {NO, NO, NO, NO, RO, RO, NO, NO, NO, NO, NO, RO, RO, NO, RO, RO, RO, RO}}, /* 18.2.4.3 */
+	 {NO, NO, NO, NO, RO, RO, NO, NO, NO, NO, NO, RO, RO, NO, RO, RO, RO, RO,
+	  RO}}, /* 18.2.4.3 */
 	{__LINE__,
 	 0x3f1,
 	 {NO, 1, 1, 1, 1, UINT64_C(0x70000000f), UINT64_C(0xf0000000f), UINT64_C(0xf0000000f),
 	  UINT64_C(0x8000000f0000000f), UINT64_C(0xf0000000f), UINT64_C(0xf0000000f),
 	  UINT64_C(0xf0000000f), UINT64_C(0xf000000ff), 1, UINT64_C(0xf000000ff),
-	  UINT64_C(0x70000003f), UINT64_C(0xf000000ff), UINT64_C(0x7000000ff)}}, /* 18.8.1.1 */
+	  UINT64_C(0x70000003f), UINT64_C(0xf000000ff), UINT64_C(0x7000000ff),
+	  UINT64_C(0xf000003ff)}}, /* 18.8.1.1 */
 	{__LINE__,
 	 0x3f2,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0xff00000f, NO, 0xff00000f, 0xff00000f,
-	  0xff00000f, 0xff00000f}}, /* 10th generation Core */
+	  0xff00000f, 0xff00000f, 0xff00000f}}, /* 10th generation Core */
 	{__LINE__,
 	 0x3f6,
 	 {NO, NO, NO, NO, NO, NO, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, NO,
-	  0xffff, 0xffff, 0xffff, 0xffff}}, /* 18.8.1.2 */
+	  0xffff, 0xffff, 0xffff, 0xffff, 0xffff}}, /* 18.8.1.2 */
 	{__LINE__,
 	 0x3f7,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x7fffff, 0x7fffff, NO, 0x7fffff, NO,
-	  0x7fffff, NO}}, /* 18.13.1.4 */
+	  0x7fffff, NO, 0x7fffff}}, /* 18.13.1.4 */
 	{__LINE__,
 	 0x4c1,
-	 {NO, NO, NO, W40, W48, W48, NO, NO, W48, W48, W48, W48, W48, W40, W48, W48, W48,
+	 {NO, NO, NO, W40, W48, W48, NO, NO, W48, W48, W48, W48, W48, W40, W48, W48, W48, W48,
 	  W48}}, /* 18.2.5 */
 	{__LINE__,
 	 0x4c8,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, W48, W48, W48, W48, W48, NO, W48, NO, W48,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, W48, W48, W48, W48, W48, NO, W48, NO, W48, W48,
 	  W48}}, /* 18.2.5 */
 	{__LINE__,
 	 0x600,
@@ -209,83 +221,123 @@ static const struct {
 	  UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff),
 	  UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff),
 	  UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff),
-	  UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff),
+	  UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff), UINT64_C(0x7fffffffffff),
 	  UINT64_C(0x7fffffffffff)}}, /* 17.4.9 */
 	{__LINE__,
 	 0x680,
-	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, FLAGS, NO, NO, NO,
+	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, FLAGS, NO, NO, NO, NO,
 	  NO}}, /* 17.7.1 */
 	{__LINE__,
 	 0x687,
-	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, FLAGS, NO, NO, NO,
+	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, FLAGS, NO, NO, NO, NO,
 	  NO}}, /* 18.14 */
 	{__LINE__,
 	 0x68f,
-	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, NO, NO, NO, NO,
+	 {NO, NO, NO, NO, FLAGS, IP, FLAGS, FLAGS, FLAGS, TSX, TSX, IP, IP, NO, NO, NO, NO, NO,
 	  NO}}, /* 17.7.1 */
 	{__LINE__,
 	 0x690,
-	 {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO}}, /* 17.10 */
+	 {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.10 */
 	{__LINE__,
 	 0x69f,
-	 {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO}}, /* 17.10 */
+	 {NO, NO, NO, NO, FLAGS, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.10 */
 	{__LINE__,
 	 0x6c0,
-	 {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP, IP, NO, NO, NO, NO}}, /* 17.7.1 */
+	 {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP, IP, NO, NO, NO, NO,
+	  NO}}, /* 17.7.1 */
 	{__LINE__,
 	 0x6cf,
-	 {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP, NO, NO, NO, NO, NO}}, /* 17.7.1 */
+	 {NO, NO, NO, NO, ALL, IP, IP, IP, IP, IP, IP, IP, IP, NO, NO, NO, NO, NO,
+	  NO}}, /* 17.7.1 */
 	{__LINE__,
 	 0x6df,
-	 {NO, NO, NO, NO, ALL, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO}}, /* 17.10 */
+	 {NO, NO, NO, NO, ALL, IP, NO, NO, NO, NO, NO, IP, IP, NO, NO, NO, NO, NO, NO}}, /* 17.10 */
 	{__LINE__,
 	 0xdc0,
-	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO, NO, NO, NO, NO,
+	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO, NO, NO, NO, NO, NO,
 	  NO}}, /* 17.10.1 */
 	{__LINE__,
 	 0xddf,
-	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO, NO, NO, NO, NO,
+	 {NO, NO, NO, NO, NO, INFO2, NO, NO, NO, NO, NO, INFO, INFO, NO, NO, NO, NO, NO,
 	  NO}}, /* 17.10.1 */
 	{__LINE__,
 	 0x1e0,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, RO, RO, RO,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, RO, RO, RO, RO,
 	  RO}}, /* Last branch records */
 	{__LINE__,
 	 0x14ce,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x7f000f, 0x7f000f, 0x7f000f,
-	  0x7f000f}}, /* Last branch records */
+	  0x7f000f, 0x7f000f}}, /* Last branch records */
 	{__LINE__,
 	 0x14cf,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x38, 0x38, 0x38,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0x38, 0x38, 0x38, 0x38,
 	  0x38}}, /* Last branch records */
 	{__LINE__,
 	 0x1200,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, INFO_ARCH, INFO_ARCH, INFO_ARCH,
-	  INFO_LOG}}, /* Last branch records */
+	  INFO_LOG, INFO_LOG}}, /* Last branch records */
 	{__LINE__,
 	 0x121f,
 	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, INFO_ARCH, INFO_ARCH, INFO_ARCH,
-	  INFO_LOG}}, /* Last branch records */
+	  INFO_LOG, INFO_LOG}}, /* Last branch records */
 	{__LINE__,
 	 0x1220,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
 	  NO}}, /* Last branch records */
 	{__LINE__,
 	 0x1500,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP, IP,
 	  IP}}, /* Last branch records */
 	{__LINE__,
 	 0x151f,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP, IP,
 	  IP}}, /* Last branch records */
 	{__LINE__,
 	 0x1600,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP, IP,
 	  IP}}, /* Last branch records */
 	{__LINE__,
 	 0x161f,
-	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, IP, IP, IP, IP,
 	  IP}}, /* Last branch records */
+	{__LINE__,
+	 0x0ca,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  ALL}}, /* version 6 */
+	{__LINE__,
+	 0x18f,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  UINT64_C(0xff14ffdfffff)}}, /* version 6 */
+	{__LINE__,
+	 0x4ca,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  W48}}, /* version 6 */
+	{__LINE__,
+	 0x1900,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  W48}}, /* version 6 */
+	{__LINE__,
+	 0x1901,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  UINT64_C(0xff1cffdfffff)}}, /* version 6 */
+	{__LINE__,
+	 0x1924,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  W48}}, /* version 6 */
+	{__LINE__,
+	 0x1925,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  UINT64_C(0xff14ffdfffff)}}, /* version 6 */
+	{__LINE__,
+	 0x1980,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  W48}}, /* version 6 */
+	{__LINE__,
+	 0x198c,
+	 {NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,
+	  W48}}, /* version 6 */
 };
 
 /* Families with the same registers. CPUID and IA32_PERF_CAPABILITIES differ (17.4.8.1, 18.4.4). */
@@ -325,6 +377,7 @@ static const struct {
 	{__LINE__, "alderlake", "alderlake", 0x74ff},
 	{__LINE__, "sapphirerapids", "goldencove", 0x75ff},
 	{__LINE__, "graniterapids", "goldencove", 0x75ff},
+	{__LINE__, "lunarlake", "lioncove", 0x75ff},
 	{__LINE__, "alderlake-e", "gracemont", 0x74ff},
 	{__LINE__, "sierraforest", "crestmont", 0x75ff},
 };
@@ -425,13 +478,14 @@ static void check_outside(void)
 		int line;
 		uint32_t msr;
 	} rows[] = {
-		{__LINE__, 0x10},  {__LINE__, 0x3f},  {__LINE__, 0x48},	 {__LINE__, 0x5f},
-		{__LINE__, 0x68},  {__LINE__, 0xc0},  {__LINE__, 0xc9},	 {__LINE__, 0x185},
-		{__LINE__, 0x18e}, {__LINE__, 0x1a5}, {__LINE__, 0x1a8}, {__LINE__, 0x1c7},
-		{__LINE__, 0x1ca}, {__LINE__, 0x1dc}, {__LINE__, 0x1df}, {__LINE__, 0x308},
-		{__LINE__, 0x393}, {__LINE__, 0x3f0}, {__LINE__, 0x3f8}, {__LINE__, 0x4c9},
-		{__LINE__, 0x601}, {__LINE__, 0x67f}, {__LINE__, 0x6a0}, {__LINE__, 0x6bf},
-		{__LINE__, 0x6e0}, {__LINE__, 0xdbf}, {__LINE__, 0xde0}, {__LINE__, 0xffffffff},
+		{__LINE__, 0x10},   {__LINE__, 0x3f},	{__LINE__, 0x48},	{__LINE__, 0x5f},
+		{__LINE__, 0x68},   {__LINE__, 0xc0},	{__LINE__, 0xcb},	{__LINE__, 0x185},
+		{__LINE__, 0x190},  {__LINE__, 0x1a5},	{__LINE__, 0x1a8},	{__LINE__, 0x1c7},
+		{__LINE__, 0x1ca},  {__LINE__, 0x1dc},	{__LINE__, 0x1df},	{__LINE__, 0x308},
+		{__LINE__, 0x393},  {__LINE__, 0x3f0},	{__LINE__, 0x3f8},	{__LINE__, 0x4cb},
+		{__LINE__, 0x601},  {__LINE__, 0x67f},	{__LINE__, 0x6a0},	{__LINE__, 0x6bf},
+		{__LINE__, 0x6e0},  {__LINE__, 0xdbf},	{__LINE__, 0xde0},	{__LINE__, 0x1926},
+		{__LINE__, 0x197f}, {__LINE__, 0x198d}, {__LINE__, 0xffffffff},
 	};
 
 	for (size_t m = 0; m < spmu_model_count(); m++) {

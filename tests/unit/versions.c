@@ -175,7 +175,8 @@ static void global_registers(void)
 		{__LINE__, "skylake", 0xff, true},	 {__LINE__, "icelake", 0xff, true},
 		{__LINE__, "tigerlake", 0xff, true},	 {__LINE__, "sapphirerapids", 0xff, true},
 		{__LINE__, "alderlake-e", 0x3f, true},	 {__LINE__, "alderlake", 0xff, true},
-		{__LINE__, "graniterapids", 0xff, true}, {__LINE__, "sierraforest", 0xff, true},
+		{__LINE__, "graniterapids", 0xff, true}, {__LINE__, "lunarlake", 0x3ff, true},
+		{__LINE__, "sierraforest", 0xff, true},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -7,6 +7,7 @@
  *
  * usage: reference FOLDER
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,7 +125,10 @@ static const char *code_text(const struct spmu_model *model)
 		return "Codes: the ESCR's event select in 5:0 and event mask in 31:16, the CCCR's "
 		       "ESCR select in\n10:8, the block of counters (BPU, MS, FLAME, IQ) in 13:12.";
 	default:
-		return "Codes: event select in 7:0, unit mask in 15:8.";
+		return spmu_model_describe(model).perfmon_version < 6
+			       ? "Codes: event select in 7:0, unit mask in 15:8."
+			       : "Codes: event select in 7:0, unit mask in 15:8, unit mask 2 in "
+				 "47:40.";
 	}
 }
 
@@ -141,7 +145,7 @@ static void print_events(FILE *page, const struct spmu_model *model)
 	for (size_t i = 0; i < spmu_event_count(model); i++) {
 		const struct spmu_event *event = spmu_event_at(model, i);
 
-		fprintf(page, "| %04XH | %s | %s |", event->code, event->name,
+		fprintf(page, "| %04" PRIX64 "H | %s | %s |", event->code, event->name,
 			fidelity_text(event));
 		print_counters(page, event->counters);
 		print_counters(page, event->pebs_counters);

@@ -14,7 +14,7 @@
 #include "perf_caches.h"
 #include "perf_select.h"
 
-#define SELECT_CODE  UINT64_C(0xffff)
+#define SELECT_CODE  UINT64_C(0xff000000ffff)
 #define SELECT_USR   (UINT64_C(1) << 16)
 #define SELECT_EDGE  (UINT64_C(1) << 18)
 #define SELECT_ANY   (UINT64_C(1) << 21)
@@ -50,7 +50,7 @@ static const struct {
 /* What a config names. */
 struct named {
 	const struct spmu_event *row;
-	uint32_t code;
+	uint64_t code;
 	uint64_t modifiers;
 	uint64_t offcore; /* as in struct spmu_request */
 	bool fixed_only, generic;
@@ -129,7 +129,7 @@ static long find_raw(const struct spmu_model *model, const struct perf_event_att
 	if (config & SELECT_ANY)
 		return is_architectural(model) ? -EACCES : -EINVAL;
 	out->modifiers = config & SELECT_CHOSEN & ~SELECT_CODE;
-	out->code = (uint32_t)(config & SELECT_CODE);
+	out->code = config & SELECT_CODE;
 	out->row = spmu_event_by_code(model, out->code);
 	if (out->row && out->row->tally == SPMU_TALLY_OFFCORE)
 		out->offcore = attr->config1;

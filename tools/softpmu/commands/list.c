@@ -158,7 +158,7 @@ static void add_generic(struct list *list)
 {
 	const char *name;
 	const struct spmu_event *event;
-	uint32_t code;
+	uint64_t code;
 	size_t i;
 
 	for (i = 0; (name = event_names_generic(list->model, i, &event, &code)) != NULL; i++) {
@@ -248,7 +248,7 @@ static void add_libpfm(void *opaque, const struct catalog_event *found)
 		row.event = spmu_event_by_code(list->model,
 					       found->select & (SELECT_CODE | SELECT_CONDITION));
 	if (!row.event)
-		row.event = spmu_event_by_code(list->model, (uint16_t)found->select);
+		row.event = spmu_event_by_code(list->model, found->select & SELECT_CODE);
 	if (row.event && !(found->select & ~SELECT_CODE))
 		row.precise = row.event->pebs_counters != 0;
 	add(list, &row, found->name, found->description);

@@ -167,7 +167,7 @@ static const struct spmu_event *sum_of_rows(const struct spmu_model *model, uint
 	return keep(model, &sum, 0, name);
 }
 
-const struct spmu_event *event_legacy_row(const struct spmu_model *model, uint32_t code)
+const struct spmu_event *event_legacy_row(const struct spmu_model *model, uint64_t code)
 {
 	const struct spmu_event *row = spmu_event_by_code(model, code);
 

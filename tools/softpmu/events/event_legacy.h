@@ -28,7 +28,7 @@ const struct event_legacy_metric *event_legacy_metric(const struct spmu_model *m
  * Returns the model's row of a code, or NULL.  For a NetBurst code with several mask bits that the
  * table does not list, makes a row that says what they count together.
  */
-const struct spmu_event *event_legacy_row(const struct spmu_model *model, uint32_t code);
+const struct spmu_event *event_legacy_row(const struct spmu_model *model, uint64_t code);
 
 /* Finds a NetBurst event with bits of its mask ("branch_retired:MMTP:MMTM"), or a metric. */
 bool event_legacy_find(const struct spmu_model *model, const char *name, struct event_code *code);

@@ -85,7 +85,7 @@ static bool find_generic_legacy(const struct spmu_model *model, const struct gen
 }
 
 const char *event_names_generic(const struct spmu_model *model, size_t index,
-				const struct spmu_event **row, uint32_t *code)
+				const struct spmu_event **row, uint64_t *code)
 {
 	if (index >= GENERICS)
 		return NULL;
@@ -102,8 +102,8 @@ const char *event_names_generic(const struct spmu_model *model, size_t index,
 void event_names_raw(const struct spmu_model *model, uint64_t select, struct event_code *code)
 {
 	memset(code, 0, sizeof(*code));
-	code->code = (uint32_t)select;
-	code->perf_config = (uint32_t)select;
+	code->code = select;
+	code->perf_config = select;
 	if (spmu_model_describe(model).programming == SPMU_PROGRAM_PERFEVTSEL) {
 		code->code &= SELECT_CODE;
 		code->perf_config = code->select = select & SELECT_CHOSEN;
@@ -141,10 +141,10 @@ static bool find_raw(const struct spmu_model *model, const char *name, struct ev
 	char *end;
 
 	if (tolower((unsigned char)name[0]) != 'r' || !isxdigit((unsigned char)name[1]) ||
-	    strlen(name) > 9)
+	    strlen(name) > 13)
 		return false;
 	select = strtoull(name + 1, &end, 16);
-	if (*end)
+	if (*end || (select & ~(SELECT_CHOSEN | UINT32_MAX)))
 		return false;
 	event_names_raw(model, select, code);
 	return true;
@@ -416,7 +416,7 @@ char *event_names_similar(const struct spmu_model *model, const char *name)
 /* --- from a code to its name ------------------------------------------------ */
 
 /* Finds the name by trying each unit mask of each event, as libpfm4 has no search by code. */
-static char *libpfm_name_of_code(const struct spmu_model *model, uint16_t code)
+static char *libpfm_name_of_code(const struct spmu_model *model, uint64_t code)
 {
 	const char *prefix = spmu_model_describe(model).pfm;
 	pfm_pmu_info_t pmu = {.size = sizeof(pmu)};
@@ -452,7 +452,7 @@ static char *libpfm_name_of_code(const struct spmu_model *model, uint16_t code)
 
 char *event_names_of_select(const struct spmu_model *model, uint64_t select)
 {
-	uint16_t code = (uint16_t)(select & SELECT_CODE);
+	uint64_t code = select & SELECT_CODE;
 	const struct spmu_event *own =
 		select & SELECT_CONDITION
 			? spmu_event_by_code(model, select & (SELECT_CODE | SELECT_CONDITION))
@@ -464,7 +464,7 @@ char *event_names_of_select(const struct spmu_model *model, uint64_t select)
 	char *full;
 
 	if (!name)
-		name = tool_print("r%04x", code);
+		name = tool_print("r%04" PRIx64, code);
 	if (own)
 		select &= ~SELECT_CONDITION;
 	if (cmask && !own)

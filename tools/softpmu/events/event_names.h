@@ -8,7 +8,7 @@
 #include <softpmu/model.h>
 
 /* Fields of IA32_PERFEVTSELx that an event can carry (Vol. 3B 18.2.1.1, 18.2.2). */
-#define SELECT_CODE	UINT64_C(0xffff) /* event select 7:0, unit mask 15:8 */
+#define SELECT_CODE	UINT64_C(0xff000000ffff) /* event select 7:0, unit masks 15:8 and 47:40 */
 #define SELECT_USR	(UINT64_C(1) << 16)
 #define SELECT_EDGE	(UINT64_C(1) << 18)
 #define SELECT_ANY	(UINT64_C(1) << 21)
@@ -23,7 +23,7 @@
 struct event_code {
 	const struct spmu_event *row; /* NULL: not in the model's table */
 	uint64_t select;	      /* the bits of SELECT_CHOSEN */
-	uint32_t code;		      /* as in struct spmu_event */
+	uint64_t code;		      /* as in struct spmu_event */
 	uint32_t tagger;	      /* as in struct spmu_request */
 	int fixed;		      /* the fixed counter that counts the same, or -1 */
 	bool fixed_only;	      /* no general counter counts it */
@@ -47,7 +47,7 @@ void event_names_raw(const struct spmu_model *model, uint64_t select, struct eve
 /* Returns perf's generic name number `index`, NULL after the last one.  Sets *code to its code and
  * *row to the model's row, or NULL. */
 const char *event_names_generic(const struct spmu_model *model, size_t index,
-				const struct spmu_event **row, uint32_t *code);
+				const struct spmu_event **row, uint64_t *code);
 
 /* Returns perf's name number `index` of an event of caches, NULL after the last one. */
 const char *event_names_cache(size_t index);

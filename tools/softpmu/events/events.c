@@ -199,11 +199,14 @@ static int take_term(struct modifiers *modifiers, struct terms *terms, const cha
 		terms->select = (terms->select & ~UINT64_C(0xff)) | value;
 		terms->fields = true;
 		terms->coded = true;
-	} else if (event_modifiers_value(term, "umask", &value) && value <= 0xff) {
-		terms->select = (terms->select & ~UINT64_C(0xff00)) | value << 8;
+	} else if (event_modifiers_value(term, "umask", &value) && value <= UINT16_MAX) {
+		/* Bits 15:8 are unit mask 2, as perf has it. */
+		terms->select &= UINT64_C(0xff);
+		terms->select |= (value & 0xff) << 8 | value >> 8 << 40;
 		terms->fields = true;
 		terms->coded = true;
-	} else if (event_modifiers_value(term, "config", &value) && value <= UINT32_MAX) {
+	} else if (event_modifiers_value(term, "config", &value) &&
+		   !(value & ~(SELECT_CHOSEN | UINT32_MAX))) {
 		terms->select = value;
 		terms->fields = false;
 		terms->coded = true;

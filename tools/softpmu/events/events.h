@@ -17,13 +17,14 @@
 struct event {
 	char *name;		      /* as shown, with modifiers: "instructions:u" */
 	const struct spmu_event *row; /* the model's; NULL: it does not list the code */
-	uint64_t select; /* IA32_PERFEVTSELx with EN and INT clear; its flags on other units */
-	uint32_t code, tagger;	     /* as in struct spmu_request */
-	uint32_t counters;	     /* general counters that can count it */
-	int fixed;		     /* fixed counter that counts the same, or -1 */
-	unsigned precise;	     /* number of p's: 0 to 3 */
-	uint64_t period;	     /* from period=; 0: not given */
-	uint64_t frequency;	     /* from freq=; 0: not given */
+	uint64_t select;    /* IA32_PERFEVTSELx with EN and INT clear; its flags on other units */
+	uint64_t code;	    /* as in struct spmu_request ... */
+	uint32_t tagger;    /* ... this, too */
+	uint32_t counters;  /* general counters that can count it */
+	int fixed;	    /* fixed counter that counts the same, or -1 */
+	unsigned precise;   /* number of p's: 0 to 3 */
+	uint64_t period;    /* from period=; 0: not given */
+	uint64_t frequency; /* from freq=; 0: not given */
 	uint64_t load_threshold;     /* of an event of load latency; 0: it is none */
 	uint64_t frontend;	     /* MSR_PEBS_FRONTEND for the event; 0: it needs none */
 	uint64_t offcore;	     /* MSR_OFFCORE_RSP_x for the event; 0: it needs none */

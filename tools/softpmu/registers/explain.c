@@ -152,7 +152,7 @@ static const char *enabled_text(const struct spmu_register *reg, uint64_t value)
 static void explain_select(const struct explain *explain, const struct spmu_register *reg,
 			   uint64_t value)
 {
-	uint16_t code = (uint16_t)(value & SELECT_CODE);
+	uint64_t code = value & SELECT_CODE;
 	unsigned threshold = (unsigned)((value & SELECT_CMASK) >> SELECT_CMASK_AT);
 	const struct spmu_event *event = spmu_event_by_code(explain->model, code);
 	char *name = event_names_of_select(explain->model, value & SELECT_CODE);
@@ -161,9 +161,9 @@ static void explain_select(const struct explain *explain, const struct spmu_regi
 				(value & (SELECT_USR | SELECT_OS)) == SELECT_OS ? ":k" : "");
 	enum spmu_fidelity fidelity;
 	const char *reason;
-	char raw[8];
+	char raw[24];
 
-	snprintf(raw, sizeof(raw), "r%04x", code);
+	snprintf(raw, sizeof(raw), "r%04" PRIx64, code);
 	fidelity = catalog_fidelity(explain->model, full, &reason);
 	if (event)
 		printf("Event %s is %s: %s (%s%s).\n", raw, event->name, event->description,

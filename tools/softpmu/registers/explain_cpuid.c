@@ -3,9 +3,9 @@
  * explain_cpuid.c: `softpmu explain cpuid`: the leaves in which the unit reports itself, decoded
  * field by field.  A core of the model answers CPUID.
  *
- * All of leaves 0AH and 1CH is the unit's (Vol. 2A, CPUID; Vol. 3B 18.2).  In leaf 01H the flags
- * DS, DTES64, DS-CPL and PDCM are, and in leaf 07H that of architectural last branch records.  The
- * other bits belong to the host, which this command does not have, so they are not drawn.
+ * All of leaves 0AH, 1CH and 23H is the unit's (Vol. 2A, CPUID; Vol. 3B 18.2).  In leaf 01H the
+ * flags DS, DTES64, DS-CPL and PDCM are, and in leaf 07H those of leaves 1CH and 23H.  The other
+ * bits belong to the host, which this command does not have, so they are not drawn.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,29 +94,65 @@ static const struct spmu_field leaf_1c_ecx[] = {
 	FIELD("MISPRED", 0, 1, "1: entries tell mispredictions"),
 	FIELD("TIMED", 1, 1, "1: entries have clocks"),
 	FIELD("BR_TYPE", 2, 1, "1: entries tell the kind of the branch"),
-	UNUSED(3, 29),
+	UNUSED(3, 13),
+	FIELD("EVENT_LOGGING", 16, 4, "bit n: entries log events of general counter n"),
+	UNUSED(20, 12),
+};
+
+static const struct spmu_field leaf_07_1_eax[] = {
+	HOSTS(0, 8),
+	FIELD("ARCH_PERFMON_EXT", 8, 1, "1: leaf 23H is there"),
+	HOSTS(9, 23),
+};
+
+static const struct spmu_field leaf_23_0_eax[] = {
+	FIELD("SUBLEAVES", 0, 32, "bit n: subleaf n is there"),
+};
+
+static const struct spmu_field leaf_23_0_ebx[] = {
+	FIELD("UMASK2", 0, 1, "1: event selects have unit mask 2"),
+	FIELD("EQ", 1, 1, "1: event selects have the equal flag"),
+	UNUSED(2, 30),
+};
+
+static const struct spmu_field leaf_23_1_eax[] = {
+	FIELD("GENERAL_MASK", 0, 32, "supported general counters as a mask"),
+};
+
+static const struct spmu_field leaf_23_1_ebx[] = {
+	FIELD("FIXED_MASK", 0, 32, "supported fixed counters as a mask"),
+};
+
+static const struct spmu_field leaf_23_3_eax[] = {
+	FIELD("EVENTS", 0, 32, "bit n: architectural event n is available"),
 };
 
 #define FIELDS(list) list, sizeof(list) / sizeof((list)[0])
 
 /* A register of a leaf. */
 static const struct leaf_register {
-	uint32_t leaf;
+	uint32_t leaf, subleaf;
 	const char *name;
 	size_t offset; /* in struct spmu_cpuid_regs */
 	const struct spmu_field *fields;
 	size_t count;
 } leaf_registers[] = {
-	{0x01, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_01_ecx)},
-	{0x01, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_01_edx)},
-	{0x0a, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_0a_eax)},
-	{0x0a, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_0a_ebx)},
-	{0x0a, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_0a_ecx)},
-	{0x0a, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_0a_edx)},
-	{0x07, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_07_edx)},
-	{0x1c, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_1c_eax)},
-	{0x1c, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_1c_ebx)},
-	{0x1c, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_1c_ecx)},
+	{0x01, 0, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_01_ecx)},
+	{0x01, 0, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_01_edx)},
+	{0x0a, 0, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_0a_eax)},
+	{0x0a, 0, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_0a_ebx)},
+	{0x0a, 0, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_0a_ecx)},
+	{0x0a, 0, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_0a_edx)},
+	{0x07, 0, "EDX", offsetof(struct spmu_cpuid_regs, edx), FIELDS(leaf_07_edx)},
+	{0x07, 1, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_07_1_eax)},
+	{0x1c, 0, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_1c_eax)},
+	{0x1c, 0, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_1c_ebx)},
+	{0x1c, 0, "ECX", offsetof(struct spmu_cpuid_regs, ecx), FIELDS(leaf_1c_ecx)},
+	{0x23, 0, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_23_0_eax)},
+	{0x23, 0, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_23_0_ebx)},
+	{0x23, 1, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_23_1_eax)},
+	{0x23, 1, "EBX", offsetof(struct spmu_cpuid_regs, ebx), FIELDS(leaf_23_1_ebx)},
+	{0x23, 3, "EAX", offsetof(struct spmu_cpuid_regs, eax), FIELDS(leaf_23_3_eax)},
 };
 
 #define LEAF_REGISTERS (sizeof(leaf_registers) / sizeof(leaf_registers[0]))
@@ -125,26 +161,32 @@ static void draw_leaf_register(const struct explain *explain, const struct leaf_
 {
 	struct spmu_cpuid_regs regs = {0};
 	uint32_t value;
+	char name[32];
 
-	if (!spmu_cpuid(explain->core, reg->leaf, 0, &regs)) {
-		printf("\nCPUID.%02" PRIX32 "H:%s: the unit of this model reports nothing here\n",
-		       reg->leaf, reg->name);
+	if (reg->subleaf)
+		snprintf(name, sizeof(name), "CPUID.%02" PRIX32 "H.%" PRIu32 ":%s", reg->leaf,
+			 reg->subleaf, reg->name);
+	else
+		snprintf(name, sizeof(name), "CPUID.%02" PRIX32 "H:%s", reg->leaf, reg->name);
+	if (!spmu_cpuid(explain->core, reg->leaf, reg->subleaf, &regs)) {
+		printf("\n%s: the unit of this model reports nothing here\n", name);
 		return;
 	}
 	memcpy(&value, (const char *)&regs + reg->offset, sizeof(value));
-	printf("\nCPUID.%02" PRIX32 "H:%s = 0x%08" PRIx32 "%s\n\n", reg->leaf, reg->name, value,
+	printf("\n%s = 0x%08" PRIx32 "%s\n\n", name, value,
 	       reg->leaf == 1 || reg->leaf == 7 ? " (the unit's flags)" : "");
 	draw_boxes(&explain->style, reg->fields, reg->count, value);
 	putchar('\n');
 	draw_fields(reg->fields, reg->count, value);
 }
 
-/* Returns true for a leaf of architectural last branch records on a model without them. */
-static bool is_only_of_some(const struct explain *explain, uint32_t leaf)
+/* Returns true for a leaf of a facility that the model does not have. */
+static bool is_only_of_some(const struct explain *explain, const struct leaf_register *reg)
 {
 	struct spmu_cpuid_regs regs = {0};
 
-	return (leaf == 0x07 || leaf == 0x1c) && !spmu_cpuid(explain->core, leaf, 0, &regs);
+	return reg->leaf != 0x01 && reg->leaf != 0x0a &&
+	       !spmu_cpuid(explain->core, reg->leaf, reg->subleaf, &regs);
 }
 
 int explain_cpuid(const struct explain *explain, const char *which)
@@ -160,7 +202,7 @@ int explain_cpuid(const struct explain *explain, const char *which)
 	for (i = 0; i < LEAF_REGISTERS; i++) {
 		if (which && leaf_registers[i].leaf != leaf)
 			continue;
-		if (!which && is_only_of_some(explain, leaf_registers[i].leaf))
+		if (!which && is_only_of_some(explain, &leaf_registers[i]))
 			continue;
 		if (!drawn)
 			printf("CPUID of %s, %s, %u thread%s in the core\n", explain->info.name,
@@ -172,7 +214,7 @@ int explain_cpuid(const struct explain *explain, const char *which)
 	if (drawn)
 		return 0;
 	tool_error("the unit reports nothing in CPUID leaf %02" PRIX64 "H (it does in 01H and 0AH, "
-		   "and of some models in 07H and 1CH)",
+		   "and of some models in 07H, 1CH and 23H)",
 		   leaf);
 	return 1;
 }

@@ -58,20 +58,34 @@ static bool put_field(const char *tree, const char *field, const char *bits)
 	return good;
 }
 
+/* Returns true if event selects of the model have unit mask 2. */
+static bool has_second_mask(const struct spmu_model *model)
+{
+	for (size_t i = 0; i < spmu_event_count(model); i++)
+		if (spmu_event_at(model, i)->code >> 40)
+			return true;
+	return false;
+}
+
 /* The fields of config, as far as the unit has them (Vol. 3B 18.2.1.1). */
 static bool put_format(const char *tree, const struct spmu_model *model)
 {
 	static const struct {
 		const char *name, *bits;
 	} fields[] = {
-		{"event", "config:0-7\n"}, {"umask", "config:8-15\n"},	{"edge", "config:18\n"},
-		{"inv", "config:23\n"},	   {"cmask", "config:24-31\n"},
+		{"event", "config:0-7\n"},
+		{"edge", "config:18\n"},
+		{"inv", "config:23\n"},
+		{"cmask", "config:24-31\n"},
 	};
 	struct event_code code;
 	bool good = make_folder(tree, "devices/cpu/format");
 
 	for (size_t i = 0; good && i < sizeof(fields) / sizeof(fields[0]); i++)
 		good = put_field(tree, fields[i].name, fields[i].bits);
+	if (good)
+		good = put_field(tree, "umask",
+				 has_second_mask(model) ? "config:8-15,40-47\n" : "config:8-15\n");
 	if (good && event_names_find(model, "mem-loads", &code))
 		good = put_field(tree, "ldlat", "config1:0-15\n");
 	if (good && event_names_find(model, "offcore_response_0", &code) && code.row &&
@@ -82,18 +96,21 @@ static bool put_format(const char *tree, const struct spmu_model *model)
 
 /* Writes the file of an event that is supplied.  `more`: further terms. */
 static bool put_event(const char *tree, const char *event, const struct spmu_event *row,
-		      uint32_t code, const char *more)
+		      uint64_t code, const char *more)
 {
+	/* Unit mask 2 is above the unit mask, as in the format of the term. */
+	unsigned umask = (code >> 8 & 0xff) | (code >> 40 & 0xff) << 8;
+	unsigned select = code & 0xff;
 	char *name, *text;
 	bool good;
 
 	if (!row || spmu_event_fidelity(row, &launch_supply) == SPMU_ABSENT)
 		return true;
 	name = tool_print("devices/cpu/events/%s", event);
-	if (code >> 8)
-		text = tool_print("event=0x%02x,umask=0x%02x%s\n", code & 0xff, code >> 8, more);
+	if (umask)
+		text = tool_print("event=0x%02x,umask=0x%02x%s\n", select, umask, more);
 	else
-		text = tool_print("event=0x%02x%s\n", code, more);
+		text = tool_print("event=0x%02x%s\n", select, more);
 	good = put(tree, name, text);
 	free(name);
 	free(text);
@@ -123,7 +140,7 @@ static bool put_events(const char *tree, const struct spmu_model *model)
 	const struct spmu_event *row;
 	bool good = make_folder(tree, "devices/cpu/events");
 	const char *generic;
-	uint32_t code;
+	uint64_t code;
 
 	for (size_t i = 0; good && (generic = event_names_generic(model, i, &row, &code)); i++)
 		for (size_t k = 0; good && k < sizeof(names) / sizeof(names[0]); k++)

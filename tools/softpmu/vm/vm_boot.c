@@ -76,6 +76,7 @@ static const struct base {
 	{"alderlake-e", "SapphireRapids", 64},
 	{"graniterapids", "GraniteRapids", 64},
 	{"sierraforest", "SierraForest", 64},
+	{"lunarlake", "SapphireRapids", 64},
 	{"tigerlake", "Icelake-Server", 64},
 };
 

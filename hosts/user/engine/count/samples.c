@@ -15,7 +15,7 @@
 #define PERIOD_LEAST_MODELLED 1000
 #define PERIOD_MOST	      (UINT64_C(1) << 40)
 
-uint64_t samples_least_period(const struct spmu_model *model, uint32_t code)
+uint64_t samples_least_period(const struct spmu_model *model, uint64_t code)
 {
 	const struct spmu_event *event = model ? spmu_event_by_code(model, code) : NULL;
 	struct spmu_meter meter = {.signals = event ? event->signals : 0};

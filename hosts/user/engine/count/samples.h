@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Returns the shortest period that a rate may lead to, of the event with this code. */
-uint64_t samples_least_period(const struct spmu_model *model, uint32_t code);
+uint64_t samples_least_period(const struct spmu_model *model, uint64_t code);
 
 /*
  * Returns the period by which `frequency` samples come each second.  The last sample came `elapsed`
