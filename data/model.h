@@ -78,6 +78,8 @@ struct counter_layout {
 	uint32_t leaf_0a_edx;	  /* CPUID.0AH:EDX above the fixed counters' width */
 	uint32_t extended_events; /* CPUID.23H.3:EAX; 0: there is no leaf 23H */
 	uint32_t extensions;	  /* CPUID.23H.0:EBX: of event selects */
+	/* CPUID.1AH:EAX, the kind of core, of a part with several kinds; 0: all are alike. */
+	uint32_t core_kind;
 	/* What CPUID.0AH reports instead of the counters above: what all cores of a part have in
 	 * common. 0: it reports those. */
 	uint8_t common_counters, common_fixed;
@@ -123,7 +125,8 @@ struct counter_layout {
 #define FEATURE_ECX_MASK	 (FEATURE_ECX_DTES64 | FEATURE_ECX_DS_CPL | FEATURE_ECX_PDCM)
 #define FEATURE_EDX_DS		 (1u << 21)
 #define FEATURE_7_EDX_ARCH_LBR	 (1u << 19) /* in CPUID.07H.0 */
-#define FEATURE_7_1_EAX_EXTENDED (1u << 8)  /* in CPUID.07H.1: leaf 23H */
+#define FEATURE_7_EDX_HYBRID	 (1u << 15)
+#define FEATURE_7_1_EAX_EXTENDED (1u << 8) /* in CPUID.07H.1: leaf 23H */
 
 /* CPUID.23H.0:EBX: bits of event selects. */
 #define EXTENSION_UMASK2 (1u << 0)

@@ -241,8 +241,9 @@ SPMU_API void spmu_write_lvt(struct spmu_core *core, unsigned lp, uint32_t value
  * CPUID.  The host passes the registers that it would return, and the unit changes what is its own:
  * all four registers of leaf 0AH, and the flags DS, DTES64, DS-CPL and PDCM of leaf 01H.  A model
  * with architectural last branch records also has leaf 1CH, and sets their flag in subleaf 0 of
- * leaf 07H.  Some models have leaf 23H, and set its flag in subleaf 1 of leaf 07H.  Returns false
- * for other leaves, whose registers are left as they are.
+ * leaf 07H.  Some models have leaf 23H, and set its flag in subleaf 1 of leaf 07H.  A model that is
+ * one of several kinds of cores has leaf 1AH and its flag, too.  Returns false for other leaves,
+ * whose registers are left as they are.
  */
 struct spmu_cpuid_regs {
 	uint32_t eax, ebx, ecx, edx;

@@ -61,11 +61,13 @@ static uint32_t fixed_reported(const struct counter_layout *counters)
 	return counters->common_fixed ? counters->common_fixed : counters->fixed_counters;
 }
 
-/* Leaf 07H has the flags of leaves 1CH and 23H. */
+/* Leaf 07H has the flags of leaves 1AH, 1CH and 23H. */
 static bool features(const struct spmu_core *core, uint32_t subleaf, struct spmu_cpuid_regs *regs)
 {
 	if (subleaf == 0 && lbr_architectural(core)) {
 		regs->edx |= FEATURE_7_EDX_ARCH_LBR;
+		if (core->model->counters->core_kind)
+			regs->edx |= FEATURE_7_EDX_HYBRID;
 		return true;
 	}
 	if (subleaf == 1 && core->model->counters->extended_events) {
@@ -128,6 +130,11 @@ bool spmu_cpuid(const struct spmu_core *core, uint32_t leaf, uint32_t subleaf,
 		return true;
 	case 0x07:
 		return features(core, subleaf, regs);
+	case 0x1a:
+		if (!counters->core_kind)
+			return false;
+		*regs = (struct spmu_cpuid_regs){.eax = counters->core_kind};
+		return true;
 	case 0x1c:
 		if (!lbr_architectural(core))
 			return false;

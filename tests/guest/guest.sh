@@ -117,6 +117,7 @@ boot_family() {
 	words="job=family precise=$event"
 	# Without fixed counters the watchdog takes one of two counters.
 	[[ $features != *" i386 "* ]] || image=i386 words+=" watchdog=0"
+	[[ $features != *" backports "* ]] || image=backports
 	[[ $features != *" graph "* ]] || words+=" graph=yes"
 	[[ $features != *" pdist "* ]] || words+=" pdist=yes"
 	for word in $features; do [[ $word != *=* ]] || words+=" $word"; done
@@ -373,17 +374,19 @@ check_machine() {
 }
 
 JOBS=${GUEST_JOBS:-$(nproc)}
-for arch in amd64 i386; do
-	"$here/image.sh" "$SCRATCH/$arch" $arch || stop "image" "$arch"
-done
-"$here/tools.sh" "$SCRATCH/tools" || stop "image" "tools"
-cp "$SCRATCH/amd64/vmlinuz" "$SCRATCH/tools/"
-cat "$SCRATCH/amd64/initrd" "$SCRATCH/tools/tools" >"$SCRATCH/tools/initrd"
 mapfile -t families < <(grep -v '^#' "$here/families.list")
 chosen=()
 for family in "${families[@]}"; do
 	[[ $# -eq 0 || " $* " == *" ${family%% *} "* ]] && chosen+=("$family")
 done
+images=(amd64 i386)
+[[ "${chosen[*]-}" != *" backports "* ]] || images+=(backports)
+for arch in "${images[@]}"; do
+	"$here/image.sh" "$SCRATCH/$arch" "$arch" || stop "image" "$arch"
+done
+"$here/tools.sh" "$SCRATCH/tools" || stop "image" "tools"
+cp "$SCRATCH/amd64/vmlinuz" "$SCRATCH/tools/"
+cat "$SCRATCH/amd64/initrd" "$SCRATCH/tools/tools" >"$SCRATCH/tools/initrd"
 others=false
 [[ $# -ne 0 && " $* " != *" others "* ]] || others=true
 

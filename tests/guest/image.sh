@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # image.sh FOLDER [ARCHITECTURE [LOOPS]]: makes a Debian kernel and an initramfs with perf and the test programs,
-# for amd64 or i386.
+# for amd64, i386, or amd64 with the newer kernel of bookworm-backports (`backports`).
 #
 # Kernel and busybox are Debian's, fetched once into the cache and unpacked, not installed. For
 # amd64, perf and its libraries are this machine's; for i386 they are fetched too.
@@ -33,10 +33,16 @@ build() {
 	${CC:-gcc} -m$bits -nostdlib -static -o "$root/bin/$name" "$here/$source" "$@"
 }
 
+suite=
+[[ $arch != backports ]] || suite=bookworm-backports arch=amd64
 lists "$arch"
+[[ $arch != amd64 ]] || fetch_kernel amd64 linux-image-cloud-amd64
+if [[ $suite ]]; then
+	suite=
+	lists "$arch"
+fi
 case $arch in
 amd64)
-	fetch_kernel amd64 linux-image-cloud-amd64
 	perf=$(readlink -f "$(command -v perf)")
 	put_program "$root" "" "$perf"
 	# Programs that perf's own tests run: a sleep with a C library, a disassembler.

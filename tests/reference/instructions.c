@@ -71,7 +71,11 @@ bool reference_cpuid(const struct reference *unit, uint32_t leaf, struct spmu_cp
 		return true;
 	}
 	if (leaf == 7 && f->lbr && f->lbr->ctl) {
-		regs->edx |= 1u << 19;
+		regs->edx |= 1u << 19 | (f->version_6 ? 1u << 15 : 0);
+		return true;
+	}
+	if (leaf == 0x1a && f->version_6) { /* a performance core */
+		*regs = (struct spmu_cpuid_regs){0x40000003, 0, 0, 0};
 		return true;
 	}
 	if (leaf == 0x1c && f->lbr && f->lbr->ctl) {

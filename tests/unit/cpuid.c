@@ -439,7 +439,16 @@ static void check_extended(void)
 		CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x23);
 		host_destroy(&host);
 	}
+	/* A Lunar Lake has two kinds of cores. */
+	host_create(&host, "lunarlake", 1, SUPPLY_EXECUTION);
+	CHECK(spmu_cpuid(host.core, 0x1a, 0, &regs));
+	CHECK_EQ(regs.eax, 0x40000003);
+	CHECK(!regs.ebx && !regs.ecx && !regs.edx);
+	CHECK(spmu_cpuid(host.core, 0x07, 0, &regs));
+	CHECK_EQ(regs.edx, 1u << 15 | 1u << 19);
+	host_destroy(&host);
 	host_create(&host, "sapphirerapids", 2, SUPPLY_EXECUTION);
+	CHECK(!spmu_cpuid(host.core, 0x1a, 0, &regs));
 	CHECK(!spmu_cpuid(host.core, 0x23, 0, &regs));
 	CHECK(!spmu_cpuid(host.core, 7, 1, &regs));
 	CHECK_EQ(spmu_model_describe(host.model).cpuid_leaf, 0x1c);

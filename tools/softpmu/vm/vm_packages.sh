@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # vm_packages.sh: fetches packages of Debian 12, of any architecture, once into the cache and unpacks them
-# without installing.  vm_image.sh and the scripts of tests/guest use it.
+# without installing.  vm_image.sh and the scripts of tests/guest use it.  `suite` is another suite than
+# bookworm.
 cache=${SOFTPMU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/softpmu}/guest
-release="deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
-${SOFTPMU_MIRROR:-http://deb.debian.org/debian} bookworm main"
 mkdir -p "$cache"
 
 # Only one script at a time may write to a cache.
@@ -15,11 +14,12 @@ flock 9
 # if nothing were installed.  So apt fetches a package with all its dependencies.  It tries a download
 # again that fails, and fails if a list is still missing.
 apt() {
-	local arch=$1 dir=$cache/apt-$1 tool=$2
+	local arch=$1 dir=$cache/apt-$1${suite:+-$suite} tool=$2
 	shift 2
 	mkdir -p "$dir/lists/partial" "$dir/archives/partial"
 	: >"$dir/status"
-	echo "$release" >"$dir/sources.list"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+		"${SOFTPMU_MIRROR:-http://deb.debian.org/debian} ${suite:-bookworm} main" >"$dir/sources.list"
 	"$tool" -q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=- \
 		-o "APT::Architecture=$arch" -o "APT::Architectures=$arch" \
 		-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status" \
@@ -38,28 +38,29 @@ logged() {
 # fetch NAME ARCHITECTURE COMMAND PACKAGE...: unpacks packages into $cache/NAME.  COMMAND: `download` for the
 # packages alone, `install` to include their dependencies.
 fetch() {
-	local name=$1 arch=$2 command=$3 dir=$cache/$1 deb
+	local name=$1 arch=$2 command=$3 dir=$cache/$1 archives=$cache/apt-$2${suite:+-$suite}/archives deb
 	shift 3
 	[[ $(cat "$dir.ready" 2>/dev/null) != "$command $*" ]] || return 0
-	rm -rf "${cache:?}/$name" "$cache/apt-$arch/archives"
-	mkdir -p "$dir" "$cache/apt-$arch/archives/partial"
+	rm -rf "${cache:?}/$name" "$archives"
+	mkdir -p "$dir" "$archives/partial"
 	if [[ $command == install ]]; then
 		logged "$name" apt "$arch" apt-get --yes --download-only install "$@" || return
 	else
-		(cd "$cache/apt-$arch/archives" && logged "$name" apt "$arch" apt-get download "$@") || return
+		(cd "$archives" && logged "$name" apt "$arch" apt-get download "$@") || return
 	fi
-	for deb in "$cache/apt-$arch"/archives/*.deb; do
+	for deb in "$archives"/*.deb; do
 		logged "$name" dpkg-deb -x "$deb" "$dir" || return
 	done
-	rm -rf "$cache/apt-$arch/archives"
+	rm -rf "$archives"
 	echo "$command $*" >"$dir.ready"
 }
 
 # Fetches the lists if there are none, or if they are older than a day.
 lists() {
-	[[ -z $(find "$cache/apt-$1.lists" -mmin -1440 2>/dev/null) ]] || return 0
-	logged "lists-$1" apt "$1" apt-get update || return
-	: >"$cache/apt-$1.lists"
+	local name=$1${suite:+-$suite}
+	[[ -z $(find "$cache/apt-$name.lists" -mmin -1440 2>/dev/null) ]] || return 0
+	logged "lists-$name" apt "$1" apt-get update || return
+	: >"$cache/apt-$name.lists"
 }
 
 # The package of the newest kernel is a dependency of a package without a version.
