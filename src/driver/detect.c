@@ -78,6 +78,16 @@ static bool detect_architectural(const struct spmu_port *port, struct spmu_facil
 	       (f->fixed_set == 0 || (f->fixed_bits >= 32 && f->fixed_bits < 64));
 }
 
+/* (The compiler's function for this is in a library that not every host has.) */
+static uint8_t bits_in(uint64_t set)
+{
+	uint8_t bits = 0;
+
+	for (; set; set &= set - 1)
+		bits++;
+	return bits;
+}
+
 /*
  * Leaf 23H, if the processor has it, replaces what leaf 0AH says: that may be only what different
  * cores of a system have in common.
@@ -99,8 +109,8 @@ static void detect_extended(const struct spmu_port *port, uint32_t max_leaf,
 		port->cpuid(port->opaque, 0x23, 1, &regs);
 		f->general_set = regs.eax & DRV_COUNTERS;
 		f->fixed_set = regs.ebx & DRV_FIXED;
-		f->counters = (uint8_t)__builtin_popcount(f->general_set);
-		f->fixed_counters = (uint8_t)__builtin_popcount(f->fixed_set);
+		f->counters = bits_in(f->general_set);
+		f->fixed_counters = bits_in(f->fixed_set);
 	}
 	if (subleaves & DRV_BIT(3)) {
 		port->cpuid(port->opaque, 0x23, 3, &regs);
