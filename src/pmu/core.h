@@ -65,8 +65,7 @@ struct thread_state {
 	uint32_t frozen;     /* by an SMI (17.4.1), which cleared: */
 	uint64_t smm_debugctl, smm_global_ctrl;
 	uint64_t smm_lbr_ctl; /* what an SMI cleared of IA32_LBR_CTL */
-	uint64_t
-		lbr_log; /* events since the newest last branch record, as the next one logs them */
+	uint64_t lbr_log;     /* events since the newest last branch record */
 };
 
 /* What moves a counter's pin. */
