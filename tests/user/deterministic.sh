@@ -10,22 +10,27 @@ unset PYTHONHASHSEED PERL_HASH_SEED
 export PYTHONDONTWRITEBYTECODE=1
 cd "$SCRATCH" || exit 1
 
-# counts_of RUNS OPTIONS... -- PROGRAM...: prints how many different counts RUNS runs give. Each must be a number.
+# counts_of RUNS OPTIONS... -- PROGRAM...: prints how many different counts RUNS runs give. Each must be a number. If
+# there are several, it prints them, too, and the last lines that the program wrote.
 # A shell prints the process number of its parent, so runs are compared only if that has the same number of digits.
 counts_of() {
-	local runs=$1
+	local runs=$1 different
 	shift
+	: >said
 	for ((i = 0; i < runs; i++)); do
 		(
 			echo -n "${#BASHPID} "
 			exec ${SOFTPMU_BEFORE-} "$SOFTPMU" stat -j -o json -e instructions:u "$@" >out 2>err </dev/null
 		) || echo -n "status $?: $(tail -n 1 err) "
 		count_of json 1
+		tail -n 1 out | tr -cd '[:print:]\n' | cut -c1-80 >>said # in a pipeline: "_" of the environment stays
 	done | sort -u >counts
 	if grep -qvE '^[0-9]+ [1-9][0-9]*$' counts; then
 		tr '\n' ';' <counts
 	else
-		cut -d' ' -f1 counts | uniq -c | sort -nr | awk '{ print $1; exit }'
+		different=$(cut -d' ' -f1 counts | uniq -c | sort -nr | awk '{ print $1; exit }')
+		((different == 1)) || different+=": $(tr '\n' ';' <counts) $(sort said | uniq -c | tr '\n' ';')"
+		echo "$different"
 	fi
 }
 
@@ -145,6 +150,66 @@ for part in stack page heap; do
 	done | sort -u >"$part"
 	same "$part: at random without the option" 2 "$(grep -c '' "$part")"
 done
+
+# The time of last access, as each system call reports it: the time of modification. The first listing of a folder
+# changes it, so Python, which looks for modules in the folder, would execute another number of instructions then.
+cat >times.c <<'C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void show(const char *call, struct timespec access, struct timespec modified)
+{
+	printf("%s %d%d\n", call, access.tv_sec == modified.tv_sec, access.tv_nsec == modified.tv_nsec);
+}
+
+int main(void)
+{
+	struct stat s;
+	struct statx x;
+	int file = open("folder", O_RDONLY);
+
+	if (syscall(SYS_stat, "folder", &s))
+		return 1;
+	show("stat", s.st_atim, s.st_mtim);
+	if (syscall(SYS_lstat, "folder", &s))
+		return 1;
+	show("lstat", s.st_atim, s.st_mtim);
+	if (syscall(SYS_fstat, file, &s))
+		return 1;
+	show("fstat", s.st_atim, s.st_mtim);
+	if (syscall(SYS_newfstatat, AT_FDCWD, "folder", &s, 0))
+		return 1;
+	show("newfstatat", s.st_atim, s.st_mtim);
+	if (statx(AT_FDCWD, "folder", 0, STATX_ATIME | STATX_MTIME, &x))
+		return 1;
+	printf("statx %d%d\n", x.stx_atime.tv_sec == x.stx_mtime.tv_sec,
+	       x.stx_atime.tv_nsec == x.stx_mtime.tv_nsec);
+	return 0;
+}
+C
+"$CC" -O1 -o times times.c || stop "times" "does not build"
+calls="stat lstat fstat newfstatat statx"
+mkdir folder
+: >folder/module.py
+touch -a -d '2020-01-02 03:04:05.6' folder
+same "access times: the file's own" "$(printf '%s 00 ' $calls)" "$("$SOFTPMU" stat -o json -- ./times | tr '\n' ' ')"
+same "access times: hidden" "$(printf '%s 11 ' $calls)" "$("$SOFTPMU" stat -o json --deterministic -- ./times | tr '\n' ' ')"
+if have "${python:-python3}"; then
+	same "access times: counts of runs after the access times 0.6 s, 0 s and now" 1 "$(
+		for moment in 05.6 05 ''; do
+			[[ -z $moment ]] || touch -a -d "2020-01-02 03:04:$moment" folder
+			PYTHONPATH=folder "$SOFTPMU" stat -j -o json -e instructions:u --deterministic -- \
+				"${python:-python3}" -c 'import module' || echo failed
+			count_of json 1
+		done | sort -u | wc -l
+	)"
+else
+	not_run "access times: python3" "not installed"
+fi
 
 # A program that the program executes, and a child, are fixed too. Perl waits without a handler: a
 # shell that its child's end interrupts takes another path when the child is quick.

@@ -8,8 +8,11 @@
  *   from one fixed sequence.
  * - There is no vDSO.  Its clock functions take different paths as time passes.  Without it the C
  *   library makes system calls.
+ * - A file's time of last access is shown as its time of modification.  Linux changes it once a
+ *   day, when a program reads the file or lists the folder.
  *
- * It does not change process numbers, files, other processes, or clocks (except as clocks.c says).
+ * It does not change process numbers, other times and properties of files, other processes, or
+ * clocks (except as clocks.c says).
  */
 #include <asm/unistd.h>
 #include <linux/auxvec.h>
@@ -65,6 +68,32 @@ bool deterministic_is_random_file(int fd)
 
 	return file_stat(fd, &stat) && S_ISCHR(stat.st_mode) &&
 	       (stat.st_rdev == DEVICE_RANDOM || stat.st_rdev == DEVICE_URANDOM);
+}
+
+static void hide_access(struct stat *stat)
+{
+	stat->st_atime = stat->st_mtime;
+	stat->st_atime_nsec = stat->st_mtime_nsec;
+}
+
+void deterministic_file_times(const struct syscall_arguments *c)
+{
+	struct statx *statx;
+
+	switch (c->nr) {
+	case __NR_stat:
+	case __NR_lstat:
+	case __NR_fstat:
+		hide_access((struct stat *)c->a[1]);
+		break;
+	case __NR_newfstatat:
+		hide_access((struct stat *)c->a[2]);
+		break;
+	case __NR_statx:
+		statx = (struct statx *)c->a[4];
+		if (statx->stx_mask & STATX_MTIME)
+			statx->stx_atime = statx->stx_mtime;
+	}
 }
 
 /* --- the stack --- */

@@ -23,6 +23,8 @@ void deterministic_leave(void);
 /* Writes the next bytes of the sequence instead of random ones. */
 void deterministic_random(uint64_t to, uint64_t bytes);
 bool deterministic_is_random_file(int fd);
+/* After a call that has succeeded: if it reports a file's times, hides the last access. */
+void deterministic_file_times(const struct syscall_arguments *c);
 
 /* The system calls that place a mapping.  The lock is held. */
 long deterministic_mmap(const struct syscall_arguments *c);

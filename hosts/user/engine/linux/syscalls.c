@@ -367,10 +367,15 @@ static long run_timed(struct syscall_arguments *c)
 
 long syscall_make(struct syscall_arguments *c)
 {
+	long result;
+
 	if (filters_forbid(c->nr))
 		finish_by_signal(SIGKILL, FATAL_THREAD);
 	current->call = CALL_MADE;
-	return engine_wants(LINK_WANT_TIME) ? run_timed(c) : run(c);
+	result = engine_wants(LINK_WANT_TIME) ? run_timed(c) : run(c);
+	if (deterministic_wanted() && !is_error(result))
+		deterministic_file_times(c);
+	return result;
 }
 
 void syscall_registers(void)
