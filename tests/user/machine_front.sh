@@ -41,6 +41,14 @@ read -r misses < <(counts skylake icache_64b.iftag_miss:u calls)
 expect "fetches miss" test "$misses" -gt 0
 same "by Intel's name" "$misses " "$(counts skylake frontend_retired.l1i_miss:u calls)"
 same "by Linux's term" "$misses " "$(counts skylake cpu/event=0xc6,umask=1,frontend=0x12/u calls)"
+for model in graniterapids lunarlake; do # libpfm4 has no table of these
+	read -r misses < <(counts $model frontend_retired.l1i_miss:u calls)
+	expect "$model: fetches miss" test "$misses" -gt 0
+	same "$model: by Linux's term" "$misses " "$(counts $model cpu/event=0xc6,umask=3,frontend=0x12/u calls)"
+	same "$model: another condition" "$(counts $model cpu/event=0xc6,umask=3,frontend=1/u calls)" \
+		"$(counts $model FRONTEND_RETIRED.ANY_DSB_MISS:u calls)"
+done
+read -r misses < <(counts skylake icache_64b.iftag_miss:u calls)
 same "page walks" "$(counts skylake itlb_misses.walk_completed:u calls)" "$(counts skylake frontend_retired.stlb_miss:u calls)"
 expect "the decoded instruction cache" test "$(counts skylake frontend_retired.any_dsb_miss:u calls)" -gt 0
 run record "$SOFTPMU" record -q --machine -e frontend_retired.l1i_miss:upp -c 1 -o perf.data -- "$BUILT/calls"

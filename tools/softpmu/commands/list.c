@@ -20,6 +20,7 @@
 #include "tools/softpmu/commands/commands.h"
 #include "tools/softpmu/counts/metrics_list.h"
 #include "tools/softpmu/events/catalog.h"
+#include "tools/softpmu/events/event_frontend.h"
 #include "tools/softpmu/events/event_legacy.h"
 #include "tools/softpmu/events/event_meaning.h"
 #include "tools/softpmu/events/event_names.h"
@@ -171,39 +172,39 @@ static void add_generic(struct list *list)
 	}
 }
 
+/* Adds a name for an event together with something that it needs, if the model has both. */
+static void add_name(struct list *list, enum group group, const char *name, const char *description)
+{
+	struct row row = {.group = group};
+	struct event_code code;
+
+	if (!event_names_find(list->model, name, &code))
+		return;
+	row.select = code.code;
+	row.event = code.row;
+	row.precise = is_precise(list->model, code.row);
+	add(list, &row, name, description ? description : code.row->name);
+}
+
 /* Adds those of perf's events of caches that the model has. */
 static void add_caches(struct list *list)
 {
-	struct event_code code;
 	const char *name;
 
-	for (size_t i = 0; (name = event_names_cache(i)) != NULL; i++) {
-		struct row row = {.group = GROUP_GENERIC};
-
-		if (!event_names_find(list->model, name, &code))
-			continue;
-		row.select = code.code;
-		row.event = code.row;
-		row.precise = is_precise(list->model, code.row);
-		add(list, &row, name, code.row->name);
-	}
+	for (size_t i = 0; (name = event_names_cache(i)) != NULL; i++)
+		add_name(list, GROUP_GENERIC, name, NULL);
 }
 
-/* Adds NetBurst's metrics: names for an event together with what tags it. */
-static void add_metrics(struct list *list)
+/* Adds NetBurst's metrics, which are events with their taggers, and conditions of the front end. */
+static void add_combined(struct list *list)
 {
 	const struct event_legacy_metric *metric;
-	struct event_code code;
+	const char *name, *meaning;
 
-	for (size_t i = 0; (metric = event_legacy_metric(list->model, i)) != NULL; i++) {
-		struct row row = {.group = GROUP_MODEL, .precise = true};
-
-		if (!event_names_find(list->model, metric->name, &code))
-			continue;
-		row.select = code.code;
-		row.event = code.row;
-		add(list, &row, metric->name, metric->description);
-	}
+	for (size_t i = 0; (metric = event_legacy_metric(list->model, i)) != NULL; i++)
+		add_name(list, GROUP_MODEL, metric->name, metric->description);
+	for (size_t i = 0; (name = event_frontend_name(list->model, i, &meaning)) != NULL; i++)
+		add_name(list, GROUP_MODEL, name, meaning);
 }
 
 static void add_model(struct list *list)
@@ -219,7 +220,7 @@ static void add_model(struct list *list)
 
 		add(list, &row, event->name, event->description);
 	}
-	add_metrics(list);
+	add_combined(list);
 }
 
 static void add_libpfm(void *opaque, const struct catalog_event *found)

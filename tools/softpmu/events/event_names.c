@@ -18,6 +18,7 @@
 #include <perfmon/pfmlib.h>
 
 #include "tools/softpmu/base/tool.h"
+#include "tools/softpmu/events/event_frontend.h"
 #include "tools/softpmu/events/event_legacy.h"
 #include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/events/events.h"
@@ -357,7 +358,8 @@ bool event_names_find(const struct spmu_model *model, const char *name, struct e
 	return find_generic(model, name, code) || find_raw(model, name, code) ||
 	       find_in_model(model, name, code) || find_memory(model, name, code) ||
 	       find_cache(model, name, code) || event_legacy_find(model, name, code) ||
-	       find_in_libpfm(model, name, code) || find_ocr(model, name, code);
+	       find_in_libpfm(model, name, code) || find_ocr(model, name, code) ||
+	       event_frontend_find(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */
@@ -397,6 +399,7 @@ char *event_names_similar(const struct spmu_model *model, const char *name)
 {
 	struct similar best = {.name = {NULL}};
 	const struct event_legacy_metric *metric;
+	const char *condition, *meaning;
 
 	for (size_t i = 0; i < GENERICS; i++)
 		consider(&best, name, generics[i].name);
@@ -404,6 +407,8 @@ char *event_names_similar(const struct spmu_model *model, const char *name)
 		consider(&best, name, spmu_event_at(model, i)->name);
 	for (size_t i = 0; (metric = event_legacy_metric(model, i)); i++)
 		consider(&best, name, metric->name);
+	for (size_t i = 0; (condition = event_frontend_name(model, i, &meaning)); i++)
+		consider(&best, name, condition);
 	if (!best.name[0])
 		return NULL;
 	if (!best.name[1])
