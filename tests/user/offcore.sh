@@ -34,6 +34,23 @@ read -r data own code memory any from_memory other <<<"$(counts skylake \
 same "a name: any response" "$data" "$any"
 same "a name: memory" "$memory" "$from_memory"
 same "a name with a value" "$memory" "$other"
+
+# Intel's names (the values of its event lists for these models).
+read -r data own code memory any any_own any_code from_memory <<<"$(counts skylake \
+	"$requests,offcore_response.demand_data_rd.any_response,OFFCORE_RESPONSE.DEMAND_RFO.ANY_RESPONSE:u,offcore_response.demand_code_rd.any_response,offcore_response.demand_data_rd.l3_miss.any_snoop")"
+same "Intel's names" "$data $own $code $memory" "$any $any_own $any_code $from_memory"
+for entry in skylake:demand_rfo.l3_hit_m.snoop_hitm:0x1000040002 skylake-server:demand_code_rd.l3_miss.any_snoop:0x3fbc000004 \
+	broadwell:demand_data_rd.l3_miss_local_dram.any_snoop:0x3f84000001 broadwell-server:demand_rfo.llc_hit.any_response:0x3f803c0002 \
+	haswell:demand_code_rd.l3_miss.local_dram:0x100400004 haswell-server:demand_data_rd.llc_miss.local_dram:0x600400001; do
+	IFS=: read -r model name config <<<"$entry"
+	run recorded "$SOFTPMU" record -q -M "$model" --machine -e "offcore_response.$name" -c 1000 -o named.data -- true
+	expect "$model: $name" grep -q "config1 }: $config," <(perf evlist -v -i named.data 2>/dev/null)
+done
+for name in demand_data_rd demand_data_rd.l3_hit demand_data_rd.l3_hit.any_response demand_data_rd.any_snoop.l3_hit \
+	demand_data.any_response any_response l3_hit.any_snoop; do
+	run refused "$SOFTPMU" stat -M skylake --machine -e "offcore_response.$name" -- true
+	expect "no such name: $name" grep -q "unknown event 'offcore_response.$name'" refused.err
+done
 read -r any <<<"$(counts alderlake cpu/event=0x2a,umask=1,offcore_rsp=0x10001/u)"
 expect "after Tiger Lake" test "$any" -gt 500
 

@@ -20,6 +20,7 @@
 #include "tools/softpmu/base/tool.h"
 #include "tools/softpmu/events/event_frontend.h"
 #include "tools/softpmu/events/event_legacy.h"
+#include "tools/softpmu/events/event_offcore.h"
 #include "tools/softpmu/events/event_names.h"
 #include "tools/softpmu/events/events.h"
 
@@ -359,7 +360,7 @@ bool event_names_find(const struct spmu_model *model, const char *name, struct e
 	       find_in_model(model, name, code) || find_memory(model, name, code) ||
 	       find_cache(model, name, code) || event_legacy_find(model, name, code) ||
 	       find_in_libpfm(model, name, code) || find_ocr(model, name, code) ||
-	       event_frontend_find(model, name, code);
+	       event_offcore_find(model, name, code) || event_frontend_find(model, name, code);
 }
 
 /* --- similar names --------------------------------------------------------- */
