@@ -111,9 +111,10 @@ if have perf; then
 	grep ^leaf_ chains | sed -E 's/ sub_[0-9a-f]+\b/ [unknown]/g' >leaves # that is how we call a function without a name
 	chains perf script -i perf.data -F ip,sym | grep ^leaf_ >perfs
 	same_file "perf reads the same chains" leaves perfs
-	# perf unwinds by itself, from the registers, the copy of the stack and the mappings that programs of a run get.
+	# perf unwinds by itself, from the registers, the copy of the stack and the mappings that programs of a run get. (Precise
+	# samples have the registers after the instruction that they name. So from a RET perf would unwind wrongly.)
 	sed 's/^thread: .*/thread: thread .*/' whole >table
-	run said "$SOFTPMU" run -- perf record -q --call-graph dwarf -e instructions:upp -c 997 -o perfs.data -- "$BUILT/without"
+	run said "$SOFTPMU" run -- perf record -q --call-graph dwarf -e instructions:u -c 997 -o perfs.data -- "$BUILT/without"
 	chains perf script -i perfs.data -F ip,sym >chains
 	known "perf record --call-graph dwarf in a run" recursion tail alloca handler start cleanup catch longjmp compare thread pointer
 	run report perf report -i perf.data --stdio --no-children -g caller
