@@ -396,20 +396,20 @@ static void consider(struct similar *best, const char *wanted, const char *name)
 	}
 }
 
-char *event_names_similar(const struct spmu_model *model, const char *name)
+char *event_names_similar(const struct spmu_model *model, const char *wanted)
 {
 	struct similar best = {.name = {NULL}};
 	const struct event_legacy_metric *metric;
-	const char *condition, *meaning;
+	const char *name, *meaning;
 
 	for (size_t i = 0; i < GENERICS; i++)
-		consider(&best, name, generics[i].name);
+		consider(&best, wanted, generics[i].name);
 	for (size_t i = 0; i < spmu_event_count(model); i++)
-		consider(&best, name, spmu_event_at(model, i)->name);
+		consider(&best, wanted, spmu_event_at(model, i)->name);
 	for (size_t i = 0; (metric = event_legacy_metric(model, i)); i++)
-		consider(&best, name, metric->name);
-	for (size_t i = 0; (condition = event_frontend_name(model, i, &meaning)); i++)
-		consider(&best, name, condition);
+		consider(&best, wanted, metric->name);
+	for (size_t i = 0; (name = event_frontend_name(model, i, &meaning)); i++)
+		consider(&best, wanted, name);
 	if (!best.name[0])
 		return NULL;
 	if (!best.name[1])

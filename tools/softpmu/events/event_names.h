@@ -60,6 +60,6 @@ const char *event_names_cache(size_t index);
 char *event_names_of_select(const struct spmu_model *model, uint64_t select);
 
 /* Returns up to three similar names, "a, b or c", to free(), or NULL. */
-char *event_names_similar(const struct spmu_model *model, const char *name);
+char *event_names_similar(const struct spmu_model *model, const char *wanted);
 
 #endif
