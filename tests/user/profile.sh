@@ -10,12 +10,17 @@ events+=,mem_inst_retired.all_loads:u,mem_inst_retired.all_stores:u
 # sums FILE: what all instructions of a profile cost, by event.
 sums() { awk '/^event / { n++ } /^i / { for (e = 0; e < n; e++) s[e] += $(5 + e) } END { for (e = 0; e < n; e++) print s[e] }' "$1"; }
 
-# as_stat NAME COMMAND...: runs the same twice.
+# digits: how many digits the number of the next process has.
+digits() { (echo "${#BASHPID}"); }
+# as_stat NAME COMMAND...: runs the same twice. A shell prints process numbers, so those of both runs need as many digits.
 as_stat() {
-	local name=$1 n
+	local name=$1 n before=
 	shift
-	run "$SCRATCH/stat" "$SOFTPMU" stat --deterministic -j -o "$SCRATCH/stat.json" -e "$events" -- "$@"
-	run "$SCRATCH/run" "$SOFTPMU" profile --deterministic -q -o "$SCRATCH/as_stat.data" -e "$events" -- "$@"
+	while [[ $before != "$(digits)" ]]; do
+		before=$(digits)
+		run "$SCRATCH/stat" "$SOFTPMU" stat --deterministic -j -o "$SCRATCH/stat.json" -e "$events" -- "$@"
+		run "$SCRATCH/run" "$SOFTPMU" profile --deterministic -q -o "$SCRATCH/as_stat.data" -e "$events" -- "$@"
+	done
 	same_file "$name: output" "$SCRATCH/stat.out" "$SCRATCH/run.out"
 	same "$name: nothing is missing" "" "$(grep 'profile has' "$SCRATCH/run.err")"
 	same "$name: counts" "$(for n in 1 2 3 4 5 6; do count_of "$SCRATCH/stat.json" $n; done)" \
