@@ -157,6 +157,8 @@ run explain IA32_PERFEVTSEL0=53x0
 refuses "garbage" 1 "is not a 64-bit number"
 run explain cpuid 7
 has "nothing of the unit in leaf 07H" "$out" "CPUID.07H:EDX: the unit of this model reports nothing here"
+run explain cpuid 7 -M lunarlake
+has "one of several kinds of cores" "$out" " 15     HYBRID        1  1: the part has several kinds of cores"
 run explain cpuid 23H -M lunarlake
 for register in "H:EAX = 0x0000000b" "H:EBX = 0x00000003" "H.1:EAX = 0x000003ff" "H.1:EBX = 0x0000000f" "H.3:EAX = "; do
 	has "leaf 23H of Lunar Lake" "$out" "CPUID.23$register"

@@ -94,6 +94,12 @@ modelled -- sh -c 'sh -c "while :; do :; done" & program=$!
 	perf stat -x, -o counts -e mem_load_retired.l1_hit:u -p $program sleep 2 & counting=$!; sleep 1
 	perf stat -x, -o later -e cpu/mem-loads,ldlat=3/u -p $program sleep 0.5; wait $counting; kill $program'
 same "of a process that counts already" 1 "$(awk -F, '/mem-loads/ && $1 > 1000' later | wc -l)"
+# Before version 6 the kernel ignores bits 47:40 of config. From then on they are unit mask 2 (18.2.1.1).
+run said "$SOFTPMU" run -M skylake -- perf stat -x, -o counts -e r100000000c4:u,r00c4:u true
+same "no unit mask 2: events with a count, different counts" "2 1" \
+	"$(grep -c '^[0-9]' counts) $(sed -n 's/^\([0-9]*\),.*/\1/p' counts | sort -u | grep -c .)"
+run said "$SOFTPMU" run -M lunarlake -- perf stat -x, -o counts -e r100000000c4:u,r00c4:u true
+same "unit mask 2" "<not supported>" "$(sed -n 's/^\(<[^,]*\),.*r100000000c4:u.*/\1/p' counts)"
 run said ./softpmu run --machine -- perf stat -e cpu/mem-loads,ldlat=3/u,cpu/mem-loads,ldlat=4/u ./program
 same "two thresholds" 1 "$(grep -c 'No space left' said.err)"
 modelled -- perf mem record -o data -- -c 10 ./machine-program

@@ -14,7 +14,8 @@
 #include "perf_caches.h"
 #include "perf_select.h"
 
-#define SELECT_CODE  UINT64_C(0xff000000ffff)
+#define UNIT_MASK_2  UINT64_C(0xff0000000000) /* of version 6 */
+#define SELECT_CODE  (UINT64_C(0xffff) | UNIT_MASK_2)
 #define SELECT_USR   (UINT64_C(1) << 16)
 #define SELECT_EDGE  (UINT64_C(1) << 18)
 #define SELECT_ANY   (UINT64_C(1) << 21)
@@ -126,6 +127,8 @@ static long find_raw(const struct spmu_model *model, const struct perf_event_att
 
 	if (spmu_model_describe(model).programming != SPMU_PROGRAM_PERFEVTSEL)
 		return -ENOENT;
+	if (spmu_model_describe(model).perfmon_version < 6)
+		config &= ~UNIT_MASK_2;
 	if (config & SELECT_ANY)
 		return is_architectural(model) ? -EACCES : -EINVAL;
 	out->modifiers = config & SELECT_CHOSEN & ~SELECT_CODE;

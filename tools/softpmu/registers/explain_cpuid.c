@@ -71,8 +71,8 @@ static const struct spmu_field leaf_01_edx[] = {
 };
 
 static const struct spmu_field leaf_07_edx[] = {
-	HOSTS(0, 19),
-	FIELD("ARCH_LBR", 19, 1, "1: leaf 1CH describes last branch records"),
+	HOSTS(0, 15),  FIELD("HYBRID", 15, 1, "1: the part has several kinds of cores (leaf 1AH)"),
+	HOSTS(16, 3),  FIELD("ARCH_LBR", 19, 1, "1: leaf 1CH describes last branch records"),
 	HOSTS(20, 12),
 };
 
